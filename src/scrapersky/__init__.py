@@ -1,0 +1,1 @@
+"""ScraperSky: from a search to verified business contacts."""

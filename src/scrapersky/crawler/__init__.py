@@ -1,0 +1,1 @@
+"""Fetch other people's pages politely and safely."""

@@ -1,0 +1,1 @@
+"""The Curation SDK: any status column becomes a crash-safe queue."""

@@ -1,0 +1,1 @@
+"""Bytes in, facts out, no I/O."""

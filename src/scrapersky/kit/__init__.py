@@ -1,0 +1,1 @@
+"""Clock, ids, text: small things that know nothing of places or pages."""
