@@ -1,0 +1,211 @@
+"""One way to reach PostgreSQL: where it is, how sessions behave, what may go wrong."""
+
+import socket
+import ssl
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+
+import asyncpg
+from sqlalchemy import URL, make_url, text
+from sqlalchemy.exc import ArgumentError, DBAPIError
+from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
+
+from scrapersky.errors import (
+    ConfigurationError,
+    DatabaseProblem,
+    DatabaseRefused,
+    DatabaseUnreachable,
+    DatabaseUnsuitable,
+)
+
+OLDEST_SUPPORTED = 14
+SUPAVISOR_TRANSACTION_PORT = 6543
+DURABLE = ("fsync", "full_page_writes", "synchronous_commit")
+CONNECT_PATIENCE = timedelta(seconds=5)
+STATEMENT_PATIENCE = timedelta(seconds=30)
+IDLE_IN_TRANSACTION_PATIENCE = timedelta(seconds=30)
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """Which database, and whether a transaction-mode pooler stands before it."""
+
+    url: URL
+    behind_pooler: bool = False
+
+    @property
+    def dsn(self) -> str:
+        """The same place as a plain DSN for asyncpg or libpq."""
+        plain = self.url.set(drivername="postgresql")
+        return plain.render_as_string(hide_password=False)
+
+    def __str__(self) -> str:
+        return self.url.set(drivername="postgresql").render_as_string()
+
+
+def parse_target(url: str, *, pooler: bool | None = None) -> Target:
+    """Read a DATABASE_URL in any of the usual spellings.
+
+    `pooler` decides when given; otherwise the URL does: `?pgbouncer=true`,
+    `?pooler=transaction`, or Supavisor's transaction port.
+    """
+    try:
+        found = make_url(url)
+    except ArgumentError as error:
+        raise ConfigurationError(
+            "DATABASE_URL is not a URL.",
+            hint="Write it as postgresql://user:password@host:5432/database",
+        ) from error
+    if found.drivername.split("+")[0] not in {"postgres", "postgresql"}:
+        raise ConfigurationError(
+            f"DATABASE_URL names '{found.drivername}', but ScraperSky needs PostgreSQL.",
+            hint="Write it as postgresql://user:password@host:5432/database, or leave "
+            "it out to use the embedded PostgreSQL.",
+        )
+    says_pooler = found.query.get("pgbouncer") == "true" or (
+        found.query.get("pooler") == "transaction"
+    )
+    if pooler is None:
+        pooler = says_pooler or found.port == SUPAVISOR_TRANSACTION_PORT
+    plain = found.difference_update_query(["pgbouncer", "pooler"])
+    return Target(plain.set(drivername="postgresql+asyncpg"), behind_pooler=pooler)
+
+
+def connect(
+    target: Target, *, name: str = "scrapersky", pool_size: int = 5
+) -> AsyncEngine:
+    """Make the engine every session comes from; no connection is opened yet."""
+    arguments: dict[str, Any] = {
+        "timeout": CONNECT_PATIENCE.total_seconds(),
+        "command_timeout": STATEMENT_PATIENCE.total_seconds(),
+    }
+    url = target.url
+    if "sslmode" in url.query:
+        arguments["ssl"] = url.query["sslmode"]
+        url = url.difference_update_query(["sslmode"])
+    if target.behind_pooler:
+        # The next transaction may run on another server connection, which knows
+        # nothing of statements prepared, or settings made, on this one.
+        arguments["statement_cache_size"] = 0
+        arguments["prepared_statement_cache_size"] = 0
+        arguments["prepared_statement_name_func"] = unnamed
+    else:
+        arguments["server_settings"] = session_settings(name)
+    return create_async_engine(
+        url,
+        connect_args=arguments,
+        pool_size=pool_size,
+        max_overflow=0,
+        pool_timeout=CONNECT_PATIENCE.total_seconds(),
+        pool_pre_ping=False,
+    )
+
+
+def session_settings(name: str) -> dict[str, str]:
+    """Return what every session of ours asks the server for."""
+    idle = int(IDLE_IN_TRANSACTION_PATIENCE / timedelta(milliseconds=1))
+    return {
+        "application_name": name[:63],
+        "idle_in_transaction_session_timeout": str(idle),
+        "tcp_user_timeout": "15000",
+        "timezone": "UTC",
+    }
+
+
+def unnamed() -> str:
+    """Name every prepared statement nothing, as a pooler requires."""
+    return ""
+
+
+async def check_server(engine: AsyncEngine) -> None:
+    """Connect once; raise what is wrong with the server in words for its operator."""
+    where = engine.url.set(drivername="postgresql").render_as_string()
+    try:
+        async with engine.connect() as connection:
+            version = await connection.scalar(text("SHOW server_version_num"))
+            query = text(
+                "SELECT name FROM pg_settings WHERE name = ANY(:names) "
+                "AND setting = 'off' ORDER BY name"
+            )
+            unsafe = (await connection.scalars(query, {"names": list(DURABLE)})).all()
+    except (
+        OSError,
+        DBAPIError,
+        asyncpg.PostgresError,
+        asyncpg.InterfaceError,
+    ) as error:
+        raise explain_refusal(error, where) from error
+    refuse_old_server(int(version or 0), where)
+    if unsafe:
+        raise DatabaseUnsuitable(
+            f"The database at {where} runs with {', '.join(unsafe)} = off, so an "
+            "acknowledged write could vanish in a crash.",
+            hint="Switch it on in postgresql.conf and restart PostgreSQL.",
+        )
+
+
+def refuse_old_server(version: int, where: str) -> None:
+    """Raise if the server is older than the oldest PostgreSQL we support."""
+    if version < OLDEST_SUPPORTED * 10_000:
+        raise DatabaseUnsuitable(
+            f"The database at {where} is PostgreSQL {version // 10_000}; "
+            f"ScraperSky needs {OLDEST_SUPPORTED} or newer.",
+            hint="Upgrade it, or leave DATABASE_URL out to use the embedded one.",
+        )
+
+
+def explain_refusal(error: BaseException, where: str) -> DatabaseProblem:
+    """Translate a failed connection into what happened and what to do."""
+    cause = error.orig if isinstance(error, DBAPIError) and error.orig else error
+    cause = cause.__cause__ or cause
+    match cause:
+        case (
+            asyncpg.InvalidPasswordError()
+            | asyncpg.InvalidAuthorizationSpecificationError()
+        ):
+            return DatabaseRefused(
+                f"The database at {where} refused the user name or password.",
+                hint="Check them in DATABASE_URL (special characters as %XX).",
+            )
+        case asyncpg.InvalidCatalogNameError():
+            return DatabaseRefused(
+                f"The server answers, but there is no such database: {where}.",
+                hint="Create it with `createdb`, or mend the name in DATABASE_URL.",
+            )
+        case asyncpg.TooManyConnectionsError():
+            return DatabaseUnreachable(
+                f"The database at {where} has no connection left.",
+                hint="Raise max_connections, or put a pooler before it.",
+            )
+        case asyncpg.DiskFullError():
+            return DatabaseProblem(
+                f"The database at {where} has no disk space left.",
+                hint="Free some space; ScraperSky goes on by itself, nothing is lost.",
+            )
+        case socket.gaierror():
+            return DatabaseUnreachable(
+                f"The host of the database is not known: {where}.",
+                hint="Check the host name in DATABASE_URL.",
+            )
+        case ssl.SSLError():
+            return DatabaseRefused(
+                f"The database at {where} and we do not agree on TLS.",
+                hint="Check sslmode in DATABASE_URL and the server's certificate.",
+            )
+        case TimeoutError():
+            return DatabaseUnreachable(
+                f"The database at {where} did not answer within "
+                f"{CONNECT_PATIENCE.seconds} seconds.",
+                hint="Check host, port and firewall, or that the server is awake.",
+            )
+        case OSError():
+            return DatabaseUnreachable(
+                f"No database answers at {where}.",
+                hint="Start it, mend DATABASE_URL, or leave DATABASE_URL out to use "
+                "the embedded PostgreSQL.",
+            )
+    return DatabaseProblem(
+        f"The database at {where} cannot be used: {type(cause).__name__}: {cause}",
+        hint="Run `scrapersky doctor` for a closer look.",
+    )

@@ -1,0 +1,99 @@
+"""A real PostgreSQL for every test run, a database of its own for every test."""
+
+import asyncio
+import itertools
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import asyncpg
+import pytest
+
+from scrapersky.db.embedded import ROLE, EmbeddedPostgres, server_user, usable_binaries
+
+TEMPLATE = "template_migrated"
+COUNTER = itertools.count()
+
+# The run must not depend on how the person who starts it has set up their shell.
+for name in [*os.environ]:
+    if name.startswith("SCRAPERSKY_") or name == "DATABASE_URL":
+        del os.environ[name]
+
+
+@dataclass(frozen=True, slots=True)
+class TestDatabase:
+    """Where a test's own database is, for SQLAlchemy and for asyncpg."""
+
+    __test__ = False
+
+    url: str
+    dsn: str
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class TestServer:
+    """The PostgreSQL of this test process."""
+
+    __test__ = False
+
+    bin: Path
+    socket_dir: Path
+    port: int = 5432
+
+    def database(self, name: str) -> TestDatabase:
+        place = f"{ROLE}@/{name}?host={self.socket_dir}"
+        return TestDatabase(
+            url=f"postgresql+asyncpg://{place}", dsn=f"postgresql://{place}", name=name
+        )
+
+    def run(self, *statements: str) -> None:
+        """Execute administrative statements outside any test's database."""
+
+        async def execute() -> None:
+            connection = await asyncpg.connect(self.database("postgres").dsn)
+            try:
+                for statement in statements:
+                    await connection.execute(statement)
+            finally:
+                await connection.close()
+
+        asyncio.run(execute())
+
+
+@pytest.fixture(scope="session")
+def scratch() -> Iterator[Path]:
+    """Give a directory that the server's own OS user may pass through."""
+    directory = Path(tempfile.mkdtemp(prefix="scrapersky-test-"))
+    directory.chmod(0o711)
+    yield directory
+    shutil.rmtree(directory, ignore_errors=True)
+
+
+@pytest.fixture(scope="session")
+def postgres_server(scratch: Path) -> Iterator[TestServer]:
+    """Run one PostgreSQL for this test process.
+
+    It need not survive a power cut, so it does not wait for the disk; tests of
+    durability start a server of their own.
+    """
+    hasty = {"fsync": "off", "full_page_writes": "off", "max_connections": "300"}
+    home = scratch / "shared"
+    with EmbeddedPostgres(home, options=hasty) as server:
+        yield TestServer(usable_binaries(home, server_user()), server.socket_dir)
+
+
+@pytest.fixture
+def empty_database(postgres_server: TestServer) -> Iterator[TestDatabase]:
+    """Give a database with nothing in it."""
+    yield from a_database(postgres_server, template="template0")
+
+
+def a_database(server: TestServer, template: str) -> Iterator[TestDatabase]:
+    name = f"test_{os.getpid()}_{next(COUNTER)}"
+    server.run(f'CREATE DATABASE "{name}" TEMPLATE "{template}"')
+    yield server.database(name)
+    server.run(f'DROP DATABASE "{name}" WITH (FORCE)')

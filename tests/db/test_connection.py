@@ -1,0 +1,111 @@
+import pytest
+from sqlalchemy import text
+
+from scrapersky.db.connection import check_server, connect, parse_target
+from scrapersky.errors import (
+    ConfigurationError,
+    DatabaseRefused,
+    DatabaseUnreachable,
+    DatabaseUnsuitable,
+)
+from tests.conftest import TestDatabase
+
+
+@pytest.mark.parametrize(
+    "spelling",
+    ["postgres://u:p@h/d", "postgresql://u:p@h/d", "postgresql+asyncpg://u:p@h/d"],
+)
+def test_every_usual_spelling_of_a_url_is_understood(spelling: str) -> None:
+    assert parse_target(spelling).dsn == "postgresql://u:p@h/d"
+
+
+@pytest.mark.parametrize(
+    ("url", "behind_pooler"),
+    [
+        ("postgresql://h/d", False),
+        ("postgresql://h/d?pgbouncer=true", True),
+        ("postgresql://h/d?pooler=transaction", True),
+        ("postgresql://h:6543/d", True),
+    ],
+)
+def test_the_url_may_say_that_a_pooler_stands_before(
+    url: str, behind_pooler: bool
+) -> None:
+    assert parse_target(url).behind_pooler is behind_pooler
+
+
+def test_the_setting_overrules_the_url_about_the_pooler() -> None:
+    assert parse_target("postgresql://h:6543/d", pooler=False).behind_pooler is False
+    assert parse_target("postgresql://h/d", pooler=True).behind_pooler is True
+
+
+def test_a_password_is_never_shown() -> None:
+    assert "secret" not in str(parse_target("postgresql://u:secret@h/d"))
+
+
+@pytest.mark.parametrize("url", ["mysql://h/d", "nonsense", ""])
+def test_another_kind_of_database_is_refused_with_an_example(url: str) -> None:
+    with pytest.raises(ConfigurationError) as refusal:
+        parse_target(url)
+
+    assert "postgresql://user:password@host" in str(refusal.value.hint)
+
+
+async def test_nobody_listening_is_said_in_words() -> None:
+    engine = connect(parse_target("postgresql://u:p@127.0.0.1:1/d"))
+
+    with pytest.raises(DatabaseUnreachable, match="No database answers at"):
+        await check_server(engine)
+
+    await engine.dispose()
+
+
+async def test_a_missing_database_is_told_from_a_missing_server(
+    empty_database: TestDatabase,
+) -> None:
+    missing = empty_database.url.replace(empty_database.name, "no_such_database")
+    engine = connect(parse_target(missing))
+
+    with pytest.raises(DatabaseRefused, match="no such database"):
+        await check_server(engine)
+
+    await engine.dispose()
+
+
+async def test_a_server_that_may_forget_a_commit_is_refused(
+    empty_database: TestDatabase,
+) -> None:
+    engine = connect(parse_target(empty_database.url))
+
+    with pytest.raises(DatabaseUnsuitable, match="fsync, full_page_writes = off"):
+        await check_server(engine)
+
+    await engine.dispose()
+
+
+async def test_the_pool_never_grows_past_its_size(empty_database: TestDatabase) -> None:
+    engine = connect(parse_target(empty_database.url), name="pool-test", pool_size=2)
+    query = text(
+        "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'pool-test'"
+    )
+
+    async with engine.connect() as one, engine.connect():
+        count = await one.scalar(query)
+
+    assert count == 2
+    await engine.dispose()
+
+
+async def test_behind_a_pooler_no_statement_is_prepared_by_name(
+    empty_database: TestDatabase,
+) -> None:
+    engine = connect(parse_target(empty_database.url, pooler=True))
+
+    async with engine.connect() as connection:
+        await connection.execute(text("SELECT :n + 1"), {"n": 1})
+        named = await connection.scalar(
+            text("SELECT count(*) FROM pg_prepared_statements")
+        )
+
+    assert named == 0
+    await engine.dispose()
