@@ -6,14 +6,23 @@ ScraperSkyError
 ├── EngineError             a stage or a claim is not what it must be
 ├── InvalidUrl              a text is no http(s) URL we can use
 │   └── UnsupportedScheme   it is a URL, of a kind we never fetch
-├── FetchError              a URL could not be fetched
+├── FetchError              a URL could not be fetched; each has an outcome word
+│   ├── TooSlow, TooBig, BadHttp (ConnectionLost), BadTls (TlsTooSlow)
+│   ├── BlockedAddress (BlockedPort), BlockedScheme, BadUrl
+│   ├── DnsFailed (NoSuchHost), ConnectFailed, RedirectLimit
+│   ├── RobotsDenied (RobotsUnreachable, CrawlDelayTooLong)
+│   ├── Backoff (HostPaused, HostBusy), Trap, NotHtml, BadXml
+│   └── Unforeseen          the net under the rest; a bug if it is ever seen
 └── ExtractionError         bytes could not be understood
 
 Each says what happened, and in `hint` what to do about it. `retryable` tells the
 engine whether the same work may succeed later; `status_code` is the HTTP answer.
 """
 
-from typing import ClassVar
+from datetime import timedelta
+from typing import ClassVar, Literal
+
+Scope = Literal["page", "host"]
 
 
 class ScraperSkyError(Exception):
@@ -84,6 +93,166 @@ class FetchError(ScraperSkyError):
     """A URL could not be fetched."""
 
     status_code = 502
+    outcome: ClassVar[str] = "unforeseen"
+    """The one word for what happened, in logs, counters and on the record."""
+    scope: ClassVar[Scope] = "page"
+    """Whether other pages of the same host would meet the same fate."""
+
+    def __init__(
+        self, url: str, why: str, *, retry_after: timedelta | None = None
+    ) -> None:
+        super().__init__(f"{url}: {why}")
+        self.url = url
+        self.why = why
+        self.retry_after = retry_after
+
+
+class TooSlow(FetchError):
+    """The server did not keep up: no headers, too few bytes, or no end in time."""
+
+    outcome = "too_slow"
+    retryable = True
+
+
+class TooBig(FetchError):
+    """The answer is larger, on the wire or inflated, than we take."""
+
+    outcome = "too_big"
+
+
+class BadHttp(FetchError):
+    """The answer is not HTTP as the standard has it."""
+
+    outcome = "bad_http"
+
+
+class ConnectionLost(BadHttp):
+    """The server closed or reset the connection before it had answered."""
+
+    retryable = True
+
+
+class BadTls(FetchError):
+    """No trustworthy TLS connection could be made; we never go on without one."""
+
+    outcome = "bad_tls"
+    scope = "host"
+
+
+class TlsTooSlow(BadTls):
+    """The TLS handshake did not end in time."""
+
+    retryable = True
+
+
+class BlockedAddress(FetchError):
+    """The host resolves to an address that is not public, so we do not connect."""
+
+    outcome = "blocked_addr"
+    scope: ClassVar[Scope] = "host"
+
+
+class BlockedPort(BlockedAddress):
+    """The URL names a port that no web site needs."""
+
+    scope = "page"
+
+
+class BlockedScheme(FetchError):
+    """The URL is neither http nor https."""
+
+    outcome = "blocked_scheme"
+
+
+class BadUrl(FetchError):
+    """The text to fetch is no URL."""
+
+    outcome = "bad_url"
+
+
+class DnsFailed(FetchError):
+    """The name could not be resolved in time."""
+
+    outcome = "dns_error"
+    scope: ClassVar[Scope] = "host"
+    retryable = True
+
+
+class NoSuchHost(DnsFailed):
+    """The name does not exist, or has no address."""
+
+    retryable = False
+
+
+class ConnectFailed(FetchError):
+    """No address of the host accepted a connection in time."""
+
+    outcome = "connect_error"
+    scope = "host"
+    retryable = True
+
+
+class RedirectLimit(FetchError):
+    """The server sent us on more often than we follow."""
+
+    outcome = "redirect_limit"
+
+
+class RobotsDenied(FetchError):
+    """The site's robots.txt asks us not to fetch this."""
+
+    outcome = "robots_denied"
+
+
+class RobotsUnreachable(RobotsDenied):
+    """The site could not say what it allows, which means nothing for now."""
+
+    scope = "host"
+    retryable = True
+
+
+class CrawlDelayTooLong(RobotsDenied):
+    """The site asks for more time between requests than we can give it."""
+
+    scope = "host"
+
+
+class Trap(FetchError):
+    """The page or the site would cost without end; it was left."""
+
+    outcome = "trap"
+
+
+class NotHtml(FetchError):
+    """A page was asked for, and something else came."""
+
+    outcome = "not_html"
+
+
+class BadXml(FetchError):
+    """A sitemap or feed was asked for, and something else came."""
+
+    outcome = "bad_xml"
+
+
+class Backoff(FetchError):
+    """The host asked us, by 429 or 503, to come back later."""
+
+    outcome = "backoff"
+    scope = "host"
+    retryable = True
+
+
+class HostPaused(Backoff):
+    """The host is paused, by its own wish or an operator's; nothing was sent."""
+
+
+class HostBusy(Backoff):
+    """Other requests to the host took all the time we had to wait; nothing was sent."""
+
+
+class Unforeseen(FetchError):
+    """Something happened that no rule foresaw; it is our bug, and it is logged."""
 
 
 class ExtractionError(ScraperSkyError):
