@@ -14,6 +14,8 @@ ScraperSkyError
 │   ├── Backoff (HostPaused, HostBusy), Trap, NotHtml, BadXml
 │   └── Unforeseen          the net under the rest; a bug if it is ever seen
 └── ExtractionError         bytes could not be understood
+    └── BadSitemap          no sitemap in any form we read (HtmlNotSitemap,
+                            SitemapTooBig); each has an outcome word
 
 Each says what happened, and in `hint` what to do about it. `retryable` tells the
 engine whether the same work may succeed later; `status_code` is the HTTP answer.
@@ -257,3 +259,24 @@ class Unforeseen(FetchError):
 
 class ExtractionError(ScraperSkyError):
     """Bytes could not be understood."""
+
+
+class BadSitemap(ExtractionError):
+    """The bytes are no sitemap in any form we read."""
+
+    outcome: ClassVar[str] = "bad_xml"
+    """The one word for what happened, in logs, counters and on the record."""
+
+    def __init__(self, why: str, *, hint: str | None = None) -> None:
+        super().__init__(f"not a sitemap: {why}", hint=hint)
+        self.why = why
+
+
+class HtmlNotSitemap(BadSitemap):
+    """A web page stands where a sitemap was asked for: a soft 404."""
+
+
+class SitemapTooBig(BadSitemap):
+    """The sitemap inflates to far more than its bytes promise."""
+
+    outcome = "too_big"
