@@ -96,7 +96,7 @@ async def drain(dsn: str, batch: int, *, shape: str = "row") -> float:
     mark = 0
     held = await claim.fetch(batch, mark)
     while held:
-        mark = max(mark, max(row[0] for row in held))
+        mark = max(mark, *(row[0] for row in held))
         ahead = asyncio.ensure_future(claim.fetch(batch, mark))
         await asyncio.gather(*(no_op(row[0]) for row in held))
         await settle.fetch([row[0] for row in held], [row[1] for row in held])
