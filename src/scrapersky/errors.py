@@ -74,6 +74,49 @@ class EngineError(ScraperSkyError):
     """A stage, a claim or an outcome is not what the engine needs."""
 
 
+class StageRefused(EngineError):
+    """A stage cannot run as it is declared; nothing was started."""
+
+    def __init__(self, stage: str, why: str, *, hint: str | None = None) -> None:
+        super().__init__(f"Stage '{stage}' is refused: {why}.", hint=hint)
+        self.stage = stage
+
+
+class UnknownStage(EngineError):
+    """No stage of this name was ever registered in this database."""
+
+    status_code = 404
+
+
+class UnknownItem(EngineError):
+    """The stage's table has no such row, or it is not in the state asked for."""
+
+    status_code = 404
+
+
+class ClaimLost(EngineError):
+    """Someone else owns the item now; nothing of this attempt may be written."""
+
+
+class StageBroken(EngineError):
+    """The whole stage cannot work (bad key, billing, provider down): it is paused.
+
+    Raised by work, it costs the item nothing: no attempt is spent. `resume_after`
+    lets the stage try again by itself; without it a person must resume the stage.
+    """
+
+    def __init__(
+        self,
+        why: str,
+        *,
+        hint: str | None = None,
+        resume_after: timedelta | None = None,
+    ) -> None:
+        super().__init__(why, hint=hint)
+        self.why = why
+        self.resume_after = resume_after
+
+
 class InvalidUrl(ScraperSkyError):
     """A text is no http(s) URL we can use."""
 
