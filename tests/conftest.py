@@ -12,7 +12,9 @@ from pathlib import Path
 import asyncpg
 import pytest
 
+from scrapersky.db.connection import connect, parse_target
 from scrapersky.db.embedded import ROLE, EmbeddedPostgres, server_user, usable_binaries
+from scrapersky.db.migrate import upgrade
 
 TEMPLATE = "template_migrated"
 COUNTER = itertools.count()
@@ -97,3 +99,23 @@ def a_database(server: TestServer, template: str) -> Iterator[TestDatabase]:
     server.run(f'CREATE DATABASE "{name}" TEMPLATE "{template}"')
     yield server.database(name)
     server.run(f'DROP DATABASE "{name}" WITH (FORCE)')
+
+
+@pytest.fixture(scope="session")
+def template(postgres_server: TestServer) -> str:
+    """Migrate one database, from which every migrated one is cloned."""
+    postgres_server.run(f'CREATE DATABASE "{TEMPLATE}" TEMPLATE template0')
+
+    async def migrated() -> None:
+        engine = connect(parse_target(postgres_server.database(TEMPLATE).url))
+        await upgrade(engine)
+        await engine.dispose()
+
+    asyncio.run(migrated())
+    return TEMPLATE
+
+
+@pytest.fixture
+def database(postgres_server: TestServer, template: str) -> Iterator[TestDatabase]:
+    """Give a database with the schema of the product."""
+    yield from a_database(postgres_server, template)

@@ -1,1 +1,38 @@
-"""The records of the pipeline."""
+"""The records of the pipeline, as tables of PostgreSQL."""
+
+from scrapersky.models.audit import AuditEntry
+from scrapersky.models.base import Base
+from scrapersky.models.batch import BatchItem, BatchJob
+from scrapersky.models.business import LocalBusiness
+from scrapersky.models.contact import Contact, Evidence
+from scrapersky.models.domain import Domain
+from scrapersky.models.page import Page
+from scrapersky.models.place import Place
+from scrapersky.models.place_search import PlaceSearch, PlaceSearchHit
+from scrapersky.models.sitemap_file import SitemapFile
+from scrapersky.models.suppression import Suppression
+from scrapersky.models.tenant import ApiKey, Tenant, User
+
+METADATA = (Base.metadata,)
+"""Every table this code expects in the database."""
+
+__all__ = [
+    "METADATA",
+    "ApiKey",
+    "AuditEntry",
+    "Base",
+    "BatchItem",
+    "BatchJob",
+    "Contact",
+    "Domain",
+    "Evidence",
+    "LocalBusiness",
+    "Page",
+    "Place",
+    "PlaceSearch",
+    "PlaceSearchHit",
+    "SitemapFile",
+    "Suppression",
+    "Tenant",
+    "User",
+]

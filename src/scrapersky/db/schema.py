@@ -1,0 +1,118 @@
+"""Compare what the code expects with what the database holds, before serving."""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from sqlalchemy import Column, Connection, MetaData, text
+from sqlalchemy.dialects import postgresql
+from sqlalchemy.dialects.postgresql import ENUM
+from sqlalchemy.ext.asyncio import AsyncEngine
+
+from scrapersky.db.migrate import current_revision, refuse_newer_schema, revisions
+from scrapersky.errors import SchemaMismatch
+
+SHOWN = 10
+"""Differences named in the message; more than that is one story."""
+
+TYPE_NAMES = {"varchar": "character varying", "float": "double precision"}
+
+Columns = Mapping[str, tuple[str, bool]]
+
+
+async def check_schema(engine: AsyncEngine, *metadata: MetaData) -> None:
+    """Raise SchemaMismatch, naming what differs, unless code and database agree."""
+    async with engine.connect() as connection:
+        found = await connection.run_sync(differences, metadata)
+    if found:
+        more = f"\n- and {len(found) - SHOWN} more" if len(found) > SHOWN else ""
+        listed = "".join(f"\n- {difference}" for difference in found[:SHOWN])
+        raise SchemaMismatch(
+            f"The database does not fit this ScraperSky:{listed}{more}",
+            hint="Run `scrapersky migrate`. If the revision is already the newest, "
+            "someone changed the schema by hand: undo that change.",
+        )
+
+
+def differences(connection: Connection, metadata: Sequence[MetaData]) -> list[str]:
+    """List what differs between the code and the database, in words."""
+    revision = current_revision(connection)
+    refuse_newer_schema(revision)
+    if revision != revisions()[-1]:
+        return [f"it is at revision {revision or 'none'}, not at {revisions()[-1]}"]
+    return [
+        difference
+        for part in metadata
+        for difference in (
+            *enum_differences(connection, part),
+            *column_differences(connection, part),
+        )
+    ]
+
+
+def enum_differences(connection: Connection, metadata: MetaData) -> Iterator[str]:
+    """Compare the labels of every enum."""
+    query = text(
+        "SELECT t.typname AS name, "
+        "array_agg(e.enumlabel::text ORDER BY e.enumsortorder) AS labels "
+        "FROM pg_type t JOIN pg_enum e ON e.enumtypid = t.oid GROUP BY t.typname"
+    )
+    found = {row.name: row.labels for row in connection.execute(query)}
+    for name, labels in sorted(expected_enums(metadata).items()):
+        if found.get(name) != labels:
+            yield f"enum {name} is {found.get(name, 'missing')}, not {labels}"
+
+
+def expected_enums(metadata: MetaData) -> dict[str, list[str]]:
+    """Collect the enums the tables use, with their labels."""
+    return {
+        str(column.type.name): list(column.type.enums)
+        for table in metadata.tables.values()
+        for column in table.columns
+        if isinstance(column.type, ENUM)
+    }
+
+
+def column_differences(connection: Connection, metadata: MetaData) -> Iterator[str]:
+    """Compare the columns of every table: presence, type, nullability."""
+    for table in metadata.sorted_tables:
+        found = actual_columns(connection, table.schema or "public", table.name)
+        if not found:
+            yield f"table {table.fullname} is missing"
+            continue
+        for column in table.columns:
+            expected = (type_name(column), bool(column.nullable))
+            actual = found.get(column.name)
+            if actual is None:
+                yield f"column {table.fullname}.{column.name} is missing"
+            elif actual != expected:
+                yield (
+                    f"column {table.fullname}.{column.name} is {worded(actual)}, "
+                    f"not {worded(expected)}"
+                )
+
+
+def actual_columns(connection: Connection, schema: str, table: str) -> Columns:
+    """Read the columns of one table from the catalogue."""
+    query = text(
+        "SELECT a.attname, format_type(a.atttypid, a.atttypmod), NOT a.attnotnull "
+        "FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid "
+        "JOIN pg_namespace n ON n.oid = c.relnamespace "
+        "WHERE n.nspname = :schema AND c.relname = :table "
+        "AND a.attnum > 0 AND NOT a.attisdropped"
+    )
+    rows = connection.execute(query, {"schema": schema, "table": table})
+    return {name: (kind, nullable) for name, kind, nullable in rows}
+
+
+def type_name(column: Column[object]) -> str:
+    """Spell a column's type as PostgreSQL's catalogue does."""
+    spelt = column.type.compile(dialect=postgresql.dialect())  # type: ignore[no-untyped-call]
+    if isinstance(column.type, ENUM):
+        return str(spelt)
+    name, bracket, rest = str(spelt).lower().replace(", ", ",").partition("(")
+    return TYPE_NAMES.get(name, name) + bracket + rest
+
+
+def worded(column: tuple[str, bool]) -> str:
+    """Name a type with its nullability."""
+    kind, nullable = column
+    return kind if nullable else f"{kind} NOT NULL"

@@ -1,0 +1,108 @@
+"""What every record has: a key, a tenant, and times told by the database."""
+
+from datetime import datetime
+from enum import StrEnum
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import (
+    BigInteger,
+    DateTime,
+    ForeignKey,
+    Index,
+    MetaData,
+    Text,
+    Uuid,
+    func,
+)
+from sqlalchemy.dialects.postgresql import ENUM, JSONB
+from sqlalchemy.orm import (
+    DeclarativeBase,
+    InstrumentedAttribute,
+    Mapped,
+    declared_attr,
+    mapped_column,
+)
+
+ERROR_LIMIT = 1024
+"""Characters of an error kept on the row; the attempt keeps the full story."""
+
+Json = dict[str, Any]
+
+
+class Base(DeclarativeBase):
+    """The root of all records."""
+
+    metadata = MetaData(
+        naming_convention={
+            "ix": "ix_%(table_name)s_%(column_0_N_name)s",
+            "uq": "uq_%(table_name)s_%(column_0_N_name)s",
+            "ck": "ck_%(table_name)s_%(constraint_name)s",
+            "fk": "fk_%(table_name)s_%(column_0_N_name)s",
+            "pk": "pk_%(table_name)s",
+        }
+    )
+    type_annotation_map = {  # noqa: RUF012 - SQLAlchemy reads it once
+        datetime: DateTime(timezone=True),
+        str: Text(),
+        int: BigInteger(),
+        Json: JSONB(none_as_null=True),
+        UUID: Uuid(),
+    }
+
+
+class Record:
+    """The columns every table has."""
+
+    id: Mapped[UUID] = mapped_column(
+        primary_key=True, server_default=func.gen_random_uuid(), sort_order=-2
+    )
+    created_at: Mapped[datetime] = mapped_column(
+        server_default=func.clock_timestamp(), sort_order=2
+    )
+    updated_at: Mapped[datetime] = mapped_column(
+        server_default=func.clock_timestamp(), sort_order=2
+    )
+    """Kept by a trigger, so that plain SQL keeps it too."""
+
+
+class OwnedRecord(Record):
+    """A record that belongs to one tenant, and perhaps to the person who made it."""
+
+    @declared_attr
+    @classmethod
+    def tenant_id(cls) -> Mapped[UUID]:
+        """Return the tenant whose row this is; no other tenant ever sees it."""
+        return mapped_column(
+            ForeignKey("tenants.id", ondelete="CASCADE"), sort_order=-1
+        )
+
+    @declared_attr
+    @classmethod
+    def created_by(cls) -> Mapped[UUID | None]:
+        """Return the user who made it; background work stamps the system user."""
+        return mapped_column(ForeignKey("users.id", ondelete="SET NULL"), sort_order=1)
+
+
+def native_enum(values: type[StrEnum], name: str) -> ENUM:
+    """Make the PostgreSQL enum of a status: its labels are the values, spelt once."""
+    return ENUM(
+        values,
+        name=name,
+        values_callable=lambda kind: [member.value for member in kind],
+        create_type=False,
+    )
+
+
+def queue_index(column: InstrumentedAttribute[Any], queued: StrEnum) -> Index:
+    """Index the rows that wait in a status column, in the order they are claimed."""
+    name = column.key
+    table = column.class_.__tablename__
+    owner = column.class_
+    return Index(
+        f"ix_{table}_{name}_queued",
+        *([owner.priority.desc()] if hasattr(owner, "priority") else []),
+        owner.updated_at,
+        owner.id,
+        postgresql_where=column == queued,
+    )

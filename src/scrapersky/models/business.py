@@ -1,0 +1,60 @@
+"""WF2 and WF3: a business, with the facts gathered about it."""
+
+from uuid import UUID
+
+from sqlalchemy import ForeignKey, Index, String, Text, UniqueConstraint, text
+from sqlalchemy.dialects.postgresql import ARRAY
+from sqlalchemy.orm import Mapped, mapped_column
+
+from scrapersky.models.base import ERROR_LIMIT, Base, Json, OwnedRecord, queue_index
+from scrapersky.models.status import (
+    CURATION_STATUS,
+    DOMAIN_EXTRACTION_STATUS,
+    CurationStatus,
+    DomainExtractionStatus,
+)
+
+
+class LocalBusiness(OwnedRecord, Base):
+    """A business made from a place; many businesses may share a domain."""
+
+    __tablename__ = "local_businesses"
+    __table_args__ = (
+        UniqueConstraint("tenant_id", "place_id"),
+        Index("ix_local_businesses_tenant_id_status", "tenant_id", "status"),
+    )
+
+    place_id: Mapped[UUID | None] = mapped_column(
+        ForeignKey("places_staging.id", ondelete="SET NULL")
+    )
+    domain_id: Mapped[UUID | None] = mapped_column(
+        ForeignKey("domains.id", ondelete="SET NULL"), index=True
+    )
+    name: Mapped[str | None]
+    street: Mapped[str | None]
+    city: Mapped[str | None]
+    region: Mapped[str | None]
+    postal_code: Mapped[str | None]
+    country: Mapped[str | None]
+    phone: Mapped[str | None]
+    website: Mapped[str | None]
+    categories: Mapped[list[str]] = mapped_column(
+        ARRAY(Text), server_default=text("'{}'")
+    )
+    hours: Mapped[Json | None]
+    rating: Mapped[float | None]
+    reviews_count: Mapped[int | None]
+    latitude: Mapped[float | None]
+    longitude: Mapped[float | None]
+    attributes: Mapped[Json] = mapped_column(server_default=text("'{}'"))
+    links: Mapped[list[str]] = mapped_column(ARRAY(Text), server_default=text("'{}'"))
+    status: Mapped[CurationStatus] = mapped_column(
+        CURATION_STATUS, server_default=CurationStatus.NEW.value
+    )
+    domain_extraction_status: Mapped[DomainExtractionStatus | None] = mapped_column(
+        DOMAIN_EXTRACTION_STATUS
+    )
+    domain_extraction_error: Mapped[str | None] = mapped_column(String(ERROR_LIMIT))
+
+
+queue_index(LocalBusiness.domain_extraction_status, DomainExtractionStatus.QUEUED)

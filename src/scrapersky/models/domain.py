@@ -1,0 +1,62 @@
+"""WF3 and WF4: a registrable domain and what its home page tells."""
+
+from sqlalchemy import Index, SmallInteger, String, Text, UniqueConstraint, text
+from sqlalchemy.dialects.postgresql import ARRAY
+from sqlalchemy.orm import Mapped, mapped_column
+
+from scrapersky.models.base import ERROR_LIMIT, Base, Json, OwnedRecord, queue_index
+from scrapersky.models.status import (
+    CURATION_STATUS,
+    DOMAIN_STATUS,
+    SITEMAP_ANALYSIS_STATUS,
+    CurationStatus,
+    DomainStatus,
+    SitemapAnalysisStatus,
+)
+
+
+class Domain(OwnedRecord, Base):
+    """A website's domain, once per tenant however many businesses name it."""
+
+    __tablename__ = "domains"
+    __table_args__ = (
+        UniqueConstraint("tenant_id", "domain"),
+        Index(
+            "ix_domains_tenant_id_sitemap_curation_status",
+            "tenant_id",
+            "sitemap_curation_status",
+        ),
+    )
+
+    domain: Mapped[str]
+    home_url: Mapped[str | None]
+    verdict: Mapped[str | None]
+    verdict_evidence: Mapped[Json | None]
+    title: Mapped[str | None]
+    description: Mapped[str | None]
+    language: Mapped[str | None]
+    favicon_url: Mapped[str | None]
+    logo_url: Mapped[str | None]
+    generator: Mapped[str | None]
+    generator_version: Mapped[str | None]
+    tech_stack: Mapped[Json] = mapped_column(server_default=text("'{}'"))
+    emails: Mapped[list[str]] = mapped_column(ARRAY(Text), server_default=text("'{}'"))
+    phones: Mapped[list[str]] = mapped_column(ARRAY(Text), server_default=text("'{}'"))
+    social_links: Mapped[Json] = mapped_column(server_default=text("'{}'"))
+    organisation: Mapped[Json | None]
+    priority: Mapped[int] = mapped_column(SmallInteger, server_default=text("0"))
+    status: Mapped[DomainStatus] = mapped_column(
+        DOMAIN_STATUS, server_default=DomainStatus.PENDING.value
+    )
+    error: Mapped[str | None] = mapped_column(String(ERROR_LIMIT))
+    sitemap_analysis_status: Mapped[SitemapAnalysisStatus] = mapped_column(
+        SITEMAP_ANALYSIS_STATUS, server_default=SitemapAnalysisStatus.PENDING.value
+    )
+    sitemap_analysis_error: Mapped[str | None] = mapped_column(String(ERROR_LIMIT))
+    sitemap_curation_status: Mapped[CurationStatus] = mapped_column(
+        CURATION_STATUS, server_default=CurationStatus.NEW.value
+    )
+
+
+queue_index(Domain.status, DomainStatus.PENDING)
+queue_index(Domain.sitemap_analysis_status, SitemapAnalysisStatus.QUEUED)

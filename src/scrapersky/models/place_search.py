@@ -1,0 +1,57 @@
+"""WF1: what was searched for, where, and how far it got."""
+
+from datetime import datetime
+from decimal import Decimal
+from uuid import UUID
+
+from sqlalchemy import ForeignKey, Numeric, String, text
+from sqlalchemy.orm import Mapped, mapped_column
+
+from scrapersky.models.base import ERROR_LIMIT, Base, Json, OwnedRecord, queue_index
+from scrapersky.models.status import TASK_STATUS, TaskStatus
+
+
+class PlaceSearch(OwnedRecord, Base):
+    """One search of a source for businesses of a kind in an area."""
+
+    __tablename__ = "place_searches"
+
+    business_type: Mapped[str]
+    location: Mapped[str | None]
+    radius_m: Mapped[int | None]
+    area: Mapped[Json | None]
+    source: Mapped[str]
+    params: Mapped[Json] = mapped_column(server_default=text("'{}'"))
+    budget: Mapped[Decimal | None] = mapped_column(Numeric(12, 4))
+    spent: Mapped[Decimal] = mapped_column(Numeric(12, 4), server_default=text("0"))
+    status: Mapped[TaskStatus] = mapped_column(
+        TASK_STATUS, server_default=TaskStatus.QUEUED.value
+    )
+    progress: Mapped[Json] = mapped_column(server_default=text("'{}'"))
+    coverage: Mapped[Json | None]
+    found_count: Mapped[int] = mapped_column(server_default=text("0"))
+    new_count: Mapped[int] = mapped_column(server_default=text("0"))
+    error: Mapped[str | None] = mapped_column(String(ERROR_LIMIT))
+    finished_at: Mapped[datetime | None]
+
+
+queue_index(PlaceSearch.status, TaskStatus.QUEUED)
+
+
+class PlaceSearchHit(Base):
+    """A place found by a search: one place may be found by many."""
+
+    __tablename__ = "place_search_hits"
+
+    search_id: Mapped[UUID] = mapped_column(
+        ForeignKey("place_searches.id", ondelete="CASCADE"), primary_key=True
+    )
+    place_id: Mapped[UUID] = mapped_column(
+        ForeignKey("places_staging.id", ondelete="CASCADE"),
+        primary_key=True,
+        index=True,
+    )
+    tenant_id: Mapped[UUID] = mapped_column(
+        ForeignKey("tenants.id", ondelete="CASCADE")
+    )
+    found_at: Mapped[datetime] = mapped_column(server_default=text("clock_timestamp()"))

@@ -1,0 +1,451 @@
+"""Every setting of the product: its name, default, meaning, and where its value came from.
+
+The environment beats `.env`, which beats the default. Names are a contract: a misspelt
+one stops the start instead of being ignored.
+"""
+
+import difflib
+import os
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import timedelta
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Any, Literal
+from uuid import UUID
+
+import platformdirs
+from dotenv import dotenv_values
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    NonNegativeInt,
+    PositiveFloat,
+    PositiveInt,
+    SecretStr,
+    ValidationError,
+)
+from pydantic.fields import FieldInfo
+
+from scrapersky.errors import ConfigurationError
+
+SYSTEM_USER_ID = UUID("5c7a9e0a-0000-4000-8000-000000000001")
+"""The user that migrations create for work no person asked for by hand."""
+
+SystemRoot = Path("/var/lib/scrapersky")
+
+
+def default_data_dir() -> Path:
+    """Return where data lives unless told otherwise.
+
+    Root's own home is closed to the user that runs PostgreSQL for root, so root keeps
+    its data where the system keeps data of services.
+    """
+    if os.geteuid() == 0:
+        return SystemRoot
+    return Path(platformdirs.user_data_dir("scrapersky", appauthor=False))
+
+
+def split_list(value: object) -> object:
+    """Read a comma-separated list."""
+    if isinstance(value, str):
+        return [part.strip() for part in value.split(",") if part.strip()]
+    return value
+
+
+Listed = Annotated[tuple[str, ...], BeforeValidator(split_list)]
+
+
+class Environment(StrEnum):
+    """Where this process runs."""
+
+    DEVELOPMENT = "development"
+    DEV = "dev"
+    TEST = "test"
+    STAGING = "staging"
+    PRODUCTION = "production"
+
+    @property
+    def is_development(self) -> bool:
+        """Whether tools for developers may be reached."""
+        return self in {Environment.DEVELOPMENT, Environment.DEV}
+
+
+class Frozen(BaseModel):
+    """A part of the settings; it does not change while the process runs."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", validate_default=True)
+
+
+class StageSettings(Frozen):
+    """How one stage, or one housekeeping job, runs."""
+
+    enabled: bool = Field(
+        default=True, description="Whether this job runs in this process."
+    )
+    interval_minutes: PositiveFloat = Field(
+        1, description="Minutes between two ticks; wake-ups come in between."
+    )
+    batch_size: PositiveInt = Field(10, le=10_000, description="Rows claimed at once.")
+    max_instances: PositiveInt = Field(
+        1, le=100, description="Runs of this job at the same time in one process."
+    )
+    concurrency: PositiveInt = Field(
+        10, le=10_000, description="Items worked on at once inside a batch."
+    )
+    timeout_seconds: PositiveFloat = Field(
+        60, description="An item that takes longer is cancelled and tried again."
+    )
+    max_attempts: PositiveInt = Field(
+        5, le=100, description="Tries before an item becomes a dead letter."
+    )
+    lease_seconds: float = Field(
+        60, ge=1, description="A claim not renewed for this long is rescued."
+    )
+    misfire_grace_seconds: PositiveInt = Field(
+        60, description="A tick later than this is recorded as missed."
+    )
+
+    @property
+    def interval(self) -> timedelta:
+        """Time between two ticks."""
+        return timedelta(minutes=self.interval_minutes)
+
+    @property
+    def timeout(self) -> timedelta:
+        """Time one item may take."""
+        return timedelta(seconds=self.timeout_seconds)
+
+    @property
+    def lease(self) -> timedelta:
+        """Time a claim lives without a heartbeat."""
+        return timedelta(seconds=self.lease_seconds)
+
+
+def stage(prefix: str, **defaults: float) -> Any:  # noqa: ANN401 - what pydantic's Field returns
+    """Declare the settings of one stage under its prefix."""
+    return Field(
+        default_factory=lambda: StageSettings(**defaults),
+        json_schema_extra={"prefix": prefix, "defaults": dict(defaults)},
+    )
+
+
+class Settings(Frozen):
+    """The whole settings tree."""
+
+    environment: Environment = Field(
+        Environment.DEVELOPMENT,
+        description="Where this process runs; `development` opens the developer tools.",
+    )
+    host: str = Field("127.0.0.1", description="Address the application listens on.")
+    port: Annotated[int, Field(ge=1, le=65535)] = Field(
+        8000, description="Port the application listens on."
+    )
+    log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = Field(
+        "INFO", description="The least severe message that is logged."
+    )
+    log_format: Literal["auto", "json", "console"] = Field(
+        "auto",
+        description="`auto` is readable in a terminal and JSON everywhere else.",
+    )
+    cors_origins: Listed = Field(
+        (), description="Origins of other web pages that may call the API."
+    )
+    database_url: SecretStr | None = Field(
+        None,
+        description="Any PostgreSQL 14 or newer; without it the embedded one is used.",
+    )
+    database_pooler: Literal["auto", "none", "transaction"] = Field(
+        "auto",
+        description="Whether a transaction-mode pooler (PgBouncer, Supavisor) stands "
+        "before the database; `auto` asks the URL.",
+    )
+    database_listen_url: SecretStr | None = Field(
+        None,
+        description="A direct address of the database for wake-ups when DATABASE_URL "
+        "goes through a pooler; without it stages poll.",
+    )
+    database_pool_size: PositiveInt = Field(
+        5, le=100, description="Connections the application may hold at once."
+    )
+    data_dir: Path = Field(
+        default_factory=default_data_dir,
+        validation_alias="SCRAPERSKY_DATA_DIR",
+        description="Where the embedded database and other files live.",
+    )
+    scheduler_system_user_id: UUID = Field(
+        SYSTEM_USER_ID,
+        description="The user stamped on records that background work makes; it must "
+        "exist.",
+    )
+    user_agent: str = Field(
+        "ScraperSky/0.1 (+https://scrapersky.example/bot)",
+        min_length=3,
+        max_length=200,
+        pattern=r"^[\x21-\x7e][\x20-\x7e]*$",
+        description="How we introduce ourselves to websites; name a page where their "
+        "owners can reach you.",
+    )
+    google_maps_api_key: SecretStr | None = Field(
+        None, description="Key for the Google Places API; OpenStreetMap needs none."
+    )
+    jwt_secret: SecretStr | None = Field(
+        None, description="Secret that signs access tokens (HS256), 32 bytes or more."
+    )
+    shutdown_grace_seconds: NonNegativeInt = Field(
+        8, description="How long running work may finish after a request to stop."
+    )
+
+    place_search: StageSettings = stage("PLACE_SEARCH_SCHEDULER", batch_size=5)
+    deep_scan: StageSettings = stage("DEEP_SCAN_SCHEDULER", interval_minutes=5)
+    domain_extraction: StageSettings = stage(
+        "DOMAIN_EXTRACTION_SCHEDULER", interval_minutes=2, batch_size=20
+    )
+    domain: StageSettings = stage("DOMAIN_SCHEDULER", batch_size=50, max_instances=3)
+    domain_sitemap: StageSettings = stage(
+        "DOMAIN_SITEMAP_SCHEDULER", timeout_seconds=300
+    )
+    sitemap_import: StageSettings = stage(
+        "SITEMAP_IMPORT_SCHEDULER",
+        batch_size=20,
+        misfire_grace_seconds=1800,
+        timeout_seconds=300,
+    )
+    page_curation: StageSettings = stage("PAGE_CURATION_SCHEDULER")
+    contact_validation: StageSettings = stage("CONTACT_VALIDATION_SCHEDULER")
+    crm_sync: StageSettings = stage("CRM_SYNC_SCHEDULER")
+    reap: StageSettings = stage("REAP_SCHEDULER", batch_size=1000)
+    purge: StageSettings = stage(
+        "PURGE_SCHEDULER", interval_minutes=60, batch_size=1000
+    )
+
+    @property
+    def pooler(self) -> bool | None:
+        """Whether a pooler stands before the database; None lets the URL say."""
+        return {"auto": None, "none": False, "transaction": True}[self.database_pooler]
+
+
+@dataclass(frozen=True, slots=True)
+class Variable:
+    """One environment variable: what it sets, and what it means."""
+
+    name: str
+    path: tuple[str, ...]
+    default: object
+    description: str
+    is_secret: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class LoadedSettings:
+    """The effective settings, where each value came from, and what to warn about."""
+
+    settings: Settings
+    origins: Mapping[str, str]
+    warnings: tuple[str, ...] = ()
+
+    def rows(self) -> Iterator[tuple[str, str, str]]:
+        """Give each variable's name, effective value (secrets masked) and origin."""
+        for variable in VARIABLES.values():
+            value: object = self.settings
+            for step in variable.path:
+                value = getattr(value, step)
+            yield (
+                variable.name,
+                shown(value),
+                self.origins.get(variable.name, "default"),
+            )
+
+
+def load_settings(
+    environ: Mapping[str, str] = os.environ, *, dotenv: Path | None = Path(".env")
+) -> LoadedSettings:
+    """Read the settings, or raise ConfigurationError naming every wrong variable."""
+    from_file = read_dotenv(dotenv)
+    problems = [
+        *misspelt(environ, origin="the environment", strict=False),
+        *misspelt(from_file, origin=str(dotenv), strict=True),
+    ]
+    values: dict[str, Any] = {}
+    origins: dict[str, str] = {}
+    for variable in VARIABLES.values():
+        for origin, source in (("environment", environ), (".env", from_file)):
+            # An empty value is how shells and compose files say "not set".
+            if source.get(variable.name, "") != "":
+                put(values, variable.path, source[variable.name])
+                origins[variable.name] = origin
+                break
+    try:
+        settings = Settings.model_validate(values)
+    except ValidationError as error:
+        problems += [explain_invalid(detail) for detail in error.errors()]
+        raise refuse(problems) from None
+    if problems:
+        raise refuse(problems)
+    return LoadedSettings(settings, origins, retired(environ, from_file))
+
+
+def variables(
+    model: type[Frozen] = Settings, prefix: str = "", path: tuple[str, ...] = ()
+) -> Iterator[Variable]:
+    """List every environment variable the settings tree understands."""
+    for name, field in model.model_fields.items():
+        extra = field.json_schema_extra
+        if isinstance(extra, dict) and "prefix" in extra:
+            defaults = extra["defaults"]
+            assert isinstance(defaults, dict)  # noqa: S101 - narrows for the type checker
+            for part in variables(StageSettings, f"{extra['prefix']}_", (name,)):
+                default = defaults.get(part.path[-1], part.default)
+                yield Variable(part.name, part.path, default, part.description)
+        else:
+            yield variable(prefix, path, name, field)
+
+
+def variable(
+    prefix: str, path: tuple[str, ...], name: str, field: FieldInfo
+) -> Variable:
+    """Describe one field of the tree as an environment variable."""
+    alias = field.validation_alias
+    env_name = alias if isinstance(alias, str) else f"{prefix}{name.upper()}"
+    default = field.get_default(call_default_factory=True, validated_data={})
+    is_secret = "SecretStr" in str(field.annotation)
+    return Variable(
+        env_name, (*path, name), default, field.description or "", is_secret
+    )
+
+
+VARIABLES: Mapping[str, Variable] = {found.name: found for found in variables()}
+
+OURS = re.compile(r"^SCRAPERSKY_")
+INJECTED = re.compile(r"^SCRAPERSKY_(SERVICE_|PORT(_\d+_|$))")
+"""What Kubernetes puts into every pod when a service is called scrapersky."""
+RETIRED = re.compile(r"^SITEMAP_SCHEDULER_(\w+)$")
+HEIRS = (
+    "DEEP_SCAN_SCHEDULER",
+    "DOMAIN_EXTRACTION_SCHEDULER",
+    "SITEMAP_IMPORT_SCHEDULER",
+)
+
+
+def read_dotenv(path: Path | None) -> dict[str, str]:
+    """Read a `.env` file if there is one."""
+    if path is None or not path.is_file():
+        return {}
+    return {
+        name: value or ""
+        for name, value in dotenv_values(path, interpolate=False).items()
+    }
+
+
+def misspelt(source: Mapping[str, str], *, origin: str, strict: bool) -> Iterator[str]:
+    """Find names that are meant for us and are not ours.
+
+    In a `.env` anything near one of our names counts. The environment is full of other
+    programs' names, so there only our prefix and near misses of long names do.
+    """
+    for name in sorted(source):
+        if name in VARIABLES or RETIRED.match(name) or INJECTED.match(name):
+            continue
+        near = nearest(name)
+        alike = difflib.SequenceMatcher(None, name.upper(), near).ratio()
+        is_near = alike >= (0.75 if strict else 0.88) and len(near) > (
+            3 if strict else 7
+        )
+        if OURS.match(name) or is_near:
+            yield f"{name} in {origin} is not a setting. Did you mean {near}?"
+
+
+def nearest(name: str) -> str:
+    """Return the valid variable whose name is most like this one."""
+    found = difflib.get_close_matches(name.upper(), VARIABLES, n=1, cutoff=0)
+    return found[0]
+
+
+def put(values: dict[str, Any], path: tuple[str, ...], value: str) -> None:
+    """Set a value in the tree; a stage's section starts from that stage's defaults."""
+    if len(path) == 1:
+        field = Settings.model_fields[path[0]]
+        alias = field.validation_alias
+        values[alias if isinstance(alias, str) else path[0]] = value
+        return
+    section, field_name = path
+    if section not in values:
+        extra = Settings.model_fields[section].json_schema_extra
+        assert isinstance(extra, dict)  # noqa: S101 - narrows for the type checker
+        values[section] = dict(extra["defaults"])  # type: ignore[arg-type]
+    values[section][field_name] = value
+
+
+def explain_invalid(detail: Any) -> str:  # noqa: ANN401 - pydantic's error dict
+    """Say which variable is wrong and why, without repeating a secret."""
+    path = tuple(str(part) for part in detail["loc"])
+    found = next(
+        (v for v in VARIABLES.values() if v.path == path or v.name == path[0]), None
+    )
+    name = found.name if found else ".".join(path)
+    reason = str(detail["msg"]).removeprefix("Value error, ")
+    reason = reason[:1].lower() + reason[1:]
+    given = detail.get("input")
+    if found is None or found.is_secret or not isinstance(given, str):
+        return f"{name} is invalid: {reason}."
+    return f"{name}={given!r} is invalid: {reason}."
+
+
+def refuse(problems: list[str]) -> ConfigurationError:
+    """Gather what is wrong into one error."""
+    return ConfigurationError(
+        "\n".join(problems),
+        hint="`scrapersky config` lists every setting; docs/reference/settings.md "
+        "explains them.",
+    )
+
+
+def retired(*sources: Mapping[str, str]) -> tuple[str, ...]:
+    """Warn about settings of the retired three-in-one scheduler."""
+    names = sorted({name for source in sources for name in source})
+    return tuple(
+        f"{name} is ignored: the three-in-one scheduler is gone. Set "
+        + ", ".join(f"{heir}_{match[1]}" for heir in HEIRS)
+        + " instead."
+        for name in names
+        if (match := RETIRED.match(name))
+    )
+
+
+def shown(value: object) -> str:
+    """Write a value as it would stand in the environment, secrets masked."""
+    match value:
+        case None:
+            return ""
+        case SecretStr():
+            return "********" if value.get_secret_value() else ""
+        case bool():
+            return str(value).lower()
+        case tuple():
+            return ",".join(value)
+        case float() if value.is_integer():
+            return str(int(value))
+    return str(value)
+
+
+def example_env() -> str:
+    """Write `.env.example`: every setting with its default, commented out."""
+    lines = [
+        "# Every setting of ScraperSky with its default. Copy to .env and uncomment",
+        "# what you change; the environment beats this file. Made by",
+        "# `scrapersky config --example`; a test keeps it in step with the code.",
+    ]
+    section: str | None = ""
+    for found in VARIABLES.values():
+        current = found.path[0] if len(found.path) > 1 else None
+        if current != section or current is None:
+            lines.append("")
+            section = current
+        if found.description:
+            lines.append(f"# {found.description}")
+        default = "" if found.name == "SCRAPERSKY_DATA_DIR" else shown(found.default)
+        lines.append(f"# {found.name}={default}")
+    return "\n".join(lines) + "\n"

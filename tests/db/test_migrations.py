@@ -1,0 +1,210 @@
+"""Migrations are the only way the schema changes, and they agree with the models."""
+
+import asyncio
+from collections.abc import AsyncIterator
+
+import pytest
+from alembic.autogenerate import compare_metadata
+from alembic.migration import MigrationContext
+from sqlalchemy import Connection, text
+from sqlalchemy.ext.asyncio import AsyncEngine
+
+from scrapersky.db.connection import connect, parse_target
+from scrapersky.db.migrate import downgrade, revisions, upgrade
+from scrapersky.db.schema import check_schema, differences
+from scrapersky.errors import SchemaMismatch
+from scrapersky.models import METADATA
+from tests.conftest import TestDatabase
+
+
+@pytest.fixture
+async def empty(empty_database: TestDatabase) -> AsyncIterator[AsyncEngine]:
+    engine = connect(parse_target(empty_database.url))
+    yield engine
+    await engine.dispose()
+
+
+@pytest.fixture
+async def migrated(database: TestDatabase) -> AsyncIterator[AsyncEngine]:
+    engine = connect(parse_target(database.url))
+    yield engine
+    await engine.dispose()
+
+
+async def execute(engine: AsyncEngine, *statements: str) -> None:
+    async with engine.begin() as connection:
+        for statement in statements:
+            await connection.execute(text(statement))
+
+
+async def test_up_down_and_up_again_on_an_empty_database(empty: AsyncEngine) -> None:
+    assert await upgrade(empty) == revisions()
+    assert await downgrade(empty, "base") == revisions()
+    assert await upgrade(empty) == revisions()
+
+    await check_schema(empty, *METADATA)
+
+
+async def test_a_downgrade_leaves_nothing_behind(empty: AsyncEngine) -> None:
+    await upgrade(empty)
+    await downgrade(empty, "base")
+
+    async with empty.connect() as connection:
+        left = await connection.scalars(
+            text(
+                "SELECT typname FROM pg_type t JOIN pg_namespace n ON n.oid = t.typnamespace "
+                "WHERE n.nspname NOT IN ('pg_catalog', 'information_schema', 'pg_toast') "
+                "AND typname !~ 'alembic'"
+            )
+        )
+        functions = await connection.scalar(
+            text(
+                "SELECT count(*) FROM pg_proc WHERE pronamespace = 'public'::regnamespace"
+            )
+        )
+    assert left.all() == []
+    assert functions == 0
+
+
+def compared(connection: Connection) -> list[object]:
+    context = MigrationContext.configure(
+        connection,
+        opts={
+            "compare_type": True,
+            "include_schemas": True,
+            "include_object": lambda _o, name, kind, _r, _c: name != "alembic_version",
+        },
+    )
+    return list(compare_metadata(context, list(METADATA)))  # type: ignore[arg-type]
+
+
+async def test_models_and_migrations_agree(migrated: AsyncEngine) -> None:
+    async with migrated.connect() as connection:
+        assert await connection.run_sync(compared) == []
+
+
+async def test_many_processes_may_migrate_at_once(empty_database: TestDatabase) -> None:
+    engines = [connect(parse_target(empty_database.url)) for _ in range(6)]
+
+    applied = await asyncio.gather(*(upgrade(engine) for engine in engines))
+
+    assert sorted(applied, key=len) == [(), (), (), (), (), revisions()]
+    for engine in engines:
+        await engine.dispose()
+
+
+async def test_an_interrupted_migration_leaves_no_trace(empty: AsyncEngine) -> None:
+    await execute(empty, "CREATE TABLE pages (id int)")
+
+    with pytest.raises(Exception, match="pages"):
+        await upgrade(empty)
+
+    async with empty.connect() as connection:
+        tables = await connection.scalars(
+            text("SELECT tablename FROM pg_tables WHERE schemaname = 'public'")
+        )
+    assert tables.all() == ["pages"]
+
+
+@pytest.mark.parametrize(
+    ("damage", "said"),
+    [
+        ("ALTER TABLE pages DROP COLUMN title", "column pages.title is missing"),
+        (
+            "ALTER TABLE pages ALTER title TYPE varchar(9)",
+            "column pages.title is character varying(9), not text",
+        ),
+        (
+            "ALTER TABLE pages ALTER url DROP NOT NULL",
+            "column pages.url is text, not text NOT NULL",
+        ),
+        ("DROP TABLE suppressions", "table suppressions is missing"),
+        (
+            "ALTER TYPE domain_status RENAME VALUE 'pending' TO 'Pending'",
+            (
+                "enum domain_status is ['Pending', 'processing', 'completed', 'error'], "
+                "not ['pending', 'processing', 'completed', 'error']"
+            ),
+        ),
+        ("DELETE FROM alembic_version", "it is at revision none, not at"),
+    ],
+)
+async def test_a_schema_changed_by_hand_is_refused_and_named(
+    migrated: AsyncEngine, damage: str, said: str
+) -> None:
+    await execute(migrated, damage)
+
+    with pytest.raises(SchemaMismatch) as refusal:
+        await check_schema(migrated, *METADATA)
+
+    assert said in str(refusal.value)
+
+
+async def test_a_schema_newer_than_the_code_is_refused(migrated: AsyncEngine) -> None:
+    await execute(migrated, "UPDATE alembic_version SET version_num = '9999_future'")
+
+    with pytest.raises(SchemaMismatch, match="9999_future, which this ScraperSky does"):
+        await upgrade(migrated)
+    with pytest.raises(SchemaMismatch, match="9999_future"):
+        await check_schema(migrated, *METADATA)
+
+
+async def test_a_migration_waits_for_a_table_in_use_and_then_goes_on(
+    empty: AsyncEngine, empty_database: TestDatabase
+) -> None:
+    await upgrade(empty)
+    reader = connect(parse_target(empty_database.url))
+
+    async with reader.connect() as connection:
+        await connection.execute(text("SELECT 1 FROM pages"))
+        going = asyncio.create_task(downgrade(empty, "base"))
+        await asyncio.sleep(2.5)
+        assert not going.done()
+
+    assert await going == revisions()
+    await reader.dispose()
+
+
+async def test_plain_sql_keeps_updated_at(migrated: AsyncEngine) -> None:
+    await execute(migrated, "UPDATE tenants SET name = 'Renamed'")
+
+    async with migrated.connect() as connection:
+        is_touched = await connection.scalar(
+            text("SELECT bool_and(updated_at > created_at) FROM tenants")
+        )
+        touched = await connection.scalars(
+            text("SELECT event_object_table FROM information_schema.triggers")
+        )
+    assert is_touched
+    expected = {
+        table.name
+        for table in METADATA[0].sorted_tables
+        if "updated_at" in table.columns
+    }
+    assert set(touched.all()) >= expected
+
+
+async def test_every_claimable_status_has_its_partial_index(
+    migrated: AsyncEngine,
+) -> None:
+    async with migrated.connect() as connection:
+        found = await connection.scalars(
+            text("SELECT indexname FROM pg_indexes WHERE indexname LIKE '%_queued'")
+        )
+
+    assert set(found.all()) == {
+        "ix_contacts_crm_sync_processing_status_queued",
+        "ix_contacts_validation_processing_status_queued",
+        "ix_domains_sitemap_analysis_status_queued",
+        "ix_domains_status_queued",
+        "ix_local_businesses_domain_extraction_status_queued",
+        "ix_pages_page_processing_status_queued",
+        "ix_place_searches_status_queued",
+        "ix_places_staging_deep_scan_status_queued",
+        "ix_sitemap_files_sitemap_import_status_queued",
+    }
+
+
+async def test_a_matching_schema_has_no_differences(migrated: AsyncEngine) -> None:
+    async with migrated.connect() as connection:
+        assert await connection.run_sync(differences, METADATA) == []
