@@ -1,0 +1,78 @@
+"""Asks the zoo's own DNS server, as a stub resolver does: UDP, then TCP."""
+
+import asyncio
+from collections.abc import Sequence
+from typing import Any
+
+import dnslib
+
+from scrapersky.errors import DnsFailed, NoSuchHost
+
+TRIES = 2
+
+
+class ZooResolver:
+    """A resolver for the lane in which the system's cannot be pointed at the zoo."""
+
+    def __init__(self, address: str, port: int) -> None:
+        self.place = (address, port)
+
+    async def resolve(self, host: str, port: int) -> Sequence[str]:
+        """Return the addresses of both families; raise DnsFailed or NoSuchHost."""
+        found = await asyncio.gather(*(self.ask(host, kind) for kind in ("A", "AAAA")))
+        addresses = [address for answer in found for address in answer or ()]
+        if all(answer is None for answer in found) or not addresses:
+            raise NoSuchHost(host, "the name does not exist or has no address")
+        return addresses
+
+    async def ask(self, host: str, kind: str) -> list[str] | None:
+        """Return the addresses of one family; nothing when there is no such name."""
+        try:
+            query = bytes(dnslib.DNSRecord.question(host, kind).pack())
+        except (UnicodeError, dnslib.DNSError, ValueError) as error:
+            raise DnsFailed(host, "is no name that can be asked for") from error
+        reply = dnslib.DNSRecord.parse(await self.over_udp(query))
+        if reply.header.tc:
+            reply = dnslib.DNSRecord.parse(await self.over_tcp(query))
+        if reply.header.rcode == dnslib.RCODE.NXDOMAIN:
+            return None
+        wanted = getattr(dnslib.QTYPE, kind)
+        return [str(row.rdata) for row in reply.rr if row.rtype == wanted]
+
+    async def over_udp(self, query: bytes) -> bytes:
+        """Send one datagram and return the answer to it."""
+        loop = asyncio.get_running_loop()
+        transport, inbox = await loop.create_datagram_endpoint(
+            Inbox, remote_addr=self.place
+        )
+        try:
+            transport.sendto(query)
+            return await inbox.answer
+        finally:
+            transport.close()
+
+    async def over_tcp(self, query: bytes) -> bytes:
+        """Ask again for an answer that did not fit into a datagram."""
+        reader, writer = await asyncio.open_connection(*self.place)
+        try:
+            writer.write(len(query).to_bytes(2, "big") + query)
+            size = int.from_bytes(await reader.readexactly(2), "big")
+            return await reader.readexactly(size)
+        finally:
+            writer.close()
+            await writer.wait_closed()
+
+
+class Inbox(asyncio.DatagramProtocol):
+    """Holds the first datagram that comes back."""
+
+    def __init__(self) -> None:
+        self.answer: asyncio.Future[bytes] = asyncio.get_running_loop().create_future()
+
+    def datagram_received(self, data: bytes, addr: tuple[str | Any, int]) -> None:
+        if not self.answer.done():
+            self.answer.set_result(data)
+
+    def error_received(self, exc: Exception) -> None:
+        if not self.answer.done():
+            self.answer.set_exception(DnsFailed("dns", str(exc)))
