@@ -1,1 +1,55 @@
-"""Fetch other people's pages politely and safely."""
+"""Fetch other people's pages, politely and unharmed."""
+
+from scrapersky.crawler.charset import Charset, CharsetSource
+from scrapersky.crawler.fetch import Crawler
+from scrapersky.crawler.hosts import (
+    HostLedger,
+    HostStatistics,
+    MemoryLedger,
+    RobotsState,
+    StoredRobots,
+)
+from scrapersky.crawler.limits import Limits
+from scrapersky.crawler.log import FetchRecord, Listener, OutcomeCounter, log_fetch
+from scrapersky.crawler.policy import CrawlerPolicy
+from scrapersky.crawler.proxy import ProxyRules, proxy_rules
+from scrapersky.crawler.resolver import Resolver, SystemResolver
+from scrapersky.crawler.result import (
+    Accept,
+    Conditions,
+    Cut,
+    Fetched,
+    Hop,
+    RobotsVerdict,
+    Timings,
+)
+from scrapersky.crawler.sniff import Kind
+
+__all__ = [
+    "Accept",
+    "Charset",
+    "CharsetSource",
+    "Conditions",
+    "Crawler",
+    "CrawlerPolicy",
+    "Cut",
+    "FetchRecord",
+    "Fetched",
+    "Hop",
+    "HostLedger",
+    "HostStatistics",
+    "Kind",
+    "Limits",
+    "Listener",
+    "MemoryLedger",
+    "OutcomeCounter",
+    "ProxyRules",
+    "Resolver",
+    "RobotsState",
+    "RobotsVerdict",
+    "StoredRobots",
+    "SystemResolver",
+    "Timings",
+    "log_fetch",
+    "proxy_rules",
+]

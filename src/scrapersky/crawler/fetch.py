@@ -1,0 +1,525 @@
+"""The crawler: a URL in; a body within limits, or an error that says what happened, out."""
+
+import asyncio
+import ssl
+import time
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+from types import TracebackType
+from typing import Self
+from weakref import WeakValueDictionary
+
+from scrapersky.crawler.charset import decide_charset
+from scrapersky.crawler.connection import Connection, Exchange
+from scrapersky.crawler.guard import Guard
+from scrapersky.crawler.head import HeadHints, read_hints
+from scrapersky.crawler.hosts import HostLedger, RobotsState, StoredRobots
+from scrapersky.crawler.journey import Journey
+from scrapersky.crawler.limits import MIB
+from scrapersky.crawler.log import FetchRecord, Listener, log, log_fetch, printable
+from scrapersky.crawler.policy import CrawlerPolicy
+from scrapersky.crawler.pool import Pool, tls_context
+from scrapersky.crawler.request import (
+    build_request,
+    kept_headers,
+    redirect_target,
+    retry_after,
+    sendable,
+)
+from scrapersky.crawler.resolver import Resolver, SystemResolver
+from scrapersky.crawler.result import Accept, Conditions, Fetched, RobotsVerdict
+from scrapersky.crawler.robots import Robots, RobotsShelf, cut_at_line
+from scrapersky.crawler.sniff import TEXTUAL, Kind, refused_type, sniff
+from scrapersky.errors import (
+    Backoff,
+    BadHttp,
+    BadUrl,
+    BadXml,
+    BlockedScheme,
+    ConnectFailed,
+    ConnectionLost,
+    CrawlDelayTooLong,
+    FetchError,
+    InvalidUrl,
+    NotHtml,
+    RobotsDenied,
+    RobotsUnreachable,
+    TooBig,
+    TooSlow,
+    Unforeseen,
+    UnsupportedScheme,
+)
+from scrapersky.kit.urls import Url, parse_url
+
+NOTHING_HELD = Conditions()
+ROBOTS_WIRE = 8 * MIB
+"""A robots.txt may be long, and is then cut; one without end is no robots.txt."""
+NOT_MODIFIED = 304
+PARTIAL_CONTENT = 206
+TOO_MANY_REQUESTS = 429
+UNAVAILABLE = 503
+
+
+@dataclass(frozen=True, slots=True)
+class Errand:
+    """What one request is for: what to send, what to take, what to refuse."""
+
+    accept: Accept = Accept.ANY
+    held: Conditions = NOTHING_HELD
+    max_wire: int = 0
+    max_inflated: int = 0
+    keep_partial: bool = False
+
+
+class Crawler:
+    """Fetches politely and safely. Use it as an async context manager."""
+
+    def __init__(
+        self,
+        policy: CrawlerPolicy,
+        hosts: HostLedger,
+        *,
+        resolver: Resolver | None = None,
+        ssl_context: ssl.SSLContext | None = None,
+        listeners: Sequence[Listener] = (log_fetch,),
+        now: Callable[[], datetime] | None = None,
+    ) -> None:
+        self.policy = policy
+        self._hosts = hosts
+        self._listeners = tuple(listeners)
+        self._now = now or _utc_now
+        self._guard = Guard(policy.extra_networks, policy.extra_ports)
+        self._pool = Pool(
+            policy,
+            resolver or SystemResolver(),
+            ssl_context or tls_context(),
+            self._guard,
+        )
+        self._shelf = RobotsShelf()
+        self._reading: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+        if policy.extra_networks:
+            networks = [str(network) for network in policy.extra_networks]
+            log.warning(
+                "guard.widened", networks=networks, ports=sorted(policy.extra_ports)
+            )
+
+    async def __aenter__(self) -> Self:
+        """Begin; nothing is opened before the first fetch."""
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Close every connection."""
+        await self.close()
+
+    async def close(self) -> None:
+        """Close every connection; the crawler can fetch again afterwards."""
+        await self._pool.close()
+
+    async def fetch(
+        self,
+        url: str | Url,
+        *,
+        conditions: Conditions = NOTHING_HELD,
+        accept: Accept = Accept.HTML,
+        max_bytes: int | None = None,
+        keep_partial: bool = False,
+    ) -> Fetched:
+        """Fetch a URL, or raise a FetchError that says what happened; nothing else.
+
+        `max_bytes` replaces the limits on the body's size; beyond them the fetch ends
+        with TooBig, or with what came so far where `keep_partial` is set.
+        """
+        limits = self.policy.limits
+        errand = Errand(
+            accept,
+            conditions,
+            max_wire=max_bytes or limits.wire_bytes,
+            max_inflated=max_bytes or limits.inflated_bytes,
+            keep_partial=keep_partial,
+        )
+        journey: Journey | None = None
+        started = time.monotonic()
+        try:
+            start = _parse(url)
+            journey = Journey(start, start, started)
+            fetched = await self._travel(journey, errand)
+        except FetchError as error:
+            self._tell_failure(url, journey, started, error)
+            raise
+        except Exception as error:
+            log.exception("fetch.unforeseen", url=printable(str(url)))
+            unforeseen = Unforeseen(
+                printable(str(url)), f"failed with {type(error).__name__}"
+            )
+            self._tell_failure(url, journey, started, unforeseen)
+            raise unforeseen from error
+        self._tell(
+            journey,
+            fetched.outcome,
+            status=fetched.status,
+            body_bytes=len(fetched.body),
+        )
+        return fetched
+
+    async def robots(self, url: str | Url) -> RobotsVerdict:
+        """Return what the site's robots.txt says about a URL, reading it if need be."""
+        target = _parse(url)
+        journey = Journey(target, target)
+        return (await self._rules(journey)).verdict(target)
+
+    async def _travel(self, journey: Journey, errand: Errand) -> Fetched:
+        limit = self.policy.limits.redirects
+        while True:
+            url = journey.current
+            # The conditions belong to the URL asked for, not to where it leads.
+            held = errand.held if not journey.hops else NOTHING_HELD
+            delay = await self._permission(journey)
+            exchange = await self._visit(journey, replace(errand, held=held), delay)
+            await self._heed_backoff(url, exchange)
+            if (target := redirect_target(exchange, url)) is not None:
+                journey.go_on(target, exchange.status, "http", limit=limit)
+                continue
+            kind = _judge_body(url, exchange, errand.accept)
+            hints = read_hints(exchange.content) if kind is Kind.HTML else HeadHints()
+            if (target := self._refresh(url, exchange, hints)) is not None:
+                journey.go_on(target, exchange.status, "meta", limit=limit)
+                continue
+            return _fetched(journey, exchange, kind, hints)
+
+    async def _permission(self, journey: Journey) -> timedelta:
+        """Return the delay the site asks for; raise if it does not want us."""
+        url = journey.current
+        self._guard.check_port(url)
+        if not self.policy.obey_robots:
+            return self.policy.host_delay
+        rules = await self._rules(journey)
+        verdict = journey.verdict = rules.verdict(url)
+        if rules.stored.state is RobotsState.UNREACHABLE:
+            wait = max(rules.stored.expires - self._now(), timedelta(seconds=1))
+            raise RobotsUnreachable(
+                str(url), f"robots.txt: {rules.stored.why}", retry_after=wait
+            )
+        if not verdict.allowed:
+            raise RobotsDenied(
+                str(url), f"robots.txt says {printable(verdict.rule or '')}"
+            )
+        asked = verdict.crawl_delay or timedelta()
+        if asked > self.policy.max_crawl_delay:
+            raise CrawlDelayTooLong(
+                str(url), f"robots.txt asks for {asked} between requests"
+            )
+        return max(asked, self.policy.host_delay)
+
+    async def _visit(
+        self, journey: Journey, errand: Errand, delay: timedelta
+    ) -> Exchange:
+        """Make one request in the site's turn and the address's turn."""
+        url = journey.current
+        async with self._turn(journey, url.site, delay):
+            return await self._send(journey, errand)
+
+    async def _send(self, journey: Journey, errand: Errand) -> Exchange:
+        url = journey.current
+        if (idle := self._pool.idle(url)) is not None:
+            exchange = self._exchange(journey, errand)
+            async with self._address_turn(journey, idle.address):
+                try:
+                    return await self._ask(journey, idle, exchange, errand)
+                except ConnectionLost:
+                    # The server closed it between two requests; a GET may be repeated
+                    # as long as nothing of an answer was seen.
+                    if exchange.first_byte_at:
+                        raise
+        failure: FetchError = ConnectFailed(str(url), "no address could be tried")
+        addresses = await self._pool.addresses(url, journey.clocked)
+        patience = self.policy.limits.connect.total_seconds() / len(addresses)
+        for address in addresses:
+            async with self._address_turn(journey, str(address)):
+                try:
+                    connection = await self._pool.connect(
+                        url, address, journey.clocked, patience=patience
+                    )
+                except ConnectFailed as error:
+                    failure = error
+                    continue
+                return await self._ask(
+                    journey, connection, self._exchange(journey, errand), errand
+                )
+        raise failure
+
+    def _exchange(self, journey: Journey, errand: Errand) -> Exchange:
+        url, limits = journey.current, self.policy.limits
+        remaining = limits.total.total_seconds() - journey.spent
+        if remaining <= 0:
+            raise TooSlow(str(url), "the time for the whole fetch is over")
+        return Exchange(
+            str(url),
+            limits,
+            max_wire=errand.max_wire + limits.header_bytes,
+            max_inflated=errand.max_inflated,
+            deadline=time.monotonic() + remaining,
+            keep_partial=errand.keep_partial,
+            judge=_Judge(errand),
+        )
+
+    async def _ask(
+        self,
+        journey: Journey,
+        connection: Connection,
+        exchange: Exchange,
+        errand: Errand,
+    ) -> Exchange:
+        url = journey.current
+        journey.peer = connection.address
+        request = build_request(
+            url, self.policy, accept=errand.accept, held=errand.held
+        )
+        try:
+            await connection.ask(request, exchange)
+        finally:
+            journey.wire_bytes += exchange.wire_bytes
+        self._pool.give_back(url, connection)
+        return exchange
+
+    @asynccontextmanager
+    async def _turn(
+        self, journey: Journey, key: str, delay: timedelta
+    ) -> AsyncIterator[None]:
+        asked = time.monotonic()
+        try:
+            await self._hosts.acquire(
+                key, url=str(journey.current), patience=self.policy.patience
+            )
+        finally:
+            journey.waited += time.monotonic() - asked
+        try:
+            yield
+        finally:
+            self._hosts.release(key, delay=delay)
+
+    @asynccontextmanager
+    async def _address_turn(
+        self, journey: Journey, address: str
+    ) -> AsyncIterator[None]:
+        if address == journey.current.site:
+            yield
+            return
+        async with self._turn(journey, address, self.policy.host_delay):
+            yield
+
+    async def _heed_backoff(self, url: Url, exchange: Exchange) -> None:
+        if exchange.status not in {TOO_MANY_REQUESTS, UNAVAILABLE}:
+            return
+        wait = retry_after(exchange, self.policy, self._now())
+        why = f"it answered {exchange.status}"
+        await self._hosts.pause(url.site, wait, why=why)
+        raise Backoff(str(url), f"{why}, so it rests for {wait}", retry_after=wait)
+
+    def _refresh(self, url: Url, exchange: Exchange, hints: HeadHints) -> Url | None:
+        if not (
+            self.policy.follow_meta_refresh and hints.refresh and exchange.is_success
+        ):
+            return None
+        try:
+            return parse_url(hints.refresh, url)
+        except InvalidUrl:
+            return None
+
+    async def _rules(self, journey: Journey) -> Robots:
+        origin, token = journey.current.origin, self.policy.product_token
+        stored = await self._hosts.read_robots(origin)
+        if stored is None:
+            lock = self._reading.setdefault(origin, asyncio.Lock())
+            async with lock:
+                stored = await self._hosts.read_robots(origin)
+                if stored is None:
+                    stored = await self._read_robots(journey)
+                    await self._hosts.keep_robots(origin, stored)
+        return self._shelf.find(origin, stored, token)
+
+    async def _read_robots(self, journey: Journey) -> StoredRobots:
+        """Read a robots.txt; what fails before HTTP speaks fails the page as well."""
+        site = journey.current
+        start = Url(site.scheme, site.host, site.port, "/robots.txt")
+        trip = Journey(start, start)
+        try:
+            exchange = await self._robots_answer(trip)
+        except (TooSlow, TooBig, BadHttp, BlockedScheme) as error:
+            self._tell(trip, error.outcome, why=error.why)
+            return self._stored(RobotsState.UNREACHABLE, why=error.why)
+        except FetchError as error:
+            self._tell(trip, error.outcome, why=error.why)
+            raise
+        finally:
+            journey.waited += time.monotonic() - trip.started
+        self._tell(trip, "ok", status=exchange.status, body_bytes=len(exchange.content))
+        return self._interpret(exchange)
+
+    async def _robots_answer(self, trip: Journey) -> Exchange:
+        limits = self.policy.limits
+        errand = Errand(max_wire=ROBOTS_WIRE, max_inflated=ROBOTS_WIRE)
+        while True:
+            exchange = await self._visit(trip, errand, self.policy.host_delay)
+            target = redirect_target(exchange, trip.current)
+            if (
+                target is None
+                or len(trip.hops) == limits.redirects
+                or target in trip.seen
+            ):
+                return exchange
+            self._guard.check_port(target)
+            trip.seen.add(trip.current)
+            trip.go_on(target, exchange.status, "http", limit=limits.redirects)
+
+    def _interpret(self, exchange: Exchange) -> StoredRobots:
+        status = exchange.status
+        if exchange.is_success:
+            body = cut_at_line(exchange.content, self.policy.limits.robots_bytes)
+            text = (
+                body.decode("utf-8", "replace").removeprefix("\ufeff").replace("\0", "")
+            )
+            return self._stored(RobotsState.RULES, text=text)
+        if status == TOO_MANY_REQUESTS or status >= 500:  # noqa: PLR2004
+            return self._stored(
+                RobotsState.UNREACHABLE, why=f"the server answered {status}"
+            )
+        return self._stored(
+            RobotsState.ABSENT, why=f"no rules: the server answered {status}"
+        )
+
+    def _stored(
+        self, state: RobotsState, *, text: str = "", why: str = ""
+    ) -> StoredRobots:
+        unreachable = state is RobotsState.UNREACHABLE
+        age = self.policy.robots_retry if unreachable else self.policy.robots_age
+        return StoredRobots(state, text, why, self._now() + age)
+
+    def _tell(
+        self,
+        journey: Journey,
+        outcome: str,
+        *,
+        status: int | None = None,
+        body_bytes: int = 0,
+        why: str | None = None,
+    ) -> None:
+        record = FetchRecord(
+            url=str(journey.requested),
+            final_url=str(journey.current),
+            host=journey.current.site,
+            outcome=outcome,
+            status=status,
+            wire_bytes=journey.wire_bytes,
+            body_bytes=body_bytes,
+            seconds=journey.spent,
+            waited=journey.waited,
+            redirects=len(journey.hops),
+            robots="allowed"
+            if journey.verdict.allowed
+            else (journey.verdict.rule or "denied"),
+            why=why,
+        )
+        self._hosts.record(
+            record.host, outcome, size=journey.wire_bytes, seconds=record.seconds
+        )
+        for listener in self._listeners:
+            listener(record)
+
+    def _tell_failure(
+        self, url: str | Url, journey: Journey | None, started: float, error: FetchError
+    ) -> None:
+        if journey is not None:
+            self._tell(journey, error.outcome, why=error.why)
+            return
+        seconds = time.monotonic() - started
+        shown = printable(str(url))
+        record = FetchRecord(
+            shown, shown, "", error.outcome, None, 0, 0, seconds, 0.0, 0, "", error.why
+        )
+        for listener in self._listeners:
+            listener(record)
+
+
+@dataclass(frozen=True, slots=True)
+class _Judge:
+    """Looks at status and headers before any body is taken."""
+
+    errand: Errand
+
+    def __call__(self, exchange: Exchange) -> None:
+        asked = sendable(self.errand.held.etag) or sendable(
+            self.errand.held.last_modified
+        )
+        if exchange.status == NOT_MODIFIED and not asked:
+            raise BadHttp(exchange.url, "answered 304 though nothing was held")
+        if exchange.status == PARTIAL_CONTENT:
+            raise BadHttp(exchange.url, "answered with a part nobody asked for")
+        declared = exchange.value("content-type")
+        if exchange.is_success and refused_type(declared):
+            _refuse(exchange.url, self.errand.accept, f"a {printable(declared)[:60]}")
+
+
+def _judge_body(url: Url, exchange: Exchange, accept: Accept) -> Kind:
+    kind = sniff(exchange.content, exchange.value("content-type"))
+    if not exchange.is_success:
+        return kind
+    if accept is Accept.HTML and kind not in {Kind.HTML, Kind.EMPTY}:
+        _refuse(str(url), accept, f"{kind} content")
+    if accept is Accept.XML and kind not in TEXTUAL | {Kind.GZIP}:
+        _refuse(str(url), accept, f"{kind} content")
+    return kind
+
+
+def _refuse(url: str, accept: Accept, what: str) -> None:
+    if accept is Accept.HTML:
+        raise NotHtml(url, f"is {what}, not a page")
+    if accept is Accept.XML:
+        raise BadXml(url, f"is {what}, neither XML nor text")
+
+
+def _fetched(
+    journey: Journey, exchange: Exchange, kind: Kind, hints: HeadHints
+) -> Fetched:
+    return Fetched(
+        requested=journey.requested,
+        url=journey.current,
+        status=exchange.status,
+        headers=kept_headers(exchange),
+        body=exchange.content,
+        kind=kind,
+        charset=decide_charset(exchange.content, exchange.value("content-type")),
+        hops=journey.trail,
+        timings=journey.timings(exchange),
+        wire_bytes=journey.wire_bytes,
+        robots=journey.verdict,
+        x_robots_tag=tuple(
+            printable(value) for value in exchange.values("x-robots-tag")[:10]
+        ),
+        meta_robots=hints.robots,
+        cut=exchange.cut,
+        not_modified=exchange.status == NOT_MODIFIED,
+        peer=journey.peer,
+        downgraded=journey.downgraded,
+    )
+
+
+def _parse(url: str | Url) -> Url:
+    if isinstance(url, Url):
+        return url
+    try:
+        return parse_url(url)
+    except UnsupportedScheme as error:
+        raise BlockedScheme(error.url, error.why) from None
+    except InvalidUrl as error:
+        raise BadUrl(error.url, error.why) from None
+
+
+def _utc_now() -> datetime:
+    return datetime.now(UTC)

@@ -1,0 +1,96 @@
+"""What a page's meta tags tell the crawler itself: go elsewhere, do not follow.
+
+A glance by regular expressions in linear time, before any parser sees the page; the
+facts a reader wants are taken later, in a child process, by `extraction`.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+SCAN = 64 * 1024
+MAX_TAGS = 100
+MAX_TAG = 2048
+MAX_REFRESH = 5.0
+
+
+@dataclass(frozen=True, slots=True)
+class HeadHints:
+    """The two kinds of meta tag that concern a crawler."""
+
+    refresh: str | None = None
+    robots: tuple[str, ...] = ()
+
+
+def read_hints(body: bytes) -> HeadHints:
+    """Return what the meta tags near the top of a page ask of us."""
+    top = bytes(body[:SCAN])
+    if b"<meta" not in top and b"<META" not in top and b"<Meta" not in top:
+        return HeadHints()
+    refresh: str | None = None
+    robots: list[str] = []
+    for tag in _meta_tags(_visible(top)):
+        attributes = _attributes(tag)
+        content = attributes.get("content", "")
+        if attributes.get("http-equiv", "").lower() == "refresh" and refresh is None:
+            refresh = _target(content)
+        elif attributes.get("name", "").lower() in {
+            "robots",
+            "scrapersky",
+            "tdm-reservation",
+        }:
+            robots.append(f"{attributes['name'].lower()}: {content[:200]}")
+    return HeadHints(refresh, tuple(robots[:10]))
+
+
+def _visible(top: bytes) -> bytes:
+    """Drop what is not markup to a reader; an opening without its end drops the rest."""
+    low = top.lower()
+    kept, place = [], 0
+    while found := _HIDING.search(low, place):
+        kept.append(top[place : found.start()])
+        end = low.find(_ENDINGS[found[0]], found.end())
+        if end < 0:
+            return b"".join(kept)
+        place = end
+    kept.append(top[place:])
+    return b"".join(kept)
+
+
+def _meta_tags(top: bytes) -> Iterator[str]:
+    low = top.lower()
+    place = 0
+    for _ in range(MAX_TAGS):
+        start = low.find(b"<meta", place)
+        place = low.find(b">", start)
+        if start < 0 or place < 0:
+            return
+        yield top[start + len(b"<meta") : min(place, start + MAX_TAG)].decode(
+            "utf-8", "replace"
+        )
+
+
+def _attributes(tag: str) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for name, double, single, bare in _ATTRIBUTE.findall(tag):
+        found.setdefault(name.lower(), (double or single or bare).strip())
+    return found
+
+
+def _target(content: str) -> str | None:
+    if (found := _REFRESH.match(content)) is None:
+        return None
+    return found[2].strip("\"' ") if float(found[1]) <= MAX_REFRESH else None
+
+
+# A refresh inside noscript is meant for those who cannot run scripts and usually
+# leads to a page that says just that.
+_ENDINGS = {b"<!--": b"-->", b"<noscript": b"</noscript", b"<script": b"</script"}
+_HIDING = re.compile(rb"<!--|<noscript|<script")
+_ATTRIBUTE = re.compile(
+    r"""(?<![A-Za-z-])([A-Za-z-]{1,32})\s{0,9}=\s{0,9}(?:"([^"]*)"|'([^']*)'|([^\s"'>]+))"""
+)
+_REFRESH = re.compile(
+    r"""\s*([0-9]{1,6}(?:\.[0-9]{0,3})?)\s*[;,]\s*url\s*=\s*(\S.*)""",
+    re.IGNORECASE | re.DOTALL,
+)

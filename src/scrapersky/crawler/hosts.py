@@ -1,0 +1,271 @@
+"""Whose turn it is at a host: the ledger every worker keeps to.
+
+A key is a registrable domain or an IP address. At most one request is in flight per key,
+and the next begins no sooner than the delay after the last one ended. This module has
+the protocol, the turns inside one process, and a ledger for a single process; the one
+shared by all workers through the database is in `scrapersky.politeness`.
+"""
+
+import asyncio
+import time
+from collections import Counter, OrderedDict, deque
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from enum import StrEnum
+from typing import Protocol
+
+from scrapersky.errors import HostBusy, HostPaused
+
+MAX_QUIET_GATES = 10_000
+MAX_ROBOTS = 2_000
+MAX_STATISTICS = 50_000
+
+
+class RobotsState(StrEnum):
+    """What is known of a site's robots.txt."""
+
+    RULES = "rules"
+    ABSENT = "absent"
+    UNREACHABLE = "unreachable"
+
+
+@dataclass(frozen=True, slots=True)
+class StoredRobots:
+    """A robots.txt as it was read, or why it could not be."""
+
+    state: RobotsState
+    text: str
+    why: str
+    expires: datetime
+
+
+@dataclass(slots=True)
+class HostStatistics:
+    """What became of the requests to one host."""
+
+    outcomes: Counter[str] = field(default_factory=Counter)
+    requests: int = 0
+    bytes: int = 0
+    seconds: float = 0.0
+
+
+class HostLedger(Protocol):
+    """Keeps every worker polite."""
+
+    async def acquire(self, key: str, *, url: str, patience: timedelta) -> None:
+        """Wait for the turn at a key; raise HostPaused or HostBusy, never wait longer."""
+
+    def release(self, key: str, *, delay: timedelta) -> None:
+        """End the turn; the next one begins no sooner than `delay` from now."""
+
+    async def pause(self, key: str, length: timedelta | None, *, why: str) -> None:
+        """Let nobody in for a while, or, without a length, until `resume`."""
+
+    async def resume(self, key: str) -> None:
+        """End a pause."""
+
+    def record(self, key: str, outcome: str, *, size: int, seconds: float) -> None:
+        """Count one finished request."""
+
+    async def statistics(self, key: str) -> HostStatistics:
+        """Return what became of the requests to one host."""
+
+    async def read_robots(self, origin: str) -> StoredRobots | None:
+        """Return the robots.txt of an origin if one is kept and still fresh."""
+
+    async def keep_robots(self, origin: str, robots: StoredRobots) -> None:
+        """Keep a robots.txt until it expires."""
+
+
+@dataclass(slots=True)
+class Gate:
+    """One key inside one process: who is in, who waits, and from when on."""
+
+    busy: bool = False
+    free_at: float = 0.0
+    paused_until: float = 0.0
+    why: str = ""
+    waiters: "deque[asyncio.Future[None]]" = field(default_factory=deque)
+    timer: asyncio.TimerHandle | None = None
+    used_at: float = 0.0
+
+
+class Gates:
+    """Turns inside one process: first come, first served, one at a time per key."""
+
+    def __init__(self, on_quiet: Callable[[str, Gate], None] | None = None) -> None:
+        self.gates: OrderedDict[str, Gate] = OrderedDict()
+        self._on_quiet = on_quiet
+
+    def gate(self, key: str) -> Gate:
+        """Return the gate of a key, making it if need be."""
+        if (gate := self.gates.get(key)) is None:
+            gate = self.gates[key] = Gate()
+            self._forget_quiet()
+        return gate
+
+    async def enter(self, key: str, *, url: str, patience: timedelta) -> None:
+        """Wait for the turn; raise HostPaused or HostBusy."""
+        gate = self.gate(key)
+        now = time.monotonic()
+        if gate.paused_until > now:
+            raise paused(url, key, gate.paused_until - now, gate.why)
+        if not gate.busy and gate.free_at <= now and not gate.waiters:
+            gate.busy = True
+            return
+        if gate.free_at - now > patience.total_seconds():
+            raise busy(url, key, gate.free_at - now)
+        await self._queue(gate, key, url, patience)
+
+    def leave(self, key: str, *, delay: timedelta) -> None:
+        """End the turn and let the next one in when its time has come."""
+        gate = self.gates[key]
+        now = time.monotonic()
+        gate.busy = False
+        gate.used_at = now
+        gate.free_at = max(gate.free_at, now + delay.total_seconds())
+        self._admit(key, gate)
+
+    def pause(self, key: str, seconds: float, why: str) -> None:
+        """Refuse the key for a while, also to those who wait already."""
+        gate = self.gate(key)
+        gate.paused_until, gate.why = time.monotonic() + seconds, why
+        self._admit(key, gate)
+
+    def _admit(self, key: str, gate: Gate) -> None:
+        now = time.monotonic()
+        if gate.timer is not None:
+            gate.timer.cancel()
+            gate.timer = None
+        if gate.paused_until > now:
+            for waiter in gate.waiters:
+                if not waiter.done():
+                    waiter.set_exception(
+                        paused("", key, gate.paused_until - now, gate.why)
+                    )
+            gate.waiters.clear()
+        while gate.waiters and gate.waiters[0].done():
+            gate.waiters.popleft()
+        if gate.busy:
+            return
+        if not gate.waiters:
+            if self._on_quiet is not None:
+                self._on_quiet(key, gate)
+            return
+        if gate.free_at <= now:
+            gate.busy = True
+            gate.waiters.popleft().set_result(None)
+            return
+        loop = asyncio.get_running_loop()
+        gate.timer = loop.call_later(gate.free_at - now, self._admit, key, gate)
+
+    async def _queue(self, gate: Gate, key: str, url: str, patience: timedelta) -> None:
+        waiter: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        gate.waiters.append(waiter)
+        if not gate.busy:
+            self._admit(key, gate)
+        try:
+            async with asyncio.timeout(patience.total_seconds()):
+                await waiter
+        except TimeoutError:
+            self._abandon(gate, key, waiter)
+            raise busy(url, key, max(gate.free_at - time.monotonic(), 1.0)) from None
+        except asyncio.CancelledError:
+            self._abandon(gate, key, waiter)
+            raise
+        except HostPaused as error:
+            raise HostPaused(url, error.why, retry_after=error.retry_after) from None
+
+    def _abandon(self, gate: Gate, key: str, waiter: "asyncio.Future[None]") -> None:
+        """Leave the queue; a turn given at the very last moment is handed on."""
+        if waiter.done() and not waiter.cancelled() and waiter.exception() is None:
+            gate.busy = False
+        waiter.cancel()
+        self._admit(key, gate)
+
+    def _forget_quiet(self) -> None:
+        """Keep memory bounded: gates nobody needs any more are dropped, oldest first."""
+        if len(self.gates) <= MAX_QUIET_GATES:
+            return
+        now = time.monotonic()
+        for key in list(self.gates)[: MAX_QUIET_GATES // 10]:
+            gate = self.gates[key]
+            if not (
+                gate.busy or gate.waiters or max(gate.free_at, gate.paused_until) > now
+            ):
+                del self.gates[key]
+
+
+class MemoryLedger:
+    """A ledger for one process, for tools and tests; it forgets when the process ends."""
+
+    def __init__(self, now: Callable[[], datetime]) -> None:
+        self._now = now
+        self._gates = Gates()
+        self._robots: OrderedDict[str, StoredRobots] = OrderedDict()
+        self._statistics: OrderedDict[str, HostStatistics] = OrderedDict()
+
+    async def acquire(self, key: str, *, url: str, patience: timedelta) -> None:
+        """Wait for the turn at a key."""
+        await self._gates.enter(key, url=url, patience=patience)
+
+    def release(self, key: str, *, delay: timedelta) -> None:
+        """End the turn."""
+        self._gates.leave(key, delay=delay)
+
+    async def pause(self, key: str, length: timedelta | None, *, why: str) -> None:
+        """Let nobody in for a while, or until `resume`."""
+        self._gates.pause(key, length.total_seconds() if length else float("inf"), why)
+
+    async def resume(self, key: str) -> None:
+        """End a pause."""
+        self._gates.pause(key, 0.0, "")
+
+    def record(self, key: str, outcome: str, *, size: int, seconds: float) -> None:
+        """Count one finished request."""
+        counted = self._statistics.setdefault(key, HostStatistics())
+        count(counted, outcome, size=size, seconds=seconds)
+        if len(self._statistics) > MAX_STATISTICS:
+            self._statistics.popitem(last=False)
+
+    async def statistics(self, key: str) -> HostStatistics:
+        """Return what became of the requests to one host."""
+        return self._statistics.get(key, HostStatistics())
+
+    @property
+    def all_statistics(self) -> Mapping[str, HostStatistics]:
+        """Return the statistics of every host seen."""
+        return self._statistics
+
+    async def read_robots(self, origin: str) -> StoredRobots | None:
+        """Return a fresh robots.txt."""
+        stored = self._robots.get(origin)
+        return stored if stored is not None and stored.expires > self._now() else None
+
+    async def keep_robots(self, origin: str, robots: StoredRobots) -> None:
+        """Keep a robots.txt until it expires."""
+        self._robots[origin] = robots
+        self._robots.move_to_end(origin)
+        if len(self._robots) > MAX_ROBOTS:
+            self._robots.popitem(last=False)
+
+
+def count(counted: HostStatistics, outcome: str, *, size: int, seconds: float) -> None:
+    """Add one finished request."""
+    counted.outcomes[outcome] += 1
+    counted.requests += 1
+    counted.bytes += size
+    counted.seconds += seconds
+
+
+def paused(url: str, key: str, seconds: float, why: str) -> HostPaused:
+    """Say that a host is paused, and for how long."""
+    after = timedelta(seconds=min(seconds, 86_400.0))
+    return HostPaused(url or key, f"{key} is paused: {why}", retry_after=after)
+
+
+def busy(url: str, key: str, seconds: float) -> HostBusy:
+    """Say that a host's turn did not come in time."""
+    after = timedelta(seconds=min(max(seconds, 1.0), 3600.0))
+    return HostBusy(url, f"no turn at {key} in time", retry_after=after)

@@ -1,0 +1,156 @@
+"""Undo Content-Encoding a piece at a time, and never more than was allowed."""
+
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Literal
+
+from scrapersky.crawler.limits import Limits
+from scrapersky.errors import BadHttp, TooBig
+
+STEP = 256 * 1024
+GZIP_MAGIC = b"\x1f\x8b"
+GZIP_WINDOW = 31
+ZLIB_WINDOW = 15
+RAW_WINDOW = -15
+MAX_MEMBERS = 100
+
+Coding = Literal["gzip", "deflate"]
+
+
+def read_codings(url: str, values: list[str], *, limit: int) -> list[Coding]:
+    """Return the codings to undo, outermost first; raise BadHttp for one we never asked.
+
+    brotli and zstd are refused: they make a gigabyte out of a kilobyte, and their
+    decoders cannot be stopped in the middle of a step.
+    """
+    codings: list[Coding] = []
+    for name in ",".join(values).lower().split(","):
+        match name.strip():
+            case "" | "identity" | "utf-8" | "none":
+                continue
+            case "gzip" | "x-gzip":
+                codings.append("gzip")
+            case "deflate" | "x-deflate":
+                codings.append("deflate")
+            case other:
+                raise BadHttp(url, f"sent the encoding {other[:20]!a}, never asked for")
+    if len(codings) > limit:
+        raise BadHttp(url, f"wrapped the body in {len(codings)} encodings")
+    return codings[::-1]
+
+
+@dataclass(slots=True)
+class Inflater:
+    """Takes the body as it came from the wire and collects what it stands for."""
+
+    url: str
+    codings: list[Coding]
+    limits: Limits
+    max_bytes: int
+    out: bytearray = field(default_factory=bytearray)
+    taken: int = 0
+    _layers: "list[_Layer]" = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        """Prepare one layer per coding."""
+        self._layers = [_Layer(self.url, coding) for coding in self.codings]
+
+    def feed(self, data: bytes) -> None:
+        """Take a piece; raise TooBig past the limits, BadHttp for broken data."""
+        self.taken += len(data)
+        if self._layers:
+            self._push(data, 0)
+        else:
+            self._keep(data)
+
+    @property
+    def is_whole(self) -> bool:
+        """Say whether every layer saw its own end."""
+        return all(layer.is_whole for layer in self._layers)
+
+    def _push(self, data: bytes, level: int) -> None:
+        if level == len(self._layers):
+            self._keep(data)
+            return
+        for piece in self._layers[level].pieces(data):
+            self._push(piece, level + 1)
+
+    def _keep(self, data: bytes) -> None:
+        self.out += data
+        size = len(self.out)
+        if size > self.max_bytes:
+            raise TooBig(self.url, f"is more than {self.max_bytes:,} bytes inflated")
+        if (
+            size > self.limits.ratio_from
+            and size > self.limits.inflation_ratio * self.taken
+        ):
+            raise TooBig(
+                self.url, f"grew {size // max(self.taken, 1)} times when inflated"
+            )
+
+
+class _Layer:
+    """One coding: what it says it is, or, by its first bytes, what it really is."""
+
+    def __init__(self, url: str, coding: Coding) -> None:
+        self.url = url
+        self.coding = coding
+        self.opening = b""
+        self.engine: zlib._Decompress | None = None
+        self.is_plain = False
+        self.members = 1
+
+    @property
+    def is_whole(self) -> bool:
+        if self.engine is None:
+            return self.is_plain or not self.opening
+        return self.engine.eof
+
+    def pieces(self, data: bytes) -> Iterator[bytes]:
+        """Yield what this much input stands for, in bounded steps."""
+        if not self.is_plain and self.engine is None:
+            data = self.opening + data
+            if len(data) < len(GZIP_MAGIC):
+                self.opening = data
+                return
+            self.engine = self._choose(data)
+            self.is_plain = self.engine is None
+        if self.engine is None:
+            yield data
+            return
+        more = True
+        while more:
+            if self.engine.eof:
+                if not data.startswith(GZIP_MAGIC) or self.members >= MAX_MEMBERS:
+                    return  # anything else after the end is ignored, as browsers do
+                self.engine = zlib.decompressobj(GZIP_WINDOW)
+                self.members += 1
+            piece = self._step(self.engine, data)
+            data = (
+                self.engine.unused_data
+                if self.engine.eof
+                else self.engine.unconsumed_tail
+            )
+            # A full step may leave output inside the decoder with all input consumed.
+            more = bool(data) or (len(piece) == STEP and not self.engine.eof)
+            if piece:
+                yield piece
+
+    def _step(self, engine: "zlib._Decompress", data: bytes) -> bytes:
+        try:
+            return engine.decompress(data, STEP)
+        except zlib.error as error:
+            raise BadHttp(self.url, f"sent broken {self.coding} data") from error
+
+    def _choose(self, data: bytes) -> "zlib._Decompress | None":
+        """Look at the first bytes: a server may say gzip and send plain text."""
+        if data.startswith(GZIP_MAGIC):
+            return zlib.decompressobj(GZIP_WINDOW)
+        if self.coding == "gzip":
+            return None
+        if data[0] & 0x0F == zlib.DEFLATED and int.from_bytes(data[:2]) % 31 == 0:
+            return zlib.decompressobj(ZLIB_WINDOW)
+        if data.lstrip()[:1] in {b"<", b"{"}:
+            return None
+        return zlib.decompressobj(RAW_WINDOW)

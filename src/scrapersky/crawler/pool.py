@@ -1,0 +1,283 @@
+"""Connections: resolve once, check every address, connect to the checked one, reuse.
+
+The address a socket is opened to is checked again at that very moment; a literal
+address in a URL never passes a resolver, and a proxy does not excuse the check.
+"""
+
+import asyncio
+import errno
+import socket
+import ssl
+import time
+from collections import OrderedDict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import chain, zip_longest
+
+from scrapersky.crawler.connection import Connection
+from scrapersky.crawler.guard import Address, Guard, parse_address
+from scrapersky.crawler.limits import Limits
+from scrapersky.crawler.policy import CrawlerPolicy
+from scrapersky.crawler.resolver import Resolver
+from scrapersky.errors import (
+    BadTls,
+    BlockedAddress,
+    ConnectFailed,
+    DnsFailed,
+    FetchError,
+    NoSuchHost,
+    TlsTooSlow,
+)
+from scrapersky.kit.urls import Url
+
+Key = tuple[str, str, int]
+PROXY_ANSWER = 16 * 1024
+
+
+@dataclass(slots=True)
+class Clocked:
+    """How long the steps to a connection took."""
+
+    dns: float = 0.0
+    connect: float = 0.0
+    tls: float = 0.0
+
+
+class Pool:
+    """Opens connections to checked addresses and keeps idle ones for a while."""
+
+    def __init__(
+        self,
+        policy: CrawlerPolicy,
+        resolver: Resolver,
+        tls: ssl.SSLContext,
+        guard: Guard,
+    ) -> None:
+        self._policy = policy
+        self._resolver = resolver
+        self._tls = tls
+        self._guard = guard
+        self._idle: OrderedDict[Key, Connection] = OrderedDict()
+        self._open: set[Connection] = set()
+        self._sweeper: asyncio.TimerHandle | None = None
+
+    def idle(self, url: Url) -> Connection | None:
+        """Take an idle connection to the URL's host, if there is a live one."""
+        connection = self._idle.pop(_key(url), None)
+        if connection is None or connection.is_idle:
+            return connection
+        connection.abort()
+        return None
+
+    async def addresses(self, url: Url, clocked: Clocked) -> Sequence[Address]:
+        """Resolve a host once and return the few addresses to try, all of them allowed."""
+        self._guard.check_port(url)
+        if (literal := url.address) is not None:
+            return self._guard.check_all(url, [str(literal)])
+        started = time.monotonic()
+        try:
+            async with asyncio.timeout(self._limits.dns.total_seconds()):
+                found = await self._resolver.resolve(url.host, url.port)
+        except TimeoutError:
+            raise DnsFailed(str(url), "the name was not resolved in time") from None
+        except NoSuchHost as error:
+            raise NoSuchHost(str(url), error.why) from None
+        except DnsFailed as error:
+            raise DnsFailed(str(url), error.why) from None
+        finally:
+            clocked.dns += time.monotonic() - started
+        return _mixed(self._guard.check_all(url, found))[: self._limits.addresses]
+
+    async def connect(
+        self, url: Url, address: Address, clocked: Clocked, *, patience: float
+    ) -> Connection:
+        """Open a connection to one checked address; raise ConnectFailed or BadTls."""
+        started = time.monotonic()
+        sock = await self._dial(url, address, patience)
+        clocked.connect += time.monotonic() - started
+        try:
+            connection = await self._speak(url, sock, clocked)
+        except BaseException:
+            sock.close()
+            raise
+        connection.address = str(address)
+        self._open.add(connection)
+        connection.on_lost = self._open.discard
+        return connection
+
+    def give_back(self, url: Url, connection: Connection) -> None:
+        """Keep a connection for the next request, if it can serve one."""
+        if not connection.is_idle:
+            connection.abort()
+            return
+        connection.idle_since = time.monotonic()
+        if (older := self._idle.pop(_key(url), None)) is not None:
+            older.abort()
+        self._idle[_key(url)] = connection
+        if len(self._idle) > self._policy.idle_connections:
+            self._idle.popitem(last=False)[1].abort()
+        if self._sweeper is None:
+            self._sweep_later()
+
+    async def close(self) -> None:
+        """Close every connection and wait until the sockets are gone."""
+        if self._sweeper is not None:
+            self._sweeper.cancel()
+        self._idle.clear()
+        leaving = list(self._open)
+        for connection in leaving:
+            connection.abort()
+        for connection in leaving:
+            await connection.closed()
+
+    @property
+    def _limits(self) -> Limits:
+        return self._policy.limits
+
+    async def _dial(self, url: Url, address: Address, patience: float) -> socket.socket:
+        self._guard.check(url, address)
+        target, port = str(address), url.port
+        if (proxy := self._policy.proxy.choose(url)) is not None:
+            target, port = await self._proxy_address(proxy), proxy.port
+        family = socket.AF_INET6 if ":" in target else socket.AF_INET
+        sock = socket.socket(family, socket.SOCK_STREAM)
+        try:
+            sock.setblocking(False)  # noqa: FBT003
+            sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            async with asyncio.timeout(patience):
+                await asyncio.get_running_loop().sock_connect(sock, (target, port))
+            self._check_peer(url, sock, target)
+        except TimeoutError:
+            sock.close()
+            raise ConnectFailed(str(url), f"{target} did not answer in time") from None
+        except OSError as error:
+            sock.close()
+            name = errno.errorcode.get(error.errno or 0, "an error")
+            raise ConnectFailed(str(url), f"{target} gave {name}") from None
+        except BaseException:
+            sock.close()
+            raise
+        return sock
+
+    def _check_peer(self, url: Url, sock: socket.socket, target: str) -> None:
+        peer = sock.getpeername()[0]
+        if parse_address(peer) != parse_address(target):
+            raise BlockedAddress(
+                str(url), f"the connection led to {peer}, not {target}"
+            )
+
+    async def _proxy_address(self, proxy: Url) -> str:
+        if proxy.address is not None:
+            return proxy.host
+        try:
+            async with asyncio.timeout(self._limits.dns.total_seconds()):
+                found = await self._resolver.resolve(proxy.host, proxy.port)
+        except (TimeoutError, DnsFailed):
+            found = ()
+        if not found:
+            raise ConnectFailed(str(proxy), "the proxy's name could not be resolved")
+        return found[0]
+
+    async def _speak(
+        self, url: Url, sock: socket.socket, clocked: Clocked
+    ) -> Connection:
+        proxied = self._policy.proxy.choose(url) is not None
+        loop = asyncio.get_running_loop()
+        if url.scheme == "http":
+            _, plain = await loop.create_connection(Connection, sock=sock)
+            return plain
+        if proxied:
+            await self._tunnel(url, sock)
+        started = time.monotonic()
+        try:
+            _, secure = await loop.create_connection(
+                Connection,
+                sock=sock,
+                ssl=self._tls,
+                server_hostname=url.host,
+                ssl_handshake_timeout=self._limits.tls.total_seconds(),
+                ssl_shutdown_timeout=1.0,
+            )
+        except ssl.CertificateError as error:
+            why = ascii(error.verify_message or error.reason or "unverified").strip(
+                "'\""
+            )
+            raise BadTls(
+                str(url), f"the certificate is not good: {why[:200]}"
+            ) from None
+        except (ssl.SSLError, OSError, ValueError) as error:
+            raise _tls_failure(url, error, started, self._limits) from None
+        finally:
+            clocked.tls += time.monotonic() - started
+        return secure
+
+    async def _tunnel(self, url: Url, sock: socket.socket) -> None:
+        """Ask the proxy for a tunnel; the name goes to it only after our own check."""
+        loop = asyncio.get_running_loop()
+        host = f"[{url.host}]" if ":" in url.host else url.host
+        request = (
+            f"CONNECT {host}:{url.port} HTTP/1.1\r\nHost: {host}:{url.port}\r\n\r\n"
+        )
+        answer = b""
+        try:
+            async with asyncio.timeout(self._limits.connect.total_seconds()):
+                await loop.sock_sendall(sock, request.encode("ascii"))
+                while not answer.endswith(b"\r\n\r\n") and len(answer) < PROXY_ANSWER:
+                    # Byte by byte: what follows the headers belongs to the TLS layer.
+                    if not (byte := await loop.sock_recv(sock, 1)):
+                        break
+                    answer += byte
+        except (TimeoutError, OSError):
+            raise ConnectFailed(
+                str(url), "the proxy did not open a tunnel in time"
+            ) from None
+        if answer.split(b" ", 2)[1:2] != [b"200"] or not answer.endswith(b"\r\n\r\n"):
+            raise ConnectFailed(str(url), "the proxy refused a tunnel")
+
+    def _sweep_later(self) -> None:
+        wait = max(self._policy.idle_time.total_seconds() / 2, 0.1)
+        self._sweeper = asyncio.get_running_loop().call_later(wait, self._sweep)
+
+    def _sweep(self) -> None:
+        self._sweeper = None
+        oldest = time.monotonic() - self._policy.idle_time.total_seconds()
+        while self._idle:
+            key, connection = next(iter(self._idle.items()))
+            if connection.idle_since > oldest and connection.is_idle:
+                break
+            del self._idle[key]
+            connection.abort()
+        if self._idle:
+            self._sweep_later()
+
+
+def tls_context() -> ssl.SSLContext:
+    """Return how we speak TLS: verified, 1.2 or newer, HTTP/1.1 only."""
+    context = ssl.create_default_context()
+    context.minimum_version = ssl.TLSVersion.TLSv1_2
+    context.set_alpn_protocols(["http/1.1"])
+    return context
+
+
+def _key(url: Url) -> Key:
+    return (url.scheme, url.host, url.port)
+
+
+def _mixed(addresses: Sequence[Address]) -> list[Address]:
+    """Take turns between the families, so that a dead one costs one attempt."""
+    first = [one for one in addresses if one.version == addresses[0].version]
+    other = [one for one in addresses if one.version != addresses[0].version]
+    return [one for one in chain(*zip_longest(first, other)) if one is not None]
+
+
+def _tls_failure(
+    url: Url, error: Exception, started: float, limits: Limits
+) -> FetchError:
+    if time.monotonic() - started >= limits.tls.total_seconds() * 0.98:
+        return TlsTooSlow(str(url), "the TLS handshake did not end in time")
+    if isinstance(error, ssl.SSLError):
+        why = ascii(error.reason or "no reason given").strip("'\"")
+        return BadTls(str(url), f"no TLS connection: {why[:200]}")
+    return BadTls(
+        str(url), f"the TLS handshake was broken off ({type(error).__name__})"
+    )

@@ -1,0 +1,128 @@
+"""robots.txt by RFC 9309: read once per origin, kept for an hour, obeyed to the letter."""
+
+import re
+from collections import OrderedDict
+from dataclasses import dataclass
+from datetime import timedelta
+
+from protego import Protego
+
+from scrapersky.crawler.hosts import RobotsState, StoredRobots
+from scrapersky.crawler.result import RobotsVerdict
+from scrapersky.kit.urls import Url
+
+MAX_PARSED = 500
+MAX_SITEMAPS = 100
+MAX_EXPLAINED = 200
+SHORTEST_DELAY = timedelta(seconds=1)
+
+
+@dataclass(frozen=True, slots=True)
+class Robots:
+    """The rules of one origin, parsed."""
+
+    stored: StoredRobots
+    rules: Protego | None
+    token: str
+
+    def verdict(self, url: Url) -> RobotsVerdict:
+        """Return what the rules say about one URL."""
+        if self.rules is None:
+            return RobotsVerdict(
+                allowed=self.stored.state is not RobotsState.UNREACHABLE,
+                rule=self.stored.why,
+            )
+        allowed = self.rules.can_fetch(str(url), self.token)
+        return RobotsVerdict(
+            allowed=allowed,
+            rule=None if allowed else explain(self.stored.text, url),
+            crawl_delay=self.crawl_delay,
+            sitemaps=self.sitemaps,
+        )
+
+    @property
+    def crawl_delay(self) -> timedelta | None:
+        """Return the delay asked for, at least a second; None if none is."""
+        asked = self.rules.crawl_delay(self.token) if self.rules is not None else None
+        if asked is None:
+            return None
+        return max(SHORTEST_DELAY, timedelta(seconds=min(asked, 10**6)))
+
+    @property
+    def sitemaps(self) -> tuple[str, ...]:
+        """Return the Sitemap lines, as written."""
+        if self.rules is None:
+            return ()
+        return tuple(list(self.rules.sitemaps)[:MAX_SITEMAPS])
+
+
+def parse_robots(stored: StoredRobots, token: str) -> Robots:
+    """Parse what was stored, in linear time whatever it holds."""
+    if stored.state is not RobotsState.RULES:
+        return Robots(stored, None, token)
+    return Robots(stored, Protego.parse(only_ours(stored.text, token)), token)
+
+
+def only_ours(text: str, token: str) -> str:
+    """Keep the groups that concern us.
+
+    A file may name thousands of agents over thousands of rules, which costs the
+    parser their product; to us only our own name and `*` matter.
+    """
+    lines: list[str] = []
+    names: dict[str, None] | None = None
+    for line in text.splitlines():
+        if (found := _AGENT.match(line)) is None:
+            if names is not None and line.strip() and not line.lstrip().startswith("#"):
+                lines += [
+                    f"User-agent: {name}" for name in names or {"nobody-we-know": None}
+                ]
+                names = None
+            lines.append(line)
+            continue
+        if names is None:
+            names = {}
+        name = found[1].partition("#")[0].strip().lower()
+        if name == "*" or name.rstrip("*").split("/")[0] == token.lower():
+            names["*" if name == "*" else token.lower()] = None
+    return "\n".join(lines)
+
+
+def cut_at_line(body: bytes, limit: int) -> bytes:
+    """Return at most `limit` bytes, ending at the end of a line."""
+    if len(body) <= limit:
+        return body
+    end = max(body.rfind(b"\n", 0, limit), body.rfind(b"\r", 0, limit))
+    return body[: end + 1] if end >= 0 else b""
+
+
+def explain(text: str, url: Url) -> str:
+    """Return the longest Disallow line that, alone, forbids the URL."""
+    patterns = sorted(
+        {found[1] for found in _DISALLOW.finditer(text)}, key=len, reverse=True
+    )
+    for pattern in patterns[:MAX_EXPLAINED]:
+        alone = Protego.parse(f"User-agent: *\nDisallow: {pattern}")
+        if not alone.can_fetch(str(url), "anyone"):
+            return f"Disallow: {pattern[:200]}"
+    return "Disallow"
+
+
+class RobotsShelf:
+    """The parsed files of the origins met last; the text itself is the ledger's."""
+
+    def __init__(self) -> None:
+        self._parsed: OrderedDict[str, Robots] = OrderedDict()
+
+    def find(self, origin: str, stored: StoredRobots, token: str) -> Robots:
+        """Return the parsed form of what is stored, parsing it only when it is new."""
+        known = self._parsed.get(origin)
+        if known is None or known.stored is not stored:
+            known = self._parsed[origin] = parse_robots(stored, token)
+            if len(self._parsed) > MAX_PARSED:
+                self._parsed.popitem(last=False)
+        return known
+
+
+_AGENT = re.compile(r"\s*user[- ]?agent\s*[:\s]\s*(.*)", re.IGNORECASE)
+_DISALLOW = re.compile(r"^\s*disallow\s*:\s*([^\s#]+)", re.IGNORECASE | re.MULTILINE)
