@@ -2,6 +2,7 @@
 
 ScraperSkyError
 ├── ConfigurationError      a setting is misspelt, invalid or unsafe
+├── AlreadyRunning          another process serves this data directory
 ├── DatabaseProblem         the database cannot be used as it is
 ├── EngineError             a stage or a claim is not what it must be
 ├── InvalidUrl              a text is no http(s) URL we can use
@@ -13,9 +14,16 @@ ScraperSkyError
 │   ├── RobotsDenied (RobotsUnreachable, CrawlDelayTooLong)
 │   ├── Backoff (HostPaused, HostBusy), Trap, NotHtml, BadXml
 │   └── Unforeseen          the net under the rest; a bug if it is ever seen
-└── ExtractionError         bytes could not be understood
-    └── BadSitemap          no sitemap in any form we read (HtmlNotSitemap,
-                            SitemapTooBig); each has an outcome word
+├── ExtractionError         bytes could not be understood
+│   └── BadSitemap          no sitemap in any form we read (HtmlNotSitemap,
+│                           SitemapTooBig); each has an outcome word
+└── ProviderError           a source of places did not give what was asked
+    ├── ProviderBusy        quota, overload, time-out: the same may work later
+    ├── BadProviderAnswer   an answer nobody can read; it may be whole next time
+    ├── ProviderRefused (PlaceGone), UnknownLocation, BadPlaceQuery, BadPlaceFile
+    ├── SourceUnavailable   the source is unknown, switched off or lacks its key
+    └── BudgetExhausted     the next request would cost more than was allowed
+    (ProviderUnusable is a StageBroken: bad key, billing off, we are blocked)
 
 Each says what happened, and in `hint` what to do about it. `retryable` tells the
 engine whether the same work may succeed later; `status_code` is the HTTP answer.
@@ -40,6 +48,10 @@ class ScraperSkyError(Exception):
 
 class ConfigurationError(ScraperSkyError):
     """A setting is misspelt, invalid or unsafe; nothing was started."""
+
+
+class AlreadyRunning(ScraperSkyError):
+    """Another ScraperSky serves this data directory."""
 
 
 class DatabaseProblem(ScraperSkyError):
@@ -323,3 +335,92 @@ class SitemapTooBig(BadSitemap):
     """The sitemap inflates to far more than its bytes promise."""
 
     outcome = "too_big"
+
+
+class ProviderError(ScraperSkyError):
+    """A source of places did not give what was asked."""
+
+    status_code = 502
+
+    def __init__(
+        self,
+        provider: str,
+        why: str,
+        *,
+        hint: str | None = None,
+        retry_after: timedelta | None = None,
+    ) -> None:
+        super().__init__(f"{provider}: {why}", hint=hint)
+        self.provider = provider
+        self.why = why
+        self.retry_after = retry_after
+        """How long the provider asked us to wait, where it said so."""
+
+
+class ProviderBusy(ProviderError):
+    """The provider is over its quota, overloaded, too slow or away for now."""
+
+    retryable = True
+
+
+class BadProviderAnswer(ProviderError):
+    """The answer was cut, too large, or not the JSON it should be."""
+
+    retryable = True
+
+
+class ProviderRefused(ProviderError):
+    """The provider understood the request and says no; asking again is no use."""
+
+
+class PlaceGone(ProviderRefused):
+    """The provider no longer knows this place."""
+
+    status_code = 404
+
+
+class UnknownLocation(ProviderError):
+    """No place on the map has the name that was searched in."""
+
+    status_code = 422
+
+
+class BadPlaceQuery(ProviderError):
+    """The search cannot be asked of this source as it is."""
+
+    status_code = 422
+
+
+class BadPlaceFile(ProviderError):
+    """The file holds no places in any form we read."""
+
+    status_code = 422
+
+
+class SourceUnavailable(ProviderError):
+    """The source is unknown, switched off, or lacks the key it needs."""
+
+    status_code = 422
+
+
+class BudgetExhausted(ProviderError):
+    """The next request would cost more than was allowed; it was not made."""
+
+    status_code = 402
+
+
+class ProviderUnusable(StageBroken):
+    """The provider will refuse everyone (bad key, billing off, we are blocked)."""
+
+    status_code = 503
+
+    def __init__(
+        self,
+        provider: str,
+        why: str,
+        *,
+        hint: str | None = None,
+        resume_after: timedelta | None = None,
+    ) -> None:
+        super().__init__(f"{provider}: {why}", hint=hint, resume_after=resume_after)
+        self.provider = provider

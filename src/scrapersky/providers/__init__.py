@@ -1,0 +1,1 @@
+"""Where places come from: one protocol, several sources."""
