@@ -1,0 +1,145 @@
+"""One connection kept open for one kind of statement, and opened again when it breaks.
+
+A worker needs two, however many items it has in hand: one that claims, one that
+settles. Nothing here depends on session state, so a pooler may stand in between.
+"""
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator
+from datetime import timedelta
+from typing import Any
+
+import asyncpg
+from sqlalchemy.exc import DBAPIError
+from sqlalchemy.exc import TimeoutError as PoolTimeout
+from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
+
+from scrapersky.engine.transaction import Transaction
+
+PATIENCE = timedelta(seconds=10)
+TRANSIENT_CLASSES = ("08", "40", "53", "55", "57", "58")
+"""Connection, rollback, resources, object state, intervention, system errors."""
+
+
+class Lane:
+    """A connection of the pool that is checked out for as long as it works."""
+
+    def __init__(self, engine: AsyncEngine, *, patience: timedelta = PATIENCE) -> None:
+        self._engine = engine
+        self._patience = patience.total_seconds()
+        self._lock = asyncio.Lock()
+        self._connection: AsyncConnection | None = None
+        self._driver: asyncpg.Connection[Any] | None = None
+
+    async def fetch(self, statement: str, *arguments: Any) -> list[asyncpg.Record]:
+        """Execute one statement as a transaction of its own and return its rows."""
+        async with self._lock:
+            driver = await self._open()
+            try:
+                # Our own limit: the driver's asks the server to stop first, which a
+                # half-open connection never answers.
+                async with asyncio.timeout(self._patience):
+                    return await driver.fetch(statement, *arguments)
+            except asyncpg.PostgresError as error:
+                if driver.is_closed() or is_lost(error):
+                    await self._drop()
+                raise
+            except BaseException:
+                await self._drop()
+                raise
+
+    @contextlib.asynccontextmanager
+    async def transaction(self) -> AsyncIterator[Transaction]:
+        """Open a transaction; commit it at the end, or roll it back on any error."""
+        async with self._lock:
+            driver = await self._open()
+            assert self._connection is not None  # noqa: S101 - for the type checker
+            try:
+                async with asyncio.timeout(self._patience):
+                    await driver.execute("BEGIN")
+                yield Transaction(self._connection, driver)
+                async with asyncio.timeout(self._patience):
+                    await driver.execute("COMMIT")
+            except Exception:
+                await self._roll_back(driver)
+                raise
+            except BaseException:
+                await self._drop()
+                raise
+
+    async def close(self) -> None:
+        """Give the connection back to the pool."""
+        async with self._lock:
+            connection, self._connection, self._driver = self._connection, None, None
+            if connection is not None:
+                with contextlib.suppress(Exception):
+                    await connection.close()
+
+    async def _open(self) -> "asyncpg.Connection[Any]":
+        if self._driver is not None and not self._driver.is_closed():
+            return self._driver
+        await self._drop()
+        connection = await self._engine.connect()
+        try:
+            # The engine says BEGIN and COMMIT itself, through the driver, so that
+            # SQLAlchemy and asyncpg can write in one and the same transaction.
+            connection = await connection.execution_options(
+                isolation_level="AUTOCOMMIT"
+            )
+            raw = await connection.get_raw_connection()
+        except BaseException:
+            await connection.close()
+            raise
+        driver: asyncpg.Connection[Any] | None = raw.driver_connection
+        assert driver is not None  # noqa: S101 - for the type checker
+        self._connection, self._driver = connection, driver
+        return driver
+
+    async def _roll_back(self, driver: "asyncpg.Connection[Any]") -> None:
+        try:
+            async with asyncio.timeout(self._patience):
+                await driver.execute("ROLLBACK")
+        except Exception:
+            # The server rolls back by itself when the connection ends.
+            await self._drop()
+
+    async def _drop(self) -> None:
+        connection, driver = self._connection, self._driver
+        self._connection = self._driver = None
+        if driver is not None and not driver.is_closed():
+            driver.terminate()
+        if connection is not None:
+            with contextlib.suppress(Exception):
+                await connection.invalidate()
+            with contextlib.suppress(Exception):
+                await connection.close()
+
+
+def is_lost(error: BaseException) -> bool:
+    """Return whether the connection is gone, so that a COMMIT may or may not stand."""
+    cause = root_of(error)
+    if isinstance(cause, asyncpg.PostgresError):
+        code = str(cause.sqlstate or "")
+        return code.startswith("08") or code in {"57P01", "57P02", "57P03", "57P05"}
+    return isinstance(
+        cause,
+        (OSError, TimeoutError, asyncpg.InterfaceError, asyncpg.InternalClientError),
+    )
+
+
+def is_transient(error: BaseException) -> bool:
+    """Return whether the same statement may succeed later, the item being innocent."""
+    cause = root_of(error)
+    if isinstance(error, PoolTimeout) or is_lost(cause):
+        return True
+    if isinstance(cause, asyncpg.PostgresError):
+        return str(cause.sqlstate or "").startswith(TRANSIENT_CLASSES)
+    return False
+
+
+def root_of(error: BaseException) -> BaseException:
+    """Return the driver's error inside SQLAlchemy's wrapping."""
+    if isinstance(error, DBAPIError) and error.orig is not None:
+        return error.orig.__cause__ or error.orig
+    return error

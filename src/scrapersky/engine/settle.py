@@ -1,0 +1,288 @@
+"""Settle: results, status and hand-over commit together, or not at all."""
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from datetime import timedelta
+from typing import Any
+
+import structlog
+
+from scrapersky.engine import sql
+from scrapersky.engine.claim import Held
+from scrapersky.engine.events import Died, Event, Fenced, Retried, Settled, Troubled
+from scrapersky.engine.lane import Lane, is_lost, is_transient
+from scrapersky.engine.outcome import Done, Retry
+from scrapersky.engine.transaction import Transaction
+from scrapersky.engine.verdict import Result, Verdict, result_of_error, verdict_of
+from scrapersky.engine.work import StageRun
+from scrapersky.kit.events import Events
+
+Finished = tuple[Held, Result]
+Batch = list[Finished]
+
+FIRST_PAUSE = 0.05
+LONGEST_PAUSE = 1.0
+EFFECT_PATIENCE = timedelta(seconds=60)
+MOST_WITH_EFFECTS = 100
+PATIENT_ROUNDS = 3
+
+log = structlog.get_logger()
+
+
+class EffectFailed(Exception):
+    """An item's effect raised: the item failed, its neighbours did not."""
+
+    def __init__(self, held: Held, cause: Exception) -> None:
+        super().__init__(str(cause))
+        self.held = held
+        self.cause = cause
+
+
+class Settler:
+    """Writes what became of items, whatever happens to the connection meanwhile."""
+
+    def __init__(
+        self,
+        lane: Lane,
+        events: Events[Event],
+        *,
+        worker: str,
+        on_wake: Callable[[Iterable[str]], None],
+    ) -> None:
+        self._lane = lane
+        self._events = events
+        self._worker = worker
+        self._on_wake = on_wake
+        self.fenced = 0
+
+    async def settle(self, run: StageRun, batch: Batch) -> None:
+        """Settle finished items of one stage; return when every one is settled."""
+        plain, effects, others = [], [], []
+        for finished in batch:
+            result = finished[1]
+            if not isinstance(result, Done) or (result.nothing and not result.effect):
+                others.append(finished)
+            elif result.effect is None:
+                plain.append(finished)
+            else:
+                effects.append(finished)
+        if plain:
+            await self._insist(run, plain, self._settle_plain)
+        for start in range(0, len(effects), MOST_WITH_EFFECTS):
+            group = effects[start : start + MOST_WITH_EFFECTS]
+            await self._insist(run, group, self._settle_effects)
+        if others:
+            await self._insist(run, others, self._settle_others)
+
+    async def _insist(
+        self,
+        run: StageRun,
+        batch: Batch,
+        act: Callable[[StageRun, Batch], Awaitable[None]],
+    ) -> None:
+        pause, rounds = FIRST_PAUSE, 0
+        while batch:
+            try:
+                await act(run, batch)
+            except Exception as error:
+                rounds += 1
+                lost = is_lost(error)
+                if not is_transient(error) or (rounds > PATIENT_ROUNDS and not lost):
+                    await self._settle_apart(run, batch, error)
+                    return
+                self._events.emit(Troubled("settle", repr(error)))
+                await asyncio.sleep(pause)
+                pause = min(2 * pause, LONGEST_PAUSE)
+                if lost:
+                    # The COMMIT may have happened although its answer never came.
+                    batch = await self._still_open(run, batch)
+            else:
+                return
+
+    async def _settle_plain(self, run: StageRun, batch: Batch) -> None:
+        answer = await self._lane.fetch(
+            run.statements.done, run.stage.name, *keys_of(batch)
+        )
+        if answer[0][0] == len(batch):
+            self._conclude(run, batch)
+            return
+        settled = await self._settled(run, batch)
+        await self._conclude_some(run, batch, settled)
+
+    async def _settle_others(self, run: StageRun, batch: Batch) -> None:
+        verdicts = [verdict_of(run.stage, run.queue, *finished) for finished in batch]
+        rows = await self._lane.fetch(
+            run.statements.settle,
+            run.stage.name,
+            *keys_of(batch),
+            *columns_of(verdicts),
+        )
+        await self._conclude_some(run, batch, pairs(rows), verdicts)
+
+    async def _settle_effects(self, run: StageRun, batch: Batch) -> None:
+        async with self._lane.transaction() as transaction:
+            won = await fence_off(run, batch, transaction)
+            for held, result in batch:
+                if (held.item, held.fence) in won and isinstance(result, Done):
+                    await apply(held, result, transaction)
+        wakes = {*transaction.wakes, *(run.stage.feeds if won else ())}
+        if wakes:
+            self._on_wake(wakes)
+        await self._conclude_some(run, batch, won)
+
+    async def _settle_apart(
+        self, run: StageRun, batch: Batch, error: Exception
+    ) -> None:
+        if len(batch) > 1:
+            # One item's effect must not poison its neighbours: each on its own.
+            for finished in batch:
+                await self.settle(run, [finished])
+            return
+        held, result = batch[0]
+        cause = error.cause if isinstance(error, EffectFailed) else error
+        if isinstance(result, Retry):
+            # Even "try again" cannot be written. Its lease runs out; the reaper sees it.
+            log.error(
+                "item.unsettled", stage=run.stage.name, item=held.item, why=str(cause)
+            )
+            self._events.emit(Troubled("settle", repr(cause)))
+            self._conclude(run, [])
+            run.release(held)
+            return
+        failure = result_of_error(cause)
+        if not isinstance(result, Done):
+            failure = Retry(
+                f"could not be settled: {cause!r}", after=timedelta(minutes=1)
+            )
+        log.warning(
+            "effect.failed", stage=run.stage.name, item=held.item, why=repr(cause)
+        )
+        await self.settle(run, [(held, failure)])
+
+    async def _still_open(self, run: StageRun, batch: Batch) -> Batch:
+        pause = FIRST_PAUSE
+        while True:
+            try:
+                settled = await self._settled(run, batch)
+            except Exception as error:
+                if not is_transient(error):
+                    raise
+                self._events.emit(Troubled("settle", repr(error)))
+                await asyncio.sleep(pause)
+                pause = min(2 * pause, LONGEST_PAUSE)
+            else:
+                break
+        done = [f for f in batch if (f[0].item, f[0].fence) in settled]
+        self._conclude(run, done)
+        return [f for f in batch if (f[0].item, f[0].fence) not in settled]
+
+    async def _settled(self, run: StageRun, batch: Batch) -> set[tuple[str, int]]:
+        rows = await self._lane.fetch(sql.SETTLED, run.stage.name, *keys_of(batch))
+        return pairs(rows)
+
+    async def _conclude_some(
+        self,
+        run: StageRun,
+        batch: Batch,
+        settled: set[tuple[str, int]],
+        verdicts: list[Verdict] | None = None,
+    ) -> None:
+        if len(settled) == len(batch):
+            self._conclude(run, batch, verdicts)
+            return
+        refused = [f for f in batch if (f[0].item, f[0].fence) not in settled]
+        for held, _ in refused:
+            self.fenced += 1
+            self._events.emit(Fenced(run.stage.name, held.item, held.fence))
+            run.release(held)
+        kept = [n for n, f in enumerate(batch) if (f[0].item, f[0].fence) in settled]
+        chosen = [verdicts[n] for n in kept] if verdicts else None
+        self._conclude(run, [batch[n] for n in kept], chosen)
+        tries = [held.tries for held, _ in refused]
+        try:
+            await self._lane.fetch(
+                sql.REFUSED, run.stage.name, *keys_of(refused), tries, self._worker
+            )
+        except Exception as error:  # noqa: BLE001 - a note for the story, nothing more
+            self._events.emit(Troubled("note a refusal", repr(error)))
+
+    def _conclude(
+        self, run: StageRun, batch: Batch, verdicts: list[Verdict] | None = None
+    ) -> None:
+        for held, _ in batch:
+            run.release(held)
+        run.note_settled(len(batch))
+        if self._events:
+            now = time.monotonic()
+            for n, (held, result) in enumerate(batch):
+                verdict = (
+                    verdicts[n]
+                    if verdicts
+                    else verdict_of(run.stage, run.queue, held, result)
+                )
+                self._events.emit(event_of(run.stage.name, held, verdict, now))
+
+
+async def fence_off(
+    run: StageRun, batch: Batch, transaction: Transaction
+) -> set[tuple[str, int]]:
+    """Settle the items, in the open transaction; return those that are still ours."""
+    if all(isinstance(result, Done) and not result.nothing for _, result in batch):
+        rows = await transaction.driver.fetch(
+            run.statements.done_each, run.stage.name, *keys_of(batch)
+        )
+        return pairs(rows)
+    verdicts = [verdict_of(run.stage, run.queue, *finished) for finished in batch]
+    rows = await transaction.driver.fetch(
+        run.statements.settle, run.stage.name, *keys_of(batch), *columns_of(verdicts)
+    )
+    return pairs(rows)
+
+
+async def apply(held: Held, done: Done, transaction: Transaction) -> None:
+    """Run an item's effect; raise EffectFailed for what is the effect's own fault."""
+    assert done.effect is not None  # noqa: S101 - for the type checker
+    try:
+        async with asyncio.timeout(EFFECT_PATIENCE.total_seconds()):
+            await done.effect(transaction)
+    except TimeoutError as error:
+        raise EffectFailed(held, error) from error
+    except Exception as error:
+        if transaction.driver.is_closed() or is_transient(error):
+            raise
+        raise EffectFailed(held, error) from error
+
+
+def event_of(stage: str, held: Held, verdict: Verdict, now: float) -> Event:
+    """Return the news about a settled item."""
+    match verdict.outcome:
+        case "retried":
+            wait = timedelta(seconds=verdict.wait or 0.0)
+            return Retried(stage, held.item, verdict.why, held.tries, wait)
+        case "gave_up" | "exhausted":
+            return Died(stage, held.item, verdict.outcome, verdict.why)
+    took = timedelta(seconds=now - held.claimed)
+    return Settled(stage, held.item, verdict.outcome, verdict.why, took)
+
+
+def keys_of(batch: Sequence[Finished]) -> tuple[list[str], list[int]]:
+    """Return items and fences as the settling statements take them."""
+    return [held.item for held, _ in batch], [held.fence for held, _ in batch]
+
+
+def columns_of(verdicts: Sequence[Verdict]) -> tuple[list[Any], ...]:
+    """Return verdicts as the arrays the settling statement takes."""
+    return (
+        [v.outcome for v in verdicts],
+        [v.status for v in verdicts],
+        [v.why for v in verdicts],
+        [v.error for v in verdicts],
+        [v.wait for v in verdicts],
+        [v.spare for v in verdicts],
+    )
+
+
+def pairs(rows: Iterable[Any]) -> set[tuple[str, int]]:
+    """Return rows as (item, fence)."""
+    return {(row[0], row[1]) for row in rows}

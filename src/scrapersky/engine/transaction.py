@@ -1,0 +1,41 @@
+"""What an effect may do: write, in the one transaction that also settles its item."""
+
+from typing import Any
+
+import asyncpg
+from sqlalchemy import CursorResult, Executable, ScalarResult
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+
+class Transaction:
+    """An open transaction; the engine alone commits it."""
+
+    __slots__ = ("_connection", "_driver", "wakes")
+
+    def __init__(
+        self, connection: AsyncConnection, driver: "asyncpg.Connection[Any]"
+    ) -> None:
+        self._connection = connection
+        self._driver = driver
+        self.wakes: set[str] = set()
+
+    @property
+    def driver(self) -> "asyncpg.Connection[Any]":
+        """The raw asyncpg connection, for COPY and unnest on hot paths."""
+        return self._driver
+
+    async def execute(
+        self, statement: Executable, parameters: Any = None
+    ) -> CursorResult[Any]:
+        """Execute a SQLAlchemy statement."""
+        return await self._connection.execute(statement, parameters)
+
+    async def scalars(
+        self, statement: Executable, parameters: Any = None
+    ) -> ScalarResult[Any]:
+        """Execute a SQLAlchemy statement and return the first column of its rows."""
+        return await self._connection.scalars(statement, parameters)
+
+    def wake(self, *stages: str) -> None:
+        """Tell workers of these stages, after the commit, that rows were queued."""
+        self.wakes.update(stages)

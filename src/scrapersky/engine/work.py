@@ -1,0 +1,231 @@
+"""Work: many items of one stage at once, each under its timeout, none with a session."""
+
+import asyncio
+import time
+from collections import deque
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import structlog
+from sqlalchemy import Dialect
+
+from scrapersky.engine.claim import Claimer, Held, maker_of
+from scrapersky.engine.outcome import Done, GiveUp, Retry, Skip
+from scrapersky.engine.queue import Queue, stored
+from scrapersky.engine.sql import Statements
+from scrapersky.engine.stage import Stage
+from scrapersky.engine.verdict import Result, Returned, result_of_error
+from scrapersky.errors import EngineError
+
+ITEMS_BEFORE_YIELD = 50
+LOOK_AHEAD = 0.1
+"""Seconds of work kept ready, so that the next claim overlaps with it."""
+
+log = structlog.get_logger()
+
+
+class StageRun:
+    """What one worker has in hand of one stage."""
+
+    def __init__(
+        self,
+        stage: Stage[Any, Any],
+        queue: Queue,
+        statements: Statements,
+        *,
+        claimer: Claimer,
+        dialect: Dialect,
+        tools: Any,
+        on_finished: Callable[["StageRun", Held, Result], None],
+    ) -> None:
+        self.stage = stage
+        self.queue = queue
+        self.statements = statements
+        self.claimer = claimer
+        self.tools = tools
+        self.held: dict[str, Held] = {}
+        self.ready: deque[Held] = deque()
+        self.slots: set[Slot] = set()
+        self.wake = asyncio.Event()
+        self.room = asyncio.Event()
+        self.room.set()
+        self.paused: str | None = None
+        self.choked = False
+        self.suspect: Held | None = None
+        self.suspect_gone = asyncio.Event()
+        self.busy_at = time.monotonic()
+        self.empty_at = self.empty_waiting_at = 0.0
+        self.settled = 0
+        self._rate = 0.0
+        self._rate_at = time.monotonic()
+        self._rate_settled = 0
+        self._dialect = dialect
+        self._make = maker_of(stage, queue, dialect)
+        self._on_finished = on_finished
+        self._most_held = stage.concurrency + 4 * stage.batch
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the stage may claim at all."""
+        return self.paused is None and not self.choked
+
+    def has_room(self) -> bool:
+        """Return whether another batch should be claimed now."""
+        ahead = min(self.stage.batch - 1, int(self._rate * LOOK_AHEAD))
+        if len(self.ready) > ahead:
+            return False
+        return len(self.held) + self.stage.batch <= self._most_held
+
+    def accept(self, found: list[Held]) -> None:
+        """Take claimed items and start to work on them."""
+        self.busy_at = time.monotonic()
+        for held in found:
+            self.held[held.item] = held
+        self.ready.extend(found)
+        self.start_slots()
+
+    def start_slots(self) -> None:
+        """Run as many items at once as the stage allows."""
+        missing = min(len(self.ready), self.stage.concurrency - len(self.slots))
+        for _ in range(missing):
+            self.slots.add(Slot(self))
+
+    def take_back_ready(self) -> list[Held]:
+        """Return the items nobody has begun to work on, and work them no more."""
+        unbegun = list(self.ready)
+        self.ready.clear()
+        return unbegun
+
+    def release(self, held: Held) -> None:
+        """Forget an item that is settled."""
+        if self.held.get(held.item) is held:
+            del self.held[held.item]
+        if self.suspect is held:
+            self.suspect = None
+            self.suspect_gone.set()
+
+    def note_settled(self, count: int) -> None:
+        """Count what was settled and make room for more."""
+        now = self.busy_at = time.monotonic()
+        self.settled += count
+        if now - self._rate_at > LOOK_AHEAD:
+            done = self.settled - self._rate_settled
+            self._rate = done / (now - self._rate_at)
+            self._rate_at, self._rate_settled = now, self.settled
+        elif self._rate_settled == 0:
+            self._rate = self.settled / max(now - self._rate_at, 1e-3)
+        self.room.set()
+
+    def lose(self, item: str, fence: int) -> None:
+        """Stop working on an item that belongs to someone else now."""
+        held = self.held.get(item)
+        if held is None or held.fence != fence:
+            return
+        self.release(held)
+        for slot in self.slots:
+            if slot.held is held:
+                slot.stop(Returned("its claim was lost"))
+                return
+        if held in self.ready:
+            self.ready.remove(held)
+
+    def check_timeouts(self) -> None:
+        """Cancel every item that has run past the stage's timeout."""
+        limit = self.stage.timeout.total_seconds()
+        now = time.monotonic()
+        for slot in self.slots:
+            if slot.held is not None and now - slot.since > limit:
+                slot.stop(Retry(f"ran past its timeout of {limit:g} s"))
+
+    def finish(self, held: Held, result: Result) -> None:
+        """Hand a result over to be settled."""
+        self._on_finished(self, held, result)
+        if len(self.ready) < self.stage.batch:
+            self.room.set()
+
+    def make_item(self, held: Held) -> Any:
+        """Return the row of a claimed item as a detached model instance."""
+        assert held.row is not None  # noqa: S101 - made once, when work begins
+        item = self._make(held.row)
+        held.row = None
+        return item
+
+    def checked(self, outcome: object) -> Result:
+        """Return what work returned, or what is wrong with it."""
+        if isinstance(outcome, Skip):
+            try:
+                status = stored(self.stage, outcome.status, self._dialect)
+            except (EngineError, LookupError) as error:
+                return GiveUp(str(error))
+            if status in {self.queue.queued, self.queue.processing}:
+                return GiveUp(f"Skip({status!r}) would not leave the queue")
+            return replace(outcome, status=status)
+        if isinstance(outcome, (Done, Retry, GiveUp)):
+            return outcome
+        return GiveUp(
+            f"{self.stage.name} returned {outcome!r} instead of an outcome "
+            "(Done, Retry, GiveUp or Skip)"
+        )
+
+
+class Slot:
+    """A task that works items one after the other while there are any.
+
+    A task for each item would cost more than a fast item itself.
+    """
+
+    __slots__ = ("_run", "_stopped_by", "held", "since", "task")
+
+    def __init__(self, run: StageRun) -> None:
+        self._run = run
+        self._stopped_by: Result | None = None
+        self.held: Held | None = None
+        self.since = 0.0
+        self.task = asyncio.create_task(self._work(), name=f"slot:{run.stage.name}")
+
+    def stop(self, result: Result) -> None:
+        """Cancel the item in work; `result` is what becomes of it."""
+        if self.held is not None:
+            self._stopped_by = self._stopped_by or result
+            self.task.cancel()
+
+    async def _work(self) -> None:
+        run = self._run
+        ready = run.ready
+        count = 0
+        try:
+            while ready:
+                held = self.held = ready.popleft()
+                self.since = time.monotonic()
+                result = await self._attempt(held)
+                self.held = None
+                run.finish(held, result)
+                count += 1
+                if count % ITEMS_BEFORE_YIELD == 0:
+                    # Work that never waits must not keep the heartbeat from beating.
+                    await asyncio.sleep(0)
+        finally:
+            run.slots.discard(self)
+
+    async def _attempt(self, held: Held) -> Result:
+        run = self._run
+        try:
+            outcome = await run.stage.work(run.make_item(held), run.tools)
+        except asyncio.CancelledError:
+            if self._stopped_by is None:
+                raise
+        except Exception as error:
+            if self._stopped_by is None:
+                result = result_of_error(error)
+                if isinstance(result, Retry):
+                    log.debug("item.failed", stage=run.stage.name, why=result.why)
+                return result
+        else:
+            if self._stopped_by is None:
+                return run.checked(outcome)
+        result, self._stopped_by = self._stopped_by, None
+        task = asyncio.current_task()
+        while task is not None and task.cancelling():
+            task.uncancel()
+        return result
