@@ -22,6 +22,7 @@ from scrapersky.crawler.resolver import Resolver
 from scrapersky.errors import (
     BadTls,
     BlockedAddress,
+    ConfigurationError,
     ConnectFailed,
     DnsFailed,
     FetchError,
@@ -32,6 +33,9 @@ from scrapersky.kit.urls import Url
 
 Key = tuple[str, str, int]
 PROXY_ANSWER = 16 * 1024
+LOOPBACK_NAMES = frozenset({"localhost", "localhost.localdomain"})
+"""Names that mean this machine whatever a resolver says (RFC 6761)."""
+LOOPBACK = ("127.0.0.1", "::1")
 
 
 @dataclass(slots=True)
@@ -74,6 +78,8 @@ class Pool:
         self._guard.check_port(url)
         if (literal := url.address) is not None:
             return self._guard.check_all(url, [str(literal)])
+        if url.host in LOOPBACK_NAMES:
+            return self._guard.check_all(url, LOOPBACK)
         started = time.monotonic()
         try:
             async with asyncio.timeout(self._limits.dns.total_seconds()):
@@ -254,8 +260,19 @@ class Pool:
 def tls_context() -> ssl.SSLContext:
     """Return how we speak TLS: verified, 1.2 or newer, HTTP/1.1 only."""
     context = ssl.create_default_context()
-    context.minimum_version = ssl.TLSVersion.TLSv1_2
     context.set_alpn_protocols(["http/1.1"])
+    return context
+
+
+def hardened(context: ssl.SSLContext) -> ssl.SSLContext:
+    """Return the context with nothing less than we promise; raise if it verifies nothing."""
+    if context.verify_mode != ssl.CERT_REQUIRED or not context.check_hostname:
+        raise ConfigurationError(
+            "a TLS context must verify certificates and host names"
+        )
+    # A certificate speaks for the names in its subjectAltName, not for its title.
+    context.hostname_checks_common_name = False
+    context.minimum_version = max(context.minimum_version, ssl.TLSVersion.TLSv1_2)
     return context
 
 
