@@ -21,6 +21,8 @@ from scrapersky.errors import BadHttp, ConnectionLost, FetchError, TooBig, TooSl
 
 OPENING = re.compile(rb"HTTP/1\.[01] [1-5][0-9][0-9] ")
 OPENING_LENGTH = len(b"HTTP/1.1 200 ")
+READ_AT_ONCE = 64 * 1024
+"""Small enough that the worst of it is parsed before anyone else notices."""
 BODILESS = frozenset({204, 205, 304})
 
 
@@ -74,7 +76,7 @@ class Exchange:
         return next(iter(self.values(name)), "")
 
 
-class Connection(asyncio.Protocol):
+class Connection(asyncio.BufferedProtocol):
     """A socket to one checked address, used for one exchange after the other."""
 
     def __init__(self) -> None:
@@ -88,6 +90,7 @@ class Connection(asyncio.Protocol):
         self._answer: asyncio.Future[Exchange] | None = None
         self._parser: httptools.HttpResponseParser | None = None
         self._opening = b""
+        self._buffer = bytearray(READ_AT_ONCE)
         self._header_bytes = 0
         self._header_lines = 0
         self._interim = 0
@@ -141,7 +144,7 @@ class Connection(asyncio.Protocol):
             and not self.transport.is_closing()
         )
 
-    # asyncio.Protocol
+    # asyncio.BufferedProtocol
 
     @override
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
@@ -150,7 +153,14 @@ class Connection(asyncio.Protocol):
         self.transport = transport
 
     @override
-    def data_received(self, data: bytes) -> None:
+    def get_buffer(self, sizehint: int) -> bytearray:
+        return self._buffer
+
+    @override
+    def buffer_updated(self, nbytes: int) -> None:
+        self._receive(bytes(memoryview(self._buffer)[:nbytes]))
+
+    def _receive(self, data: bytes) -> None:
         exchange, parser = self._exchange, self._parser
         if exchange is None or parser is None or exchange.done:
             self.abort()  # bytes nobody asked for: never trust what follows

@@ -4,11 +4,13 @@ import asyncio
 import ssl
 import time
 from collections.abc import AsyncIterator, Callable, Sequence
+from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from types import TracebackType
-from typing import Self
+from typing import Self, TypeVar
 from weakref import WeakValueDictionary
 
 from scrapersky.crawler.charset import decide_charset
@@ -20,7 +22,7 @@ from scrapersky.crawler.journey import Journey
 from scrapersky.crawler.limits import MIB
 from scrapersky.crawler.log import FetchRecord, Listener, log, log_fetch, printable
 from scrapersky.crawler.policy import CrawlerPolicy
-from scrapersky.crawler.pool import Pool, tls_context
+from scrapersky.crawler.pool import Pool, hardened, tls_context
 from scrapersky.crawler.request import (
     build_request,
     kept_headers,
@@ -30,7 +32,12 @@ from scrapersky.crawler.request import (
 )
 from scrapersky.crawler.resolver import Resolver, SystemResolver
 from scrapersky.crawler.result import Accept, Conditions, Fetched, RobotsVerdict
-from scrapersky.crawler.robots import Robots, RobotsShelf, cut_at_line
+from scrapersky.crawler.robots import (
+    Robots,
+    RobotsShelf,
+    cut_at_line,
+    parse_robots,
+)
 from scrapersky.crawler.sniff import TEXTUAL, Kind, refused_type, sniff
 from scrapersky.errors import (
     Backoff,
@@ -52,6 +59,8 @@ from scrapersky.errors import (
     UnsupportedScheme,
 )
 from scrapersky.kit.urls import Url, parse_url
+
+AnswerT = TypeVar("AnswerT")
 
 NOTHING_HELD = Conditions()
 ROBOTS_WIRE = 8 * MIB
@@ -94,9 +103,10 @@ class Crawler:
         self._pool = Pool(
             policy,
             resolver or SystemResolver(),
-            ssl_context or tls_context(),
+            hardened(ssl_context or tls_context()),
             self._guard,
         )
+        self._aside = ThreadPoolExecutor(1, thread_name_prefix="robots")
         self._shelf = RobotsShelf()
         self._reading: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
         if policy.extra_networks:
@@ -119,8 +129,9 @@ class Crawler:
         await self.close()
 
     async def close(self) -> None:
-        """Close every connection; the crawler can fetch again afterwards."""
+        """Close every connection."""
         await self._pool.close()
+        self._aside.shutdown(cancel_futures=True)
 
     async def fetch(
         self,
@@ -200,7 +211,9 @@ class Crawler:
         if not self.policy.obey_robots:
             return self.policy.host_delay
         rules = await self._rules(journey)
-        verdict = journey.verdict = rules.verdict(url)
+        verdict = journey.verdict = await _work_out(
+            partial(rules.verdict, url), self._aside if rules.stored.is_long else None
+        )
         if rules.stored.state is RobotsState.UNREACHABLE:
             wait = max(rules.stored.expires - self._now(), timedelta(seconds=1))
             raise RobotsUnreachable(
@@ -342,7 +355,13 @@ class Crawler:
                 if stored is None:
                     stored = await self._read_robots(journey)
                     await self._hosts.keep_robots(origin, stored)
-        return self._shelf.find(origin, stored, token)
+        if (robots := self._shelf.find(origin, stored)) is None:
+            robots = await _work_out(
+                partial(parse_robots, stored, token),
+                self._aside if stored.is_long else None,
+            )
+            self._shelf.put(origin, robots)
+        return robots
 
     async def _read_robots(self, journey: Journey) -> StoredRobots:
         """Read a robots.txt; what fails before HTTP speaks fails the page as well."""
@@ -508,6 +527,13 @@ def _fetched(
         peer=journey.peer,
         downgraded=journey.downgraded,
     )
+
+
+async def _work_out(question: Callable[[], AnswerT], aside: Executor | None) -> AnswerT:
+    """Answer at once, or in a thread where it may take long and others would wait."""
+    if aside is None:
+        return question()
+    return await asyncio.get_running_loop().run_in_executor(aside, question)
 
 
 def _parse(url: str | Url) -> Url:

@@ -87,21 +87,23 @@ class Guard:
         if not addresses:
             raise NoSuchHost(str(url), "the name has no address")
         for address in addresses:
-            self.check(url, address)
+            self._check_public(url, address)
         return addresses
 
     def check(self, url: Url, address: Address) -> None:
         """Raise unless this one address may be connected to, at the URL's port."""
+        self._check_public(url, address)
+        if not self._is_extra(address) and is_own(address):
+            raise BlockedAddress(str(url), f"leads to {address}, which is our own")
+
+    def _check_public(self, url: Url, address: Address) -> None:
         if self._is_extra(address):
-            if url.port in WEB_PORTS or url.port in self.extra_ports:
-                return
-            raise BlockedPort(str(url), f"port {url.port} is not one of the web's")
+            self.check_port(url)
+            return
         if url.port not in WEB_PORTS:
             raise BlockedPort(str(url), f"port {url.port} is not one of the web's")
         if (why := why_not_public(address)) is not None:
             raise BlockedAddress(str(url), f"leads to {address}, which is {why}")
-        if is_own(address):
-            raise BlockedAddress(str(url), f"leads to {address}, which is our own")
 
     def _is_extra(self, address: Address) -> bool:
         return any(

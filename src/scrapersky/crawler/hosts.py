@@ -19,6 +19,7 @@ from scrapersky.errors import HostBusy, HostPaused
 
 MAX_QUIET_GATES = 10_000
 MAX_ROBOTS = 2_000
+LONG_ROBOTS = 16 * 1024
 MAX_STATISTICS = 50_000
 
 
@@ -38,6 +39,11 @@ class StoredRobots:
     text: str
     why: str
     expires: datetime
+
+    @property
+    def is_long(self) -> bool:
+        """Say whether to parse and ask it is work enough to keep others waiting."""
+        return len(self.text) > LONG_ROBOTS
 
 
 @dataclass(slots=True)

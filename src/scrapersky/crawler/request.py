@@ -71,10 +71,8 @@ def redirect_target(exchange: Exchange, base: Url) -> Url | None:
     if exchange.status not in REDIRECTS:
         return None
     locations = [value for name, value in exchange.headers if name == "location"]
-    if not locations:
-        return None
-    if len(locations) > 1:
-        raise BadHttp(str(base), "sent two Location headers")
+    if len(locations) != 1:
+        raise BadHttp(str(base), f"redirects with {len(locations)} Location headers")
     try:
         text = locations[0].decode().strip()
     except UnicodeDecodeError:

@@ -114,14 +114,17 @@ class RobotsShelf:
     def __init__(self) -> None:
         self._parsed: OrderedDict[str, Robots] = OrderedDict()
 
-    def find(self, origin: str, stored: StoredRobots, token: str) -> Robots:
-        """Return the parsed form of what is stored, parsing it only when it is new."""
+    def find(self, origin: str, stored: StoredRobots) -> Robots | None:
+        """Return the parsed form of what is stored, if it was parsed before."""
         known = self._parsed.get(origin)
-        if known is None or known.stored is not stored:
-            known = self._parsed[origin] = parse_robots(stored, token)
-            if len(self._parsed) > MAX_PARSED:
-                self._parsed.popitem(last=False)
-        return known
+        return known if known is not None and known.stored is stored else None
+
+    def put(self, origin: str, robots: Robots) -> None:
+        """Keep a parsed file; the oldest makes room."""
+        self._parsed[origin] = robots
+        self._parsed.move_to_end(origin)
+        if len(self._parsed) > MAX_PARSED:
+            self._parsed.popitem(last=False)
 
 
 _AGENT = re.compile(r"\s*user[- ]?agent\s*[:\s]\s*(.*)", re.IGNORECASE)

@@ -39,7 +39,8 @@ def sniff(body: bytes, content_type: str) -> Kind:
         return Kind.MEDIA
     if head.startswith(b"RIFF"):
         return Kind.IMAGE if head[8:12] == b"WEBP" else Kind.MEDIA
-    if not head.startswith(_WIDE_MARKS) and _looks_binary(head):
+    is_wide = head.startswith(_WIDE_MARKS) or "charset=utf-16" in content_type.lower()
+    if not is_wide and _looks_binary(head):
         return Kind.BINARY
     return _text_kind(head, content_type)
 
