@@ -7,8 +7,11 @@ one settles, and both start one task per item, because every queue must.
 
 import asyncio
 import time
+from datetime import UTC, datetime
 
 import asyncpg
+
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 SCHEMA = """
 CREATE TABLE item (
@@ -16,11 +19,12 @@ CREATE TABLE item (
     name text NOT NULL,
     status text NOT NULL DEFAULT 'queued',
     error text,
+    queued_at timestamptz NOT NULL DEFAULT clock_timestamp(),
     fence bigint,
     lease_until timestamptz,
     tries int NOT NULL DEFAULT 0
 );
-CREATE INDEX item_queued ON item (id) WHERE status = 'queued';
+CREATE INDEX item_queued ON item (queued_at, id) WHERE status = 'queued';
 CREATE TABLE claim (
     item bigint PRIMARY KEY,
     fence bigint NOT NULL,
@@ -32,13 +36,14 @@ CREATE SEQUENCE fence;
 
 CLAIM_ROW = """
 WITH next AS MATERIALIZED (
-    SELECT id FROM item WHERE status = 'queued' AND id > $2
-    ORDER BY id LIMIT $1 FOR UPDATE SKIP LOCKED
+    SELECT id, queued_at FROM item
+    WHERE status = 'queued' AND (queued_at, id) > ($2::timestamptz, $3::bigint)
+    ORDER BY queued_at, id LIMIT $1 FOR UPDATE SKIP LOCKED
 )
 UPDATE item SET status = 'processing', fence = nextval('fence'), tries = tries + 1,
     lease_until = clock_timestamp() + interval '60 seconds'
 FROM next WHERE item.id = next.id
-RETURNING item.id, item.fence
+RETURNING item.id, item.fence, next.queued_at
 """
 
 SETTLE_ROW = """
@@ -49,15 +54,18 @@ WHERE item.id = mine.id AND item.fence = mine.fence AND item.status = 'processin
 
 CLAIM_SIDE = """
 WITH next AS MATERIALIZED (
-    SELECT id FROM item WHERE status = 'queued' AND id > $2
-    ORDER BY id LIMIT $1 FOR UPDATE SKIP LOCKED
+    SELECT id, queued_at FROM item
+    WHERE status = 'queued' AND (queued_at, id) > ($2::timestamptz, $3::bigint)
+    ORDER BY queued_at, id LIMIT $1 FOR UPDATE SKIP LOCKED
 ), moved AS (
     UPDATE item SET status = 'processing' FROM next WHERE item.id = next.id
-    RETURNING item.id
+    RETURNING item.id, next.queued_at
+), held AS (
+    INSERT INTO claim (item, fence, lease_until)
+    SELECT id, nextval('fence'), clock_timestamp() + interval '60 seconds' FROM moved
+    RETURNING item, fence
 )
-INSERT INTO claim (item, fence, lease_until)
-SELECT id, nextval('fence'), clock_timestamp() + interval '60 seconds' FROM moved
-RETURNING item, fence
+SELECT held.item, held.fence, moved.queued_at FROM held JOIN moved ON moved.id = item
 """
 
 SETTLE_SIDE = """
@@ -93,11 +101,11 @@ async def drain(dsn: str, batch: int, *, shape: str = "row") -> float:
     claim = await claiming.prepare(claim_sql)
     settle = await settling.prepare(settle_sql)
     started = time.perf_counter()
-    mark = 0
-    held = await claim.fetch(batch, mark)
+    mark = (EPOCH, 0)
+    held = await claim.fetch(batch, *mark)
     while held:
-        mark = max(mark, *(row[0] for row in held))
-        ahead = asyncio.ensure_future(claim.fetch(batch, mark))
+        mark = max((row[2], row[0]) for row in held)
+        ahead = asyncio.ensure_future(claim.fetch(batch, *mark))
         await asyncio.gather(*(no_op(row[0]) for row in held))
         await settle.fetch([row[0] for row in held], [row[1] for row in held])
         held = await ahead

@@ -1,0 +1,38 @@
+"""This crawler as the stages use it: robots, turns, guard, children that parse."""
+
+import asyncio
+import sys
+from datetime import UTC, datetime, timedelta
+from ipaddress import ip_network
+
+from bench.crawl_peers.extract import read
+from bench.crawl_peers.report import Timed, given_urls
+from bench.crawl_peers.town import NETWORK
+from scrapersky.crawler import Crawler, CrawlerPolicy, MemoryLedger, Sandbox
+
+CONCURRENCY = 50
+
+
+async def main(children: int) -> None:
+    urls = given_urls()
+    queue = iter(urls)
+    timed = Timed()
+    policy = CrawlerPolicy(
+        host_delay=timedelta(), extra_networks=(ip_network(f"{NETWORK}.0.0/16"),)
+    )
+    ledger = MemoryLedger(lambda: datetime.now(UTC))
+    sandbox = Sandbox(children=children)
+
+    async def work(crawler: Crawler) -> None:
+        for url in queue:
+            page = await crawler.fetch(url)
+            timed.taken.add(*await sandbox.run(read, page.body, url))
+
+    async with Crawler(policy, ledger) as crawler, sandbox:
+        with timed:
+            await asyncio.gather(*(work(crawler) for _ in range(CONCURRENCY)))
+    timed.say()
+
+
+if __name__ == "__main__":
+    asyncio.run(main(int(sys.argv[1])))

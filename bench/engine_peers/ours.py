@@ -1,0 +1,249 @@
+"""This engine: a stage that does nothing, on a plain model with a status column."""
+
+import asyncio
+import os
+import time
+from datetime import datetime, timedelta
+from multiprocessing.queues import SimpleQueue
+from multiprocessing.synchronize import Barrier
+from typing import Any
+
+import asyncpg
+import psutil
+import uvloop
+from sqlalchemy import BigInteger, DateTime, Text, func, text
+from sqlalchemy.ext.asyncio import AsyncEngine
+from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
+
+from scrapersky.db.connection import connect, parse_target
+from scrapersky.engine import (
+    Done,
+    Outcome,
+    Stage,
+    Worker,
+    install,
+    queue_index,
+    stage,
+    wake,
+)
+
+LONG = timedelta(minutes=10)
+
+
+class Base(DeclarativeBase):
+    """The tables of this benchmark."""
+
+
+class BenchItem(Base):
+    """A record as a user of the engine has it: nothing in it is for the engine."""
+
+    __tablename__ = "bench_item"
+    id: Mapped[int] = mapped_column(BigInteger, primary_key=True, autoincrement=False)
+    name: Mapped[str] = mapped_column(Text)
+    status: Mapped[str] = mapped_column(Text)
+    error: Mapped[str | None] = mapped_column(Text)
+    queued_at: Mapped[datetime] = mapped_column(
+        DateTime(timezone=True), server_default=func.clock_timestamp()
+    )
+
+
+queue_index(BenchItem.status, "queued", order_by=BenchItem.queued_at)
+
+DONE = Done()
+
+
+async def no_op(item: BenchItem, tools: Any) -> Outcome:
+    """Do nothing, as fast as a coroutine can."""
+    return DONE
+
+
+def no_op_stage(batch: int, **options: Any) -> Stage[BenchItem, Any]:
+    """Declare the stage with this batch size."""
+    work = options.pop("work", no_op)
+    declare = stage(
+        "no_op",
+        claims=BenchItem.status,
+        error=BenchItem.error,
+        order_by=BenchItem.queued_at,
+        queued="queued",
+        processing="processing",
+        done="done",
+        failed="failed",
+        batch=batch,
+        **options,
+    )
+    return declare(work)
+
+
+def engine_for(url: str) -> AsyncEngine:
+    """Make the engine as the product makes it."""
+    return connect(parse_target(url), pool_size=3)
+
+
+async def prepare(url: str, items: int) -> None:
+    """Create the tables and queue `items` records."""
+    await lay_out(url)
+    await fill(
+        url, f"SELECT n, 'item ' || n, 'queued' FROM generate_series(1, {items}) n"
+    )
+
+
+async def prepare_table(url: str, rows: int) -> None:
+    """Create a table of so many rows, one in a hundred of them queued."""
+    await lay_out(url)
+    await fill(
+        url,
+        "SELECT n, 'item ' || n, CASE WHEN n % 100 = 0 THEN 'queued' ELSE 'done' END"
+        f" FROM generate_series(1, {rows}) n",
+    )
+
+
+async def lay_out(url: str) -> None:
+    """Create the record's table and the engine's."""
+    database = engine_for(url)
+    async with database.begin() as connection:
+        await connection.run_sync(Base.metadata.create_all)
+    await install(database)
+    await database.dispose()
+
+
+async def fill(url: str, rows: str) -> None:
+    """Insert rows and leave the statistics a running system would have."""
+    connection = await asyncpg.connect(parse_target(url).dsn)
+    await connection.execute(f"INSERT INTO bench_item (id, name, status) {rows}")
+    await connection.execute("VACUUM ANALYZE bench_item")
+    await connection.close()
+
+
+async def drain(url: str, batch: int) -> float:
+    """Work everything that is queued; return the seconds it took."""
+    database = engine_for(url)
+    async with Worker(database, [no_op_stage(batch)]) as worker:
+        started = time.perf_counter()
+        await worker.drain("no_op", within=LONG)
+        seconds = time.perf_counter() - started
+    await database.dispose()
+    return seconds
+
+
+async def finished(url: str) -> int:
+    """Count the records that are done."""
+    database = engine_for(url)
+    async with database.connect() as connection:
+        count = await connection.scalar(
+            text("SELECT count(*) FROM bench_item WHERE status = 'done'")
+        )
+    await database.dispose()
+    return int(count or 0)
+
+
+async def start_latencies(url: str, samples: int) -> list[float]:
+    """Queue one item at a time; return the seconds from before INSERT to work."""
+    database = engine_for(url)
+    target = parse_target(url)
+    begun: asyncio.Queue[float] = asyncio.Queue()
+
+    async def note(item: BenchItem, tools: Any) -> Outcome:
+        begun.put_nowait(time.perf_counter())
+        return DONE
+
+    worker = Worker(database, [no_op_stage(10, work=note)], listen_dsn=target.dsn)
+    running = asyncio.ensure_future(worker.run())
+    writer = connect(target, pool_size=1)
+    insert = text(
+        "INSERT INTO bench_item (id, name, status) VALUES (:id, 'x', 'queued')"
+    )
+    found = []
+    await asyncio.sleep(1.5)
+    for number in range(samples):
+        started = time.perf_counter()
+        async with writer.begin() as connection:
+            await connection.execute(insert, {"id": number + 1})
+        await wake(writer, "no_op")
+        found.append(await asyncio.wait_for(begun.get(), 10) - started)
+        await asyncio.sleep(0.01)
+    await worker.stop()
+    await running
+    await writer.dispose()
+    await database.dispose()
+    return found
+
+
+async def claim_times(url: str, claims: int, *, batch: int) -> list[float]:
+    """Claim again and again through the engine's own claimer; return the seconds."""
+    database = engine_for(url)
+    async with Worker(database, [no_op_stage(batch)]) as worker:
+        claimer = worker._runs["no_op"].claimer
+        for _ in range(5):
+            await claimer.next_batch()
+        found = []
+        for _ in range(claims):
+            started = time.perf_counter()
+            held = await claimer.next_batch()
+            found.append(time.perf_counter() - started)
+            if len(held) != batch:
+                raise RuntimeError(f"claimed {len(held)} instead of {batch}")
+    await database.dispose()
+    return found
+
+
+def drain_at_the_gate(
+    url: str, batch: int, gate: Barrier, ends: "SimpleQueue[float]"
+) -> None:
+    """Drain in a process of its own, from the moment that all are ready."""
+
+    async def work() -> None:
+        database = engine_for(url)
+        async with Worker(database, [no_op_stage(batch)]) as worker:
+            await asyncio.to_thread(gate.wait)
+            await worker.drain("no_op", within=LONG)
+            ends.put(time.monotonic())
+        await database.dispose()
+
+    uvloop.run(work())
+
+
+def hold_in_flight(
+    url: str, items: int, answers: "SimpleQueue[dict[str, float]]"
+) -> None:
+    """Have so many items in work at once; tell what the process costs then."""
+
+    async def work() -> None:
+        database = engine_for(url)
+        open_gate = asyncio.Event()
+        begun = 0
+
+        async def wait(item: BenchItem, tools: Any) -> Outcome:
+            nonlocal begun
+            begun += 1
+            await open_gate.wait()
+            return DONE
+
+        declared = no_op_stage(1000, work=wait, concurrency=items)
+        target = parse_target(url)
+        async with Worker(database, [declared], listen_dsn=target.dsn) as worker:
+            await asyncio.sleep(0.5)
+            process = psutil.Process(os.getpid())
+            idle = process.memory_info().rss
+            draining = asyncio.ensure_future(worker.drain("no_op", within=LONG))
+            while begun < items:
+                await asyncio.sleep(0.01)
+            busy = process.memory_info().rss
+            watcher = await asyncpg.connect(target.dsn)
+            connections = await watcher.fetchval(
+                "SELECT count(*) FROM pg_stat_activity WHERE datname ="
+                " current_database() AND pid <> pg_backend_pid()"
+            )
+            await watcher.close()
+            open_gate.set()
+            await draining
+        await database.dispose()
+        answers.put(
+            {
+                "memory_mib_10k_in_flight": round((busy - idle) / 2**20, 1),
+                "process_mib_10k_in_flight": round(busy / 2**20, 1),
+                "connections": connections,
+            }
+        )
+
+    uvloop.run(work())
