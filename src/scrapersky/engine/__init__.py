@@ -12,6 +12,7 @@ from scrapersky.engine.control import (
     states,
     wake,
 )
+from scrapersky.engine.job_loop import run_job_loop
 from scrapersky.engine.outcome import Done, Effect, GiveUp, Outcome, Retry, Skip
 from scrapersky.engine.reap import Reaped, reap
 from scrapersky.engine.registry import Registry, queue_index
@@ -48,6 +49,7 @@ __all__ = [
     "rate",
     "reap",
     "resume",
+    "run_job_loop",
     "stage",
     "states",
     "story",

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import asyncpg
@@ -9,7 +10,6 @@ from sqlalchemy import Column, Dialect, Numeric, inspect
 from sqlalchemy.orm import Mapper
 
 from scrapersky.engine.lane import Lane
-from scrapersky.engine.queue import Queue
 from scrapersky.engine.sql import Statements
 from scrapersky.engine.stage import Stage
 
@@ -26,14 +26,24 @@ class Held:
 
     __slots__ = ("beat", "claimed", "deaths", "fence", "item", "row", "tries")
 
-    def __init__(self, row: asyncpg.Record, now: float) -> None:
+    def __init__(self, row: "asyncpg.Record | Sequence[Any]", now: float) -> None:
         self.fence: int = row[0]
         self.tries: int = row[1]
         self.deaths: int = row[2]
         self.item: str = row[3]
-        self.row: asyncpg.Record | None = row
+        self.row: asyncpg.Record | Sequence[Any] | None = row
         self.claimed = now
         self.beat = now
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """A claim alone, for work that loads its row itself."""
+
+    key: Any
+    item: str
+    fence: int
+    tries: int
 
 
 class Claimer:
@@ -57,13 +67,14 @@ class Claimer:
             await self._refresh_tenants()
             if len(self._tenants) > 1:
                 return await self._share()
-        if self._cursor is not None and self._statements.claim_onward is not None:
+        onward = self._statements.claim_onward
+        fresh = time.monotonic() - self._scanned < RESCAN_EVERY
+        if onward is not None and self._cursor is not None and fresh:
             # Walking on from the last item steps over the dead index entries that
             # an old snapshot keeps; what was left behind is found by the next scan.
-            if time.monotonic() - self._scanned < RESCAN_EVERY:
-                found = await self._take(self._statements.claim_onward, *self._cursor)
-                if found:
-                    return found
+            found = await self._take(onward, *self._cursor)
+            if found:
+                return found
         self._scanned = time.monotonic()
         return await self._take(self._statements.claim)
 
@@ -76,7 +87,7 @@ class Claimer:
         return await self._take(self._statements.claim_suspect, moves=False)
 
     async def _take(
-        self, statement: str, *beyond: Any, moves: bool = True
+        self, statement: str, *beyond: object, moves: bool = True
     ) -> list[Held]:
         lease = self._stage.lease.total_seconds()
         rows = await self._lane.fetch(
@@ -137,15 +148,14 @@ def select_list(stage: Stage[Any, Any], dialect: Dialect) -> str:
     return ", ".join(f"m.{quote(column)} AS c{n}" for n, (_, column) in columns)
 
 
-def maker_of(
-    stage: Stage[Any, Any], queue: Queue, dialect: Dialect
-) -> Callable[[asyncpg.Record], Any]:
+def maker_of(stage: Stage[Any, Any], dialect: Dialect) -> Callable[[Any], Any]:
     """Return what turns a claimed row into a detached instance of the model.
 
     No session is involved, so this costs microseconds; changes to the instance are
     never written, and attributes that were not loaded raise when they are touched.
     """
-    del queue
+    if stage.load == "claim":
+        return lambda row: Claim(key=row[5], item=row[3], fence=row[0], tries=row[1])
     columns = loaded_columns(stage)
     names = [name for name, _ in columns]
     mapper: Mapper[Any] = inspect(stage.model)
@@ -157,7 +167,7 @@ def maker_of(
     ]
     new_instance = mapper.class_manager.new_instance
 
-    def make(row: asyncpg.Record) -> Any:
+    def make(row: asyncpg.Record) -> object:
         instance = new_instance()
         values = instance.__dict__
         values.update(zip(names, row[FIRST_COLUMN:], strict=True))

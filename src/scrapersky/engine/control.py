@@ -143,7 +143,7 @@ async def depth(engine: AsyncEngine, stage: str, *, at_most: int | None = None) 
         return int((await connection.exec_driver_sql(statement)).scalar_one())
 
 
-async def oldest(engine: AsyncEngine, stage: str) -> Any:
+async def oldest(engine: AsyncEngine, stage: str) -> Any:  # noqa: ANN401 - whatever order_by holds
     """Return the smallest `order_by` value queued (how long the queue's head waits)."""
     queue = await queue_named(engine, stage)
     statement = (

@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 
 from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncEngine
@@ -40,7 +39,7 @@ async def list(  # noqa: A001 - read as dead_letters.list
     return tuple(sorted(found, key=lambda letter: letter.died_at, reverse=True)[:limit])
 
 
-async def inspect(engine: AsyncEngine, stage: str, item_id: Any) -> DeadLetter:
+async def inspect(engine: AsyncEngine, stage: str, item_id: object) -> DeadLetter:
     """Return one dead letter with its whole history."""
     queue = await queue_named(engine, stage)
     found = await of_queue(engine, queue, 1, item=str(item_id))
@@ -61,7 +60,7 @@ async def inspect(engine: AsyncEngine, stage: str, item_id: Any) -> DeadLetter:
     )
 
 
-async def replay(engine: AsyncEngine, stage: str, *item_ids: Any) -> int:
+async def replay(engine: AsyncEngine, stage: str, *item_ids: object) -> int:
     """Queue dead items again with all their attempts; none named: the stage's all."""
     queue = await queue_named(engine, stage)
     error = f", {queue.error} = NULL" if queue.error else ""
@@ -77,7 +76,7 @@ async def replay(engine: AsyncEngine, stage: str, *item_ids: Any) -> int:
     return count
 
 
-async def discard(engine: AsyncEngine, stage: str, *item_ids: Any) -> int:
+async def discard(engine: AsyncEngine, stage: str, *item_ids: object) -> int:
     """Forget dead letters; the rows keep their failed status."""
     await queue_named(engine, stage)
     return await dig_up(
@@ -88,7 +87,7 @@ async def discard(engine: AsyncEngine, stage: str, *item_ids: Any) -> int:
 async def dig_up(
     engine: AsyncEngine,
     stage: str,
-    item_ids: "tuple[Any, ...]",
+    item_ids: "tuple[object, ...]",
     *,
     note: str,
     changed: str,

@@ -32,7 +32,7 @@ class Lane:
         self._connection: AsyncConnection | None = None
         self._driver: asyncpg.Connection[Any] | None = None
 
-    async def fetch(self, statement: str, *arguments: Any) -> list[asyncpg.Record]:
+    async def fetch(self, statement: str, *arguments: object) -> list[asyncpg.Record]:
         """Execute one statement as a transaction of its own and return its rows."""
         async with self._lock:
             driver = await self._open()
@@ -100,7 +100,7 @@ class Lane:
         try:
             async with asyncio.timeout(self._patience):
                 await driver.execute("ROLLBACK")
-        except Exception:
+        except Exception:  # noqa: BLE001
             # The server rolls back by itself when the connection ends.
             await self._drop()
 

@@ -5,7 +5,7 @@ the stage's name and none of the code that declared it.
 """
 
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, cast
 
 import orjson
 from sqlalchemy import Column, Dialect, Enum, inspect
@@ -89,7 +89,7 @@ def queue_of(stage: Stage[Any, Any], dialect: Dialect) -> Queue:
     )
 
 
-def stored(stage: Stage[Any, Any], status: Any, dialect: Dialect) -> str:
+def stored(stage: Stage[Any, Any], status: object, dialect: Dialect) -> str:
     """Return a status as the column stores it; raise if the column cannot hold it."""
     column = column_of(stage, stage.claims)
     kind = column.type
@@ -120,7 +120,7 @@ def only_key(stage: Stage[Any, Any], mapper: Mapper[Any]) -> Column[Any]:
             f"{stage.model.__name__} has a key of {len(keys)} columns",
             hint="A queue needs a single-column primary key (uuid, integer or text).",
         )
-    return keys[0]
+    return cast("Column[Any]", keys[0])
 
 
 def column_of(stage: Stage[Any, Any], attribute: Attribute) -> Column[Any]:

@@ -13,7 +13,7 @@ from sqlalchemy.orm import Mapper
 
 from scrapersky.engine import sql
 from scrapersky.engine.lane import root_of
-from scrapersky.engine.queue import Queue, column_of, literal, queue_of, stored
+from scrapersky.engine.queue import Queue, column_of, literal, queue_of
 from scrapersky.engine.stage import Attribute, Stage
 from scrapersky.errors import EngineError, StageRefused
 
@@ -35,7 +35,7 @@ class Registry:
     def __init__(
         self, stages: Iterable[AnyStage], *, queues: Iterable[Attribute] = ()
     ) -> None:
-        self._stages = {}
+        self._stages: dict[str, AnyStage] = {}
         for stage in stages:
             if stage.name in self._stages:
                 raise StageRefused(stage.name, "two stages have this name")
@@ -62,9 +62,6 @@ class Registry:
             ready = [await check_stage(connection, stage) for stage in chosen]
             await connection.rollback()
         async with engine.begin() as connection:
-            raw = await connection.get_raw_connection()
-            driver = raw.driver_connection
-            assert driver is not None  # noqa: S101 - for the type checker
             # In the order of names: two starting workers must not lock crosswise.
             for each in sorted(ready, key=lambda r: r.queue.stage):
                 await connection.execute(
@@ -79,7 +76,7 @@ class Registry:
         return ready
 
 
-def queue_index(claims: Attribute, queued: Any, **order: Attribute) -> Index:
+def queue_index(claims: Attribute, queued: object, **order: Attribute) -> Index:
     """Return the partial index a stage's claims need, to put on its table.
 
     `order` takes `order_by`, `priority` and `tenant` as the stage has them.
@@ -225,7 +222,7 @@ async def uses_partial_index(
     return bool(await connection.scalar(query, {"names": names}))
 
 
-def plan_nodes(plan: Any) -> Iterator[dict[str, Any]]:
+def plan_nodes(plan: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
     """Walk through every node of an EXPLAIN."""
     for top in plan:
         waiting = [top["Plan"]]
@@ -247,6 +244,3 @@ def index_statement(queue: Queue) -> str:
         f"CREATE INDEX CONCURRENTLY ON {queue.table} ({', '.join(columns)})"
         f" WHERE {queue.status} = {literal(queue.queued)};"
     )
-
-
-__all__ = ["AnyStage", "Ready", "Registry", "queue_index", "stored"]

@@ -14,7 +14,13 @@ from scrapersky.engine.events import Died, Event, Fenced, Retried, Settled, Trou
 from scrapersky.engine.lane import Lane, is_lost, is_transient
 from scrapersky.engine.outcome import Done, Retry
 from scrapersky.engine.transaction import Transaction
-from scrapersky.engine.verdict import Result, Verdict, result_of_error, verdict_of
+from scrapersky.engine.verdict import (
+    Committed,
+    Result,
+    Verdict,
+    result_of_error,
+    verdict_of,
+)
 from scrapersky.engine.work import StageRun
 from scrapersky.kit.events import Events
 
@@ -61,7 +67,9 @@ class Settler:
         plain, effects, others = [], [], []
         for finished in batch:
             result = finished[1]
-            if not isinstance(result, Done) or (result.nothing and not result.effect):
+            if isinstance(result, Committed):
+                self._conclude(run, [finished])
+            elif not isinstance(result, Done) or (result.nothing and not result.effect):
                 others.append(finished)
             elif result.effect is None:
                 plain.append(finished)
@@ -85,7 +93,7 @@ class Settler:
         while batch:
             try:
                 await act(run, batch)
-            except Exception as error:
+            except Exception as error:  # noqa: BLE001 - sorted out below
                 rounds += 1
                 lost = is_lost(error)
                 if not is_transient(error) or (rounds > PATIENT_ROUNDS and not lost):
@@ -107,8 +115,7 @@ class Settler:
         if answer[0][0] == len(batch):
             self._conclude(run, batch)
             return
-        settled = await self._settled(run, batch)
-        await self._conclude_some(run, batch, settled)
+        await self._conclude_some(run, batch, set())
 
     async def _settle_others(self, run: StageRun, batch: Batch) -> None:
         verdicts = [verdict_of(run.stage, run.queue, *finished) for finished in batch]
@@ -162,7 +169,8 @@ class Settler:
 
     async def _still_open(self, run: StageRun, batch: Batch) -> Batch:
         pause = FIRST_PAUSE
-        while True:
+        settled: set[tuple[str, int]] | None = None
+        while settled is None:
             try:
                 settled = await self._settled(run, batch)
             except Exception as error:
@@ -171,8 +179,6 @@ class Settler:
                 self._events.emit(Troubled("settle", repr(error)))
                 await asyncio.sleep(pause)
                 pause = min(2 * pause, LONGEST_PAUSE)
-            else:
-                break
         done = [f for f in batch if (f[0].item, f[0].fence) in settled]
         self._conclude(run, done)
         return [f for f in batch if (f[0].item, f[0].fence) not in settled]
@@ -188,6 +194,9 @@ class Settler:
         settled: set[tuple[str, int]],
         verdicts: list[Verdict] | None = None,
     ) -> None:
+        if len(settled) < len(batch):
+            # Some were settled before, by a COMMIT whose answer never came.
+            settled = settled | await self._settled(run, batch)
         if len(settled) == len(batch):
             self._conclude(run, batch, verdicts)
             return

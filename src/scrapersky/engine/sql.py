@@ -321,12 +321,23 @@ CLAMP_LEASES = """UPDATE curation.claim
 EXPIRED = """SELECT item, fence, lease_until FROM curation.claim
   WHERE stage = $1 AND fence IS NOT NULL AND lease_until < clock_timestamp()"""
 
-HEARTBEAT = """UPDATE curation.claim k
-  SET lease_until = clock_timestamp() + make_interval(secs => s.lease)
-  FROM unnest($1::text[], $2::text[], $3::bigint[], $4::float8[])
-    AS s(stage, item, fence, lease)
-  WHERE k.stage = s.stage AND k.item = s.item AND k.fence = s.fence
-  RETURNING k.stage, k.item, k.fence"""
+# A claim that is locked is being settled: the reaper steps over it too, so it needs no
+# heartbeat, and waiting for it would stop the hearts of all others. Returns the lost.
+HEARTBEAT = """WITH s AS MATERIALIZED (
+    SELECT * FROM unnest($1::text[], $2::text[], $3::bigint[], $4::float8[])
+      AS s(stage, item, fence, lease)
+  ), mine AS MATERIALIZED (
+    SELECT k.stage, k.item, s.lease FROM s JOIN curation.claim k
+      ON k.stage = s.stage AND k.item = s.item AND k.fence = s.fence
+    FOR NO KEY UPDATE OF k SKIP LOCKED
+  ), beaten AS (
+    UPDATE curation.claim k
+    SET lease_until = clock_timestamp() + make_interval(secs => mine.lease)
+    FROM mine WHERE k.stage = mine.stage AND k.item = mine.item
+  )
+  SELECT s.stage, s.item, s.fence FROM s WHERE NOT EXISTS (
+    SELECT FROM curation.claim k
+    WHERE k.stage = s.stage AND k.item = s.item AND k.fence = s.fence)"""
 
 SETTLED = """SELECT a.item, a.fence, a.outcome FROM curation.attempt a
   JOIN unnest($2::text[], $3::bigint[]) AS s(item, fence)

@@ -4,7 +4,7 @@ import random
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 from datetime import timedelta
-from typing import Any, Generic, Literal, TypeVar
+from typing import Any, Generic, Literal, TypeVar, cast
 
 from sqlalchemy import inspect as inspect_model
 from sqlalchemy.orm import InstrumentedAttribute
@@ -61,7 +61,7 @@ class Stage(Generic[ItemT, ToolsT]):
     backoff: Backoff = Backoff()
     feeds: tuple[str, ...] = ()
     high_water: int | None = None
-    load: Literal["row", "id"] = "row"
+    load: Literal["row", "id", "claim"] = "row"
 
     def __post_init__(self) -> None:
         for problem in self._problems():
@@ -71,9 +71,9 @@ class Stage(Generic[ItemT, ToolsT]):
         """Work one item without any queue, as tests do."""
         return await self.work(item, tools)
 
-    def configured(self, **changes: Any) -> "Stage[ItemT, ToolsT]":
+    def configured(self, **changes: object) -> "Stage[ItemT, ToolsT]":
         """Return the same stage with other numbers, as settings ask for."""
-        return replace(self, **changes)
+        return replace(self, **changes)  # type: ignore[arg-type]
 
     def _problems(self) -> list[str]:
         numbers = (self.batch, self.concurrency, self.max_attempts, self.max_deaths)
@@ -102,18 +102,18 @@ def stage(
     name: str,
     *,
     claims: Attribute,
-    queued: Any,
-    processing: Any,
-    done: Any,
-    failed: Any,
-    **options: Any,
+    queued: object,
+    processing: object,
+    done: object,
+    failed: object,
+    **options: Any,  # noqa: ANN401 - the other fields of Stage, checked there
 ) -> Callable[[Work[ItemT, ToolsT]], Stage[ItemT, ToolsT]]:
     """Turn a work function into a stage that owns the status column `claims`.
 
     `options` are the other fields of `Stage`. `order_by` is the model's `updated_at`
     unless given: the longest waiting item is claimed first.
     """
-    model = claims.class_
+    model: type[Any] = cast("type[Any]", claims.class_)
     if "order_by" not in options:
         options["order_by"] = default_order(name, model)
 

@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 
 from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
@@ -42,7 +41,7 @@ class Story:
     attempts: tuple[Attempt, ...]
 
 
-async def story(engine: AsyncEngine, stage: str, item_id: Any) -> Story:
+async def story(engine: AsyncEngine, stage: str, item_id: object) -> Story:
     """Tell everything about one item; raise UnknownItem if nothing is known of it."""
     queue = await queue_named(engine, stage)
     item = str(item_id)
@@ -98,7 +97,7 @@ async def attempts_of(
 
 
 async def current_status(
-    connection: AsyncConnection, queue: Queue, item_id: Any
+    connection: AsyncConnection, queue: Queue, item_id: object
 ) -> str | None:
     """Return the row's status, or None if there is no such row."""
     statement = (

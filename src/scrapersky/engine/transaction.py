@@ -25,13 +25,17 @@ class Transaction:
         return self._driver
 
     async def execute(
-        self, statement: Executable, parameters: Any = None
+        self,
+        statement: Executable,
+        parameters: Any = None,  # noqa: ANN401 - as SQLAlchemy takes them
     ) -> CursorResult[Any]:
         """Execute a SQLAlchemy statement."""
         return await self._connection.execute(statement, parameters)
 
     async def scalars(
-        self, statement: Executable, parameters: Any = None
+        self,
+        statement: Executable,
+        parameters: Any = None,  # noqa: ANN401 - as SQLAlchemy takes them
     ) -> ScalarResult[Any]:
         """Execute a SQLAlchemy statement and return the first column of its rows."""
         return await self._connection.scalars(statement, parameters)

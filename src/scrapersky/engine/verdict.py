@@ -28,7 +28,12 @@ class Broken:
     resume_after: timedelta | None = None
 
 
-Result = Outcome | Returned | Broken
+@dataclass(frozen=True, slots=True)
+class Committed:
+    """The work has settled its item itself, in its own transaction."""
+
+
+Result = Outcome | Returned | Broken | Committed
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +53,8 @@ def verdict_of(
 ) -> Verdict:
     """Decide what a result means for the item that had it."""
     match result:
+        case Committed():
+            return Verdict("done", queue.done, None)
         case Done(nothing=why):
             return Verdict("done", queue.done, clean(why))
         case Skip(status=status, why=why):

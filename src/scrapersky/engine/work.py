@@ -15,7 +15,7 @@ from scrapersky.engine.outcome import Done, GiveUp, Retry, Skip
 from scrapersky.engine.queue import Queue, stored
 from scrapersky.engine.sql import Statements
 from scrapersky.engine.stage import Stage
-from scrapersky.engine.verdict import Result, Returned, result_of_error
+from scrapersky.engine.verdict import Committed, Result, Returned, result_of_error
 from scrapersky.errors import EngineError
 
 ITEMS_BEFORE_YIELD = 50
@@ -36,7 +36,7 @@ class StageRun:
         *,
         claimer: Claimer,
         dialect: Dialect,
-        tools: Any,
+        tools: object,
         on_finished: Callable[["StageRun", Held, Result], None],
     ) -> None:
         self.stage = stage
@@ -61,7 +61,7 @@ class StageRun:
         self._rate_at = time.monotonic()
         self._rate_settled = 0
         self._dialect = dialect
-        self._make = maker_of(stage, queue, dialect)
+        self._make = maker_of(stage, dialect)
         self._on_finished = on_finished
         self._most_held = stage.concurrency + 4 * stage.batch
 
@@ -144,7 +144,7 @@ class StageRun:
         if len(self.ready) < self.stage.batch:
             self.room.set()
 
-    def make_item(self, held: Held) -> Any:
+    def make_item(self, held: Held) -> Any:  # noqa: ANN401 - an instance of the model
         """Return the row of a claimed item as a detached model instance."""
         assert held.row is not None  # noqa: S101 - made once, when work begins
         item = self._make(held.row)
@@ -161,7 +161,7 @@ class StageRun:
             if status in {self.queue.queued, self.queue.processing}:
                 return GiveUp(f"Skip({status!r}) would not leave the queue")
             return replace(outcome, status=status)
-        if isinstance(outcome, (Done, Retry, GiveUp)):
+        if isinstance(outcome, (Done, Retry, GiveUp, Committed)):
             return outcome
         return GiveUp(
             f"{self.stage.name} returned {outcome!r} instead of an outcome "
@@ -215,7 +215,7 @@ class Slot:
         except asyncio.CancelledError:
             if self._stopped_by is None:
                 raise
-        except Exception as error:
+        except Exception as error:  # noqa: BLE001 - becomes an outcome
             if self._stopped_by is None:
                 result = result_of_error(error)
                 if isinstance(result, Retry):

@@ -62,7 +62,7 @@ class Worker:
         engine: AsyncEngine,
         stages: Iterable[AnyStage],
         *,
-        tools: Any = None,
+        tools: object = None,
         name: str | None = None,
         listen_dsn: str | None = None,
         registry: Registry | None = None,
@@ -70,6 +70,8 @@ class Worker:
         poll: timedelta = POLL,
     ) -> None:
         self.stages = tuple(stages)
+        if not self.stages:
+            raise EngineError("A worker needs at least one stage.")
         self.registry = registry or Registry(self.stages)
         self.name = name or f"{socket.gethostname()}-{os.getpid()}"
         # Two lives of one process name must not be taken for each other.
@@ -183,7 +185,7 @@ class Worker:
         # Whatever the database cannot be told now, its leases will tell it later.
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(max(deadline - time.monotonic(), 0) + 3):
-                while self._finished or self._settling:
+                while self._finished or self._settling:  # noqa: ASYNC110 - two signals
                     await asyncio.sleep(0.002)
         await self._close()
 
@@ -381,12 +383,12 @@ class Worker:
         limit = (
             time.monotonic() + GRACE.total_seconds() if deadline is None else deadline
         )
-        while run.slots and time.monotonic() < limit:
+        while run.slots and time.monotonic() < limit:  # noqa: ASYNC110 - or too late
             await asyncio.sleep(0.002)
         for slot in tuple(run.slots):
             slot.stop(Returned("the worker stopped before it was finished"))
         last = time.monotonic() + 1
-        while run.slots and time.monotonic() < last:
+        while run.slots and time.monotonic() < last:  # noqa: ASYNC110 - or too late
             await asyncio.sleep(0.002)
 
     def _break(self, run: StageRun, broken: Broken) -> None:
@@ -437,12 +439,10 @@ class Worker:
                 [held.fence for _, held in due],
                 [run.queue.lease for run, _ in due],
             )
-            alive = {(row[0], row[1], row[2]) for row in rows}
-            for run, held in due:
-                if (run.stage.name, held.item, held.fence) in alive:
-                    held.beat = now
-                elif run.held.get(held.item) is held:
-                    run.lose(held.item, held.fence)
+            for _, held in due:
+                held.beat = now
+            for name, item, fence in rows:
+                self._runs[name].lose(item, fence)
 
     async def _rescue(self) -> None:
         known = [run.queue for run in self._runs.values()]
@@ -554,9 +554,3 @@ class Worker:
         await self._claim_lane.close()
         await self._settle_lane.close()
         self._stopped.set()
-
-
-def refuse_unstarted(worker: Worker) -> None:
-    """Raise unless the worker was started."""
-    if not worker.stages:
-        raise EngineError("A worker needs at least one stage.")
