@@ -46,7 +46,7 @@ if ! fresh; then
     uv=$(find_uv)
     [ -x .venv/bin/python ] || "$uv" venv --quiet --python "$python" .venv
     say "Installing ScraperSky and its dependencies into .venv..."
-    "$uv" pip install --quiet --require-hashes --requirement "$lock"
+    "$uv" pip install --quiet --compile-bytecode --require-hashes --requirement "$lock"
     "$uv" pip install --quiet --no-deps --editable .
     touch "$stamp"
 fi

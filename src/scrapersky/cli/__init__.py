@@ -1,1 +1,94 @@
-"""The command line."""
+"""The command line: one file a command, imported only when it is asked for."""
+
+import sys
+
+from cyclopts import App, CycloptsError, Group, Parameter
+
+from scrapersky.errors import ConfigurationError, ScraperSkyError
+
+FAILED = 1
+MISUSED = 2
+
+HELP = """\
+Turn a search into verified business contacts, with the source of every value.
+
+`scrapersky up` starts everything on this machine; nothing else is needed.
+"""
+EPILOGUE = """\
+Exit codes: 0 done, 1 it could not be done (the message says why and what to do),
+2 the command or a setting is wrong. Settings: docs/reference/settings.md.
+"""
+
+app = App(
+    name="scrapersky",
+    help=HELP,
+    help_epilogue=EPILOGUE,
+    help_format="markdown",
+    version_flags=[],
+    default_parameter=Parameter(negative=(), show_default=False),
+)
+run = Group("Run it", sort_key=1)
+care = Group("Look after it", sort_key=2)
+
+# Help stands here and not in the functions, so that `--help` imports none of them.
+UP = """\
+Start everything on this machine.
+
+The embedded PostgreSQL is created on the first start, under your data directory or
+`SCRAPERSKY_DATA_DIR`; `DATABASE_URL` selects another. Migrations are applied, the
+application listens on `HOST`:`PORT` (127.0.0.1:8000). Ctrl-C stops all of it.
+"""
+MIGRATE = """\
+Bring the database to the schema this version needs.
+
+`scrapersky up` does this by itself; use it before starting workers. Many processes may
+do it at once, and it is all or nothing.
+"""
+DOCTOR = """\
+Check what ScraperSky needs, and say how to mend it.
+
+Settings, data directory, disk, database, clock, schema, system user. Changes nothing;
+exits with 1 if something is wrong.
+"""
+CONFIG = """\
+Print every setting with its value and its origin.
+
+Secrets are masked. The environment beats `.env`, which beats the default.
+"""
+VERSION = "Print the version of ScraperSky and of what it stands on."
+
+app.command("scrapersky.cli.up:up", group=run, help=UP)
+app.command("scrapersky.cli.migrate:migrate", group=care, help=MIGRATE)
+app.command("scrapersky.cli.doctor:doctor", group=care, help=DOCTOR)
+app.command("scrapersky.cli.config:config", group=care, help=CONFIG)
+app.command("scrapersky.cli.version:version", group=care, help=VERSION)
+app.register_install_completion_command(group=care)
+
+
+def main() -> None:
+    """Run the command line; every failure we foresaw is said in words."""
+    try:
+        code = app(
+            exit_on_error=False, result_action="return_int_as_exit_code_else_zero"
+        )
+        sys.exit(code)
+    except CycloptsError:
+        # Cyclopts has printed what is wrong with the command.
+        sys.exit(MISUSED)
+    except ConfigurationError as error:
+        explain(error)
+        sys.exit(MISUSED)
+    except ScraperSkyError as error:
+        explain(error)
+        sys.exit(FAILED)
+    except BrokenPipeError:
+        # Whoever read our output has seen enough.
+        sys.stderr.close()
+        sys.exit(0)
+
+
+def explain(error: ScraperSkyError) -> None:
+    """Say what happened and what to do, on standard error."""
+    print(f"scrapersky: {error}", file=sys.stderr)
+    if error.hint:
+        print(f"What to do: {error.hint}", file=sys.stderr)

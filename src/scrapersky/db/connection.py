@@ -73,12 +73,19 @@ def parse_target(url: str, *, pooler: bool | None = None) -> Target:
 
 
 def connect(
-    target: Target, *, name: str = "scrapersky", pool_size: int = 5
+    target: Target,
+    *,
+    name: str = "scrapersky",
+    pool_size: int = 5,
+    patience: timedelta | None = STATEMENT_PATIENCE,
 ) -> AsyncEngine:
-    """Make the engine every session comes from; no connection is opened yet."""
+    """Make the engine every session comes from; no connection is opened yet.
+
+    `patience` is how long one statement may take; a migration may take as it needs.
+    """
     arguments: dict[str, Any] = {
         "timeout": CONNECT_PATIENCE.total_seconds(),
-        "command_timeout": STATEMENT_PATIENCE.total_seconds(),
+        "command_timeout": patience.total_seconds() if patience else None,
     }
     url = target.url
     if "sslmode" in url.query:

@@ -1,0 +1,73 @@
+"""The application: put together here, and nowhere else."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from importlib.metadata import version
+
+import structlog
+from fastapi import FastAPI
+from fastapi.responses import HTMLResponse
+
+from scrapersky.api import health, reference
+from scrapersky.api.problem import Problem, install_problems
+from scrapersky.api.request_log import RequestLog
+from scrapersky.db.connection import Target, connect
+from scrapersky.models.check import check_database
+from scrapersky.settings import Settings
+
+log = structlog.get_logger()
+
+DESCRIPTION = """\
+ScraperSky turns a search into verified business contacts, with the source of every value.
+Errors are RFC 9457 problem details; each answer carries its `X-Request-ID`.
+"""
+WELCOME = """<!doctype html>
+<html lang="en">
+<head><meta charset="utf-8"><title>ScraperSky</title></head>
+<body>
+<h1>ScraperSky is running</h1>
+<p><a href="docs">API reference</a> &middot; <a href="health/ready">Health</a></p>
+</body>
+</html>
+"""
+
+
+def create_app(settings: Settings, target: Target) -> FastAPI:
+    """Build the application for one database; it connects when it starts."""
+
+    @asynccontextmanager
+    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+        engine = connect(
+            target, name="scrapersky", pool_size=settings.database_pool_size
+        )
+        try:
+            await check_database(engine, settings.scheduler_system_user_id)
+            app.state.checks = health.database_checks(engine)
+            log.info("application.started", database=str(target))
+            yield
+        finally:
+            await engine.dispose()
+            log.info("application.stopped")
+
+    app = FastAPI(
+        title="ScraperSky",
+        version=version("scrapersky"),
+        description=DESCRIPTION,
+        lifespan=lifespan,
+        docs_url=None,
+        redoc_url=None,
+        responses={500: {"model": Problem, "description": "Our fault"}},
+    )
+    install_problems(app)
+    app.include_router(health.router)
+    app.include_router(reference.router)
+    app.add_api_route(
+        "/", welcome, response_class=HTMLResponse, include_in_schema=False
+    )
+    app.add_middleware(RequestLog)
+    return app
+
+
+async def welcome() -> HTMLResponse:
+    """Greet whoever opens the address in a browser."""
+    return HTMLResponse(WELCOME)

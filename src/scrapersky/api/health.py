@@ -1,0 +1,92 @@
+"""Whether the process lives, and whether it can do its work."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Annotated, Literal
+
+import structlog
+from fastapi import APIRouter, Depends, Request, Response
+from pydantic import BaseModel
+from sqlalchemy import text
+from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy.ext.asyncio import AsyncEngine
+
+from scrapersky.db.schema import differences
+from scrapersky.errors import ScraperSkyError
+from scrapersky.models import METADATA
+
+log = structlog.get_logger()
+router = APIRouter(prefix="/health", tags=["health"])
+
+PATIENCE = 3.0
+"""Seconds a check may take before it counts as failed."""
+
+Check = Callable[[], Awaitable[str | None]]
+"""Returns what is wrong, or None."""
+
+
+class Liveness(BaseModel):
+    """The process answers."""
+
+    status: Literal["alive"] = "alive"
+
+
+class Readiness(BaseModel):
+    """Each thing the process needs, and whether it is there."""
+
+    status: Literal["ready", "not ready"]
+    checks: dict[str, str]
+
+
+def checks_of(request: Request) -> Mapping[str, Check]:
+    """Give the checks this application was built with."""
+    found: Mapping[str, Check] = request.app.state.checks
+    return found
+
+
+@router.get("/live")
+async def live() -> Liveness:
+    """Tell that the process lives; asks nobody else."""
+    return Liveness()
+
+
+@router.get("/ready", responses={503: {"model": Readiness}})
+async def ready(
+    response: Response, checks: Annotated[Mapping[str, Check], Depends(checks_of)]
+) -> Readiness:
+    """Tell whether the process can do its work: 200, or 503 with what is missing."""
+    found = await asyncio.gather(*(outcome(check) for check in checks.values()))
+    results = dict(zip(checks, found, strict=True))
+    if all(result == "ok" for result in found):
+        return Readiness(status="ready", checks=results)
+    log.warning("health.not_ready", **results)
+    response.status_code = 503
+    return Readiness(status="not ready", checks=results)
+
+
+async def outcome(check: Check) -> str:
+    """Run one check; whatever it does, there is an answer soon."""
+    try:
+        async with asyncio.timeout(PATIENCE):
+            return await check() or "ok"
+    except TimeoutError:
+        return f"no answer within {PATIENCE:.0f} seconds"
+    except (OSError, SQLAlchemyError, ScraperSkyError) as error:
+        log.warning("health.check_failed", error=str(error))
+        return "failed; the log has the reason"
+
+
+def database_checks(engine: AsyncEngine) -> dict[str, Check]:
+    """Check that the database answers and holds the schema this code needs."""
+
+    async def database() -> str | None:
+        async with engine.connect() as connection:
+            await connection.execute(text("SELECT 1"))
+        return None
+
+    async def migrations() -> str | None:
+        async with engine.connect() as connection:
+            found = await connection.run_sync(differences, METADATA)
+        return f"{len(found)} differences; run `scrapersky doctor`" if found else None
+
+    return {"database": database, "migrations": migrations}

@@ -1,0 +1,133 @@
+"""Errors as RFC 9457 problem details: what happened, what to do, nothing from inside."""
+
+from http import HTTPStatus
+from typing import Any
+
+import structlog
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse
+from pydantic import BaseModel, Field
+from starlette.exceptions import HTTPException
+
+from scrapersky.errors import ScraperSkyError
+
+log = structlog.get_logger()
+
+MEDIA_TYPE = "application/problem+json"
+TYPE_PREFIX = "https://scrapersky.example/problems/"
+RETRY_LATER = {"Retry-After": "5"}
+
+
+class Problem(BaseModel):
+    """One error, the same shape everywhere."""
+
+    type: str = Field(examples=[f"{TYPE_PREFIX}not-found"])
+    title: str = Field(examples=["Not Found"])
+    status: int = Field(examples=[404])
+    detail: str = Field(examples=["There is nothing at this address."])
+    hint: str | None = Field(None, examples=["Check the id."])
+    request_id: str | None = None
+    errors: list[dict[str, Any]] | None = None
+
+
+def install_problems(app: FastAPI) -> None:
+    """Answer every error of the application as a problem."""
+    app.add_exception_handler(ScraperSkyError, on_foreseen)
+    app.add_exception_handler(HTTPException, on_http)
+    app.add_exception_handler(RequestValidationError, on_invalid)
+    app.add_exception_handler(Exception, on_unforeseen)
+
+
+def respond(
+    request: Request,
+    status: int,
+    detail: str,
+    *,
+    kind: str | None = None,
+    hint: str | None = None,
+    errors: list[dict[str, Any]] | None = None,
+    headers: dict[str, str] | None = None,
+) -> JSONResponse:
+    """Write one problem."""
+    title = HTTPStatus(status).phrase
+    request_id = getattr(request.state, "request_id", None)
+    if request_id:
+        headers = {**(headers or {}), "X-Request-ID": request_id}
+    problem = Problem(
+        type=TYPE_PREFIX + (kind or title.lower().replace(" ", "-")),
+        title=title,
+        status=status,
+        detail=detail,
+        hint=hint,
+        request_id=request_id,
+        errors=errors,
+    )
+    return JSONResponse(
+        problem.model_dump(exclude_none=True), status, headers, media_type=MEDIA_TYPE
+    )
+
+
+async def on_foreseen(request: Request, error: Exception) -> JSONResponse:
+    """Answer an error of ours with its own words; below 500 they are for the caller."""
+    assert isinstance(error, ScraperSkyError)  # noqa: S101 - registered for this type
+    status = error.status_code
+    kind = kebab(type(error).__name__)
+    if status < HTTPStatus.INTERNAL_SERVER_ERROR:
+        return respond(request, status, str(error), kind=kind, hint=error.hint)
+    log.error("request.failed", error=str(error), kind=kind)
+    # What went wrong inside names hosts and paths: the log has them, the caller not.
+    return respond(
+        request,
+        status,
+        "ScraperSky cannot do this right now.",
+        kind=kind,
+        hint="Try again in a moment; the server's log has the reason.",
+        headers=RETRY_LATER if status == HTTPStatus.SERVICE_UNAVAILABLE else None,
+    )
+
+
+async def on_http(request: Request, error: Exception) -> JSONResponse:
+    """Answer what routing and dependencies refuse: unknown path, wrong method..."""
+    assert isinstance(error, HTTPException)  # noqa: S101 - registered for this type
+    details = {
+        HTTPStatus.NOT_FOUND: "There is nothing at this address.",
+        HTTPStatus.METHOD_NOT_ALLOWED: "This address does not take that method.",
+    }
+    detail = details.get(HTTPStatus(error.status_code), str(error.detail))
+    headers = dict(error.headers) if error.headers else None
+    return respond(request, error.status_code, detail, headers=headers)
+
+
+async def on_invalid(request: Request, error: Exception) -> JSONResponse:
+    """Answer input that does not fit, naming each place, never echoing the value."""
+    assert isinstance(error, RequestValidationError)  # noqa: S101 - registered for this type
+    errors = [
+        {"where": ".".join(map(str, found["loc"])), "what": found["msg"]}
+        for found in error.errors()
+    ]
+    return respond(
+        request,
+        HTTPStatus.UNPROCESSABLE_ENTITY,
+        "The request does not fit what this address takes.",
+        kind="invalid-input",
+        errors=errors,
+    )
+
+
+async def on_unforeseen(request: Request, error: Exception) -> JSONResponse:
+    """Answer a bug with a fixed sentence; the traceback is in the log only."""
+    log.error("request.crashed", path=request.url.path, exc_info=error)
+    return respond(
+        request,
+        HTTPStatus.INTERNAL_SERVER_ERROR,
+        "Something went wrong on our side.",
+        hint="Give the request id to whoever runs this server.",
+    )
+
+
+def kebab(name: str) -> str:
+    """Write a class name as a stable word: NotFound becomes not-found."""
+    return "".join(
+        f"-{letter.lower()}" if letter.isupper() else letter for letter in name
+    ).lstrip("-")

@@ -1,0 +1,41 @@
+"""`scrapersky config`."""
+
+import orjson
+from rich import box
+from rich.console import Console
+from rich.table import Table
+
+from scrapersky.settings import example_env, load_settings
+
+
+def config(*, json: bool = False, example: bool = False, changed: bool = False) -> None:
+    """Print the settings, or an example of a `.env` file.
+
+    Parameters
+    ----------
+    json
+        Print them as JSON.
+    example
+        Print a `.env` file with every setting and its default instead.
+    changed
+        Print only what differs from the default.
+    """
+    if example:
+        print(example_env(), end="")
+        return
+    loaded = load_settings()
+    rows = [row for row in loaded.rows() if not changed or row[2] != "default"]
+    console = Console(stderr=True)
+    for warning in loaded.warnings:
+        console.print(f"[yellow]Warning:[/] {warning}", highlight=False)
+    if json:
+        found = {
+            name: {"value": value, "origin": origin} for name, value, origin in rows
+        }
+        print(orjson.dumps(found, option=orjson.OPT_INDENT_2).decode())
+        return
+    table = Table("setting", "value", "origin", box=box.SIMPLE)
+    for name, value, origin in rows:
+        style = None if origin == "default" else "bold"
+        table.add_row(name, value, origin, style=style)
+    Console().print(table)

@@ -1,0 +1,185 @@
+"""`scrapersky doctor`."""
+
+import asyncio
+import os
+import shutil
+import stat
+from collections.abc import AsyncIterator, Iterator
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import orjson
+from rich import box
+from rich.console import Console
+from rich.table import Table
+from sqlalchemy import text
+from sqlalchemy.ext.asyncio import AsyncEngine
+
+from scrapersky.cli.database import a_database
+from scrapersky.cli.signals import stop_on_signals
+from scrapersky.db.connection import Target, check_server, connect
+from scrapersky.db.schema import check_schema
+from scrapersky.errors import ScraperSkyError
+from scrapersky.models import METADATA
+from scrapersky.models.check import check_system_user
+from scrapersky.settings import LoadedSettings, Settings, load_settings
+
+ENOUGH_DISK = 1024**3
+CLOCK_TOLERANCE = timedelta(seconds=5)
+GROUP_OR_OTHERS = stat.S_IRWXG | stat.S_IRWXO
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What one check found, and how to mend it."""
+
+    check: str
+    ok: bool
+    found: str
+    mend: str = ""
+
+
+def doctor(*, json: bool = False) -> int:
+    """Make every check, print the findings, return the exit code.
+
+    Parameters
+    ----------
+    json
+        Print the findings as JSON.
+    """
+    findings: list[Finding] = []
+    with stop_on_signals():
+        findings = examine()
+        show(findings, as_json=json)
+    return 0 if findings and all(finding.ok for finding in findings) else 1
+
+
+def examine() -> list[Finding]:
+    """Make every check; one that cannot be made says why."""
+    try:
+        loaded = load_settings()
+    except ScraperSkyError as error:
+        return [ailing("settings", error)]
+    findings = [settings_finding(loaded), *file_findings(loaded.settings)]
+    try:
+        with a_database(loaded.settings) as target:
+            findings += asyncio.run(database_findings(target, loaded.settings))
+    except ScraperSkyError as error:
+        findings.append(ailing("database", error))
+    return findings
+
+
+def settings_finding(loaded: LoadedSettings) -> Finding:
+    """Tell how many settings were given, and which are no longer used."""
+    if loaded.warnings:
+        return Finding("settings", ok=True, found="; ".join(loaded.warnings))
+    return Finding("settings", ok=True, found=f"{len(loaded.origins)} given, all valid")
+
+
+def file_findings(settings: Settings) -> Iterator[Finding]:
+    """Check the data directory: free space, and who may enter it."""
+    existing = settings.data_dir
+    while not existing.exists():
+        existing = existing.parent
+    free = shutil.disk_usage(existing).free
+    yield Finding(
+        "disk",
+        ok=free >= ENOUGH_DISK,
+        found=f"{free / 1024**3:.1f} GiB free for {settings.data_dir}",
+        mend="Free some space, or move SCRAPERSKY_DATA_DIR to a larger disk.",
+    )
+    if settings.database_url is None:
+        yield permission_finding(settings.data_dir)
+
+
+def permission_finding(home: Path) -> Finding:
+    """Check that nobody else can read the embedded database."""
+    open_to_others = [
+        str(path)
+        for path in (home / "postgres", home / "run")
+        if path.exists() and path.stat().st_mode & GROUP_OR_OTHERS
+    ]
+    if open_to_others:
+        return Finding(
+            "permissions",
+            ok=False,
+            found=f"{', '.join(open_to_others)} can be entered by others",
+            mend=f"chmod 700 {' '.join(open_to_others)}",
+        )
+    existing = home if home.exists() else home.parent
+    if existing.exists() and not os.access(existing, os.W_OK):
+        return Finding(
+            "permissions",
+            ok=False,
+            found=f"{existing} is not writable",
+            mend="Make it writable for you, or choose another SCRAPERSKY_DATA_DIR.",
+        )
+    return Finding("permissions", ok=True, found=f"{home} is closed to others")
+
+
+async def database_findings(target: Target, settings: Settings) -> list[Finding]:
+    """Check the database from the outside in; stop at the first that is wrong."""
+    engine = connect(target, name="scrapersky-doctor", pool_size=1)
+    findings = []
+    try:
+        async for finding in look_inside(engine, settings):
+            findings.append(finding)  # noqa: PERF401 - those before a failure count
+    except ScraperSkyError as error:
+        findings.append(ailing(CHECKS[len(findings)], error))
+    finally:
+        await engine.dispose()
+    return findings
+
+
+CHECKS = ("database", "clock", "migrations", "system user")
+
+
+async def look_inside(
+    engine: AsyncEngine, settings: Settings
+) -> AsyncIterator[Finding]:
+    """Yield a finding for each of CHECKS, in that order; raise at what is wrong."""
+    await check_server(engine)
+    async with engine.connect() as connection:
+        version = await connection.scalar(text("SHOW server_version"))
+        theirs = await connection.scalar(text("SELECT clock_timestamp()"))
+    yield Finding("database", ok=True, found=f"PostgreSQL {version} at {shown(engine)}")
+    yield clock_finding(theirs)
+    await check_schema(engine, *METADATA)
+    yield Finding("migrations", ok=True, found="code and database agree")
+    await check_system_user(engine, settings.scheduler_system_user_id)
+    yield Finding("system user", ok=True, found=str(settings.scheduler_system_user_id))
+
+
+def clock_finding(theirs: datetime) -> Finding:
+    """Compare the clocks; only the database's decides, ours is for people."""
+    apart = abs(datetime.now(UTC) - theirs)  # noqa: TID251 - this clock is what is checked
+    return Finding(
+        "clock",
+        ok=apart <= CLOCK_TOLERANCE,
+        found=f"{apart.total_seconds():.1f} s from the database's",
+        mend="Let both machines keep time (NTP). Work stays correct meanwhile.",
+    )
+
+
+def shown(engine: AsyncEngine) -> str:
+    """Write where the database is, without its password."""
+    return engine.url.set(drivername="postgresql").render_as_string()
+
+
+def ailing(check: str, error: ScraperSkyError) -> Finding:
+    """Turn an error into a finding."""
+    return Finding(check, ok=False, found=str(error), mend=error.hint or "")
+
+
+def show(findings: list[Finding], *, as_json: bool) -> None:
+    """Print the findings."""
+    if as_json:
+        print(orjson.dumps([asdict(found) for found in findings]).decode())
+        return
+    table = Table("", "check", "found", "what to do", box=box.SIMPLE)
+    for finding in findings:
+        mark = "[green]ok[/]" if finding.ok else "[red]no[/]"
+        mend = "" if finding.ok else finding.mend
+        table.add_row(mark, finding.check, finding.found, mend)
+    Console().print(table)

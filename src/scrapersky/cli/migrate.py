@@ -1,0 +1,51 @@
+"""`scrapersky migrate`."""
+
+import asyncio
+import sys
+
+import orjson
+
+from scrapersky.cli.database import a_database
+from scrapersky.cli.signals import stop_on_signals
+from scrapersky.db import migrate as migrations
+from scrapersky.db.connection import Target, check_server, connect
+from scrapersky.db.schema import check_schema
+from scrapersky.models import METADATA
+from scrapersky.settings import load_settings
+
+
+def migrate(*, json: bool = False) -> None:
+    """Apply what is missing and print what was applied.
+
+    Parameters
+    ----------
+    json
+        Print the result as JSON.
+    """
+    settings = load_settings().settings
+    with stop_on_signals(), a_database(settings, say) as target:
+        applied = asyncio.run(bring_up_to_date(target))
+        newest = migrations.revisions()[-1]
+        if json:
+            print(orjson.dumps({"applied": applied, "revision": newest}).decode())
+        elif applied:
+            print(f"Applied {', '.join(applied)}; the database is at {newest}.")
+        else:
+            print(f"Nothing to do: the database is at {newest}.")
+
+
+async def bring_up_to_date(target: Target) -> tuple[str, ...]:
+    """Apply what is missing, and check the result."""
+    engine = connect(target, name="scrapersky-migrate", pool_size=1, patience=None)
+    try:
+        await check_server(engine)
+        applied = await migrations.upgrade(engine)
+        await check_schema(engine, *METADATA)
+    finally:
+        await engine.dispose()
+    return applied
+
+
+def say(step: str) -> None:
+    """Tell the person at the terminal what happens."""
+    print(step, file=sys.stderr, flush=True)

@@ -1,0 +1,82 @@
+"""Structured logs: readable in a terminal, JSON where a machine reads them."""
+
+import logging
+import sys
+from typing import Any, Literal
+
+import orjson
+import structlog
+from structlog.typing import EventDict, Processor, WrappedLogger
+
+Format = Literal["auto", "json", "console"]
+
+SECRET_WORDS = ("password", "secret", "token", "authorization", "api_key", "cookie")
+MASK = "********"
+NOISY = ("uvicorn.access", "uvicorn.error", "apscheduler", "alembic")
+"""Libraries that report each small step; their warnings are enough."""
+
+
+def configure_logs(level: str = "INFO", form: Format = "auto") -> None:
+    """Send every log line of this process, ours and the libraries', to standard error."""
+    as_json = form == "json" or (form == "auto" and not sys.stderr.isatty())
+    shared: list[Processor] = [
+        structlog.contextvars.merge_contextvars,
+        structlog.stdlib.add_log_level,
+        structlog.stdlib.add_logger_name,
+        structlog.processors.TimeStamper(fmt="iso", utc=True),
+        mask_secrets,
+    ]
+    render: list[Processor] = (
+        [structlog.processors.format_exc_info, one_line_json]
+        if as_json
+        else [make_printable, structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty())]
+    )
+    structlog.configure(
+        processors=[*shared, structlog.stdlib.ProcessorFormatter.wrap_for_formatter],
+        logger_factory=structlog.stdlib.LoggerFactory(),
+        wrapper_class=structlog.stdlib.BoundLogger,
+        cache_logger_on_first_use=True,
+    )
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(
+        structlog.stdlib.ProcessorFormatter(
+            foreign_pre_chain=shared,
+            processors=[
+                structlog.stdlib.ProcessorFormatter.remove_processors_meta,
+                *render,
+            ],
+        )
+    )
+    root = logging.getLogger()
+    root.handlers = [handler]
+    root.setLevel(level)
+    for name in NOISY:
+        logging.getLogger(name).setLevel(max(logging.WARNING, root.level))
+
+
+def mask_secrets(_logger: WrappedLogger, _method: str, event: EventDict) -> EventDict:
+    """Replace values whose name says that they are nobody's business."""
+    for key in event:
+        if any(word in key.lower() for word in SECRET_WORDS):
+            event[key] = MASK
+    return event
+
+
+def make_printable(_logger: WrappedLogger, _method: str, event: EventDict) -> EventDict:
+    """Show control characters from outside as escapes, so they cannot forge a line."""
+    for key, value in event.items():
+        if isinstance(value, str) and key != "exception" and not value.isprintable():
+            event[key] = value.encode("unicode_escape").decode()
+    return event
+
+
+def one_line_json(_logger: WrappedLogger, _method: str, event: EventDict) -> str:
+    """Write an event as one line of JSON."""
+    return orjson.dumps(event, default=repr, option=orjson.OPT_NON_STR_KEYS).decode(
+        errors="replace"
+    )
+
+
+def bind(**values: Any) -> None:  # noqa: ANN401 - whatever a line should carry
+    """Put values on every log line of the current task."""
+    structlog.contextvars.bind_contextvars(**values)
