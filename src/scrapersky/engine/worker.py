@@ -162,8 +162,13 @@ class Worker:
         while not self._stopping.is_set() and time.monotonic() < deadline:
             since = max(run.busy_at, began)
             empty = run.empty_at > since and run.empty_waiting_at > since
-            if not run.held and (empty or run.paused is not None):
-                break
+            if not run.held:
+                if empty or run.paused is not None:
+                    break
+                # The last look was before the last settle; look again now, not at
+                # the next poll.
+                run.wake.set()
+                run.suspect_gone.set()
             await asyncio.sleep(0.002)
         if alone and not self._stopping.is_set():
             await self._stop_feeding(name)
