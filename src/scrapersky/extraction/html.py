@@ -21,7 +21,7 @@ from scrapersky.errors import ExtractionError
 MAX_CHARACTERS: Final = 10 * 1024 * 1024
 MAX_NODES: Final = 400_000
 MAX_LINKS: Final = 2_000
-MAX_LINE: Final = 20_000
+MAX_LINE: Final = 200_000
 
 
 class NotMarkup(ExtractionError):
@@ -165,6 +165,17 @@ class Page:
         )
 
     @cached_property
+    def mail_attributes(self) -> tuple[dict[str, str], ...]:
+        """Give the attributes of elements that carry an address in parts."""
+        if self._document is None or not _MAIL_ATTRIBUTE.search(self.source):
+            return ()
+        found = self._document.select(
+            "[data-email], [data-mail], [data-mailto], [data-e-mail], [data-domain],"
+            " [data-host][data-user], [data-website][data-name], [data-u][data-d]"
+        )
+        return tuple(_attributes(element) for element in found[:MAX_HCARDS])
+
+    @cached_property
     def microdata(self) -> tuple[Item, ...]:
         """Give the top-level microdata items."""
         if self._document is None or "itemscope" not in self.source.lower():
@@ -209,20 +220,26 @@ def parse_page(markup: bytes | str, *, encoding: str | None = None) -> Page:
     return _Walk(document, source, truncated=truncated).page()
 
 
+SURE_LANGUAGE: Final = 0.6
+
+
 def text_language(text: str) -> str | None:
     """Guess the ISO 639-3 code of the language a text is written in."""
-    return detect_language(text[:4000]).language
+    match = detect_language(text[:4000])
+    return match.language if match.confidence >= SURE_LANGUAGE else None
 
 
-def phone_detector(regions: tuple[str, ...]) -> LinkDetector:
+PhoneDetector = LinkDetector
+"""A finder of telephone numbers, made by `phone_detector` and used many times."""
+
+
+def phone_detector(regions: tuple[str, ...]) -> PhoneDetector:
     """Build a finder of telephone numbers for `find_phones`."""
-    phones = PhoneNumbers(
-        regions=regions, collapse_whitespace=True, require_national_prefix=False
-    )
+    phones = PhoneNumbers(regions=regions)
     return LinkDetector(emails=False, bare_domains=False, phones=phones)
 
 
-def find_phones(detector: LinkDetector, text: str) -> Iterator[PhoneSpan]:
+def find_phones(detector: PhoneDetector, text: str) -> Iterator[PhoneSpan]:
     """Find the telephone numbers written in a text."""
     for span in detector.find(text):
         if span.phone is not None:
@@ -237,6 +254,7 @@ def find_phones(detector: LinkDetector, text: str) -> Iterator[PhoneSpan]:
 
 
 MAX_HCARDS: Final = 200
+_MAIL_ATTRIBUTE: Final = re.compile(r"data-(?:e?-?mail|domain|host|website|d=)")
 _HCARD_HINT: Final = re.compile(r"\b(?:vcard|h-card)\b")
 
 
@@ -253,7 +271,7 @@ _BLOCKS: Final = words(
 )
 _SKIPPED: Final = words(
     "head style template svg math iframe object embed audio video canvas textarea "
-    "noembed noframes datalist map"
+    "noembed noframes datalist"
 )
 _HEADINGS: Final = {f"h{level}": level for level in range(1, 7)}
 _REGIONS: Final = {
@@ -341,6 +359,7 @@ _Node = turbohtml.Node
 _LEAVE_BLOCK: Final = 0
 _LEAVE_LINK: Final = 1
 _LEAVE_BOLD: Final = 2
+_LEAVE_ANCHOR: Final = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -381,6 +400,7 @@ class _Walk:
         self.reversed_names: frozenset[str] = frozenset()
         self.budget = MAX_NODES
         self.pieces: list[str] = []
+        self.link_end = -1
         self.marks: list[str] = []
 
     def page(self) -> Page:
@@ -571,8 +591,13 @@ class _Walk:
                 self._read_form(node)
             stack.append((_LEAVE_BLOCK, context))
         elif tag in ("a", "area"):
+            # Two links side by side are two things, whatever CSS puts between them.
+            if self.link_end == len(self.pieces) and self.pieces:
+                self.pieces.append(" ")
             href = node.attr("href")
-            if href is not None and len(self.links) < MAX_LINKS:
+            if href is None or len(self.links) >= MAX_LINKS:
+                stack.append((_LEAVE_ANCHOR, context))
+            else:
                 mark = (node, context, len(self.lines), len(self.pieces))
                 stack.append((_LEAVE_LINK, mark))
         elif tag in _BOLD:
@@ -583,12 +608,16 @@ class _Walk:
         if kind == _LEAVE_BLOCK:
             self._flush(detail)
             return
+        if kind == _LEAVE_ANCHOR:
+            self.link_end = len(self.pieces)
+            return
         if kind == _LEAVE_BOLD:
             line, piece = detail
             if line == len(self.lines):
                 self._mark("".join(self.pieces[piece:]))
             return
         node, context, line, piece = detail
+        self.link_end = len(self.pieces)
         # A link around whole blocks has already been flushed into lines.
         same_line = line == len(self.lines)
         text = (

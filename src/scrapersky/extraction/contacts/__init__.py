@@ -1,0 +1,1 @@
+"""Contacts of a page: every value with its evidence, and none invented."""

@@ -1,0 +1,199 @@
+"""What a page tells about how to reach someone. Unknown is None, never a filler."""
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from scrapersky.extraction.email_quality import EmailQuality
+
+
+class Method(StrEnum):
+    """How a value was found; each has a measured reliability in `confidence`."""
+
+    MAILTO = "mailto"
+    TEL = "tel"
+    TEXT = "text"
+    LABELLED = "labelled_text"
+    OBFUSCATED = "obfuscated_text"
+    CLOUDFLARE = "cloudflare"
+    SCRIPT = "script"
+    ATTRIBUTE = "attribute"
+    IMAGE = "image_alt"
+    JSON_LD = "json_ld"
+    MICRODATA = "microdata"
+    RDFA = "rdfa"
+    HCARD = "hcard"
+    META = "meta"
+    TITLE = "title"
+    HEADING = "heading"
+    LOGO = "logo"
+    COPYRIGHT = "copyright"
+    LEGAL_FORM = "legal_form"
+    LETTERHEAD = "letterhead"
+    LINK = "link"
+    POSTAL = "postal_code"
+    STREET = "street_word"
+    ROLE = "role"
+    NAME_LIST = "name_list"
+    TITLE_OF_ADDRESS = "honorific"
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """Where a value was seen: at most 200 characters around it, and by which method."""
+
+    url: str
+    snippet: str
+    method: Method
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Value:
+    """Something found, with every place that supports it and how sure we are."""
+
+    evidence: tuple[Evidence, ...]
+    confidence: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Email(Value):
+    """An e-mail address in lower case."""
+
+    address: str
+    quality: EmailQuality
+
+
+class PhoneKind(StrEnum):
+    """What answers at a number."""
+
+    PHONE = "phone"
+    FAX = "fax"
+    MOBILE = "mobile"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Phone(Value):
+    """A telephone or fax number: E.164 and as written."""
+
+    e164: str
+    written: str
+    extension: str | None
+    region: str | None
+    kind: PhoneKind
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Person(Value):
+    """A person and, where the page says it, what they do."""
+
+    name: str
+    role: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Organisation(Value):
+    """The name of a business or institution."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Address(Value):
+    """A postal address; `text` is the whole as written."""
+
+    text: str
+    street: str | None
+    city: str | None
+    state: str | None
+    postal_code: str | None
+    country: str | None
+    """ISO 3166-1 alpha-2."""
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """One opening on one weekday (0 is Monday); times as HH:MM, None when closed."""
+
+    day: int
+    opens: str | None
+    closes: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hours(Value):
+    """Opening hours as written and, as far as understood, by day."""
+
+    text: str
+    intervals: tuple[Interval, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Social(Value):
+    """A profile on a network."""
+
+    network: str
+    handle: str
+    url: str
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Values that stand together and so belong to one person, branch or office."""
+
+    label: str | None
+    person: Person | None
+    organisation: Organisation | None
+    address: Address | None
+    emails: tuple[Email, ...]
+    phones: tuple[Phone, ...]
+    hours: tuple[Hours, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Contacts:
+    """Everything one page says, the surest first within each kind."""
+
+    emails: tuple[Email, ...] = ()
+    phones: tuple[Phone, ...] = ()
+    people: tuple[Person, ...] = ()
+    organisations: tuple[Organisation, ...] = ()
+    addresses: tuple[Address, ...] = ()
+    hours: tuple[Hours, ...] = ()
+    socials: tuple[Social, ...] = ()
+    groups: tuple[Group, ...] = ()
+    truncated: bool = False
+
+    @property
+    def is_empty(self) -> bool:
+        """Say whether there is no way to reach anyone on the page."""
+        return not (self.emails or self.phones or self.addresses or self.socials)
+
+
+@dataclass(frozen=True, slots=True)
+class Hints:
+    """What is already known about the page's business; all of it optional."""
+
+    country: str | None = None
+    """ISO 3166-1 alpha-2, for instance from the place the business was found at."""
+    language: str | None = None
+    organisation: str | None = None
+    encoding: str | None = None
+    """The character set the server named."""
+    people: bool = True
+    """False leaves names of people out, where data protection asks for it."""
+
+
+NO_HINTS = Hints()
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """One sighting of a value, before sightings of the same value are merged."""
+
+    key: str
+    value: str
+    method: Method
+    line: int = -1
+    start: int = 0
+    end: int = 0
+    snippet: str = ""
+    details: dict[str, str | None] = field(default_factory=dict)

@@ -1,0 +1,436 @@
+"""Find the name of the business behind a page, and of others it names as such.
+
+No single place holds the name, so several are asked (title, site name, logo,
+copyright line, letterhead, structured data, legal forms in the text) and names that
+agree with each other and with the domain win.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Final
+from urllib.parse import urlsplit
+
+from scrapersky.extraction.contacts.model import Found, Method
+from scrapersky.extraction.contacts.sheet import Sheet
+from scrapersky.extraction.email_quality import is_listed
+from scrapersky.extraction.html import clean, words
+from scrapersky.kit.urls import registrable_domain
+
+MAX_NAME: Final = 80
+MAX_WORDS: Final = 9
+MAX_FOUND: Final = 60
+ENOUGH: Final = 2.5
+ENOUGH_ALONE: Final = 1.9
+
+
+def find_organisations(
+    sheet: Sheet,
+    url: str,
+    *,
+    letterheads: list[int] | None = None,
+    mail_domains: Counter[str] | None = None,
+    known: str | None = None,
+) -> list[Found]:
+    """Find organisation names; `letterheads` are the lines on which addresses begin."""
+    labels = _site_labels(sheet, url, mail_domains or Counter())
+    ballot = _Ballot(sheet, labels)
+    for name, method, weight in _nominations(sheet, letterheads or [], known):
+        ballot.add(name, method, weight)
+    for name, method, weight in _kin_names(sheet, labels):
+        ballot.add(name, method, weight)
+    return ballot.result()
+
+
+def is_legal_name(text: str) -> bool:
+    """Say whether a text ends in a legal form: Acme Ltd."""
+    return bool(_LEGAL_END.search(text))
+
+
+def bare_name(name: str) -> str:
+    """Fold a name for comparison: no legal form, article, case or punctuation."""
+    name = _LEGAL_END.sub("", name.strip(" .,"))
+    name = _ARTICLE.sub("", name)
+    return _NON_WORD.sub(" ", name.casefold()).strip()
+
+
+_LEGAL: Final = (
+    r"Inc(?:orporated)?|INC|Corp(?:oration)?|CORP|Co\.?,? ?(?:Ltd|LTD|Inc|KG|LLC)|Company|"
+    r"(?:&|and) Co|L\.?L\.?C|L\.?L\.?P|P\.?L\.?L\.?C|"
+    r"Ltd|LTD|Limited|LIMITED|P\.?L\.?C|Pty(?:\.? Ltd)?|Pvt(?:\.? Ltd)?|PTE(?:\.? LTD)?|P\.C|P\.A|"
+    r"N\.A|GmbH(?: & Co\.? KGa?A?)?|mbH|AG|KG|OHG|UG(?: \(haftungsbeschränkt\))?|e\.?K|e\.?V|"
+    r"GbR|S\.?A\.?R\.?L|SAS|SASU|EURL|S\.?A\.?|S\.?L\.?U?|S\.?R\.?L\.?S?|S\.?p\.?A|S\.?n\.?c|"
+    r"S\.?a\.?s|B\.?V\.?B\.?A|B\.?V|N\.?V|V\.?O\.?F|C\.?V|A/S|ApS|AB|ASA|AS|Oyj?|HB|"
+    r"K\.?K|Sp\.? ?z ?o\.? ?o|S\.?K\.?A|s\.? ?r\.? ?o|a\.? ?s|d\.? ?o\.? ?o|Kft|Zrt|Nyrt|Bt|"
+    r"Ltda|Lda|EIRELI|MEI|A\.?Ş|Ltd\.? ?Şti|S\.?A\.? de C\.?V|OOO|ООО|ЗАО|ОАО|QSC|MMC|"
+    r"株式会社|有限会社"
+)
+_LEGAL_END: Final = re.compile(rf"[\s,]+(?:{_LEGAL})\.?\)?$")
+_LEGAL_NAME: Final = re.compile(
+    r"(?<![\w&])(?:(?:[A-ZÀ-ÞÄÖÜŁŚŻČŠŽŘİŞ0-9][\w'’.&-]{0,24}|&|and|of|the|und|et|de|van|von|y|i|\([A-Z][\w -]{1,20}\))\s){1,7}?"
+    rf"(?:{_LEGAL})(?![\w-])\.?(?:,? (?:Ltd|LTD|Inc|LLC)\.?(?![\w-]))?"
+)
+_SHORT_FORM: Final = re.compile(r"\s(?:AG|KG|AB|AS|SA|NV|BV|HB|Oy|KK|SL|CV|UG|Bt|S\.A|S\.L)\.?$")
+_LEGAL_HINT: Final = re.compile(
+    r"[\s,](?:Inc|Corp|Company|LLC|L\.L\.C|LLP|PLLC|Ltd|Limited|LTD|LIMITED|INC|PLC|plc|Pty|Pvt|GmbH|AG|KG|"
+    r"UG|SARL|SAS|S\.A|S\.L|S\.r\.l|SRL|S\.p\.A|SpA|B\.V|BV|N\.V|NV|A/S|ApS|AB|AS|Oy|K\.K|KK|"
+    r"Sp\. ?z|s\.r\.o|a\.s|d\.o\.o|Kft|Ltda|Lda|A\.Ş|Co\.)(?![\w-])"
+)
+_INSTITUTE: Final = re.compile(
+    r"(?<![\w&])(?:(?:The )?(?:University|College|Bank|Church|Museum|Institute|School|City|Town|"
+    r"County|Department|Ministry|Chamber|Bank) of (?:the )?(?:[A-Z][\w'’&-]{1,20}(?: and | of | )?){1,4}"
+    r"|(?:[A-Z][\w'’.&-]{1,20} (?:of |and |& )?){1,4}"
+    r"(?:University|College|High School|Elementary School|Middle School|School District|"
+    r"Business School|Law School|Hospital|Medical Center|Clinic|Dental|Dentistry|Orthodontics|"
+    r"Veterinary Hospital|Law Firm|Law Group|Real Estate|Realty|Restaurant|"
+    r"Hotel|Inn|Museum|Zoo|Library|Church|Academy|Institute|Foundation|Association|Society|"
+    r"Group|Bank|Credit Union|Insurance|Pharmacy|Bakery|Brewery|Cafe|Café|Bistro|Pizzeria|"
+    r"Salon|Spa|Studio|Gallery|Records|Furniture|Furnishings?|Motors|Plumbing|Roofing|Construction|"
+    r"Builders|Homes|Properties|Services|Solutions|Systems|Technologies|Electronics|"
+    r"Industries|Products|Supply|Securities|Consulting|Associates|Partners|Enterprises|"
+    r"International|Holdings|Media|Design|Photography|Florist|Flower Shop|Landscaping|"
+    r"Cosmetics|Jewelers|Dermatology|Chiropractic|Fitness|Yoga|Catering|Travel|Tours|Windows|"
+    r"Outdoors|Audio|Engineering|Laboratory|Laboratories|Labs|Collision Repair|Auto Repair))"
+    r"(?![\w-])"
+)
+_NON_WORD: Final = re.compile(r"[\W_]+")
+_ARTICLE: Final = re.compile(r"^(?:the|die|der|das|le|la|les|el|los|il|de|het)\s", re.IGNORECASE)
+_SEPARATOR: Final = re.compile(r"\s+[-–—:~/·]+\s+|\s*[|»«•‹›>]+\s*|\s*[–—]\s+|\s+::\s+|:\s+|\s-\s")
+_GENERIC: Final = words(
+    "home homepage index welcome main start startseite accueil inicio início bienvenue "
+    "bienvenido bienvenidos willkommen benvenuti welkom witamy vítejte contact contacts "
+    "contactus kontakt kontakte contacto contato contatti contactez impressum imprint "
+    "about aboutus über überuns uns chi-siamo legal privacy policy terms conditions "
+    "sitemap login search news blog shop store products services team staff jobs careers "
+    "faq help support gallery portfolio testimonials menu page untitled document new "
+    "online official site website web us our find get in touch location locations office "
+    "offices directions map hours information info contactenos nosotros o-nas kontakty "
+    "iletişim iletisim anasayfa hakkımızda ota yhteyttä etusivu kontakta hem forside "
+    "hjem and & the of to for a your you my we i und uns wir die der das et de la le les "
+    "logo image banner header picture photo icon click here read more back next previous "
+    "company details overview profile address phone email mail visit call today now free "
+    "quote request form feedback customer service account cart checkout sign up register"
+)
+_GENERIC_START: Final = re.compile(
+    r"^(?:welcome to|welcome|willkommen bei|willkommen|bienvenue (?:chez|à|sur)|"
+    r"bienvenidos? a|benvenuti (?:da|in|su)|welkom bij|contact(?: us)?(?: -| at)?|about|"
+    r"home(?: page)? (?:of|-)|the official (?:web)?site of|official (?:web)?site of|"
+    r"kontakt(?: -)?|impressum(?: -)?|copyright|logo (?:of|der|von)|return to|visit|go to|"
+    r"back to|home ?-)\s+",
+    re.IGNORECASE,
+)
+_GENERIC_END: Final = re.compile(
+    r"\s*(?:logo(?:type)?|home ?page|home|official (?:web)?site|website|web site|"
+    r"all rights reserved.*|alle rechte vorbehalten.*|tous droits réservés.*|"
+    r"todos los derechos.*|todos os direitos.*|tutti i diritti.*|alle rechten voorbehouden.*|"
+    r"wszelkie prawa.*|všechna práva.*)\W*$",
+    re.IGNORECASE,
+)
+_COPYRIGHT: Final = re.compile(
+    r"(?:©|\(c\)|&copy;|copyright|\ufffd copyright)[\s©()cC]{0,6}(?:by\s)?"
+    r"(?:(?:19|20)\d\d(?:\s?[-–,/&]\s?(?:(?:19|20)?\d\d))*)?[\s,.:©|–-]{0,4}(?:by\s)?(?:the\s)?"
+    r"(?P<name>[^|©\n]{2,90})",
+    re.IGNORECASE,
+)
+_COPYRIGHT_YEAR: Final = re.compile(
+    r"(?P<name>[^|©.\n]{2,70}?)\s*(?:©|\(c\))\s*(?:19|20)\d\d", re.IGNORECASE
+)
+_COPYRIGHT_CUT: Final = re.compile(
+    r"(?:\.\s|\.$|\||•|·|\ball rights|\balle rechte|\btous droits|\btodos |\btutti |,? (?:19|20)\d\d\b|"
+    r"\bdesigned\b|\bpowered\b|\bwebsite\b|\bweb design|\bprivacy|\bterms\b|\bsite by\b|\bis a\b|"
+    r"\blicensed\b|\btel\b|\bphone\b|\s[-–]\s|\ball right|\bregistered\b|\bmember\b)",
+    re.IGNORECASE,
+)
+
+
+def _nominations(
+    sheet: Sheet, letterheads: list[int], known: str | None
+) -> Iterator[tuple[str, Method, float]]:
+    page = sheet.page
+    if known:
+        yield known, Method.META, 1.0
+    for name in ("og:site_name", "application-name", "apple-mobile-web-app-title", "author",
+                 "copyright", "dc.publisher", "dcterms.publisher"):
+        value = page.meta(name)
+        if value:
+            yield value, Method.META, 2.5 if name == "og:site_name" else 1.0
+    for part in _SEPARATOR.split(page.title[:300]):
+        yield part, Method.TITLE, 1.2
+    if page.title:
+        yield page.title, Method.TITLE, 0.6
+    for image in page.images:
+        if image.alt and ("logo" in image.names or "logo" in image.src.lower()[-80:]
+                          or "logo" in image.alt.lower()):
+            yield image.alt, Method.LOGO, 1.5
+    for line in sheet.lines:
+        text = line.text
+        if len(text) > 600:
+            continue
+        if line.heading == 1:
+            yield text, Method.HEADING, 0.8
+        if "©" in text or "copyright" in text.lower() or "(c)" in text.lower():
+            yield from _copyright_names(text)
+    yield from _link_names(sheet)
+    yield from _legal_names(sheet)
+    for number in letterheads:
+        yield from _letterhead_names(sheet, number)
+
+
+def _copyright_names(text: str) -> Iterator[tuple[str, Method, float]]:
+    match = _COPYRIGHT.search(text)
+    if match:
+        name = match["name"]
+        # "Acme Inc. All rights": the full stop belongs to the legal form.
+        legal = _LEGAL_NAME.match(name)
+        if legal:
+            yield legal[0], Method.COPYRIGHT, 2.5
+            return
+        cut = _COPYRIGHT_CUT.search(name)
+        yield name[: cut.start()] if cut else name, Method.COPYRIGHT, 2.0
+    before = _COPYRIGHT_YEAR.search(text)
+    if before:
+        yield before["name"], Method.COPYRIGHT, 1.5
+
+
+def _link_names(sheet: Sheet) -> Iterator[tuple[str, Method, float]]:
+    for link in sheet.page.links[:60]:
+        if link.href in ("/", "./", "index.html", "index.php", "#") and link.text:
+            yield link.text, Method.LINK, 0.5
+
+
+def _legal_names(sheet: Sheet) -> Iterator[tuple[str, Method, float]]:
+    given = 0
+    for line in sheet.lines:
+        text = line.text
+        if len(text) > 4000 or not _LEGAL_HINT.search(text):
+            continue
+        for match in _LEGAL_NAME.finditer(text):
+            # "Miss KG" and "Plan AS" are words as often as firms.
+            is_short = bool(_SHORT_FORM.search(match[0])) and len(match[0].split()) < 3
+            is_weak = is_short or match[0].endswith("Company")
+            yield match[0], Method.LEGAL_FORM, 1.5 if is_weak else 3.0
+            given += 1
+            if given > MAX_FOUND:
+                return
+    for line in sheet.lines:
+        if len(line.text) < 60 and line.tag != "option":
+            match = _INSTITUTE.fullmatch(line.text.rstrip(" ,.:"))
+            if match:
+                yield match[0], Method.LEGAL_FORM, 1.0
+        elif len(line.text) < 4000 and any(hint in line.text for hint in _SCHOOLS):
+            for match in _INSTITUTE.finditer(line.text):
+                if match[0].endswith(_SCHOOLS) or match[0].startswith("University of"):
+                    yield match[0], Method.LEGAL_FORM, 3.0
+
+
+_SCHOOLS: Final = ("University", "College", "School", "Hospital", "Institute", "Clinic")
+_CAPITALS: Final = re.compile(
+    r"(?<![\w'’.-])[A-Z0-9][\w'’&-]{0,24}(?:\.(?:com|net|org|co\.uk|de|nl))?"
+    r"(?: (?:&|and|of|de|und) (?=[A-Z])| (?=[A-Z]))?"
+)
+
+
+def _kin_names(sheet: Sheet, labels: list[str]) -> Iterator[tuple[str, Method, float]]:
+    """Nominate runs of capitalised words that spell the page's domain."""
+    wanted = [label for label in labels if len(label) > 3]
+    if not wanted:
+        return
+    votes: Counter[str] = Counter()
+    for line in sheet.lines:
+        if line.tag == "option" or len(line.text) > 3000:
+            continue
+        low = _NON_WORD.sub("", line.text).casefold()
+        if not any(label[:4] in low for label in wanted):
+            continue
+        for run in _runs(line.text):
+            if (name := _spelling(run, wanted)) and name not in votes:
+                votes[name] = 0
+            if name:
+                votes[name] += 1
+    for name, count in votes.most_common(6):
+        yield name, Method.TEXT, min(1.8, 0.6 + 0.4 * count)
+
+
+def _runs(text: str) -> Iterator[list[str]]:
+    run: list[str] = []
+    last = -1
+    for match in _CAPITALS.finditer(text):
+        if match.start() != last and run:
+            yield run
+            run = []
+        run.append(match[0].strip())
+        last = match.end()
+        if not match[0].endswith(" "):
+            yield run
+            run = []
+    if run:
+        yield run
+
+
+def _spelling(run: list[str], labels: list[str]) -> str | None:
+    """Find the part of a run of words that spells a label, with what follows it."""
+    for start in range(min(len(run), 6)):
+        compact = ""
+        for end in range(start, min(len(run), start + 5)):
+            compact += _NON_WORD.sub("", run[end]).casefold()
+            for label in labels:
+                if compact in (label, f"{label}com"):
+                    return " ".join(run[start : min(len(run), end + 3)])
+                if len(compact) > 5 and label.startswith(compact) and (
+                    len(compact) >= 0.7 * len(label)
+                ):
+                    return " ".join(run[start : min(len(run), end + 3)])
+    return None
+
+
+def _letterhead_names(sheet: Sheet, number: int) -> Iterator[tuple[str, Method, float]]:
+    """Nominate the first line of the block an address stands in."""
+    chain = sheet.ancestors(number, 2)
+    for above in range(number - 1, max(-1, number - 5), -1):
+        line = sheet.lines[above]
+        if len(line.text) > 60 or not set(sheet.ancestors(above, 2)) & set(chain):
+            break
+        if re.search(r"\d{3}|:|@", line.text):
+            break
+        yield line.text, Method.LETTERHEAD, 1.6 if above == number - 1 else 1.2
+
+
+@dataclass(slots=True)
+class _Candidate:
+    names: Counter[str] = field(default_factory=Counter)
+    methods: dict[Method, float] = field(default_factory=dict)
+
+
+class _Ballot:
+    """Counts the votes for each name."""
+
+    def __init__(self, sheet: Sheet, labels: list[str]) -> None:
+        self.sheet = sheet
+        self.labels = labels
+        self.candidates: dict[str, _Candidate] = {}
+
+    def add(self, name: str, method: Method, weight: float) -> None:
+        """Give a vote to a name, once per method."""
+        name = _tidy(name)
+        if not is_name(name):
+            return
+        candidate = self.candidates.setdefault(bare_name(name), _Candidate())
+        candidate.names[name] += 1
+        candidate.methods[method] = max(candidate.methods.get(method, 0.0), weight)
+
+    def result(self) -> list[Found]:
+        """Give the names that won, best first."""
+        folded = " ".join(_NON_WORD.sub(" ", self.sheet.text[:200_000]).casefold().split())
+        ranked = []
+        for key, candidate in self.candidates.items():
+            if not key:
+                continue
+            score = sum(candidate.methods.values())
+            kinship = max((_kinship(key, label) for label in self.labels), default=0.0)
+            mentions = folded.count(f" {key} ") if len(key) > 3 else 0
+            score += 2.5 * kinship + min(1.0, 0.25 * mentions)
+            ranked.append((score, kinship, key, candidate))
+        ranked.sort(key=lambda entry: (-entry[0], entry[2]))
+        return [
+            self._found(score, candidate)
+            for place, (score, _, _, candidate) in enumerate(ranked[:MAX_FOUND])
+            if score >= ENOUGH or (place == 0 and score >= ENOUGH_ALONE)
+        ]
+
+    def _found(self, score: float, candidate: _Candidate) -> Found:
+        name = max(candidate.names, key=lambda n: (candidate.names[n], -len(n)))
+        start = self.sheet.text.find(name)
+        method = max(candidate.methods, key=lambda m: candidate.methods[m])
+        has_place = start >= 0
+        return Found(
+            key=bare_name(name),
+            value=name,
+            method=method,
+            line=self.sheet.line_at(start) if has_place else -1,
+            start=max(start, 0),
+            end=start + len(name) if has_place else 0,
+            snippet=self.sheet.snippet(start, start + len(name)) if has_place else name,
+            details={
+                "score": f"{score:.2f}",
+                "methods": " ".join(sorted(m.value for m in candidate.methods)),
+                "variants": "|".join(n for n in candidate.names if n != name),
+            },
+        )
+
+
+def _tidy(name: str) -> str:
+    name = clean(name[:200]).strip(" \t-–—|:;,.•·»«>\"“”'‘’*!?")
+    name = _GENERIC_START.sub("", name)
+    name = _GENERIC_END.sub("", name)
+    name = name.strip(" -–—|:;,•·»«>\"“”'‘’*®™©!?")
+    name = re.sub(r"[®™©]", "", name)
+    return re.sub(r"^(?:19|20)\d\d(?:\s?[-–]\s?(?:19|20)?\d\d)?\s+", "", name).strip()
+
+
+@lru_cache(maxsize=4096)
+def is_name(name: str) -> bool:
+    """Say whether a text could be the name of an organisation."""
+    if not 2 <= len(name) <= MAX_NAME or not any(c.isalpha() for c in name):
+        return False
+    parts = name.split()
+    if len(parts) > MAX_WORDS or "@" in name or "http" in name or "www." in name:
+        return False
+    low = [p.strip(".,&'’()-!?:").casefold() for p in parts]
+    if all(p in _GENERIC or not p for p in low):
+        return False
+    if sum(c.isdigit() for c in name) > len(name) / 3:
+        return False
+    first = name[0]
+    if not (first.isupper() or first.isdigit() or not first.isascii() or "." in name[1:-1]):
+        # iPhone and ioSafe are names, a sentence in lower case is none.
+        return len(parts) <= 2 and any(c.isupper() for c in name)
+    capital = sum(1 for p in parts if p[:1].isupper() or p[:1].isdigit() or p.lower() in _SMALL)
+    return capital >= 0.7 * len(parts)
+
+
+_SMALL: Final = words("of the and & for de la du der die das und von y e et van a in by to at on - des del i og och")
+
+
+def _site_labels(sheet: Sheet, url: str, mail_domains: Counter[str]) -> list[str]:
+    """Give the names in the page's domain and in its mail addresses, without endings."""
+    hosts = []
+    canonical = next((h.href for h in sheet.page.head_links if h.rel == "canonical"), "")
+    for address in (url, canonical, sheet.page.meta("og:url"), sheet.page.base):
+        try:
+            hosts.append(urlsplit(address).hostname or "")
+        except ValueError:
+            continue
+    hosts += [d for d, _ in mail_domains.most_common(2) if not is_listed(d, "free_mail")]
+    labels = []
+    for host in hosts:
+        domain = registrable_domain(host.lower()) if host else None
+        label = (domain or "").partition(".")[0].replace("-", "")
+        if len(label) > 1 and label not in labels:
+            labels.append(label)
+    return labels
+
+
+def _kinship(key: str, label: str) -> float:
+    """Say from 0 to 1 how much a name looks like a domain."""
+    if key.isascii():
+        compact = key.replace(" ", "")
+    else:
+        compact = key.replace(" ", "").translate(_UMLAUTS)
+    if compact == label:
+        return 1.0
+    parts = key.split()
+    if len(compact) > 3 and len(label) > 3 and (compact in label or label in compact):
+        return max(0.4, min(len(compact), len(label)) / max(len(compact), len(label)))
+    if len(parts) > 1 and "".join(p[0] for p in parts) == label:
+        return 0.7
+    covered = sum(len(p) for p in parts if len(p) > 2 and p in label)
+    share = covered / max(len(label), len(compact))
+    return share if share >= 0.5 else 0.0
+
+
+_UMLAUTS: Final = str.maketrans(
+    {"ä": "ae", "ö": "oe", "ü": "ue", "ß": "ss", "é": "e", "è": "e", "á": "a", "ó": "o",
+     "í": "i", "ç": "c", "ñ": "n", "å": "a", "ø": "o", "æ": "ae", "ê": "e", "à": "a"}
+)  # fmt: skip

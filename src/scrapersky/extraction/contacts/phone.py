@@ -1,0 +1,155 @@
+"""Find telephone and fax numbers and bring them into one form."""
+
+import re
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import Final
+from urllib.parse import unquote
+
+import phonenumbers
+
+from scrapersky.extraction.contacts.model import Found, Method, PhoneKind
+from scrapersky.extraction.contacts.sheet import Sheet
+from scrapersky.extraction.html import PhoneDetector, find_phones, phone_detector
+
+MAX_FOUND: Final = 2_000
+
+
+def find_numbers(sheet: Sheet, regions: tuple[str, ...]) -> list[Found]:
+    """Find every number of a page, read by the plans of these regions in order."""
+    found = [*_from_links(sheet, regions), *_from_text(sheet, regions)]
+    return found[:MAX_FOUND]
+
+
+@lru_cache(maxsize=4096)
+def read_number(
+    text: str, regions: tuple[str, ...]
+) -> tuple[str, str | None, str | None] | None:
+    """Read one written number: E.164, extension and region, or None if it is none."""
+    for region in (None, *regions) if "+" in text[:6] else (*regions, None):
+        try:
+            number = phonenumbers.parse(text[:60], region)
+        except phonenumbers.NumberParseException:
+            continue
+        if phonenumbers.is_valid_number(number):
+            return (
+                phonenumbers.format_number(number, phonenumbers.PhoneNumberFormat.E164),
+                number.extension,
+                phonenumbers.region_code_for_number(number),
+            )
+    return None
+
+
+@lru_cache(maxsize=64)
+def _detector(regions: tuple[str, ...]) -> PhoneDetector:
+    return phone_detector(regions)
+
+
+def _from_links(sheet: Sheet, regions: tuple[str, ...]) -> Iterator[Found]:
+    for link in sheet.page.links:
+        scheme, _, rest = link.href.partition(":")
+        if scheme.lower() not in ("tel", "fax", "callto", "sms") or link.hidden:
+            continue
+        written = unquote(rest[:80]).strip("/ ")
+        number = read_number(written.partition("?")[0], regions)
+        if number is None:
+            continue
+        e164, extension, region = number
+        shown = link.text if sum(c.isdigit() for c in link.text) >= 7 else written
+        yield Found(
+            key=e164,
+            value=shown[:40],
+            method=Method.TEL,
+            line=link.line,
+            snippet=f"{link.text} <{link.href}>"[:200],
+            details={
+                "extension": extension,
+                "region": region,
+                "kind": "fax" if scheme.lower() == "fax" else None,
+            },
+        )
+
+
+def _from_text(sheet: Sheet, regions: tuple[str, ...]) -> Iterator[Found]:
+    text = sheet.text
+    if "0xx" in text or "0XX" in text:
+        # Brazil writes 0xx for "0 and the code of your carrier".
+        text = _CARRIER.sub(lambda m: m[0].replace("0", " ").replace("x", " ").replace("X", " "), text)
+    spans = {span.start: span for span in find_phones(_detector(regions), text)}
+    if "+" in text:
+        # Written with its country code a number needs no region and no trunk prefix.
+        for span in find_phones(_detector(()), text):
+            spans.setdefault(span.start, span)
+    for span in spans.values():
+        if span.e164 is None:
+            continue
+        label = _label_before(text, span.start)
+        if _is_something_else(text, span.start, span.end, label):
+            continue
+        kind = _kind(label)
+        yield Found(
+            key=span.e164,
+            value=span.text,
+            method=Method.LABELLED if kind else Method.TEXT,
+            line=sheet.line_at(span.start),
+            start=span.start,
+            end=span.end,
+            snippet=sheet.snippet(span.start, span.end),
+            details={
+                "extension": span.extension,
+                "region": span.region,
+                "kind": kind,
+            },
+        )
+
+
+_CARRIER: Final = re.compile(r"\b0[xX]{2}(?=\s?-?\d\d\b)")
+
+
+def _label_before(text: str, start: int) -> str:
+    return text[max(0, start - 30) : start].lower()
+
+
+_FAX: Final = re.compile(r"(?:fax|faks|telefax|факс|\bf|\bfx)[\s.:()\-–/=]{0,6}(?:no\.?|nr\.?|number)?[\s.:()\-–]{0,4}$")
+_PHONE: Final = re.compile(
+    r"(?:tel|phone|telephone|telefon|tél|téléphone|teléfono|telefono|telefone|puh|tlf|"
+    r"call|fon|gsm|mobile?|cell|handy|móvil|cel|тел|電話|電話番号|tel/fax|office|toll.?free|\bt|\bp|\bm|\bd)"
+    r"[\s.:()\-–/=]{0,6}(?:no\.?|nr\.?|number|us|at)?[\s.:()\-–]{0,4}$"
+)
+
+
+def _kind(label: str) -> str | None:
+    if _FAX.search(label) and not re.search(r"(?:tel|phone|fon)[\w.]{0,6}\s?(?:/|&|and|und|\+)\s?fax", label):
+        return PhoneKind.FAX.value
+    return PhoneKind.PHONE.value if _PHONE.search(label) else None
+
+
+_ID_LABEL: Final = re.compile(
+    r"\b(?:order|invoice|isbn|issn|ean|sku|vat|tax|ust|kvk|bsn|siret|siren|reg|registration|"
+    r"licen[cs]e|lic|account|item|ref|reference|id|part|model|serial|abn|acn|nip|regon|"
+    r"krs|cvr|cnpj|cpf|nif|cif|p\.?\s?iva|iban|bic|btw|company|charity|copyright|©)"
+    r"[\s.:#]{0,3}(?:no\.?|nr\.?|number|id|code|#)?[\s.:#()\-–]{0,4}$"
+)
+def _is_counting(written: str) -> bool:
+    """Tell page numbers (1 2 3 4 5 6 7) from a number written in pairs."""
+    groups = [int(g) for g in re.findall(r"\d+", written)]
+    return len(groups) > 4 and all(b - a == 1 for a, b in zip(groups, groups[1:], strict=False))
+
+
+_MONEY_BEFORE: Final = re.compile(r"[$€£¥]\s?[\d.,]{0,12}$")
+
+
+_DATE: Final = re.compile(
+    r"(?:0?[1-9]|[12]\d|3[01])([-./ ])(?:0?[1-9]|[12]\d|3[01])\1(?:19|20)\d\d"
+    r"|(?:19|20)\d\d([-./ ])(?:0?[1-9]|1[0-2])\2(?:0?[1-9]|[12]\d|3[01])"
+)
+
+def _is_something_else(text: str, start: int, end: int, label: str) -> bool:
+    written = text[start:end]
+    if _DATE.search(written) or _is_counting(written):
+        return True
+    if _ID_LABEL.search(label) or _MONEY_BEFORE.search(label):
+        return True
+    before = text[start - 1 : start]
+    after = text[end : end + 2]
+    return before in "_=/@" and before != "" and after[:1] in "_/&.html"

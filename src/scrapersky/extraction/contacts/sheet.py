@@ -1,0 +1,85 @@
+"""The readable text of a page as one string, with a way back to lines and blocks."""
+
+from bisect import bisect_right
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Final
+
+from scrapersky.extraction.html import Line, Page
+
+SNIPPET: Final = 200
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """The visible lines of a page joined by line ends."""
+
+    page: Page
+    lines: tuple[Line, ...]
+    text: str
+    starts: tuple[int, ...]
+
+    @cached_property
+    def lower(self) -> str:
+        """Give the text in lower case, of the same length, for cheap searches."""
+        low = self.text.lower()
+        # "İ" grows when lowered; offsets must still fit.
+        return low if len(low) == len(self.text) else _same_length_lower(self.text)
+
+    def line_at(self, offset: int) -> int:
+        """Give the number of the line a place in the text is in."""
+        return bisect_right(self.starts, offset) - 1
+
+    def snippet(self, start: int, end: int) -> str:
+        """Cut at most 200 characters around a value, the value inside."""
+        if end - start >= SNIPPET:
+            return self.text[start : start + SNIPPET].replace("\n", " ")
+        room = (SNIPPET - (end - start)) // 2
+        left = max(0, start - room)
+        right = min(len(self.text), end + room)
+        if left > 0:
+            space = self.text.find(" ", left, start)
+            newline = self.text.find("\n", left, start)
+            cuts = [c for c in (space, newline) if c >= 0]
+            left = min(cuts) + 1 if cuts else left
+        return self.text[left:right].replace("\n", " ").strip()
+
+    def container_of(self, line: int) -> int:
+        """Give the number of the block a line stands in."""
+        return self.lines[line].container
+
+    def ancestors(self, line: int, most: int = 8) -> list[int]:
+        """Give the blocks around a line, innermost first."""
+        chain = []
+        block = self.lines[line].container
+        for _ in range(most):
+            chain.append(block)
+            if block == 0:
+                break
+            block = self.page.parents[block]
+        return chain
+
+
+MAX_TEXT: Final = 4 * 1024 * 1024
+
+
+def sheet_of(page: Page) -> Sheet:
+    """Lay out the visible lines of a page."""
+    lines = []
+    starts = []
+    parts = []
+    offset = 0
+    for line in page.lines:
+        if line.hidden:
+            continue
+        if offset > MAX_TEXT:
+            break
+        lines.append(line)
+        starts.append(offset)
+        parts.append(line.text)
+        offset += len(line.text) + 1
+    return Sheet(page, tuple(lines), "\n".join(parts), tuple(starts))
+
+
+def _same_length_lower(text: str) -> str:
+    return "".join(low if len(low := c.lower()) == 1 else c for c in text)

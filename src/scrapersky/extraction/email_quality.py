@@ -1,0 +1,103 @@
+"""Say what an e-mail address is worth without asking any server."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import cache, lru_cache
+
+import email_validator
+from publicsuffixlist import PublicSuffixList
+
+from scrapersky.extraction import wordlist
+from scrapersky.kit.urls import registrable_domain
+
+
+class EmailType(StrEnum):
+    """The kinds of address the product stores."""
+
+    SERVICE = "SERVICE"
+    CORPORATE = "CORPORATE"
+    FREE = "FREE"
+    UNKNOWN = "UNKNOWN"
+
+
+@dataclass(frozen=True, slots=True)
+class EmailQuality:
+    """What the address alone tells; whether it accepts mail is asked elsewhere."""
+
+    is_valid: bool
+    is_role: bool
+    is_free: bool
+    is_disposable: bool
+    is_same_domain: bool | None
+    """None when the page's own domain is not known."""
+
+    @property
+    def type(self) -> EmailType:
+        """Give the kind of address."""
+        if not self.is_valid:
+            return EmailType.UNKNOWN
+        if self.is_role:
+            return EmailType.SERVICE
+        if self.is_free or self.is_disposable:
+            return EmailType.FREE
+        return EmailType.CORPORATE
+
+
+def judge_email(address: str, site: str | None = None) -> EmailQuality:
+    """Judge an address; `site` is the host or registrable domain of the page."""
+    local, _, domain = address.lower().rpartition("@")
+    return EmailQuality(
+        is_valid=is_valid_syntax(address),
+        is_role=is_role(local),
+        is_free=is_listed(domain, "free_mail"),
+        is_disposable=is_listed(domain, "disposable_mail"),
+        is_same_domain=_is_same_domain(domain, site) if site else None,
+    )
+
+
+@lru_cache(maxsize=4096)
+def is_valid_syntax(address: str) -> bool:
+    """Say whether an address is well formed and its domain could exist."""
+    try:
+        email_validator.validate_email(address, check_deliverability=False)
+    except email_validator.EmailNotValidError:
+        return False
+    return is_public_name(address.rpartition("@")[2])
+
+
+def is_role(local: str) -> bool:
+    """Say whether the part before the @ names a function, not a person."""
+    roles = wordlist.load("role_mail")
+    stem = local.split("+")[0].strip("0123456789._-")
+    if stem in roles:
+        return True
+    parts = [p for p in stem.replace("-", ".").replace("_", ".").split(".") if p]
+    return len(parts) > 1 and (parts[0] in roles or parts[-1] in roles)
+
+
+def is_listed(domain: str, name: str) -> bool:
+    """Say whether a domain, or one it is under, is in a list."""
+    listed = wordlist.load(name)
+    while "." in domain:
+        if domain in listed:
+            return True
+        domain = domain.partition(".")[2]
+    return False
+
+
+@lru_cache(maxsize=8192)
+def is_public_name(host: str) -> bool:
+    """Say whether a host name ends in a suffix people can register under."""
+    if "." not in host or host.replace(".", "").isdigit():
+        return False
+    return _known_suffixes().privatesuffix(host.lower()) is not None
+
+
+@cache
+def _known_suffixes() -> PublicSuffixList:
+    return PublicSuffixList(accept_unknown=False)
+
+
+def _is_same_domain(domain: str, site: str) -> bool:
+    own = registrable_domain(site.lower()) or site.lower()
+    return (registrable_domain(domain) or domain) == own
