@@ -1,0 +1,232 @@
+"""The embedded PostgreSQL: one owner, private, and unharmed by interruption."""
+
+import asyncio
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import asyncpg
+import pytest
+
+from scrapersky.db.embedded import (
+    DATABASE,
+    ROLE,
+    EmbeddedPostgres,
+    explain,
+    first_closed,
+    is_alive,
+    running_postmaster,
+)
+from scrapersky.errors import EmbeddedPostgresFailed
+
+
+@pytest.fixture
+def home(scratch: Path) -> Iterator[Path]:
+    directory = scratch / f"home-{time.monotonic_ns()}"
+    yield directory
+    pid = running_postmaster(directory / "postgres")
+    if pid is not None:
+        os.kill(pid, signal.SIGKILL)
+
+
+def ask(server: EmbeddedPostgres, query: str) -> object:
+    async def answer() -> object:
+        connection = await asyncpg.connect(
+            user=ROLE, database=DATABASE, host=str(server.socket_dir)
+        )
+        try:
+            return await connection.fetchval(query)
+        finally:
+            await connection.close()
+
+    return asyncio.run(answer())
+
+
+def test_it_starts_answers_and_leaves_no_process(home: Path) -> None:
+    with EmbeddedPostgres(home) as server:
+        pid = running_postmaster(server.data)
+        assert ask(server, "SELECT 1") == 1
+
+    assert pid is not None
+    assert not is_alive(pid)
+
+
+def test_data_survives_a_restart(home: Path) -> None:
+    with EmbeddedPostgres(home) as server:
+        ask(server, "CREATE TABLE kept (n int)")
+    with EmbeddedPostgres(home) as server:
+        assert ask(server, "SELECT count(*) FROM kept") == 0
+
+
+def test_it_is_durable_by_default(home: Path) -> None:
+    with EmbeddedPostgres(home) as server:
+        unsafe = ask(
+            server,
+            "SELECT count(*) FROM pg_settings WHERE setting = 'off' AND name IN "
+            "('fsync', 'full_page_writes', 'synchronous_commit')",
+        )
+
+    assert unsafe == 0
+
+
+def test_nobody_else_can_reach_it(home: Path) -> None:
+    with EmbeddedPostgres(home) as server:
+        assert ask(server, "SHOW listen_addresses") == ""
+        assert server.socket_dir.stat().st_mode & 0o077 == 0
+        assert server.data.stat().st_mode & 0o077 == 0
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root to become someone else")
+def test_another_user_of_the_machine_is_turned_away(home: Path) -> None:
+    with EmbeddedPostgres(home) as server:
+        attempt = subprocess.run(
+            ["ls", str(server.socket_dir)],
+            user="nobody",
+            capture_output=True,
+            check=False,
+        )
+
+    assert b"Permission denied" in attempt.stderr
+
+
+def test_a_second_process_is_a_guest_and_leaves_it_running(home: Path) -> None:
+    with EmbeddedPostgres(home) as owner:
+        guest = EmbeddedPostgres(home)
+        guest.start()
+        assert not guest.is_owner
+        guest.stop()
+
+        assert ask(owner, "SELECT 1") == 1
+
+
+def test_a_server_left_by_a_killed_owner_is_adopted_and_stopped(home: Path) -> None:
+    abandon = (
+        "import os, signal; from pathlib import Path;"
+        "from scrapersky.db.embedded import EmbeddedPostgres;"
+        f"EmbeddedPostgres(Path({str(home)!r})).start();"
+        "os.kill(os.getpid(), signal.SIGKILL)"
+    )
+    subprocess.run([sys.executable, "-c", abandon], check=False)
+    orphan = running_postmaster(home / "postgres")
+    assert orphan is not None
+
+    with EmbeddedPostgres(home) as server:
+        assert server.is_owner
+        assert running_postmaster(server.data) == orphan
+        assert ask(server, "SELECT 1") == 1
+
+    assert running_postmaster(home / "postgres") is None
+    assert not is_alive(orphan)
+
+
+def test_a_killed_server_recovers_by_itself(home: Path) -> None:
+    with EmbeddedPostgres(home) as server:
+        ask(server, "CREATE TABLE kept (n int)")
+        pid = running_postmaster(server.data)
+        assert pid is not None
+        os.kill(pid, signal.SIGKILL)
+
+    with EmbeddedPostgres(home) as server:
+        assert ask(server, "SELECT count(*) FROM kept") == 0
+
+
+def test_a_pid_file_naming_someone_elses_process_is_stale(home: Path) -> None:
+    with EmbeddedPostgres(home):
+        pass
+    (home / "postgres" / "postmaster.pid").write_text(f"{os.getpid()}\n/nowhere\n")
+
+    with EmbeddedPostgres(home) as server:
+        assert ask(server, "SELECT 1") == 1
+
+
+def test_an_interrupted_creation_is_begun_anew(home: Path) -> None:
+    half = home / "postgres.unfinished"
+    half.mkdir(parents=True)
+    (half / "PG_VERSION").write_text("18")
+
+    with EmbeddedPostgres(home) as server:
+        assert ask(server, "SELECT 1") == 1
+
+
+def test_several_starts_at_once_share_one_server(home: Path) -> None:
+    servers = [EmbeddedPostgres(home) for _ in range(4)]
+    threads = [threading.Thread(target=server.start) for server in servers]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+    assert sum(server.is_owner for server in servers) == 1
+    assert ask(servers[0], "SELECT 1") == 1
+    for server in servers:
+        server.stop()
+
+
+def test_a_long_path_gets_its_socket_elsewhere(scratch: Path) -> None:
+    deep = scratch / ("d" * 60) / ("e" * 60)
+
+    with EmbeddedPostgres(deep) as server:
+        assert not server.socket_dir.is_relative_to(deep)
+        assert ask(server, "SELECT 1") == 1
+
+
+def test_a_file_in_the_place_of_the_directory_is_said_in_words(scratch: Path) -> None:
+    place = scratch / "a-file"
+    place.touch()
+
+    with pytest.raises(EmbeddedPostgresFailed, match="cannot be used"):
+        EmbeddedPostgres(place).start()
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root runs the server as another")
+def test_a_directory_the_servers_user_cannot_enter_is_named(tmp_path: Path) -> None:
+    tmp_path.chmod(0o700)
+
+    with pytest.raises(EmbeddedPostgresFailed, match="may not enter"):
+        EmbeddedPostgres(tmp_path / "inside").start()
+
+
+def test_open_permissions_are_closed_again_on_start(home: Path) -> None:
+    with EmbeddedPostgres(home):
+        pass
+    (home / "run").chmod(0o777)
+
+    with EmbeddedPostgres(home) as server:
+        assert server.socket_dir.stat().st_mode & 0o077 == 0
+
+
+def test_a_data_directory_open_to_others_is_refused_in_words(home: Path) -> None:
+    with EmbeddedPostgres(home):
+        pass
+    (home / "postgres").chmod(0o777)
+
+    with pytest.raises(EmbeddedPostgresFailed, match="chmod 700"):
+        EmbeddedPostgres(home).start()
+
+
+@pytest.mark.parametrize(
+    ("said", "answer"),
+    [
+        ("FATAL: could not write: No space left on device", "the disk is full"),
+        (
+            "DETAIL: ... is not compatible with this version 18.6",
+            "another major version",
+        ),
+        ("FATAL: something new", "FATAL: something new"),
+        ("", "it gave no reason"),
+    ],
+)
+def test_the_servers_last_words_are_translated(said: str, answer: str) -> None:
+    assert answer in explain(said, Path("/data"))[0]
+
+
+def test_the_first_closed_directory_on_a_path_is_found(tmp_path: Path) -> None:
+    tmp_path.chmod(0o700)
+
+    assert first_closed(tmp_path / "x") is not None
+    assert first_closed(Path("/")) is None
