@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import asyncpg
+import orjson
 from sqlalchemy import Column, Dialect, Numeric, inspect
 from sqlalchemy.orm import Mapper
 
@@ -17,7 +18,9 @@ RESCAN_EVERY = 2.0
 """Seconds a cursor may run on before rows left of it are looked for again."""
 TENANTS_EVERY = 0.25
 """Seconds a list of tenants with work is trusted."""
-FIRST_COLUMN = 6
+HISTORY = 6
+"""Where a claimed row says which items have a history (of tries and deaths)."""
+FIRST_COLUMN = 7
 """Where a claimed row's own columns begin, after the claim's."""
 
 
@@ -96,7 +99,12 @@ class Claimer:
         if moves:
             self._cursor = furthest(rows) or self._cursor
         now = time.monotonic()
-        return [Held(row, now) for row in rows]
+        found = [Held(row, now) for row in rows]
+        if rows and rows[0][HISTORY] is not None:
+            history = orjson.loads(rows[0][HISTORY])
+            for held in found:
+                held.tries, held.deaths = history.get(held.item, (1, 0))
+        return found
 
     async def _refresh_tenants(self) -> None:
         now = time.monotonic()
@@ -154,8 +162,6 @@ def maker_of(stage: Stage[Any, Any], dialect: Dialect) -> Callable[[Any], Any]:
     No session is involved, so this costs microseconds; changes to the instance are
     never written, and attributes that were not loaded raise when they are touched.
     """
-    if stage.load == "claim":
-        return lambda row: Claim(key=row[5], item=row[3], fence=row[0], tries=row[1])
     columns = loaded_columns(stage)
     names = [name for name, _ in columns]
     mapper: Mapper[Any] = inspect(stage.model)

@@ -74,7 +74,7 @@ async def run_job_loop(  # noqa: PLR0917 - the order its users know
     stage_name = name or f"{model.__tablename__}_{status_field_name}"
     order = order_by_column
 
-    async def work(claim: Claim, _tools: None) -> Any:
+    async def work(claim: Claim, _tools: None) -> Any:  # noqa: ANN401 - a Result
         return await work_in_session(job, claim)
 
     stage: Stage[Any, Any] = Stage(

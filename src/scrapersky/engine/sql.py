@@ -103,6 +103,8 @@ def take(queue: Queue, columns: str, picked: str) -> str:
     # MATERIALIZED: a LIMIT in a sub-select that the planner may run again can claim
     # more than asked. By place (ctid), not by key: the rows are locked already, so
     # they stay where they are, and no estimate can turn this into a scan of the table.
+    # Few items have a history, so it comes apart: joining it to every row costs more.
+    names = ", ".join(f"c{n}" for n in range(columns.count(" AS c")))
     return f"""WITH picked AS MATERIALIZED (
     {picked}
   ), token AS MATERIALIZED (
@@ -123,13 +125,16 @@ def take(queue: Queue, columns: str, picked: str) -> str:
       due_at = NULL, tries = k.tries + 1, worker = excluded.worker
     RETURNING k.item, k.fence, k.tries, k.deaths
   )
-  SELECT held.fence, held.tries, held.deaths, taken.* FROM taken JOIN held USING (item)"""
+  SELECT token.fence, 1 AS tries, 0 AS deaths, taken.item, taken.rank, taken.key,
+    (SELECT jsonb_object_agg(item, ARRAY[tries, deaths])::text FROM held
+      WHERE tries > 1 OR deaths > 0) AS history, {names}
+  FROM taken CROSS JOIN token"""
 
 
 def claim_waiting(queue: Queue, columns: str, batch: int, which: str) -> str:
     """Take items whose wait is over; forget those that someone cancelled meanwhile."""
     return f"""WITH due AS MATERIALIZED (
-    SELECT k.item FROM curation.claim k
+    SELECT k.item, k.tries, k.deaths FROM curation.claim k
     WHERE k.stage = $1 AND k.fence IS NULL AND {which}
       AND k.due_at <= clock_timestamp() AND {NOT_PAUSED}
     ORDER BY k.due_at LIMIT {batch}
@@ -137,7 +142,8 @@ def claim_waiting(queue: Queue, columns: str, batch: int, which: str) -> str:
   ), token AS MATERIALIZED (
     SELECT nextval('curation.fence') AS fence, clock_timestamp() AS moment
   ), waiting AS MATERIALIZED (
-    SELECT due.item, m.{queue.order_by} AS rank, m.{queue.key} AS key, {columns}
+    SELECT due.tries + 1 AS tries, due.deaths, due.item,
+      m.{queue.order_by} AS rank, m.{queue.key} AS key, NULL::text AS history, {columns}
     FROM due JOIN {queue.table} m ON m.{queue.key} = due.item::{queue.key_type}
     WHERE m.{queue.status} = {literal(queue.processing)}
   ), held AS (
@@ -145,14 +151,12 @@ def claim_waiting(queue: Queue, columns: str, batch: int, which: str) -> str:
       lease_until = token.moment + make_interval(secs => $3),
       claimed_at = token.moment, tries = k.tries + 1, worker = $2
     FROM waiting CROSS JOIN token WHERE k.stage = $1 AND k.item = waiting.item
-    RETURNING k.item, k.fence, k.tries, k.deaths
   ), gone AS (
     DELETE FROM curation.claim k USING due
     WHERE k.stage = $1 AND k.item = due.item
       AND NOT EXISTS (SELECT FROM waiting WHERE waiting.item = due.item)
   )
-  SELECT held.fence, held.tries, held.deaths, waiting.*
-  FROM waiting JOIN held USING (item)"""
+  SELECT token.fence, waiting.* FROM waiting CROSS JOIN token"""
 
 
 def settle_done(queue: Queue, answer: str) -> str:

@@ -10,7 +10,7 @@ from typing import Any
 import structlog
 from sqlalchemy import Dialect
 
-from scrapersky.engine.claim import Claimer, Held, maker_of
+from scrapersky.engine.claim import Claim, Claimer, Held, maker_of
 from scrapersky.engine.outcome import Done, GiveUp, Retry, Skip
 from scrapersky.engine.queue import Queue, stored
 from scrapersky.engine.sql import Statements
@@ -147,6 +147,8 @@ class StageRun:
     def make_item(self, held: Held) -> Any:  # noqa: ANN401 - an instance of the model
         """Return the row of a claimed item as a detached model instance."""
         assert held.row is not None  # noqa: S101 - made once, when work begins
+        if self.stage.load == "claim":
+            return Claim(held.row[5], held.item, held.fence, held.tries)
         item = self._make(held.row)
         held.row = None
         return item
