@@ -251,7 +251,7 @@ def measure_latency(bench: Bench, plan: Plan) -> dict[str, float]:
 
 
 def measure_claims(bench: Bench, plan: Plan) -> dict[int, float]:
-    """Time one claim of ten in tables of growing size, one row in a hundred queued."""
+    """Time one claim of ten in tables of growing size, where few rows are queued."""
     costs = {}
     for size in plan.table_sizes:
         with bench.database() as name:

@@ -52,7 +52,7 @@ queue_index(BenchItem.status, "queued", order_by=BenchItem.queued_at)
 DONE = Done()
 
 
-async def no_op(item: BenchItem, tools: Any) -> Outcome:
+async def no_op(_item: BenchItem, _tools: Any) -> Outcome:
     """Do nothing, as fast as a coroutine can."""
     return DONE
 
@@ -89,11 +89,12 @@ async def prepare(url: str, items: int) -> None:
 
 
 async def prepare_table(url: str, rows: int) -> None:
-    """Create a table of so many rows, one in a hundred of them queued."""
+    """Create a table of so many rows: one in a hundred queued, a thousand at least."""
     await lay_out(url)
+    every = min(100, rows // 1000)
     await fill(
         url,
-        "SELECT n, 'item ' || n, CASE WHEN n % 100 = 0 THEN 'queued' ELSE 'done' END"
+        f"SELECT n, 'item ' || n, CASE WHEN n % {every} = 0 THEN 'queued' ELSE 'done' END"
         f" FROM generate_series(1, {rows}) n",
     )
 
@@ -143,7 +144,7 @@ async def start_latencies(url: str, samples: int) -> list[float]:
     target = parse_target(url)
     begun: asyncio.Queue[float] = asyncio.Queue()
 
-    async def note(item: BenchItem, tools: Any) -> Outcome:
+    async def note(_item: BenchItem, _tools: Any) -> Outcome:
         begun.put_nowait(time.perf_counter())
         return DONE
 
@@ -211,11 +212,14 @@ def hold_in_flight(
     async def work() -> None:
         database = engine_for(url)
         open_gate = asyncio.Event()
+        everyone = asyncio.Event()
         begun = 0
 
-        async def wait(item: BenchItem, tools: Any) -> Outcome:
+        async def wait(_item: BenchItem, _tools: Any) -> Outcome:
             nonlocal begun
             begun += 1
+            if begun == items:
+                everyone.set()
             await open_gate.wait()
             return DONE
 
@@ -226,8 +230,7 @@ def hold_in_flight(
             process = psutil.Process(os.getpid())
             idle = process.memory_info().rss
             draining = asyncio.ensure_future(worker.drain("no_op", within=LONG))
-            while begun < items:
-                await asyncio.sleep(0.01)
+            await everyone.wait()
             busy = process.memory_info().rss
             watcher = await asyncpg.connect(target.dsn)
             connections = await watcher.fetchval(

@@ -1,0 +1,22 @@
+"""Print the fault table: `python -m tests.engine.faults [--long] [name ...]`."""
+
+import argparse
+
+from tests.engine.faults.scenario import Row
+from tests.engine.faults.table import LONG, QUICK
+
+
+def main() -> None:
+    """Run the chosen faults, one after the other, and print every line."""
+    parser = argparse.ArgumentParser(prog="python -m tests.engine.faults")
+    parser.add_argument("--long", action="store_true", help="the release figures")
+    parser.add_argument("names", nargs="*", choices=[[], *QUICK], default=[])
+    options = parser.parse_args()
+    runs = LONG if options.long else QUICK
+    print(Row.HEADER, flush=True)
+    for name in options.names or runs:
+        runs[name]()
+
+
+if __name__ == "__main__":
+    main()
