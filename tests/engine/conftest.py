@@ -3,7 +3,6 @@
 from collections.abc import AsyncIterator
 
 import pytest
-from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
 
 from scrapersky.engine import install
@@ -26,4 +25,3 @@ def desk(engine: AsyncEngine, empty_database: TestDatabase) -> Desk:
     return Desk(engine, empty_database.dsn)
 
 
-__all__ = ["desk", "engine", "text"]

@@ -299,9 +299,9 @@ class Worker:
 
     async def _feed_waiting(self, run: StageRun) -> None:
         while self._is_fed(run):
+            run.suspect_gone.clear()
             if not run.is_open:
                 await self._wait(run.suspect_gone, LOOK_FOR_RETRIES)
-                run.suspect_gone.clear()
                 continue
             began = time.monotonic()
             found: list[Held] = []
@@ -314,7 +314,6 @@ class Worker:
                     # One at a time: if this one kills its worker, it kills alone.
                     suspects = await run.claimer.next_suspect()
                     run.suspect = suspects[0] if suspects else None
-                    run.suspect_gone.clear()
                     self._accept(run, suspects, 1)
             except Exception as error:  # noqa: BLE001 - nothing may end a worker
                 self._trouble("claim", error)
