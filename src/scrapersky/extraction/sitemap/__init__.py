@@ -1,0 +1,41 @@
+"""Sitemaps, feeds and URL lists: bytes in, typed entries out, every drop counted."""
+
+from scrapersky.extraction.sitemap.model import (
+    Alternate,
+    ChangeFreq,
+    Cut,
+    Dialect,
+    Drop,
+    Entry,
+    Kind,
+    Limits,
+    News,
+    Precision,
+    Sitemap,
+    Video,
+)
+from scrapersky.extraction.sitemap.reader import (
+    SitemapReader,
+    parse_sitemap,
+    stream_sitemap,
+)
+from scrapersky.extraction.sitemap.when import parse_moment
+
+__all__ = [
+    "Alternate",
+    "ChangeFreq",
+    "Cut",
+    "Dialect",
+    "Drop",
+    "Entry",
+    "Kind",
+    "Limits",
+    "News",
+    "Precision",
+    "Sitemap",
+    "SitemapReader",
+    "Video",
+    "parse_moment",
+    "parse_sitemap",
+    "stream_sitemap",
+]
