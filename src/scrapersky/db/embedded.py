@@ -265,9 +265,8 @@ def make_home(home: Path, user: ServerUser) -> None:
         if is_other_user:
             # The server's user passes through; it cannot list what is inside.
             home.chmod(0o711)
-        probe = home / ".writable"
-        probe.touch()
-        probe.unlink()
+        with tempfile.TemporaryFile(dir=home):
+            pass
     except OSError as error:
         raise EmbeddedPostgresFailed(
             f"The data directory {home} cannot be used: {error.strerror}.",
