@@ -23,6 +23,7 @@ from scrapersky.crawler.result import (
     RobotsVerdict,
     Timings,
 )
+from scrapersky.crawler.sandbox import Sandbox, SandboxLimits
 from scrapersky.crawler.sniff import Kind
 
 __all__ = [
@@ -47,6 +48,8 @@ __all__ = [
     "Resolver",
     "RobotsState",
     "RobotsVerdict",
+    "Sandbox",
+    "SandboxLimits",
     "StoredRobots",
     "SystemResolver",
     "Timings",

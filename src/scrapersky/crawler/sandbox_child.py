@@ -1,0 +1,132 @@
+"""The child of the sandbox: runs one function after the other under hard limits.
+
+It is started by path, not as a module, so that it loads nothing it does not need. What
+it reads comes from its parent and is trusted; what it writes is not, so results
+travel as JSON that the parent checks against the function's return type.
+"""
+
+import ctypes
+import importlib
+import math
+import os
+import pickle
+import resource
+import signal
+import socket
+import struct
+import sys
+from collections.abc import Callable
+from functools import cache
+from typing import Any, get_type_hints
+
+from pydantic import TypeAdapter
+
+HEADER = struct.Struct("!cI")
+LENGTH = struct.Struct("!I")
+RESULT, FAILURE = b"r", b"f"
+CLONE_NEWNET, CLONE_NEWUSER = 0x4000_0000, 0x1000_0000
+PR_SET_PDEATHSIG, PR_SET_NO_NEW_PRIVS = 1, 38
+
+
+def main(descriptor: int) -> None:
+    """Serve the parent until it hangs up."""
+    link = socket.socket(fileno=descriptor)
+    settings = pickle.loads(read_frame(link))  # noqa: S301 - from our own parent
+    sys.path[:] = settings["path"]
+    for module in settings["preload"]:
+        importlib.import_module(module)
+    confine(settings["memory"])
+    write_frame(link, RESULT, b"null")
+    while request := read_frame(link):
+        kind, answer = work(request, settings["cpu"])
+        write_frame(link, kind, answer)
+
+
+def work(request: bytes, cpu: float) -> tuple[bytes, bytes]:
+    """Run one function; return its result, or the name and text of its error."""
+    allow_cpu(cpu)
+    try:
+        module, name, args = pickle.loads(request)  # noqa: S301 - from our own parent
+        function = find(module, name)
+        return RESULT, adapter(function).dump_json(function(*args))
+    except Exception as error:  # noqa: BLE001 - the parent decides what it means
+        return FAILURE, report(error)
+
+
+def report(error: Exception) -> bytes:
+    """Return the kind and the text of an error."""
+    try:
+        text = str(getattr(error, "why", error))[:500]
+    except Exception:  # noqa: BLE001 - an error that cannot even say what it is
+        text = ""
+    failure = (type(error).__name__, text)
+    return TypeAdapter(tuple[str, str]).dump_json(failure)
+
+
+@cache
+def find(module: str, name: str) -> Callable[..., Any]:
+    """Return a top-level function by where it is."""
+    function: Callable[..., Any] = getattr(importlib.import_module(module), name)
+    return function
+
+
+@cache
+def adapter(function: Callable[..., Any]) -> TypeAdapter[Any]:
+    """Return how the results of a function are written down."""
+    return TypeAdapter(get_type_hints(function)["return"])
+
+
+def confine(memory: int) -> None:
+    """Give up what a parser has no use for: files, processes, memory, the network."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    if hasattr(libc, "prctl"):
+        libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+        libc.prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
+    if hasattr(libc, "unshare"):
+        # A network of its own, with nothing in it; some systems do not allow that.
+        libc.unshare(CLONE_NEWUSER | CLONE_NEWNET)
+    resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
+    open_files = 64
+    resource.setrlimit(resource.RLIMIT_NOFILE, (open_files, open_files))
+
+
+def allow_cpu(seconds: float) -> None:
+    """Allow so much more processor time from now on; past it the kernel kills us."""
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    limit = math.ceil(used.ru_utime + used.ru_stime + seconds)
+    _, hard = resource.getrlimit(resource.RLIMIT_CPU)
+    resource.setrlimit(resource.RLIMIT_CPU, (limit, hard))
+
+
+def read_frame(link: socket.socket) -> bytes:
+    """Return the next frame, or nothing when the parent hung up."""
+    length = read_exactly(link, LENGTH.size)
+    return read_exactly(link, LENGTH.unpack(length)[0]) if length else b""
+
+
+def read_exactly(link: socket.socket, size: int) -> bytes:
+    """Return so many bytes, or nothing when the parent hung up."""
+    data = bytearray()
+    while len(data) < size:
+        if not (piece := link.recv(min(size - len(data), 1 << 20))):
+            return b""
+        data += piece
+    return bytes(data)
+
+
+def write_frame(link: socket.socket, kind: bytes, data: bytes) -> None:
+    """Send one frame with the peak of our memory use."""
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    link.sendall(HEADER.pack(kind, len(data)) + LENGTH.pack(min(peak, 2**32 - 1)))
+    link.sendall(data)
+
+
+if __name__ == "__main__":
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGXCPU, signal.SIG_DFL)
+    try:
+        main(int(sys.argv[1]))
+    except (OSError, EOFError, KeyboardInterrupt):
+        os._exit(1)

@@ -1,0 +1,174 @@
+"""A bad page costs one child, and nobody else anything."""
+
+import asyncio
+import os
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import AsyncIterator, Callable
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import psutil
+import pytest
+
+from scrapersky.crawler.sandbox import Sandbox, SandboxLimits
+from scrapersky.errors import BadSitemap, Trap
+from tests.crawler import sandboxed
+
+QUICK = SandboxLimits(cpu=timedelta(seconds=1), wall=timedelta(seconds=30))
+
+
+@pytest.fixture
+async def sandbox() -> AsyncIterator[Sandbox]:
+    async with Sandbox(children=1, limits=QUICK) as sandbox:
+        yield sandbox
+
+
+async def test_a_result_comes_back_as_the_type_it_was(sandbox: Sandbox) -> None:
+    facts = await sandbox.run(sandboxed.parse, b"hello")
+
+    assert facts == sandboxed.Facts(
+        "hello", 5, datetime(2026, 11, 15, tzinfo=UTC), ("a", "b")
+    )
+
+
+async def test_a_healthy_child_is_used_again(sandbox: Sandbox) -> None:
+    first = await sandbox.run(sandboxed.pid)
+    second = await sandbox.run(sandboxed.pid)
+
+    assert first == second != os.getpid()
+
+
+@pytest.mark.parametrize(
+    ("function", "why"),
+    [
+        (sandboxed.spin, "processor time"),
+        (sandboxed.hoard, "MemoryError"),
+        (sandboxed.crash, "died"),
+        (sandboxed.fail, "ValueError"),
+        (sandboxed.lie, "something else"),
+        (sandboxed.much, "nonsense"),
+    ],
+)
+async def test_whatever_goes_wrong_in_a_child_is_a_trap(
+    sandbox: Sandbox, function: Callable[[], int], why: str
+) -> None:
+    with pytest.raises(Trap, match=why) as trapped:
+        await sandbox.run(function)
+
+    assert str(trapped.value).isprintable()
+    assert (await sandbox.run(sandboxed.parse, b"next")).title == "next"
+
+
+async def test_a_function_that_only_waits_is_a_trap() -> None:
+    async with Sandbox(
+        children=1, limits=SandboxLimits(wall=timedelta(seconds=1))
+    ) as sandbox:
+        with pytest.raises(Trap, match="took more than"):
+            await sandbox.run(sandboxed.sleep)
+
+
+async def test_endless_recursion_is_a_trap(sandbox: Sandbox) -> None:
+    with pytest.raises(Trap, match="RecursionError"):
+        await sandbox.run(sandboxed.deep, 100_000)
+
+
+async def test_an_extraction_error_keeps_its_type(sandbox: Sandbox) -> None:
+    with pytest.raises(BadSitemap, match="it is a song"):
+        await sandbox.run(sandboxed.refuse)
+
+
+async def test_neighbours_of_a_bad_page_go_on() -> None:
+    patient = SandboxLimits(cpu=timedelta(seconds=3))
+    async with Sandbox(children=2, limits=patient) as sandbox:
+        await sandbox.warm_up()
+        bad = [asyncio.create_task(sandbox.run(sandboxed.spin)) for _ in range(2)]
+        await asyncio.sleep(0.1)
+
+        good = await asyncio.gather(
+            *(sandbox.run(sandboxed.parse, b"%d" % n) for n in range(50))
+        )
+        still_bad = [task for task in bad if not task.done()]
+        ends = await asyncio.gather(*bad, return_exceptions=True)
+
+    assert [facts.title for facts in good] == [str(n) for n in range(50)]
+    assert still_bad, "the good pages waited for the bad ones"
+    assert all(isinstance(end, Trap) for end in ends)
+
+
+async def test_a_child_killed_from_outside_is_replaced(sandbox: Sandbox) -> None:
+    before = await sandbox.run(sandboxed.pid)
+    psutil.Process(before).kill()
+    psutil.Process(before).wait(5)
+
+    assert await sandbox.run(sandboxed.pid) != before
+
+
+async def test_a_cancelled_call_ends_its_child(sandbox: Sandbox) -> None:
+    await sandbox.warm_up()
+    (before,) = sandbox.pids
+    task = asyncio.create_task(sandbox.run(sandboxed.sleep))
+    await asyncio.sleep(0.1)
+
+    task.cancel()
+    await asyncio.gather(task, return_exceptions=True)
+
+    assert not psutil.pid_exists(before)
+    assert sandbox.pids == []
+
+
+async def test_a_child_is_retired_after_its_calls() -> None:
+    limits = SandboxLimits(retire_after=2)
+    async with Sandbox(children=1, limits=limits) as sandbox:
+        pids = [await sandbox.run(sandboxed.pid) for _ in range(4)]
+
+    assert pids[0] == pids[1] != pids[2] == pids[3]
+
+
+async def test_a_child_knows_nothing_of_our_environment(
+    sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("JWT_SECRET", "hunter2")
+
+    assert "JWT_SECRET" not in await sandbox.run(sandboxed.environment)
+
+
+async def test_a_child_writes_no_files(sandbox: Sandbox) -> None:
+    with pytest.raises(Trap):
+        await sandbox.run(sandboxed.write_file)
+
+
+async def test_a_child_has_no_network_where_the_system_allows(sandbox: Sandbox) -> None:
+    if not may_unshare():
+        pytest.skip("this system has no user namespaces")
+    with socket.create_server(("127.0.0.1", 0)) as canary:
+        found = await sandbox.run(sandboxed.reach_out, canary.getsockname()[1])
+
+    assert found != "reached"
+
+
+async def test_what_a_parser_prints_disturbs_nobody(sandbox: Sandbox) -> None:
+    assert await sandbox.run(sandboxed.chatter) == 1
+
+
+async def test_a_large_body_passes_quickly(sandbox: Sandbox) -> None:
+    await sandbox.warm_up()
+    began = time.monotonic()
+
+    facts = await sandbox.run(sandboxed.parse, b"x" * 10_000_000)
+
+    assert facts.count == 10_000_000
+    assert time.monotonic() - began < 10
+
+
+async def test_keyword_arguments_are_refused(sandbox: Sandbox) -> None:
+    call: Any = sandbox.run
+    with pytest.raises(TypeError):
+        await call(sandboxed.parse, body=b"x")
+
+
+def may_unshare() -> bool:
+    code = "import ctypes, sys; sys.exit(ctypes.CDLL(None).unshare(0x50000000) != 0)"
+    return subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
