@@ -1,0 +1,59 @@
+"""Ask a provider: pay first, judge the answer, try again where that may help."""
+
+import asyncio
+from collections.abc import Callable
+from typing import TypeVar
+
+from scrapersky.errors import ProviderError, ProviderUnusable
+from scrapersky.providers.client import Answer, Client, Pace, Request, next_pause
+from scrapersky.providers.purse import Charge, Purse
+
+ReadT = TypeVar("ReadT")
+FAILED = 400
+
+
+async def ask(
+    client: Client,
+    request: Request,
+    judge: Callable[[Answer], ReadT],
+    *,
+    purse: Purse,
+    charge: Charge,
+    pace: Pace | None = None,
+) -> ReadT:
+    """Return what the judge reads in the answer to a request that was paid before.
+
+    Every try reserves its own price. An error answer is not billed by anyone, so its
+    price is given back; a request without an answer may have been billed and is not.
+    """
+    failed = 0
+    while True:
+        if pace is not None:
+            await pace.turn()
+        await purse.reserve(charge)
+        try:
+            return await judged(client, request, judge, purse=purse, charge=charge)
+        except ProviderError as error:
+            failed += 1
+            pause = next_pause(client.patience, failed, error.retry_after)
+            if not error.retryable or pause is None:
+                raise
+        await asyncio.sleep(pause.total_seconds())
+
+
+async def judged(
+    client: Client,
+    request: Request,
+    judge: Callable[[Answer], ReadT],
+    *,
+    purse: Purse,
+    charge: Charge,
+) -> ReadT:
+    """Make the request once; give its price back if the provider refused it."""
+    answer = await client.ask(request)
+    try:
+        return judge(answer)
+    except (ProviderError, ProviderUnusable):
+        if answer.status >= FAILED:
+            await purse.refund(charge)
+        raise
