@@ -67,9 +67,7 @@ class Claimer:
     async def next_batch(self) -> list[Held]:
         """Claim the next queued items; an empty list means that none was found."""
         if self._statements.claim_shared is not None:
-            await self._refresh_tenants()
-            if len(self._tenants) > 1:
-                return await self._share()
+            return await self._share(self._statements.claim_shared)
         onward = self._statements.claim_onward
         fresh = time.monotonic() - self._scanned < RESCAN_EVERY
         if onward is not None and self._cursor is not None and fresh:
@@ -106,28 +104,26 @@ class Claimer:
                 held.tries, held.deaths = history.get(held.item, (1, 0))
         return found
 
-    async def _refresh_tenants(self) -> None:
-        now = time.monotonic()
-        if now - self._tenants_at < TENANTS_EVERY or self._statements.tenants is None:
-            return
-        rows = await self._lane.fetch(self._statements.tenants)
-        self._tenants = [row[0] for row in rows]
-        self._tenants_at = now
-
-    async def _share(self) -> list[Held]:
+    async def _share(self, shared: str) -> list[Held]:
+        stale = time.monotonic() - self._tenants_at > TENANTS_EVERY
+        if stale or not self._tenants:
+            await self._refresh_tenants()
         batch = self._stage.batch
         chosen, rest = self._tenants[:batch], self._tenants[batch:]
+        if not chosen:
+            return []
         self._tenants = rest + chosen
         each = -(-batch // len(chosen))
-        assert self._statements.claim_shared is not None  # noqa: S101 - for the checker
-        found = await self._take(
-            self._statements.claim_shared, chosen, each, moves=False
-        )
+        found = await self._take(shared, chosen, each, moves=False)
         if not found:
-            self._tenants_at = 0.0
-            self._tenants = []
-            return await self._take(self._statements.claim)
+            self._tenants.clear()
         return found
+
+    async def _refresh_tenants(self) -> None:
+        assert self._statements.tenants is not None  # noqa: S101 - for the type checker
+        self._tenants_at = time.monotonic()
+        rows = await self._lane.fetch(self._statements.tenants)
+        self._tenants = [row[0] for row in rows]
 
 
 def furthest(rows: Sequence[asyncpg.Record]) -> tuple[Any, Any] | None:
@@ -171,6 +167,7 @@ def maker_of(stage: Stage[Any, Any], dialect: Dialect) -> Callable[[Any], Any]:
         for name, column in columns
         if (convert := converter_of(column, dialect)) is not None
     ]
+    missing = [a.key for a in mapper.column_attrs if a.key not in names]
     new_instance = mapper.class_manager.new_instance
 
     def make(row: asyncpg.Record) -> object:
@@ -179,7 +176,10 @@ def maker_of(stage: Stage[Any, Any], dialect: Dialect) -> Callable[[Any], Any]:
         values.update(zip(names, row[FIRST_COLUMN:], strict=True))
         for name, convert in converters:
             values[name] = convert(values[name])
-        instance._sa_instance_state.key = (mapper.class_, (values[identity],), None)  # noqa: SLF001
+        state = instance._sa_instance_state  # noqa: SLF001 - SQLAlchemy's own name
+        state.key = (mapper.class_, (values[identity],), None)
+        if missing:
+            state.expired_attributes.update(missing)
         return instance
 
     return make

@@ -61,8 +61,12 @@ class Lane:
                 yield Transaction(self._connection, driver)
                 async with asyncio.timeout(self._patience):
                     await driver.execute("COMMIT")
-            except Exception:
-                await self._roll_back(driver)
+            except Exception as error:
+                if is_lost(error):
+                    # A silent connection would not answer a ROLLBACK either.
+                    await self._drop()
+                else:
+                    await self._roll_back(driver)
                 raise
             except BaseException:
                 await self._drop()

@@ -201,7 +201,7 @@ async def uses_partial_index(
     """Ask the planner whether a claim can walk a partial index in claim order."""
     rows = sql.next_rows(queue, 1, keyed=keyed)
     if queue.tenant:
-        where = f"m.{queue.tenant} = NULL::{queue.tenant_type}\n    ORDER BY"
+        where = f"m.{queue.tenant} = (SELECT NULL::{queue.tenant_type})\n    ORDER BY"
         rows = rows.replace("\n    ORDER BY", f"\n AND {where}")
     async with connection.begin_nested() as savepoint:
         # Only whether it can, not whether it would: a small table is read whole.

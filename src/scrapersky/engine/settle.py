@@ -45,6 +45,10 @@ class EffectFailed(Exception):
         self.cause = cause
 
 
+class EffectStalled(TimeoutError):
+    """A statement of an effect got no answer: the connection is silent, or it is slow."""
+
+
 class Settler:
     """Writes what became of items, whatever happens to the connection meanwhile."""
 
@@ -96,7 +100,9 @@ class Settler:
             except Exception as error:  # noqa: BLE001 - sorted out below
                 rounds += 1
                 lost = is_lost(error)
-                if not is_transient(error) or (rounds > PATIENT_ROUNDS and not lost):
+                # A new connection cures silence, but not a statement that is slow.
+                curable = lost and not isinstance(error, EffectStalled)
+                if not is_transient(error) or (rounds > PATIENT_ROUNDS and not curable):
                     await self._settle_apart(run, batch, error)
                     return
                 self._events.emit(Troubled("settle", repr(error)))
@@ -252,10 +258,13 @@ async def fence_off(
 async def apply(held: Held, done: Done, transaction: Transaction) -> None:
     """Run an item's effect; raise EffectFailed for what is the effect's own fault."""
     assert done.effect is not None  # noqa: S101 - for the type checker
+    limit = asyncio.timeout(EFFECT_PATIENCE.total_seconds())
     try:
-        async with asyncio.timeout(EFFECT_PATIENCE.total_seconds()):
+        async with limit:
             await done.effect(transaction)
     except TimeoutError as error:
+        if not limit.expired():
+            raise EffectStalled(str(error)) from error
         raise EffectFailed(held, error) from error
     except Exception as error:
         if transaction.driver.is_closed() or is_transient(error):

@@ -1,10 +1,15 @@
 """What an effect may do: write, in the one transaction that also settles its item."""
 
+import asyncio
+from datetime import timedelta
 from typing import Any
 
 import asyncpg
 from sqlalchemy import CursorResult, Executable, ScalarResult
 from sqlalchemy.ext.asyncio import AsyncConnection
+
+STATEMENT_PATIENCE = timedelta(seconds=10)
+"""How long one statement may be silent before its connection counts as half-open."""
 
 
 class Transaction:
@@ -30,7 +35,8 @@ class Transaction:
         parameters: Any = None,  # noqa: ANN401 - as SQLAlchemy takes them
     ) -> CursorResult[Any]:
         """Execute a SQLAlchemy statement."""
-        return await self._connection.execute(statement, parameters)
+        async with asyncio.timeout(STATEMENT_PATIENCE.total_seconds()):
+            return await self._connection.execute(statement, parameters)
 
     async def scalars(
         self,
@@ -38,7 +44,8 @@ class Transaction:
         parameters: Any = None,  # noqa: ANN401 - as SQLAlchemy takes them
     ) -> ScalarResult[Any]:
         """Execute a SQLAlchemy statement and return the first column of its rows."""
-        return await self._connection.scalars(statement, parameters)
+        async with asyncio.timeout(STATEMENT_PATIENCE.total_seconds()):
+            return await self._connection.scalars(statement, parameters)
 
     def wake(self, *stages: str) -> None:
         """Tell workers of these stages, after the commit, that rows were queued."""

@@ -76,7 +76,7 @@ def verdict_of(
             return Verdict("returned", queue.processing, clean(why), wait=0.0, spare=1)
 
 
-def result_of_error(error: Exception) -> Result:
+def result_of_error(error: BaseException) -> Result:
     """Decide what an exception raised by work means."""
     match error:
         case StageBroken():

@@ -215,19 +215,27 @@ class Slot:
         try:
             outcome = await run.stage.work(run.make_item(held), run.tools)
         except asyncio.CancelledError:
+            if self._stopped_by is None and not is_cancelled():
+                return Retry("it cancelled itself")
             if self._stopped_by is None:
+                run.finish(held, Returned("its task was cancelled"))
                 raise
-        except Exception as error:  # noqa: BLE001 - becomes an outcome
+        except (KeyboardInterrupt, SystemExit):
+            run.finish(held, Returned("the process was told to exit"))
+            raise
+        except BaseException as error:  # noqa: BLE001 - becomes an outcome
             if self._stopped_by is None:
-                result = result_of_error(error)
-                if isinstance(result, Retry):
-                    log.debug("item.failed", stage=run.stage.name, why=result.why)
-                return result
+                return result_of_error(error)
         else:
             if self._stopped_by is None:
                 return run.checked(outcome)
         result, self._stopped_by = self._stopped_by, None
-        task = asyncio.current_task()
-        while task is not None and task.cancelling():
-            task.uncancel()
+        while is_cancelled():
+            self.task.uncancel()
         return result
+
+
+def is_cancelled() -> bool:
+    """Return whether someone asked the task we are in to stop."""
+    task = asyncio.current_task()
+    return task is not None and task.cancelling() > 0
