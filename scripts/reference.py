@@ -1,0 +1,102 @@
+"""Write the reference pages that are made from the code: python -m scripts.reference."""
+
+import inspect
+from collections.abc import Callable
+from pathlib import Path
+
+from scrapersky import errors
+from scrapersky.cli import app
+from scrapersky.errors import ScraperSkyError
+from scrapersky.settings import VARIABLES, StageSettings, shown
+
+MADE = (
+    "<!-- Made by `python -m scripts.reference`; edit the code, not this page. -->\n\n"
+)
+
+
+def settings_page() -> str:
+    """List every setting."""
+    lines = [
+        "# Settings",
+        "",
+        (
+            "The environment beats `.env`, which beats the default. A misspelt or invalid "
+            "variable stops the start. `scrapersky config` shows the effective values."
+        ),
+        "",
+        "| variable | default | meaning |",
+        "|---|---|---|",
+    ]
+    stages: dict[str, list[str]] = {}
+    for found in VARIABLES.values():
+        default = shown(found.default)
+        if found.name == "SCRAPERSKY_DATA_DIR":
+            default = "your data directory; `/var/lib/scrapersky` for root"
+        elif default:
+            default = f"`{default}`"
+        row = f"| `{found.name}` | {default} | {found.description} |"
+        if len(found.path) == 1:
+            lines.append(row)
+        else:
+            stages.setdefault(found.path[0], []).append(row)
+    lines += ["", "## Stages and jobs", "", (StageSettings.__doc__ or "").strip(), ""]
+    lines += ["A time that is not renewed or used up is always acted on.", ""]
+    for rows in stages.values():
+        lines += ["| variable | default | meaning |", "|---|---|---|", *rows, ""]
+    lines += [
+        (
+            "`SITEMAP_SCHEDULER_*`, of the retired three-in-one scheduler, is recognised only "
+            "to warn which settings replaced it."
+        ),
+        "",
+    ]
+    return MADE + "\n".join(lines)
+
+
+def commands_page() -> str:
+    """Describe every command."""
+    return f"{MADE}{app.generate_docs().rstrip()}\n\n{app.help_epilogue}"
+
+
+def errors_page() -> str:
+    """List every error with what it means."""
+    lines = [
+        "# Errors",
+        "",
+        (
+            "Every error ScraperSky raises on purpose says what happened and, where there "
+            "is something to do, what to do. *Tried again*: the engine retries the same "
+            "work later."
+        ),
+        "",
+        "| error | kind of | meaning | tried again | HTTP |",
+        "|---|---|---|---|---|",
+    ]
+    for name, found in inspect.getmembers(errors, inspect.isclass):
+        if issubclass(found, ScraperSkyError):
+            parent = found.__mro__[1].__name__
+            meaning = (inspect.getdoc(found) or "").splitlines()[0]
+            again = "yes" if found.retryable else ""
+            lines.append(
+                f"| `{name}` | {parent} | {meaning} | {again} | {found.status_code} |"
+            )
+    return MADE + "\n".join(lines) + "\n"
+
+
+PAGES: dict[str, Callable[[], str]] = {
+    "settings.md": settings_page,
+    "commands.md": commands_page,
+    "errors.md": errors_page,
+}
+
+
+def main() -> None:
+    """Write the pages."""
+    folder = Path(__file__).parents[1] / "docs" / "reference"
+    for name, page in PAGES.items():
+        (folder / name).write_text(page())
+        print(folder / name)
+
+
+if __name__ == "__main__":
+    main()
