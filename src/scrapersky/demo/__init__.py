@@ -1,0 +1,1 @@
+"""The simulated town: business websites and a place source, with the truth known."""
