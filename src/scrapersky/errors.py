@@ -20,7 +20,8 @@ ScraperSkyError
 └── ProviderError           a source of places did not give what was asked
     ├── ProviderBusy        quota, overload, time-out: the same may work later
     ├── BadProviderAnswer   an answer nobody can read; it may be whole next time
-    ├── ProviderRefused (PlaceGone), UnknownLocation, BadPlaceQuery, BadPlaceFile
+    ├── ProviderRefused (PlaceGone), AreaTooBig, UnknownLocation
+    ├── BadPlaceQuery, BadPlaceFile
     ├── SourceUnavailable   the source is unknown, switched off or lacks its key
     └── BudgetExhausted     the next request would cost more than was allowed
     (ProviderUnusable is a StageBroken: bad key, billing off, we are blocked)
@@ -377,6 +378,10 @@ class PlaceGone(ProviderRefused):
     """The provider no longer knows this place."""
 
     status_code = 404
+
+
+class AreaTooBig(ProviderError):
+    """The provider gave up on an area; it may answer for a part of it."""
 
 
 class UnknownLocation(ProviderError):

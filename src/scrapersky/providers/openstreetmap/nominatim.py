@@ -1,0 +1,183 @@
+"""Nominatim turns the name of a location into an area, at most once a second."""
+
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import Any
+
+from scrapersky.errors import (
+    BadProviderAnswer,
+    ProviderBusy,
+    ProviderRefused,
+    ProviderUnusable,
+    UnknownLocation,
+)
+from scrapersky.providers import trade
+from scrapersky.providers.area import Area, Box, area_from_geojson
+from scrapersky.providers.client import (
+    Answer,
+    Client,
+    LocalPace,
+    Pace,
+    Patience,
+    Request,
+)
+from scrapersky.providers.purse import Charge, LocalPurse
+from scrapersky.providers.source import Json, Located
+from scrapersky.providers.value import country_of, number_of, point_of, text_of
+
+PROVIDER = "nominatim"
+FREE = Charge(PROVIDER, "geocoding", LocalPurse().spent)
+LONGEST = 300
+COARSE = "0.0005"
+"""Degrees by which an outline may be simplified: about 50 metres."""
+
+
+@dataclass(frozen=True, slots=True)
+class NominatimSettings:
+    """How we ask where a location is."""
+
+    enabled: bool = True
+    url: str = "https://nominatim.openstreetmap.org"
+    interval: timedelta = timedelta(seconds=1)
+    """The public server's rule for one application."""
+    patience: Patience = field(
+        default_factory=lambda: Patience(timedelta(seconds=20), max_bytes=8_000_000)
+    )
+
+
+class Nominatim:
+    """Asks Nominatim; the answer is to be kept, so that nothing is asked twice."""
+
+    def __init__(
+        self,
+        settings: NominatimSettings,
+        *,
+        user_agent: str,
+        pace: Pace | None = None,
+    ) -> None:
+        self._settings = settings
+        self._pace = pace or LocalPace(settings.interval)
+        self._client = Client(
+            PROVIDER, user_agent=user_agent, patience=settings.patience
+        )
+
+    async def close(self) -> None:
+        """Close every connection."""
+        await self._client.close()
+
+    async def locate(
+        self, text: str, *, language: str | None = None, region: str | None = None
+    ) -> Located:
+        """Return where the text means; raise UnknownLocation if nobody knows."""
+        asked = text.strip()
+        if not asked or len(asked) > LONGEST:
+            raise UnknownLocation(PROVIDER, f"a location has 1 to {LONGEST} characters")
+        params = {
+            "q": asked,
+            "format": "jsonv2",
+            "limit": "5",
+            "addressdetails": "1",
+            "polygon_geojson": "1",
+            "polygon_threshold": COARSE,
+        }
+        if region:
+            params["countrycodes"] = region.lower()
+        request = Request(
+            "GET",
+            f"{self._settings.url}/search",
+            "a location",
+            headers={"Accept-Language": language or "en"},
+            params=params,
+        )
+        results = await trade.ask(
+            self._client,
+            request,
+            self._judge,
+            purse=LocalPurse(),
+            charge=FREE,
+            pace=self._pace,
+        )
+        return read_results(asked, results)
+
+    def _judge(self, answer: Answer) -> list[Json]:
+        match answer.status:
+            case 200 if isinstance(answer.data, list):
+                return [item for item in answer.data if isinstance(item, dict)]
+            case 200:
+                raise BadProviderAnswer(PROVIDER, "the answer is no list of places")
+            case 401 | 403 | 406:
+                raise ProviderUnusable(
+                    PROVIDER,
+                    f"it refuses us (HTTP {answer.status})",
+                    hint="The public server blocks heavy or anonymous use: set a "
+                    "USER_AGENT that names you, or run a Nominatim of your own.",
+                )
+            case 429:
+                raise ProviderBusy(
+                    PROVIDER, "we ask too often", retry_after=answer.retry_after
+                )
+            case status if 400 <= status < 500:  # noqa: PLR2004
+                said = self._client.hide(message_of(answer.data))
+                raise ProviderRefused(PROVIDER, f"HTTP {status} {said}".strip())
+        raise ProviderBusy(
+            PROVIDER, f"HTTP {answer.status}", retry_after=answer.retry_after
+        )
+
+
+def read_results(text: str, results: list[Json]) -> Located:
+    """Choose the result that is an area rather than a shop of that name."""
+    read = [(found, area) for found in results if (area := area_of(found))]
+    if not read:
+        raise UnknownLocation(
+            PROVIDER,
+            f"no place is called {text!r}",
+            hint="Write it with its region, as in 'Springfield, Illinois', or give "
+            "an area.",
+        )
+    regions = [
+        pair for pair in read if pair[0].get("category") in {"boundary", "place"}
+    ]
+    best, area = (regions or read)[0]
+    names = [name for found, _ in read if (name := text_of(found.get("display_name")))]
+    address = best.get("address")
+    country = address.get("country_code") if isinstance(address, dict) else None
+    bounds = area.bounds
+    middle = point_of((bounds.south + bounds.north) / 2, bounds.quarter(0).east)
+    centre = point_of(best.get("lat"), best.get("lon")) or middle
+    if centre is None:
+        raise BadProviderAnswer(PROVIDER, "a place has no location")
+    name = text_of(best.get("display_name")) or text
+    return Located(
+        text=text,
+        name=name,
+        area=area,
+        centre=centre,
+        country=country_of(country),
+        alternatives=tuple(dict.fromkeys(other for other in names if other != name)),
+        licence="ODbL-1.0",
+    )
+
+
+def area_of(found: Json) -> Area | None:
+    """Return the outline of a result, or the box around it."""
+    outline = area_from_geojson(found.get("geojson"))
+    if outline is not None:
+        return outline
+    box = found.get("boundingbox")
+    if not isinstance(box, list):
+        return None
+    match [number_of(side) for side in box]:
+        case [float(south), float(north), float(west), float(east)]:
+            try:
+                return Box(south, west, north, east)
+            except ValueError:
+                return None
+    return None
+
+
+def message_of(data: Any) -> str:  # noqa: ANN401 - other people's JSON
+    """Return what an error answer says."""
+    match data:
+        case {"error": {"message": str(message)}} | {"error": str(message)}:
+            return message
+    return ""
