@@ -36,10 +36,11 @@ class Items:
     def __init__(self, tree: Tree, name: str) -> None:
         self._tree = tree
         self._namespace = _namespace(tree)
-        self.elements: list[Tree | None] = []
-        self.locations: Column = []
-        if not self._read_regular(self._namespace + name):
-            self._read_any(name)
+        self.elements = [*tree.iter(self._namespace + name)]
+        if not self.elements:
+            self._namespace = "{*}"
+            self.elements = [*tree.iter("{*}" + name)]
+        self.locations = self.column("loc") or [None] * len(self.elements)
 
     def column(self, name: str) -> Column:
         """Return the text of the named child of each item, None where it has none."""
@@ -55,29 +56,6 @@ class Items:
             if place is not None and values[place] is None:
                 values[place] = element.text
         return values
-
-    def _read_regular(self, tag: str) -> bool:
-        """Take the parents of the locations for the items, if each has just one."""
-        found = list(self._tree.iter(self._namespace + "loc"))
-        if not found or len(found) != len(self._tree):
-            return False
-        parents = [element.getparent() for element in found]
-        if (
-            parents[0] is None
-            or parents[0].tag != tag
-            or len(set(parents)) < len(parents)
-        ):
-            return False
-        self.elements = parents
-        self.locations = [element.text for element in found]
-        return True
-
-    def _read_any(self, name: str) -> None:
-        self.elements = [*self._tree.iter(self._namespace + name)]
-        if not self.elements:
-            self._namespace = "{*}"
-            self.elements = [*self._tree.iter("{*}" + name)]
-        self.locations = self.column("loc") or [None] * len(self.elements)
 
     def images(self) -> list[tuple[str, ...]] | None:
         """Return the images of each item, None if nowhere is one."""
@@ -200,7 +178,7 @@ def read_rows(items: Items | RegularItems, urls: Sequence[str | None]) -> Rows:
         entries = list(compress(entries, urls))
     return Rows(
         entries=entries,
-        newest=max(filter(None, times), default=None),
+        newest=max(filter(None, compress(times, urls)), default=None),
         shows={
             Kind.IMAGE: _shown(images),
             Kind.VIDEO: _shown(videos),

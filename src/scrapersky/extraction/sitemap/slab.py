@@ -45,9 +45,8 @@ def find_root(start: bytes) -> re.Match[bytes] | None:
     at = after_prolog(start)
     if start[at : at + len(_DOCTYPE)].upper() == _DOCTYPE:
         raise BadSitemap("it has a DOCTYPE", hint="no sitemap needs one")
-    if found := _ROOT.match(start, at):
-        return found
-    return _KNOWN_ROOT.search(start, at)
+    # Servers put warnings in front, so a root we know wins over the first tag.
+    return _KNOWN_ROOT.search(start, at) or _ROOT.match(start, at)
 
 
 def after_prolog(start: bytes) -> int:
@@ -94,6 +93,10 @@ class Slabs:
         """Return the content after the last slab."""
         return self._content
 
+    def count(self, slab: bytes) -> int:
+        """Return how many items end in the slab."""
+        return slab.count(self._mark)
+
     def split(self, slab: bytes) -> Iterator[bytes]:
         """Yield the items of a slab one by one."""
         start = 0
@@ -135,22 +138,40 @@ class SlabParser:
         self._slabs = slabs
         self._strict = _parser(recover=False)
         self._lenient = _parser(recover=True)
+        self._salvages = _MAX_SALVAGES
 
     def trees(self, slab: bytes) -> Iterator[Tree]:
         """Yield the slab as one tree; if it is broken beyond mending, one per item."""
         _refuse_many_names(slab)
-        for content in (slab, None):
-            try:
-                xml = mended(slab) if content is None else content
-                document = b"".join((self._root.start, xml, self._root.end))
-                tree = etree.fromstring(document, self._strict)
-            except etree.XMLSyntaxError:
-                self.recovered = True
-            else:
+        tree = self._strict_tree(slab)
+        if tree is None:
+            self.recovered = True
+            slab = mended(slab)
+            tree = self._strict_tree(slab)
+        if tree is None:
+            yield from self._salvaged(slab)
+        else:
+            yield _without_dtd(tree)
+
+    def _strict_tree(self, content: bytes) -> Tree | None:
+        document = b"".join((self._root.start, content, self._root.end))
+        try:
+            return etree.fromstring(document, self._strict)
+        except etree.XMLSyntaxError:
+            return None
+
+    def _salvaged(self, slab: bytes) -> Iterator[Tree]:
+        """Yield the one tree that a lenient parser sees, if it sees all items in it."""
+        tree = self._lenient_tree(self._root.start + slab)
+        items = self._slabs.count(slab)
+        if (tree is not None and len(tree) >= items) or items > self._salvages:
+            if tree is not None:
                 yield _without_dtd(tree)
-                return
+            return
+        # What the lenient parser gives up on may cost the rest of the slab with it.
+        self._salvages -= items
         for item in self._slabs.split(slab):
-            tree = self._lenient_tree(self._root.start + mended(item))
+            tree = self._lenient_tree(self._root.start + item)
             if tree is not None:
                 yield _without_dtd(tree)
 
@@ -190,8 +211,9 @@ _KNOWN_ROOT: Final = re.compile(
     + _TAG_REST
 )
 _NAME: Final = re.compile(rb"<[^\s/>!?<]{1,200}+|\s[\w:.-]{1,200}+(?==)")
-_MAX_NAMES: Final = 1_000
+_MAX_NAMES: Final = 5_000
 _CUT_TRIES: Final = 8
+_MAX_SALVAGES: Final = 5_000
 _MAX_SLAB: Final = 8 * PIECE
 
 

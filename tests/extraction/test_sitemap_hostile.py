@@ -1,0 +1,295 @@
+"""No bytes make the parser raise anything but its own error, hang or grow."""
+
+import contextlib
+import gzip
+import itertools
+import resource
+import socket
+import time
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from scrapersky.errors import BadSitemap, SitemapTooBig
+from scrapersky.extraction.sitemap import Entry, Limits, SitemapReader, parse_sitemap
+from scrapersky.extraction.sitemap.column import Items, RegularItems, read_rows
+from scrapersky.extraction.sitemap.regular import read_regular
+from scrapersky.extraction.sitemap.slab import lenient_tree
+
+FIXTURES = [
+    path.read_bytes()
+    for path in sorted((Path(__file__).parent / "fixtures" / "sitemaps").glob("*"))
+    if path.suffix != ".json"
+]
+MEBIBYTE = 1024 * 1024
+LAUGHS = b"""<?xml version="1.0"?><!DOCTYPE lolz [<!ENTITY lol "lol">
+<!ENTITY lol2 "&lol;&lol;&lol;&lol;&lol;&lol;&lol;&lol;&lol;&lol;">
+<!ENTITY lol3 "&lol2;&lol2;&lol2;&lol2;&lol2;&lol2;&lol2;&lol2;&lol2;&lol2;">]>
+<urlset><url><loc>https://a.test/&lol3;</loc></url></urlset>"""
+
+
+def entity(declaration: str) -> bytes:
+    return (
+        f'<?xml version="1.0"?><!DOCTYPE urlset [{declaration}]>'
+        "<urlset><url><loc>https://a.test/&x;</loc></url></urlset>"
+    ).encode()
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        LAUGHS,
+        entity('<!ENTITY x "' + "y" * 100_000 + '">'),
+        entity('<!ENTITY x SYSTEM "file:///etc/passwd">'),
+        entity('<!ENTITY x SYSTEM "http://169.254.169.254/latest/meta-data/">'),
+        entity('<!ENTITY % p SYSTEM "http://127.0.0.1/p.dtd"> %p;'),
+        b'<!DOCTYPE urlset SYSTEM "http://127.0.0.1/x.dtd"><urlset/>',
+        b"<!-- c --><?pi?><!doctype urlset><urlset/>",
+    ],
+    ids=["laughs", "quadratic", "file", "metadata", "parameter", "external", "lower"],
+)
+def test_any_doctype_is_refused(data: bytes) -> None:
+    with pytest.raises(BadSitemap) as caught:
+        parse_sitemap(data)
+
+    assert caught.value.outcome == "bad_xml"
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        (
+            b'<?xml-stylesheet href="http://127.0.0.1:9/x.xsl" type="text/xsl"?>'
+            b"<urlset><url><loc>https://a.test/</loc></url></urlset>"
+        ),
+        (
+            b'<urlset xmlns:xi="http://www.w3.org/2001/XInclude"><url><loc>https://a.test/'
+            b'</loc><xi:include href="file:///etc/passwd" parse="text"/></url></urlset>'
+        ),
+    ],
+)
+def test_style_sheets_and_inclusions_are_never_opened(
+    data: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object) -> None:
+        pytest.fail("a socket was opened")
+
+    monkeypatch.setattr(socket, "socket", refuse)
+
+    sitemap = parse_sitemap(data)
+
+    assert [entry.url for entry in sitemap.entries] == ["https://a.test/"]
+    assert "root:" not in repr(sitemap)
+
+
+KILLERS = {
+    "a million nested tags": b"<urlset>" + b"<a>" * 1_000_000,
+    "a million nested urls": b"<urlset>" + b"<url>" * 1_000_000,
+    "endless attributes": b"<urlset " + b"a=1 " * 500_000,
+    "attributes in a url": b"<urlset><url "
+    + b" ".join(b'a%d="1"' % n for n in range(100_000))
+    + b"><loc>https://a.test/</loc></url></urlset>",
+    "one huge location": b"<urlset><url><loc>https://a.test/" + b"x" * 12 * MEBIBYTE,
+    "open cdata": b"<urlset>" + b"<url><loc><![CDATA[" * 200_000,
+    "open comments": b"<urlset>" + b"<!-- </url>" * 300_000,
+    "ampersands": b"<urlset><url><loc>" + b"&" * 3_000_000 + b"</loc></url></urlset>",
+    "unknown entities": b"<urlset><url><loc>" + b"&a;" * 1_000_000 + b"</loc></url>",
+    "less-than signs": b"<urlset>" + b"<" * 3_000_000,
+    "greater-than signs": b"<urlset>" + b">" * 3_000_000,
+    "spaces": b" " * 4_000_000 + b"<urlset/>",
+    "open declarations": b"<?xml " * 400_000,
+    "almost roots": b"<urlset " * 400_000,
+    "almost items": b"<urlset>" + b"</url" * 600_000,
+    "empty items": b"<urlset>" + b"<url></url>" * 300_000 + b"</urlset>",
+    "bytes of nothing": b"\0" * 4_000_000,
+    "one long line": b"https://a.test/" + b"a" * 6_000_000,
+    "a million lines": b"https://a.test/\n" * 300_000,
+    "broken everywhere": b"<urlset>" + b"<url><loc>https://a.test/&</url>" * 100_000,
+    "feed of open items": b"<rss><channel>" + b"<item><link>" * 200_000,
+    "many processing notes": b"<urlset>" + b"<?a ?>" * 400_000,
+}
+
+
+@pytest.mark.parametrize("name", KILLERS)
+def test_a_killer_costs_at_most_a_second_per_mebibyte(name: str) -> None:
+    data = KILLERS[name]
+
+    start = time.process_time()
+    with contextlib.suppress(BadSitemap):
+        parse_sitemap(data)
+    spent = time.process_time() - start
+
+    assert spent < 1.0 * max(1.0, len(data) / MEBIBYTE)
+
+
+def test_made_up_tag_names_do_not_stay_in_memory() -> None:
+    parse_sitemap(b"<urlset/>")
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+
+    for turn in range(20):
+        names = b"".join(b"<n%dx%d/>" % (turn, n) for n in range(60_000))
+        with pytest.raises(BadSitemap, match="different tags"):
+            parse_sitemap(b"<urlset>" + names + b"</urlset>")
+
+    grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
+    assert grown < 32 * 1024
+
+
+def test_three_hundred_megabytes_are_cut_at_the_limit_with_flat_memory() -> None:
+    item = b"<url><loc>https://a.test/%07d</loc><a>" + b"z" * 230 + b"</a></url>"
+    reader = SitemapReader(limits=Limits(max_urls=10_000_000))
+    reader.feed(b"<urlset>")
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+
+    sent = 0
+    while sent < 300 * MEBIBYTE and not reader.is_done:
+        block = b"".join(item % (sent + n) for n in range(1_000))
+        sent += len(block)
+        reader.feed(block)
+    reader.close()
+
+    sitemap = reader.sitemap()
+    grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
+    assert sitemap.outcome == "ok_partial"
+    assert sitemap.bytes_read == 50 * MEBIBYTE
+    assert 150_000 < sitemap.kept < 220_000
+    assert grown < 96 * 1024
+
+
+@pytest.mark.parametrize("layers", [1, 2])
+def test_gzip_bombs_are_too_big(layers: int) -> None:
+    data = b"<urlset>" + b" " * 30_000_000
+    for _ in range(layers):
+        data = gzip.compress(data)
+
+    with pytest.raises(SitemapTooBig):
+        parse_sitemap(data)
+
+
+@given(st.binary(max_size=2_000))
+def test_any_bytes_are_read_or_refused(data: bytes) -> None:
+    _read_or_refuse(data)
+
+
+@given(st.sampled_from(FIXTURES), st.data())
+@settings(max_examples=300, suppress_health_check=[HealthCheck.too_slow])
+def test_mutated_sitemaps_are_read_or_refused(
+    fixture: bytes, data: st.DataObject
+) -> None:
+    at = data.draw(st.integers(0, len(fixture)))
+    gone = data.draw(st.integers(0, 40))
+    new = data.draw(
+        st.binary(max_size=12)
+        | st.sampled_from(
+            [
+                b"<",
+                b">",
+                b"&",
+                b"<!--",
+                b"]]>",
+                b"<![CDATA[",
+                b"</url>",
+                b"<url>",
+                b"\0",
+            ]
+        )
+    )
+
+    _read_or_refuse(fixture[:at] + new + fixture[at + gone :])
+
+
+@given(st.sampled_from(FIXTURES), st.lists(st.integers(0, 3_000), max_size=6))
+def test_where_the_chunks_end_does_not_matter(fixture: bytes, cuts: list[int]) -> None:
+    edges = sorted({0, *(cut % (len(fixture) + 1) for cut in cuts), len(fixture)})
+    chunks = [fixture[a:b] for a, b in itertools.pairwise(edges)]
+    reader = SitemapReader()
+    pages: list[Entry] = []
+
+    try:
+        for chunk in chunks:
+            pages += reader.feed(chunk)
+        pages += reader.close()
+    except BadSitemap as error:
+        with pytest.raises(type(error)):
+            parse_sitemap(fixture)
+        return
+
+    assert tuple(pages) == parse_sitemap(fixture).entries
+
+
+LEAF = st.sampled_from(["loc", "lastmod", "changefreq", "priority", "x"])
+TEXT = st.sampled_from(
+    [
+        "https://a.test/1",
+        "https://a.test/?a=1&amp;b=2",
+        " https://a.test/é ",
+        "",
+        "0.5",
+        "2026-11-15",
+        "weekly",
+        "a&lt;b",
+        "&#65;",
+        "a>b",
+        "\t",
+        "<!-- c -->",
+        "]]",
+    ]
+)
+IMAGE = st.lists(TEXT, max_size=3).map(
+    lambda texts: "".join(
+        f"<image:image><image:loc>{text}</image:loc></image:image>" for text in texts
+    )
+)
+
+
+@st.composite
+def slabs(draw: st.DrawFn) -> str:
+    layout = draw(st.lists(LEAF, min_size=1, max_size=4))
+    space = draw(st.sampled_from(["", "\n", "  "]))
+    with_images = draw(st.booleans())
+    items = []
+    for _ in range(draw(st.integers(1, 6))):
+        leaves = [f"{space}<{tag}>{draw(TEXT)}</{tag}>" for tag in layout]
+        if draw(st.integers(0, 9)) == 0:
+            leaves.reverse()
+        images = draw(IMAGE) if with_images else ""
+        items.append(f"<url>{''.join(leaves)}{space}{images}{space}</url>")
+    return space.join(items)
+
+
+@given(slabs())
+@settings(max_examples=500)
+def test_splitting_gives_what_the_xml_parser_gives(slab: str) -> None:
+    regular = read_regular(slab.encode(), b"url")
+    if regular is None or "loc" not in regular.columns:
+        return
+    xml = (
+        '<urlset xmlns:image="http://www.google.com/schemas/sitemap-image/1.1">'
+        f"{slab}</urlset>"
+    )
+    tree, was_mended = lenient_tree(xml.encode())
+
+    quick, slow = RegularItems(regular), Items(tree, "url")
+
+    assert not was_mended
+    assert _rows(quick) == _rows(slow)
+
+
+def _rows(items: Items | RegularItems) -> list[object]:
+    urls = [(text or "").strip() or "none" for text in items.locations]
+    return [
+        entry._replace(images=tuple(image for image in entry.images if image))
+        for entry in read_rows(items, urls).entries
+    ]
+
+
+def _read_or_refuse(data: bytes) -> None:
+    try:
+        sitemap = parse_sitemap(data, url="https://a.test/sitemap.xml", site="a.test")
+    except BadSitemap:
+        return
+    assert sitemap.seen == sitemap.kept + sum(sitemap.dropped.values())
+    assert sitemap.kept == len(sitemap.entries) + len(sitemap.sitemaps)
+    assert all(entry.url.startswith("http") for entry in sitemap.entries)
