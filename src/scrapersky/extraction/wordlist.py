@@ -11,6 +11,14 @@ def load(name: str) -> frozenset[str]:
 
 
 @cache
+def load_words(name: str) -> frozenset[str]:
+    """Read the list `data/<name>.txt` of single words, several a line, folded."""
+    return frozenset(
+        word.casefold() for line in load_ordered(name) for word in line.split()
+    )
+
+
+@cache
 def load_ordered(name: str) -> tuple[str, ...]:
     """Read the list `data/<name>.txt` in its order, as written."""
     text = files("scrapersky.extraction").joinpath("data", f"{name}.txt").read_text("utf-8")

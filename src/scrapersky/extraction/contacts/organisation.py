@@ -22,7 +22,7 @@ from scrapersky.kit.urls import registrable_domain
 MAX_NAME: Final = 80
 MAX_WORDS: Final = 9
 MAX_FOUND: Final = 60
-ENOUGH: Final = 2.5
+ENOUGH: Final = 3.0
 ENOUGH_ALONE: Final = 1.9
 
 
@@ -70,8 +70,10 @@ _LEGAL: Final = (
 _LEGAL_END: Final = re.compile(rf"[\s,]+(?:{_LEGAL})\.?\)?$")
 _LEGAL_NAME: Final = re.compile(
     r"(?<![\w&])(?:(?:[A-ZÀ-ÞÄÖÜŁŚŻČŠŽŘİŞ0-9][\w'’.&-]{0,24}|&|and|of|the|und|et|de|van|von|y|i|\([A-Z][\w -]{1,20}\))\s){1,7}?"
-    rf"(?:{_LEGAL})(?![\w-])\.?(?:,? (?:Ltd|LTD|Inc|LLC)\.?(?![\w-]))?"
+    rf"(?:{_LEGAL})(?![\w-])(?! (?:to|TO|Edition|edition|time|Time|Warranty|stock)\b)"
+    r"\.?(?:,? (?:Ltd|LTD|Inc|LLC)\.?(?![\w-]))?"
 )
+_NOT_A_FIRM: Final = re.compile(r"\b(?:not|but|with|including|premier|is|are|our)\b|^\d+ \w+$|^S\.A", re.IGNORECASE)
 _SHORT_FORM: Final = re.compile(r"\s(?:AG|KG|AB|AS|SA|NV|BV|HB|Oy|KK|SL|CV|UG|Bt|S\.A|S\.L)\.?$")
 _LEGAL_HINT: Final = re.compile(
     r"[\s,](?:Inc|Corp|Company|LLC|L\.L\.C|LLP|PLLC|Ltd|Limited|LTD|LIMITED|INC|PLC|plc|Pty|Pvt|GmbH|AG|KG|"
@@ -207,6 +209,8 @@ def _legal_names(sheet: Sheet) -> Iterator[tuple[str, Method, float]]:
         if len(text) > 4000 or not _LEGAL_HINT.search(text):
             continue
         for match in _LEGAL_NAME.finditer(text):
+            if _NOT_A_FIRM.search(match[0]):
+                continue
             # "Miss KG" and "Plan AS" are words as often as firms.
             is_short = bool(_SHORT_FORM.search(match[0])) and len(match[0].split()) < 3
             is_weak = is_short or match[0].endswith("Company")
@@ -276,13 +280,21 @@ def _spelling(run: list[str], labels: list[str]) -> str | None:
         for end in range(start, min(len(run), start + 5)):
             compact += _NON_WORD.sub("", run[end]).casefold()
             for label in labels:
-                if compact in (label, f"{label}com"):
-                    return " ".join(run[start : min(len(run), end + 3)])
-                if len(compact) > 5 and label.startswith(compact) and (
-                    len(compact) >= 0.7 * len(label)
+                if compact in (label, f"{label}com") or (
+                    len(compact) > 5
+                    and label.startswith(compact)
+                    and len(compact) >= 0.7 * len(label)
                 ):
-                    return " ".join(run[start : min(len(run), end + 3)])
+                    return " ".join(run[start : _name_end(run, end)])
     return None
+
+
+def _name_end(run: list[str], end: int) -> int:
+    """Add the words after a spelled label that name a trade: Prism Flow Products."""
+    for stop in range(min(len(run), end + 4), end + 1, -1):
+        if _INSTITUTE.fullmatch(" ".join(run[max(0, end - 1) : stop])):
+            return stop
+    return end + 1
 
 
 def _letterhead_names(sheet: Sheet, number: int) -> Iterator[tuple[str, Method, float]]:
@@ -333,11 +345,27 @@ class _Ballot:
             score += 2.5 * kinship + min(1.0, 0.25 * mentions)
             ranked.append((score, kinship, key, candidate))
         ranked.sort(key=lambda entry: (-entry[0], entry[2]))
+        ranked = [entry for entry in ranked if not self._is_shadow(entry, ranked)]
         return [
             self._found(score, candidate)
             for place, (score, _, _, candidate) in enumerate(ranked[:MAX_FOUND])
             if score >= ENOUGH or (place == 0 and score >= ENOUGH_ALONE)
         ]
+
+    @staticmethod
+    def _is_shadow(
+        entry: tuple[float, float, str, _Candidate],
+        ranked: list[tuple[float, float, str, _Candidate]],
+    ) -> bool:
+        """Say whether a bare word is only the start of a better attested name."""
+        _, _, key, candidate = entry
+        if set(candidate.methods) != {Method.TEXT} or " " in key:
+            return False
+        return any(
+            score >= ENOUGH and set(other.methods) != {Method.TEXT}
+            and (longer.startswith(f"{key} ") or longer == f"{key} com")
+            for score, _, longer, other in ranked
+        )
 
     def _found(self, score: float, candidate: _Candidate) -> Found:
         name = max(candidate.names, key=lambda n: (candidate.names[n], -len(n)))
