@@ -216,7 +216,6 @@ class Settings(Frozen):
     )
     page_curation: StageSettings = stage("PAGE_CURATION_SCHEDULER")
     contact_validation: StageSettings = stage("CONTACT_VALIDATION_SCHEDULER")
-    crm_sync: StageSettings = stage("CRM_SYNC_SCHEDULER")
     reap: StageSettings = stage("REAP_SCHEDULER", batch_size=1000)
     purge: StageSettings = stage(
         "PURGE_SCHEDULER", interval_minutes=60, batch_size=1000

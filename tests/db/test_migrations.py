@@ -189,19 +189,18 @@ async def test_every_claimable_status_has_its_partial_index(
 ) -> None:
     async with migrated.connect() as connection:
         found = await connection.scalars(
-            text("SELECT indexname FROM pg_indexes WHERE indexname LIKE '%_queued'")
+            text("SELECT indexname FROM pg_indexes WHERE indexname LIKE '%_queue'")
         )
 
     assert set(found.all()) == {
-        "ix_contacts_crm_sync_processing_status_queued",
-        "ix_contacts_validation_processing_status_queued",
-        "ix_domains_sitemap_analysis_status_queued",
-        "ix_domains_status_queued",
-        "ix_local_businesses_domain_extraction_status_queued",
-        "ix_pages_page_processing_status_queued",
-        "ix_place_searches_status_queued",
-        "ix_places_staging_deep_scan_status_queued",
-        "ix_sitemap_files_sitemap_import_status_queued",
+        "contacts_validation_processing_status_queue",
+        "domains_sitemap_analysis_status_queue",
+        "domains_status_queue",
+        "local_businesses_domain_extraction_status_queue",
+        "pages_page_processing_status_queue",
+        "place_searches_status_queue",
+        "places_staging_deep_scan_status_queue",
+        "sitemap_files_sitemap_import_status_queue",
     }
 
 

@@ -5,10 +5,16 @@ from scrapersky.models.base import Base
 from scrapersky.models.batch import BatchItem, BatchJob
 from scrapersky.models.business import LocalBusiness
 from scrapersky.models.contact import Contact, Evidence
+from scrapersky.models.curation import (
+    CurationAction,
+    CurationChange,
+    SelectionRule,
+)
 from scrapersky.models.domain import Domain
 from scrapersky.models.page import Page
 from scrapersky.models.place import Place
 from scrapersky.models.place_search import PlaceSearch, PlaceSearchHit
+from scrapersky.models.schedule import SchedulerRun
 from scrapersky.models.sitemap_file import SitemapFile
 from scrapersky.models.suppression import Suppression
 from scrapersky.models.tenant import ApiKey, Tenant, User
@@ -24,6 +30,8 @@ __all__ = [
     "BatchItem",
     "BatchJob",
     "Contact",
+    "CurationAction",
+    "CurationChange",
     "Domain",
     "Evidence",
     "LocalBusiness",
@@ -31,6 +39,8 @@ __all__ = [
     "Place",
     "PlaceSearch",
     "PlaceSearchHit",
+    "SchedulerRun",
+    "SelectionRule",
     "SitemapFile",
     "Suppression",
     "Tenant",

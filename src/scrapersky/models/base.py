@@ -9,7 +9,6 @@ from sqlalchemy import (
     BigInteger,
     DateTime,
     ForeignKey,
-    Index,
     MetaData,
     Text,
     Uuid,
@@ -18,7 +17,6 @@ from sqlalchemy import (
 from sqlalchemy.dialects.postgresql import ENUM, JSONB
 from sqlalchemy.orm import (
     DeclarativeBase,
-    InstrumentedAttribute,
     Mapped,
     declared_attr,
     mapped_column,
@@ -91,18 +89,4 @@ def native_enum(values: type[StrEnum], name: str) -> ENUM:
         name=name,
         values_callable=lambda kind: [member.value for member in kind],
         create_type=False,
-    )
-
-
-def queue_index(column: InstrumentedAttribute[Any], queued: StrEnum) -> Index:
-    """Index the rows that wait in a status column, in the order they are claimed."""
-    name = column.key
-    table = column.class_.__tablename__
-    owner = column.class_
-    return Index(
-        f"ix_{table}_{name}_queued",
-        *([owner.priority.desc()] if hasattr(owner, "priority") else []),
-        owner.updated_at,
-        owner.id,
-        postgresql_where=column == queued,
     )

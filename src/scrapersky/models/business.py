@@ -6,7 +6,8 @@ from sqlalchemy import ForeignKey, Index, String, Text, UniqueConstraint, text
 from sqlalchemy.dialects.postgresql import ARRAY
 from sqlalchemy.orm import Mapped, mapped_column
 
-from scrapersky.models.base import ERROR_LIMIT, Base, Json, OwnedRecord, queue_index
+from scrapersky.engine import queue_index
+from scrapersky.models.base import ERROR_LIMIT, Base, Json, OwnedRecord
 from scrapersky.models.status import (
     CURATION_STATUS,
     DOMAIN_EXTRACTION_STATUS,
@@ -57,4 +58,8 @@ class LocalBusiness(OwnedRecord, Base):
     domain_extraction_error: Mapped[str | None] = mapped_column(String(ERROR_LIMIT))
 
 
-queue_index(LocalBusiness.domain_extraction_status, DomainExtractionStatus.QUEUED)
+queue_index(
+    LocalBusiness.domain_extraction_status,
+    DomainExtractionStatus.QUEUED,
+    tenant=LocalBusiness.tenant_id,
+)

@@ -7,7 +7,8 @@ from sqlalchemy import CheckConstraint, ForeignKey, Index, String, Text, text
 from sqlalchemy.dialects.postgresql import ARRAY
 from sqlalchemy.orm import Mapped, mapped_column
 
-from scrapersky.models.base import ERROR_LIMIT, Base, Json, OwnedRecord, queue_index
+from scrapersky.engine import queue_index
+from scrapersky.models.base import ERROR_LIMIT, Base, Json, OwnedRecord
 from scrapersky.models.status import (
     CONTACT_CURATION_STATUS,
     CONTACT_PROCESSING_STATUS,
@@ -77,14 +78,13 @@ class Contact(OwnedRecord, Base):
         mapped_column(CONTACT_PROCESSING_STATUS)
     )
     validation_processing_error: Mapped[str | None] = mapped_column(String(ERROR_LIMIT))
-    crm_sync_processing_status: Mapped[ContactProcessingStatus | None] = mapped_column(
-        CONTACT_PROCESSING_STATUS
-    )
-    crm_sync_processing_error: Mapped[str | None] = mapped_column(String(ERROR_LIMIT))
 
 
-queue_index(Contact.validation_processing_status, ContactProcessingStatus.QUEUED)
-queue_index(Contact.crm_sync_processing_status, ContactProcessingStatus.QUEUED)
+queue_index(
+    Contact.validation_processing_status,
+    ContactProcessingStatus.QUEUED,
+    tenant=Contact.tenant_id,
+)
 
 
 class Evidence(OwnedRecord, Base):

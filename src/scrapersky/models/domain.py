@@ -4,7 +4,8 @@ from sqlalchemy import Index, SmallInteger, String, Text, UniqueConstraint, text
 from sqlalchemy.dialects.postgresql import ARRAY
 from sqlalchemy.orm import Mapped, mapped_column
 
-from scrapersky.models.base import ERROR_LIMIT, Base, Json, OwnedRecord, queue_index
+from scrapersky.engine import queue_index
+from scrapersky.models.base import ERROR_LIMIT, Base, Json, OwnedRecord
 from scrapersky.models.status import (
     CURATION_STATUS,
     DOMAIN_STATUS,
@@ -58,5 +59,15 @@ class Domain(OwnedRecord, Base):
     )
 
 
-queue_index(Domain.status, DomainStatus.PENDING)
-queue_index(Domain.sitemap_analysis_status, SitemapAnalysisStatus.QUEUED)
+queue_index(
+    Domain.status,
+    DomainStatus.PENDING,
+    tenant=Domain.tenant_id,
+    priority=Domain.priority,
+)
+queue_index(
+    Domain.sitemap_analysis_status,
+    SitemapAnalysisStatus.QUEUED,
+    tenant=Domain.tenant_id,
+    priority=Domain.priority,
+)

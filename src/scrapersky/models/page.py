@@ -15,7 +15,8 @@ from sqlalchemy import (
 from sqlalchemy.dialects.postgresql import ARRAY
 from sqlalchemy.orm import Mapped, mapped_column
 
-from scrapersky.models.base import ERROR_LIMIT, Base, Json, OwnedRecord, queue_index
+from scrapersky.engine import queue_index
+from scrapersky.models.base import ERROR_LIMIT, Base, Json, OwnedRecord
 from scrapersky.models.status import (
     CONTACT_SCRAPE_STATUS,
     PAGE_CURATION_STATUS,
@@ -83,4 +84,9 @@ class Page(OwnedRecord, Base):
     )
 
 
-queue_index(Page.page_processing_status, PageProcessingStatus.QUEUED)
+queue_index(
+    Page.page_processing_status,
+    PageProcessingStatus.QUEUED,
+    tenant=Page.tenant_id,
+    priority=Page.priority,
+)

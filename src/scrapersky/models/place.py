@@ -6,7 +6,8 @@ from sqlalchemy import Index, String, Text, UniqueConstraint, text
 from sqlalchemy.dialects.postgresql import ARRAY
 from sqlalchemy.orm import Mapped, mapped_column
 
-from scrapersky.models.base import ERROR_LIMIT, Base, Json, OwnedRecord, queue_index
+from scrapersky.engine import queue_index
+from scrapersky.models.base import ERROR_LIMIT, Base, Json, OwnedRecord
 from scrapersky.models.status import (
     CURATION_STATUS,
     DEEP_SCAN_STATUS,
@@ -55,4 +56,4 @@ class Place(OwnedRecord, Base):
     deep_scan_error: Mapped[str | None] = mapped_column(String(ERROR_LIMIT))
 
 
-queue_index(Place.deep_scan_status, DeepScanStatus.QUEUED)
+queue_index(Place.deep_scan_status, DeepScanStatus.QUEUED, tenant=Place.tenant_id)

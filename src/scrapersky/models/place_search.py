@@ -7,7 +7,8 @@ from uuid import UUID
 from sqlalchemy import ForeignKey, Numeric, String, text
 from sqlalchemy.orm import Mapped, mapped_column
 
-from scrapersky.models.base import ERROR_LIMIT, Base, Json, OwnedRecord, queue_index
+from scrapersky.engine import queue_index
+from scrapersky.models.base import ERROR_LIMIT, Base, Json, OwnedRecord
 from scrapersky.models.status import TASK_STATUS, TaskStatus
 
 
@@ -35,7 +36,7 @@ class PlaceSearch(OwnedRecord, Base):
     finished_at: Mapped[datetime | None]
 
 
-queue_index(PlaceSearch.status, TaskStatus.QUEUED)
+queue_index(PlaceSearch.status, TaskStatus.QUEUED, tenant=PlaceSearch.tenant_id)
 
 
 class PlaceSearchHit(Base):

@@ -6,7 +6,8 @@ from uuid import UUID
 from sqlalchemy import ForeignKey, Index, SmallInteger, String, UniqueConstraint, text
 from sqlalchemy.orm import Mapped, mapped_column
 
-from scrapersky.models.base import ERROR_LIMIT, Base, Json, OwnedRecord, queue_index
+from scrapersky.engine import queue_index
+from scrapersky.models.base import ERROR_LIMIT, Base, Json, OwnedRecord
 from scrapersky.models.status import (
     CURATION_STATUS,
     SITEMAP_FILE_STATUS,
@@ -56,4 +57,9 @@ class SitemapFile(OwnedRecord, Base):
     sitemap_import_error: Mapped[str | None] = mapped_column(String(ERROR_LIMIT))
 
 
-queue_index(SitemapFile.sitemap_import_status, SitemapImportStatus.QUEUED)
+queue_index(
+    SitemapFile.sitemap_import_status,
+    SitemapImportStatus.QUEUED,
+    tenant=SitemapFile.tenant_id,
+    priority=SitemapFile.priority,
+)

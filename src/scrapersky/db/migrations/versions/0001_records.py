@@ -39,7 +39,9 @@ TOUCHED = (
     "domains",
     "place_searches",
     "places_staging",
+    "selection_rules",
     "suppressions",
+    "curation_actions",
     "local_businesses",
     "sitemap_files",
     "pages",
@@ -84,6 +86,43 @@ def maker_and_times() -> list[sa.Column[Any]]:
 def upgrade() -> None:
     for name in ENUMS:
         an_enum(name).create(op.get_bind())
+    op.create_table(
+        "scheduler_runs",
+        key(),
+        sa.Column("job_id", sa.Text, nullable=False),
+        sa.Column("process", sa.Text, nullable=False),
+        sa.Column("due_at", sa.DateTime(timezone=True), nullable=False),
+        sa.Column(
+            "is_singleton",
+            sa.Boolean(),
+            server_default=sa.text("false"),
+            nullable=False,
+        ),
+        sa.Column("outcome", sa.Text, nullable=False),
+        sa.Column("items", sa.BigInteger(), nullable=True),
+        sa.Column("error", sa.Text, nullable=True),
+        sa.Column(
+            "started_at",
+            sa.DateTime(timezone=True),
+            server_default=sa.text("clock_timestamp()"),
+            nullable=False,
+        ),
+        sa.Column("finished_at", sa.DateTime(timezone=True), nullable=True),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_scheduler_runs")),
+    )
+    op.create_index(
+        "ix_scheduler_runs_job_id_due_at",
+        "scheduler_runs",
+        ["job_id", "due_at"],
+        unique=False,
+    )
+    op.create_index(
+        "uq_scheduler_runs_singleton",
+        "scheduler_runs",
+        ["job_id", "due_at"],
+        unique=True,
+        postgresql_where=sa.text("is_singleton"),
+    )
     op.create_table(
         "tenants",
         key(),
@@ -294,16 +333,26 @@ def upgrade() -> None:
         ),
     )
     op.create_index(
-        "ix_domains_sitemap_analysis_status_queued",
+        "domains_sitemap_analysis_status_queue",
         "domains",
-        [sa.literal_column("priority DESC"), "updated_at", "id"],
+        [
+            "tenant_id",
+            sa.literal_column("priority DESC NULLS LAST"),
+            "updated_at",
+            "id",
+        ],
         unique=False,
         postgresql_where=sa.text("sitemap_analysis_status = 'queued'"),
     )
     op.create_index(
-        "ix_domains_status_queued",
+        "domains_status_queue",
         "domains",
-        [sa.literal_column("priority DESC"), "updated_at", "id"],
+        [
+            "tenant_id",
+            sa.literal_column("priority DESC NULLS LAST"),
+            "updated_at",
+            "id",
+        ],
         unique=False,
         postgresql_where=sa.text("status = 'pending'"),
     )
@@ -376,9 +425,9 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("id", name=op.f("pk_place_searches")),
     )
     op.create_index(
-        "ix_place_searches_status_queued",
+        "place_searches_status_queue",
         "place_searches",
-        ["updated_at", "id"],
+        ["tenant_id", "updated_at", "id"],
         unique=False,
         postgresql_where=sa.text("status = 'Queued'"),
     )
@@ -438,13 +487,6 @@ def upgrade() -> None:
         ),
     )
     op.create_index(
-        "ix_places_staging_deep_scan_status_queued",
-        "places_staging",
-        ["updated_at", "id"],
-        unique=False,
-        postgresql_where=sa.text("deep_scan_status = 'Queued'"),
-    )
-    op.create_index(
         "ix_places_staging_expires_at",
         "places_staging",
         ["expires_at"],
@@ -456,6 +498,45 @@ def upgrade() -> None:
         "places_staging",
         ["tenant_id", "status"],
         unique=False,
+    )
+    op.create_index(
+        "places_staging_deep_scan_status_queue",
+        "places_staging",
+        ["tenant_id", "updated_at", "id"],
+        unique=False,
+        postgresql_where=sa.text("deep_scan_status = 'Queued'"),
+    )
+    op.create_table(
+        "selection_rules",
+        *key_and_tenant(),
+        sa.Column("name", sa.Text, nullable=False),
+        sa.Column("kind", sa.Text, nullable=False),
+        sa.Column(
+            "conditions",
+            postgresql.JSONB(none_as_null=True, astext_type=sa.Text()),
+            nullable=False,
+        ),
+        sa.Column("status", sa.Text, nullable=False),
+        sa.Column(
+            "is_enabled", sa.Boolean(), server_default=sa.text("true"), nullable=False
+        ),
+        *maker_and_times(),
+        sa.ForeignKeyConstraint(
+            ["created_by"],
+            ["users.id"],
+            name=op.f("fk_selection_rules_created_by"),
+            ondelete="SET NULL",
+        ),
+        sa.ForeignKeyConstraint(
+            ["tenant_id"],
+            ["tenants.id"],
+            name=op.f("fk_selection_rules_tenant_id"),
+            ondelete="CASCADE",
+        ),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_selection_rules")),
+        sa.UniqueConstraint(
+            "tenant_id", "name", name=op.f("uq_selection_rules_tenant_id_name")
+        ),
     )
     op.create_table(
         "suppressions",
@@ -486,6 +567,66 @@ def upgrade() -> None:
             "value_hash",
             name=op.f("uq_suppressions_tenant_id_kind_value_hash"),
         ),
+    )
+    op.create_table(
+        "curation_actions",
+        *key_and_tenant(),
+        sa.Column("kind", sa.Text, nullable=False),
+        sa.Column("status", sa.Text, nullable=False),
+        sa.Column("rule_id", sa.Uuid(), nullable=True),
+        sa.Column(
+            "selection",
+            postgresql.JSONB(none_as_null=True, astext_type=sa.Text()),
+            nullable=False,
+        ),
+        sa.Column(
+            "changed_count",
+            sa.BigInteger(),
+            server_default=sa.text("0"),
+            nullable=False,
+        ),
+        sa.Column(
+            "queued_count", sa.BigInteger(), server_default=sa.text("0"), nullable=False
+        ),
+        sa.Column(
+            "skipped",
+            postgresql.JSONB(none_as_null=True, astext_type=sa.Text()),
+            server_default=sa.text("'{}'"),
+            nullable=False,
+        ),
+        sa.Column("undone_at", sa.DateTime(timezone=True), nullable=True),
+        *maker_and_times(),
+        sa.ForeignKeyConstraint(
+            ["created_by"],
+            ["users.id"],
+            name=op.f("fk_curation_actions_created_by"),
+            ondelete="SET NULL",
+        ),
+        sa.ForeignKeyConstraint(
+            ["rule_id"],
+            ["selection_rules.id"],
+            name=op.f("fk_curation_actions_rule_id"),
+            ondelete="SET NULL",
+        ),
+        sa.ForeignKeyConstraint(
+            ["tenant_id"],
+            ["tenants.id"],
+            name=op.f("fk_curation_actions_tenant_id"),
+            ondelete="CASCADE",
+        ),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_curation_actions")),
+    )
+    op.create_index(
+        op.f("ix_curation_actions_rule_id"),
+        "curation_actions",
+        ["rule_id"],
+        unique=False,
+    )
+    op.create_index(
+        "ix_curation_actions_tenant_id_created_at",
+        "curation_actions",
+        ["tenant_id", "created_at"],
+        unique=False,
     )
     op.create_table(
         "local_businesses",
@@ -567,13 +708,6 @@ def upgrade() -> None:
         ),
     )
     op.create_index(
-        "ix_local_businesses_domain_extraction_status_queued",
-        "local_businesses",
-        ["updated_at", "id"],
-        unique=False,
-        postgresql_where=sa.text("domain_extraction_status = 'Queued'"),
-    )
-    op.create_index(
         op.f("ix_local_businesses_domain_id"),
         "local_businesses",
         ["domain_id"],
@@ -584,6 +718,13 @@ def upgrade() -> None:
         "local_businesses",
         ["tenant_id", "status"],
         unique=False,
+    )
+    op.create_index(
+        "local_businesses_domain_extraction_status_queue",
+        "local_businesses",
+        ["tenant_id", "updated_at", "id"],
+        unique=False,
+        postgresql_where=sa.text("domain_extraction_status = 'Queued'"),
     )
     op.create_table(
         "place_search_hits",
@@ -687,16 +828,52 @@ def upgrade() -> None:
         ),
     )
     op.create_index(
-        "ix_sitemap_files_sitemap_import_status_queued",
-        "sitemap_files",
-        [sa.literal_column("priority DESC"), "updated_at", "id"],
-        unique=False,
-        postgresql_where=sa.text("sitemap_import_status = 'Queued'"),
-    )
-    op.create_index(
         "ix_sitemap_files_tenant_id_deep_scrape_curation_status",
         "sitemap_files",
         ["tenant_id", "deep_scrape_curation_status"],
+        unique=False,
+    )
+    op.create_index(
+        "sitemap_files_sitemap_import_status_queue",
+        "sitemap_files",
+        [
+            "tenant_id",
+            sa.literal_column("priority DESC NULLS LAST"),
+            "updated_at",
+            "id",
+        ],
+        unique=False,
+        postgresql_where=sa.text("sitemap_import_status = 'Queued'"),
+    )
+    op.create_table(
+        "curation_changes",
+        sa.Column("action_id", sa.Uuid(), nullable=False),
+        sa.Column("record_id", sa.Uuid(), nullable=False),
+        sa.Column("tenant_id", sa.Uuid(), nullable=False),
+        sa.Column("status_before", sa.Text, nullable=False),
+        sa.Column("stage_status_before", sa.Text, nullable=True),
+        sa.Column("error_before", sa.Text, nullable=True),
+        sa.Column("queued", sa.Boolean(), nullable=False),
+        sa.ForeignKeyConstraint(
+            ["action_id"],
+            ["curation_actions.id"],
+            name=op.f("fk_curation_changes_action_id"),
+            ondelete="CASCADE",
+        ),
+        sa.ForeignKeyConstraint(
+            ["tenant_id"],
+            ["tenants.id"],
+            name=op.f("fk_curation_changes_tenant_id"),
+            ondelete="CASCADE",
+        ),
+        sa.PrimaryKeyConstraint(
+            "action_id", "record_id", name=op.f("pk_curation_changes")
+        ),
+    )
+    op.create_index(
+        op.f("ix_curation_changes_record_id"),
+        "curation_changes",
+        ["record_id"],
         unique=False,
     )
     op.create_table(
@@ -787,13 +964,6 @@ def upgrade() -> None:
         sa.UniqueConstraint("domain_id", "url", name=op.f("uq_pages_domain_id_url")),
     )
     op.create_index(
-        "ix_pages_page_processing_status_queued",
-        "pages",
-        [sa.literal_column("priority DESC"), "updated_at", "id"],
-        unique=False,
-        postgresql_where=sa.text("page_processing_status = 'Queued'"),
-    )
-    op.create_index(
         op.f("ix_pages_sitemap_file_id"), "pages", ["sitemap_file_id"], unique=False
     )
     op.create_index(
@@ -801,6 +971,18 @@ def upgrade() -> None:
         "pages",
         ["tenant_id", "page_curation_status"],
         unique=False,
+    )
+    op.create_index(
+        "pages_page_processing_status_queue",
+        "pages",
+        [
+            "tenant_id",
+            sa.literal_column("priority DESC NULLS LAST"),
+            "updated_at",
+            "id",
+        ],
+        unique=False,
+        postgresql_where=sa.text("page_processing_status = 'Queued'"),
     )
     op.create_table(
         "batch_items",
@@ -937,12 +1119,6 @@ def upgrade() -> None:
             nullable=True,
         ),
         sa.Column("validation_processing_error", sa.String(length=1024), nullable=True),
-        sa.Column(
-            "crm_sync_processing_status",
-            an_enum("contact_processing_status"),
-            nullable=True,
-        ),
-        sa.Column("crm_sync_processing_error", sa.String(length=1024), nullable=True),
         *maker_and_times(),
         sa.CheckConstraint(
             "email = lower(email)", name=op.f("ck_contacts_email_lower_case")
@@ -977,11 +1153,11 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("id", name=op.f("pk_contacts")),
     )
     op.create_index(
-        "ix_contacts_crm_sync_processing_status_queued",
+        "contacts_validation_processing_status_queue",
         "contacts",
-        ["updated_at", "id"],
+        ["tenant_id", "updated_at", "id"],
         unique=False,
-        postgresql_where=sa.text("crm_sync_processing_status = 'Queued'"),
+        postgresql_where=sa.text("validation_processing_status = 'Queued'"),
     )
     op.create_index(op.f("ix_contacts_page_id"), "contacts", ["page_id"], unique=False)
     op.create_index(
@@ -989,13 +1165,6 @@ def upgrade() -> None:
         "contacts",
         ["tenant_id", "contact_curation_status"],
         unique=False,
-    )
-    op.create_index(
-        "ix_contacts_validation_processing_status_queued",
-        "contacts",
-        ["updated_at", "id"],
-        unique=False,
-        postgresql_where=sa.text("validation_processing_status = 'Queued'"),
     )
     op.create_index(
         "uq_contacts_domain_id_email",
@@ -1086,10 +1255,13 @@ def downgrade() -> None:
     op.drop_table("contacts")
     op.drop_table("batch_items")
     op.drop_table("pages")
+    op.drop_table("curation_changes")
     op.drop_table("sitemap_files")
     op.drop_table("place_search_hits")
     op.drop_table("local_businesses")
+    op.drop_table("curation_actions")
     op.drop_table("suppressions")
+    op.drop_table("selection_rules")
     op.drop_table("places_staging")
     op.drop_table("place_searches")
     op.drop_table("domains")
@@ -1098,6 +1270,7 @@ def downgrade() -> None:
     op.drop_table("api_keys")
     op.drop_table("users")
     op.drop_table("tenants")
+    op.drop_table("scheduler_runs")
     op.execute("DROP FUNCTION touch_updated_at")
     for name in ENUMS:
         an_enum(name).drop(op.get_bind())

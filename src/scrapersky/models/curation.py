@@ -1,0 +1,60 @@
+"""Decisions about records: by people and by rules, each of which can be undone."""
+
+from datetime import datetime
+from uuid import UUID
+
+from sqlalchemy import ForeignKey, Index, UniqueConstraint, text
+from sqlalchemy.orm import Mapped, mapped_column
+
+from scrapersky.models.base import Base, Json, OwnedRecord
+
+
+class SelectionRule(OwnedRecord, Base):
+    """What a tenant wants decided without a person: "page type contact: select"."""
+
+    __tablename__ = "selection_rules"
+    __table_args__ = (UniqueConstraint("tenant_id", "name"),)
+
+    name: Mapped[str]
+    kind: Mapped[str]
+    conditions: Mapped[Json]
+    status: Mapped[str]
+    is_enabled: Mapped[bool] = mapped_column(server_default=text("true"))
+
+
+class CurationAction(OwnedRecord, Base):
+    """One decision about one or many records, by a person or by a rule."""
+
+    __tablename__ = "curation_actions"
+    __table_args__ = (
+        Index("ix_curation_actions_tenant_id_created_at", "tenant_id", "created_at"),
+    )
+
+    kind: Mapped[str]
+    status: Mapped[str]
+    rule_id: Mapped[UUID | None] = mapped_column(
+        ForeignKey("selection_rules.id", ondelete="SET NULL"), index=True
+    )
+    selection: Mapped[Json]
+    changed_count: Mapped[int] = mapped_column(server_default=text("0"))
+    queued_count: Mapped[int] = mapped_column(server_default=text("0"))
+    skipped: Mapped[Json] = mapped_column(server_default=text("'{}'"))
+    undone_at: Mapped[datetime | None]
+
+
+class CurationChange(Base):
+    """What one action changed on one record, so that it can be undone exactly."""
+
+    __tablename__ = "curation_changes"
+
+    action_id: Mapped[UUID] = mapped_column(
+        ForeignKey("curation_actions.id", ondelete="CASCADE"), primary_key=True
+    )
+    record_id: Mapped[UUID] = mapped_column(primary_key=True, index=True)
+    tenant_id: Mapped[UUID] = mapped_column(
+        ForeignKey("tenants.id", ondelete="CASCADE")
+    )
+    status_before: Mapped[str]
+    stage_status_before: Mapped[str | None]
+    error_before: Mapped[str | None]
+    queued: Mapped[bool]

@@ -1,0 +1,38 @@
+"""What the scheduler did: every run of every job, also those that did not happen."""
+
+from datetime import datetime
+from uuid import UUID
+
+from sqlalchemy import Index, func, text
+from sqlalchemy.orm import Mapped, mapped_column
+
+from scrapersky.models.base import Base
+
+
+class SchedulerRun(Base):
+    """One due time of one job in one process, and what came of it."""
+
+    __tablename__ = "scheduler_runs"
+    __table_args__ = (
+        Index("ix_scheduler_runs_job_id_due_at", "job_id", "due_at"),
+        Index(
+            "uq_scheduler_runs_singleton",
+            "job_id",
+            "due_at",
+            unique=True,
+            postgresql_where=text("is_singleton"),
+        ),
+    )
+
+    id: Mapped[UUID] = mapped_column(
+        primary_key=True, server_default=func.gen_random_uuid()
+    )
+    job_id: Mapped[str]
+    process: Mapped[str]
+    due_at: Mapped[datetime]
+    is_singleton: Mapped[bool] = mapped_column(server_default=text("false"))
+    outcome: Mapped[str]
+    items: Mapped[int | None]
+    error: Mapped[str | None]
+    started_at: Mapped[datetime] = mapped_column(server_default=func.clock_timestamp())
+    finished_at: Mapped[datetime | None]
