@@ -23,6 +23,9 @@ OPENING = re.compile(rb"HTTP/1\.[01] [1-5][0-9][0-9] ")
 OPENING_LENGTH = len(b"HTTP/1.1 200 ")
 READ_AT_ONCE = 64 * 1024
 """Small enough that the worst of it is parsed before anyone else notices."""
+FRAMING = 256 * 1024
+"""Headers and chunk sizes beyond this must be outweighed by content: a megabyte in
+chunks of one byte costs as much as a gigabyte in large ones."""
 BODILESS = frozenset({204, 205, 304})
 
 
@@ -294,6 +297,10 @@ class Connection(asyncio.BufferedProtocol):
         parser.feed_data(data)
         if not exchange.done and exchange.wire_bytes > exchange.max_wire:
             raise TooBig(exchange.url, f"sent more than {exchange.max_wire:,} bytes")
+        if exchange.body is not None and not exchange.done:
+            framing = exchange.wire_bytes - exchange.body.taken
+            if framing > exchange.body.taken + FRAMING:
+                raise BadHttp(exchange.url, "sent more framing than content")
 
     def _begin_body(self, exchange: Exchange) -> None:
         exchange.headers_done = True
