@@ -6,8 +6,7 @@ that the crawler's guard is never relaxed; in the `loopback` lane they hold
 addresses in 127.0.0.0/8 and the crawler is given that network explicitly.
 """
 
-from collections.abc import Callable, Iterator
-from itertools import chain
+from functools import cache
 
 from tests.zoo.case import Case, Exhibit, Site
 from tests.zoo.encoding import encodings
@@ -18,28 +17,27 @@ from tests.zoo.robot import robots
 from tests.zoo.sitemap import sitemaps
 from tests.zoo.tls import handshakes
 from tests.zoo.transport import transport
-from tests.zoo.wire import Lane
+from tests.zoo.wire import Lane, unhurried, unhurried_robots
 
-__all__ = ["CANARIES", "HEALTHY_SITES", "LANES", "all_cases", "all_sites", "exhibits"]
+__all__ = [
+    "CANARIES",
+    "HEALTHY_SITES",
+    "all_cases",
+    "all_sites",
+    "exhibits",
+    "make_lane",
+]
 
 HEALTHY_SITES = 50
 """Good hosts beside the bad ones: `good-0.com` and on."""
 
 
-def namespace_lane(pace: float) -> Lane:
-    """Return the lane with public-looking addresses and the usual ports."""
-    return Lane("namespace", "93.184", 80, 443, pace)
+def make_lane(name: str, pace: float, number: int = 0) -> Lane:
+    """Return a lane: public-looking addresses, or loopback and free choice of net."""
+    if name == "namespace":
+        return Lane(name, "93.184", 80, 443, pace)
+    return Lane(name, f"127.{20 + number % 200}", 8080, 8443, pace)
 
-
-def loopback_lane(pace: float) -> Lane:
-    """Return the lane for machines without namespaces."""
-    return Lane("loopback", "127.77", 8080, 8443, pace)
-
-
-LANES: dict[str, Callable[[float], Lane]] = {
-    "namespace": namespace_lane,
-    "loopback": loopback_lane,
-}
 
 PORTS = (22, 25, 80, 443, 5432, 6379, 8080, 8443)
 CANARIES: dict[str, tuple[str, ...]] = {
@@ -61,17 +59,11 @@ CANARIES: dict[str, tuple[str, ...]] = {
 }
 
 
-def exhibits() -> Iterator[Exhibit]:
+@cache
+def exhibits() -> tuple[Exhibit, ...]:
     """Return every case which is one fetch."""
-    return chain(
-        transport(),
-        encodings(),
-        redirects(),
-        names(),
-        handshakes(),
-        pages(),
-        robots(),
-    )
+    halls = (transport, encodings, redirects, names, handshakes, pages, robots)
+    return tuple(exhibit for hall in halls for exhibit in hall())
 
 
 def all_cases() -> list[Case]:
@@ -83,5 +75,8 @@ def all_sites() -> list[Site]:
     """Return every host of the zoo; its place in the list decides its address."""
     hostile = (site for exhibit in exhibits() for site in exhibit.sites)
     maps = (each.site for each in sitemaps())
-    good = (Site(slug=f"good-{number}") for number in range(HEALTHY_SITES))
+    good = (
+        Site(slug=f"good-{number}", serve=unhurried, robots=unhurried_robots, good=True)
+        for number in range(HEALTHY_SITES)
+    )
     return [*hostile, *maps, *good]

@@ -6,6 +6,9 @@ from typing import Any, TypeAlias
 
 from tests.zoo.wire import Connect, Lane, Request, Serve, healthy, no_robots
 
+ON_PLAIN = "on-plain"
+"""Speaks TLS on the port of plain HTTP."""
+
 
 @dataclass(frozen=True, slots=True)
 class Seen:
@@ -46,6 +49,8 @@ class Site:
     connect: Connect | None = None
     tls: str | None = None
     listens: bool = True
+    good: bool = False
+    """Not hostile at all; served by a process of its own."""
     both: bool = False
     """Also answers on the plain port (a TLS site) or on the TLS port."""
 
@@ -75,7 +80,7 @@ class Case:
 
     def address(self, lane: Lane) -> str:
         """Return the URL to fetch in this lane."""
-        if "://" in self.url:
+        if not self.url.startswith("/"):
             return self.url.replace("{http}", str(lane.http)).replace(
                 "{https}", str(lane.https)
             )
@@ -112,6 +117,7 @@ def exhibit(
     more: Sequence[Site] = (),
 ) -> Exhibit:
     """Write down one case; `expect` holds outcome words separated by blanks."""
+    on_tls_port = tls is not None and tls != ON_PLAIN
     site = Site(
         slug=slug,
         serve=serve,
@@ -126,7 +132,7 @@ def exhibit(
         title=title,
         url=url,
         slug=slug,
-        tls=tls is not None,
+        tls=on_tls_port,
         expect=tuple(expect.split()),
         limit=limit,
         waits=waits,

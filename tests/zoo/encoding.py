@@ -161,14 +161,15 @@ def charsets() -> Iterator[Exhibit]:
             b"\xed\xa0\x80 <title>\xed\xb0\x80</title>",
             "utf-8",
         ),
-        ("34c", "UTF-16 without a mark", TEXT.encode("utf-16-le"), "utf-16le"),
+        ("34c", "UTF-16 with a mark", TEXT.encode("utf-16"), "utf-16"),
+        ("34d", "UTF-16 without a mark", TEXT.encode("utf-16-le"), "utf-16le"),
     ):
         yield exhibit(
             number,
             title,
             says(answer(body, kind=f"text/html; charset={kind}")),
             slug=f"charset-{number}",
-            expect="ok",
+            expect="ok" if number != "34d" else "ok not_html",
             judge=is_text,
         )
 
@@ -283,7 +284,11 @@ def holds(text: str) -> Judge:
 
 
 def is_text(evidence: Evidence) -> str | None:
+    if evidence.outcome != "ok":
+        return None
     text = str(evidence.result.text)
+    if "\0" in text:
+        return "the text holds NUL"
     try:
         text.encode()
     except UnicodeEncodeError:

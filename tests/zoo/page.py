@@ -122,6 +122,16 @@ def hostile_bodies() -> Iterator[tuple[str, str, str]]:
     yield "75f", "1 MB of one letter", page("a" * MEBI + "!")
     yield "75g", "1 MB of dots", page("." * MEBI + "@" + "." * MEBI)
     yield "75h", "1 MB of entities", page("&amp;&#64;&commat;" * (MEBI // 18))
+    meta = "<meta name=a content=b>"
+    yield "75i", "60 KB of scripts never closed", meta + "<script " * 7500 + page()
+    yield "75j", "60 KB of comments never closed", meta + "<!--" * 15_000 + page()
+    yield "75k", "60 KB of metas never closed", meta + "<meta " * 10_000 + page()
+    yield "75l", "a meta of many attributes", f"<meta {'a=b ' * 1000}>" * 15 + page()
+    yield (
+        "75m",
+        "a refresh of blanks",
+        f"{meta[:-1]} content='0;{' ' * 4000}'>" + page(),
+    )
     yield "76", "payloads in every field", page(PAYLOADS, title=PAYLOADS)
 
 

@@ -190,7 +190,7 @@ def bad_locations() -> Iterator[Exhibit]:
             first_then(head + line + b"\r\n"),
             slug=f"location-{letter}",
             # Blanks and stray bytes may be quoted and followed, or refused.
-            expect="bad_http bad_url" + (" ok" if letter in "bdj" else ""),
+            expect="bad_http bad_url" + (" ok" if letter in "bdgj" else ""),
             judge=at_most(2),
         )
 

@@ -1,14 +1,18 @@
 """Asks the zoo's own DNS server, as a stub resolver does: UDP, then TCP."""
 
 import asyncio
-from collections.abc import Sequence
+import socket
+import struct
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import dnslib
 
 from scrapersky.errors import DnsFailed, NoSuchHost
 
-TRIES = 2
+TRUNCATED, RCODE, NXDOMAIN = 2, 15, 3
+POINTER = 0xC0
+RECORD = struct.Struct("!HHIH")
 
 
 class ZooResolver:
@@ -31,13 +35,12 @@ class ZooResolver:
             query = bytes(dnslib.DNSRecord.question(host, kind).pack())
         except (UnicodeError, dnslib.DNSError, ValueError) as error:
             raise DnsFailed(host, "is no name that can be asked for") from error
-        reply = dnslib.DNSRecord.parse(await self.over_udp(query))
-        if reply.header.tc:
-            reply = dnslib.DNSRecord.parse(await self.over_tcp(query))
-        if reply.header.rcode == dnslib.RCODE.NXDOMAIN:
+        reply = await self.over_udp(query)
+        if reply[2] & TRUNCATED:
+            reply = await self.over_tcp(query)
+        if reply[3] & RCODE == NXDOMAIN:
             return None
-        wanted = getattr(dnslib.QTYPE, kind)
-        return [str(row.rdata) for row in reply.rr if row.rtype == wanted]
+        return list(addresses_of(reply, getattr(dnslib.QTYPE, kind)))
 
     async def over_udp(self, query: bytes) -> bytes:
         """Send one datagram and return the answer to it."""
@@ -61,6 +64,26 @@ class ZooResolver:
         finally:
             writer.close()
             await writer.wait_closed()
+
+
+def addresses_of(packet: bytes, wanted: int) -> Iterator[str]:
+    """Return the addresses in an answer; a library is too slow for 4,000 of them."""
+    (count,) = struct.unpack_from("!H", packet, 6)
+    at = after_name(packet, 12) + 4
+    for _ in range(count):
+        at = after_name(packet, at)
+        kind, _class, _ttl, size = RECORD.unpack_from(packet, at)
+        at += RECORD.size
+        if kind == wanted:
+            family = socket.AF_INET if size == 4 else socket.AF_INET6
+            yield socket.inet_ntop(family, packet[at : at + size])
+        at += size
+
+
+def after_name(packet: bytes, at: int) -> int:
+    while packet[at] and packet[at] < POINTER:
+        at += packet[at] + 1
+    return at + (2 if packet[at] else 1)
 
 
 class Inbox(asyncio.DatagramProtocol):

@@ -12,8 +12,9 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
+from scrapersky.crawler.pool import tls_context
 from scrapersky.crawler.resolver import Resolver, SystemResolver
-from tests.zoo import LANES, namespace
+from tests.zoo import make_lane, namespace
 from tests.zoo.case import Seen
 from tests.zoo.resolver import ZooResolver
 from tests.zoo.wire import Lane, Request
@@ -34,7 +35,8 @@ class Rig:
     """The zoo, running; use it as an async context manager."""
 
     def __init__(self, lane: str, pace: float) -> None:
-        self.lane: Lane = LANES[lane](pace)
+        # Another network for each process: two runs on one machine do not meet.
+        self.lane: Lane = make_lane(lane, pace, os.getpid())
         self._directory = tempfile.TemporaryDirectory(prefix="zoo-")
         self._process: asyncio.subprocess.Process | None = None
         self._turn = asyncio.Lock()
@@ -56,10 +58,10 @@ class Rig:
 
     async def __aenter__(self) -> Self:
         apart = namespace.unshare() if self.is_isolated else []
-        words = (self.lane.name, str(self.lane.pace), str(self.directory))
+        words = (self.lane.name, str(self.lane.pace), str(os.getpid()))
         self._process = await asyncio.create_subprocess_exec(
             *apart,
-            *(sys.executable, "-m", "tests.zoo.serve", *words),
+            *(sys.executable, "-m", "tests.zoo.serve", *words, str(self.directory)),
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
             cwd=ROOT,
@@ -142,8 +144,10 @@ class Rig:
         return ZooResolver(*self.name_server)
 
     def trust(self) -> ssl.SSLContext:
-        """Return a client's context as it is by default, with our CA instead."""
-        return ssl.create_default_context(cafile=str(self.directory / "ca.pem"))
+        """Return the crawler's own context, which trusts our CA as well."""
+        context = tls_context()
+        context.load_verify_locations(str(self.directory / "ca.pem"))
+        return context
 
     def extra_networks(self) -> tuple[Any, ...]:
         """Return the networks the crawler must be given: none in a namespace."""

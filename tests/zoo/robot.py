@@ -75,6 +75,23 @@ def sizes() -> Iterator[Exhibit]:
         url="/" + "a" * 500,
         expect="ok robots_denied",
     )
+    distinct = "".join(f"Disallow: /{n}*b{n}*c$\n" for n in range(20_000))
+    yield exhibit(
+        "81h",
+        "robots.txt with 20,000 different patterns",
+        robots=rules("User-agent: *\n" + distinct),
+        slug="robots-patterns",
+        url="/" + "ab" * 250,
+        expect="ok robots_denied",
+    )
+    agents = "".join(f"User-agent: bot{n}\n" for n in range(12_000))
+    yield exhibit(
+        "81i",
+        "robots.txt with 12,000 agents",
+        robots=rules(agents + "Disallow: /a\n" * 12_000 + DENY_ALL),
+        slug="robots-agents",
+        expect="robots_denied",
+    )
     yield exhibit(
         "81g",
         "a rule of 2,000 stars",

@@ -1,7 +1,7 @@
 """The process that holds the zoo: its sites, its DNS server, its canaries.
 
-Started as `python -m tests.zoo.serve LANE PACE DIRECTORY`; greets with one line of
-JSON, and afterwards answers every line on its input with one line on its output.
+Started as `python -m tests.zoo.serve LANE PACE NUMBER DIRECTORY`; greets with one
+line of JSON, and afterwards answers every line on its input with one line on its output.
 """
 
 import asyncio
@@ -10,14 +10,14 @@ import json
 import os
 import socket
 import sys
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from tests.zoo import CANARIES, LANES, all_sites, namespace
-from tests.zoo.case import Site
+from tests.zoo import CANARIES, all_sites, make_lane, namespace
+from tests.zoo.case import ON_PLAIN, Site
 from tests.zoo.name import NameServer, Zone
-from tests.zoo.tls import ON_PLAIN, RAW, Authority
+from tests.zoo.tls import RAW, Authority
 from tests.zoo.wire import Exchange, Lane, Visit, converse
 
 LONGEST = 300.0
@@ -39,21 +39,29 @@ class Keeper:
         self.plugs: list[socket.socket] = []
 
     async def open(self, sites: Iterable[Site], canaries: Iterable[str]) -> None:
-        """Listen for every site, and in every place that must stay untouched."""
+        """Listen for every bad site, and in every place that must stay untouched."""
         authority = Authority()
         authority.save(self.directory / "ca.pem")
-        plain: dict[str, str] = {}
-        for number, site in enumerate(sites):
-            address = self.lane.address(number)
-            if site.slug != "dns-nowhere":
-                plain[site.slug] = address
-            if site.listens:
+        for address, site in self.addressed(sites):
+            if site.listens and not site.good:
                 await self.open_site(site, address, authority)
             elif site.slug == "blackhole":
                 self.plug(address)
-        await self.open_names(Zone(plain, self.lane.pace))
         for place in canaries:
             await self.open_canary(place)
+
+    async def open_good(self, sites: Sequence[Site]) -> None:
+        """Listen for the good sites and for questions about any name."""
+        for address, site in self.addressed(sites):
+            if site.good:
+                await listen(self.handler(site), address, self.lane.http)
+        plain = {site.slug: address for address, site in self.addressed(sites)}
+        del plain["dns-nowhere"]
+        await self.open_names(Zone(plain, self.lane.pace))
+
+    def addressed(self, sites: Iterable[Site]) -> Iterator[tuple[str, Site]]:
+        """Return each site with its address."""
+        return ((self.lane.address(n), site) for n, site in enumerate(sites))
 
     async def open_site(self, site: Site, address: str, authority: Authority) -> None:
         handler = self.handler(site)
@@ -128,6 +136,10 @@ class Keeper:
             case "log":
                 visits, self.log[:] = [as_json(visit) for visit in self.log], []
                 return {"visits": visits, "canaries": self.canaries}
+            case "yield":
+                # In the world the bad servers do not run on the crawler's processors.
+                os.nice(19)
+                return {}
             case "open":
                 return {"deaf": self.deaf}
             case _:
@@ -154,21 +166,49 @@ def as_json(visit: Visit) -> dict[str, Any]:
     }
 
 
-async def main(lane: Lane, directory: Path) -> None:
+async def serve_good(lane: Lane, directory: Path) -> None:
+    """Be the good half of the zoo, in a process the bad half cannot slow down."""
+    await Keeper(lane, directory).open_good(all_sites())
+    print("ready", flush=True)
+    await asyncio.to_thread(sys.stdin.read)
+
+
+async def start_good(words: Sequence[str]) -> asyncio.subprocess.Process:
+    """Start the good half; it ends when we do, for it reads from us."""
+    child = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-m", "tests.zoo.serve", *words, "good"),
+        stdin=asyncio.subprocess.PIPE,
+        stdout=asyncio.subprocess.PIPE,
+    )
+    if child.stdout and await child.stdout.readline() != b"ready\n":
+        raise RuntimeError("the good half did not start")
+    return child
+
+
+async def main(lane: Lane, directory: Path, words: Sequence[str]) -> None:
     """Serve until the input ends."""
     loop = asyncio.get_running_loop()
     # A client that hangs up in the middle is what the zoo provokes, not news.
     loop.set_exception_handler(lambda _loop, _context: None)
     keeper = Keeper(lane, directory)
+    good: asyncio.subprocess.Process | None = None
     print(json.dumps({"hello": os.getpid()}), flush=True)
     while line := await asyncio.to_thread(sys.stdin.readline):
         if line.strip() == "open":
             if lane.name == "namespace":
                 namespace.hold_addresses()
+            good = await start_good(words)
             await keeper.open(all_sites(), CANARIES[lane.name])
         print(json.dumps(keeper.report(line.strip())), flush=True)
+    if good is not None and good.stdin is not None:
+        good.stdin.close()
+        await good.wait()
 
 
 if __name__ == "__main__":
-    name, pace, where = sys.argv[1:]
-    asyncio.run(main(LANES[name](float(pace)), Path(where)))
+    name, pace, number, where, *role = sys.argv[1:]
+    place = make_lane(name, float(pace), int(number))
+    if role:
+        asyncio.run(serve_good(place, Path(where)))
+    else:
+        asyncio.run(main(place, Path(where), sys.argv[1:]))

@@ -15,13 +15,11 @@ from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec, rsa
 
-from tests.zoo.case import Exhibit, at_most, exhibit
-from tests.zoo.wire import HEALTHY, Exchange, Request, healthy, says
+from tests.zoo.case import ON_PLAIN, Exhibit, at_most, exhibit
+from tests.zoo.wire import HEALTHY, Exchange, Request, says
 
 RAW = "raw"
 """Listens on the TLS port and does not speak TLS by itself."""
-ON_PLAIN = "on-plain"
-"""Speaks TLS on the port of plain HTTP."""
 
 
 def handshakes() -> Iterator[Exhibit]:
@@ -85,9 +83,9 @@ def handshakes() -> Iterator[Exhibit]:
     yield exhibit(
         "59a",
         "plain HTTP on the TLS port",
-        healthy,
         slug="tls-plain",
         tls=RAW,
+        connect=plain_answer,
         expect="bad_tls",
     )
     yield exhibit(
@@ -97,6 +95,11 @@ def handshakes() -> Iterator[Exhibit]:
         tls=ON_PLAIN,
         expect="bad_http robots_denied",
     )
+
+
+async def plain_answer(exchange: Exchange) -> None:
+    await exchange.reader.read(4096)
+    await exchange.send(HEALTHY)
 
 
 async def silent(exchange: Exchange) -> None:

@@ -177,6 +177,22 @@ async def no_robots(exchange: Exchange, request: Request) -> bool:
     return True
 
 
+USUAL_ANSWER_TIME = 0.05
+"""Seconds a good host takes, so that a millisecond of ours is not half of it."""
+
+
+async def unhurried(exchange: Exchange, request: Request) -> bool:
+    """Answer as a good server on a real network does."""
+    await asyncio.sleep(USUAL_ANSWER_TIME)
+    return await healthy(exchange, request)
+
+
+async def unhurried_robots(exchange: Exchange, request: Request) -> bool:
+    """Have no robots.txt, after a while."""
+    await asyncio.sleep(USUAL_ANSWER_TIME)
+    return await no_robots(exchange, request)
+
+
 async def converse(
     exchange: Exchange, serve: Serve, robots: Serve, *, budget: float
 ) -> None:
