@@ -15,7 +15,7 @@ def main() -> None:
     runs = LONG if options.long else QUICK
     print(Row.HEADER, flush=True)
     for name in options.names or runs:
-        runs[name]()
+        print(runs[name](), flush=True)
 
 
 if __name__ == "__main__":

@@ -6,6 +6,7 @@ injects faults while there is work left, waits for the end and lets the checker 
 
 import asyncio
 import contextlib
+import dataclasses
 import random
 import threading
 import time
@@ -28,6 +29,8 @@ from tests.engine.rig.proxy import FaultProxy, fault_proxy
 from tests.engine.rig.worker import Order
 
 LEASE = 3.0
+PLENTY = 200
+HALF_OPEN_LIMIT = 15.0
 PATIENCE = 120.0
 # Random kills hit some items again and again; whether such an item is poison is
 # another scenario's question.
@@ -68,8 +71,8 @@ class Field:
 
     cluster: Cluster
     database: str
-    seeds: int
-    started: float = 0.0
+    seeds: int = 0
+    started: float = dataclasses.field(default_factory=time.monotonic)
 
     @property
     def dsn(self) -> str:
@@ -91,6 +94,20 @@ class Field:
             **changes,
         )
 
+    def keep_busy(self) -> None:
+        """Sow more seeds when few are left: a fault without work proves nothing."""
+        if unfinished(self.dsn) < PLENTY:
+            self.sow(PLENTY)
+
+    def sow(self, seeds: int) -> None:
+        """Queue so many more seeds."""
+        with psycopg.connect(self.dsn) as connection:
+            connection.execute(
+                "INSERT INTO seed (id) SELECT generate_series(%s::bigint, %s::bigint)",
+                [self.seeds + 1, self.seeds + seeds],
+            )
+        self.seeds += seeds
+
     def has_work(self) -> bool:
         """Whether some item has not come to its end."""
         return unfinished(self.dsn) > 0
@@ -107,7 +124,7 @@ class Field:
         recovery = time.monotonic() - last_fault
         # The last claims are deleted with the last settle; nothing runs after it.
         findings = inspect(self.dsn)
-        row = Row(
+        return Row(
             fault,
             injected,
             findings.seeds * 2,
@@ -119,8 +136,6 @@ class Field:
             note,
             findings,
         )
-        print(row)
-        return row
 
 
 @contextlib.contextmanager
@@ -132,11 +147,9 @@ def orchard(
         server = cluster or stack.enter_context(running_cluster(**settings))
         name = server.create_database(f"orchard_{time.monotonic_ns()}")
         asyncio.run(lay_out(server.url(name)))
-        with psycopg.connect(server.dsn(name)) as connection:
-            connection.execute(
-                "INSERT INTO seed (id) SELECT generate_series(1, %s)", [seeds]
-            )
-        yield Field(server, name, seeds, time.monotonic())
+        field = Field(server, name)
+        field.sow(seeds)
+        yield field
 
 
 async def lay_out(url: str) -> None:
@@ -151,14 +164,10 @@ async def lay_out(url: str) -> None:
 def inject(
     field: Field, faults: int, every: float, fault: Callable[[int], None]
 ) -> int:
-    """Inject faults one after the other while there is work; return how many."""
+    """Inject faults one after the other, each into a fleet that has work to do."""
     for number in range(faults):
         time.sleep(every)
-        if not field.has_work():
-            raise RuntimeError(
-                f"the work ended after {number} of {faults} faults: the run proves less "
-                "than it says; give it more items or a longer pause"
-            )
+        field.keep_busy()
         fault(number)
     return faults
 
@@ -179,16 +188,19 @@ def kill_workers(
 
 def stop_workers(*, seeds: int, pauses: int, pause: float, seed: int = 2) -> Row:
     """SIGSTOP random workers for longer than their lease, then wake them."""
-    with orchard(seeds) as field, fleet_of(field, pause, seed) as fleet:
+    with orchard(seeds) as field, fleet_of(field, pause, seed, lease=1.0) as fleet:
 
         def freeze(_: int) -> None:
             victim = fleet.pause_one()
-            time.sleep(1.5 * LEASE)
+            time.sleep(4.0)
             fleet.resume(victim)
 
         injected = inject(field, pauses, 0.2, freeze)
-        refused = count_refused(field)
-        return field.finish("SIGSTOP for 1.5 leases", injected, note=refused)
+        row = field.finish("SIGSTOP for four leases", injected)
+        rescued = count_attempts(field, "rescued")
+        assert rescued > 0, "no claim was taken away: the pauses were too short"
+        refused = count_attempts(field, "refused")
+        return dataclasses.replace(row, note=f"{rescued} rescued, {refused} refused")
 
 
 def restart_database(*, seeds: int, restarts: int, every: float, pause: float) -> Row:
@@ -256,7 +268,11 @@ def hold_connections(*, seeds: int, holds: int, every: float, pause: float) -> R
         with fleet_of(field, pause, 7, url=url):
             time.sleep(1)
             inject(field, holds, every, lambda _: hold_one(proxy))
-            return field.finish("connection held half-open", proxy.injected)
+            row = field.finish("connection held half-open", proxy.injected)
+        spent = count_attempts(field, "retried")
+        assert spent == 0, f"{spent} innocent items were charged with an attempt"
+        assert row.recovery < HALF_OPEN_LIMIT
+        return row
 
 
 def hold_one(proxy: FaultProxy) -> None:
@@ -269,16 +285,12 @@ def jump_clock(*, seeds: int, jumps: int, every: float, pause: float) -> Row:
     library = faketime_library()
     chance = random.Random(8)
     with orchard(seeds, faketime=library) as field:
-        if library is not None:
-            how = "by libfaketime"
-            leap = lambda: leap_by_library(field, chance)  # noqa: E731
-        else:
-            how = "by shifting leases (no libfaketime)"
-            leap = lambda: leap_by_shift(field, chance)  # noqa: E731
+        leap = leap_by_library if library else leap_by_shift
+        how = "by libfaketime" if library else "by shifting leases (no libfaketime)"
         with fleet_of(field, pause, 8) as fleet:
             for skew in (-86_400.0, 86_400.0):
                 fleet.start(field.order(pause=pause, skew=skew))
-            injected = inject(field, jumps, every, lambda _: leap())
+            injected = inject(field, jumps, every, lambda _: leap(field, chance))
             return field.finish("database clock jumps", injected, note=how)
 
 
@@ -321,18 +333,8 @@ def poison(*, seeds: int, poisons: int, pause: float) -> Row:
         assert row.findings is not None
         assert row.findings.fruits == seeds - poisons
         # The poisoned ones are dead letters by design, not lost.
-        return Row(
-            row.fault,
-            poisons,
-            row.items,
-            row.lost - poisons,
-            row.doubled,
-            row.stuck,
-            row.recovery,
-            row.seconds,
-            f"{poisons} quarantined, nobody else",
-            row.findings,
-        )
+        note = f"{poisons} quarantined, nobody else"
+        return dataclasses.replace(row, lost=row.lost - poisons, note=note)
 
 
 def terminate_workers(*, seeds: int, stops: int, every: float, pause: float) -> Row:
@@ -345,7 +347,7 @@ def terminate_workers(*, seeds: int, stops: int, every: float, pause: float) -> 
 
             def stop(_: int) -> None:
                 nonlocal slowest
-                victim = fleet.chance.choice(fleet.workers)
+                victim = fleet.choose()
                 slowest = max(slowest, fleet.ask_to_stop(victim))
                 fleet.fill()
 
@@ -420,10 +422,11 @@ def proxy_before(cluster: Cluster) -> Iterator[FaultProxy]:
         loop.close()
 
 
-def count_refused(field: Field) -> str:
-    """Say how many claims were taken away from workers that seemed dead."""
-    rescued = field.cluster.execute(
-        "SELECT count(*) FROM curation.attempt WHERE outcome = 'rescued'",
+def count_attempts(field: Field, outcome: str) -> int:
+    """Count the attempts that ended this way."""
+    found = field.cluster.execute(
+        f"SELECT count(*) FROM curation.attempt WHERE outcome = '{outcome}'",
         database=field.database,
     )
-    return f"{rescued[0][0]} rescued"
+    assert isinstance(found[0][0], int)
+    return found[0][0]

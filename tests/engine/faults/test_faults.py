@@ -22,6 +22,7 @@ def test_no_item_is_lost_doubled_or_stuck_in_a_long_run(name: str) -> None:
 
 
 def assert_clean(row: Row) -> None:
+    print(row)
     assert (row.lost, row.doubled, row.stuck) == (0, 0, 0)
     assert row.findings is not None
     assert row.findings.claims_left == 0

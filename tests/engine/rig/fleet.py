@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from multiprocessing.context import ForkServerContext, ForkServerProcess
+from multiprocessing.synchronize import Event
 
 from tests.engine.rig.worker import Order, work
 
@@ -21,6 +22,20 @@ def _context() -> ForkServerContext:
     return context
 
 
+@dataclass(frozen=True, slots=True)
+class Member:
+    """A worker process, and whether it has begun to work."""
+
+    process: ForkServerProcess
+    ready: Event
+
+    @property
+    def pid(self) -> int:
+        """The process's number."""
+        assert self.process.pid is not None
+        return self.process.pid
+
+
 @dataclass
 class Fleet:
     """So many worker processes, replaced as they die."""
@@ -28,58 +43,73 @@ class Fleet:
     order: Order
     size: int
     seed: int = 0
-    workers: list[ForkServerProcess] = field(default_factory=list)
+    workers: list[Member] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self.chance = random.Random(self.seed)
         self._context = _context()
 
-    def start(self, order: Order | None = None) -> ForkServerProcess:
+    def start(self, order: Order | None = None) -> Member:
         """Start one more worker."""
-        process = self._context.Process(target=work, args=(order or self.order,))
+        ready = self._context.Event()
+        process = self._context.Process(target=work, args=(order or self.order, ready))
         process.start()
-        self.workers.append(process)
-        return process
+        member = Member(process, ready)
+        self.workers.append(member)
+        return member
 
     def fill(self) -> None:
         """Replace the dead until the fleet is complete."""
-        self.workers = [worker for worker in self.workers if worker.is_alive()]
+        alive = [member for member in self.workers if member.process.is_alive()]
+        for member in self.workers:
+            if member not in alive:
+                member.process.close()
+        self.workers = alive
         while len(self.workers) < self.size:
             self.start()
 
+    def choose(self) -> Member:
+        """Return a random worker that is at work: a fault must hit someone busy."""
+        deadline = time.monotonic() + 30
+        while True:
+            busy = [member for member in self.workers if member.ready.is_set()]
+            if busy:
+                return self.chance.choice(busy)
+            if time.monotonic() > deadline:
+                raise TimeoutError("no worker started")
+            time.sleep(0.01)
+
     def kill_one(self) -> None:
         """SIGKILL a random worker, and wait until the system has buried it."""
-        victim = self.chance.choice(self.workers)
-        victim.kill()
-        victim.join()
+        victim = self.choose()
+        victim.process.kill()
+        victim.process.join()
 
-    def pause_one(self) -> ForkServerProcess:
+    def pause_one(self) -> Member:
         """SIGSTOP a random worker; its sockets stay open, its clock stands still."""
-        victim = self.chance.choice(self.workers)
-        assert victim.pid is not None
+        victim = self.choose()
         os.kill(victim.pid, signal.SIGSTOP)
         return victim
 
-    def resume(self, victim: ForkServerProcess) -> None:
+    def resume(self, victim: Member) -> None:
         """SIGCONT a worker that was stopped."""
-        assert victim.pid is not None
         os.kill(victim.pid, signal.SIGCONT)
 
-    def ask_to_stop(self, victim: ForkServerProcess) -> float:
+    def ask_to_stop(self, victim: Member) -> float:
         """SIGTERM a worker; return the seconds until it was gone."""
         started = time.monotonic()
-        victim.terminate()
-        victim.join(30)
-        assert not victim.is_alive(), "the worker did not stop within 30 s"
+        victim.process.terminate()
+        victim.process.join(30)
+        assert not victim.process.is_alive(), "the worker did not stop within 30 s"
         return time.monotonic() - started
 
     def end(self) -> None:
         """SIGKILL everyone."""
-        for worker in self.workers:
-            worker.kill()
-        for worker in self.workers:
-            worker.join()
-            worker.close()
+        for member in self.workers:
+            member.process.kill()
+        for member in self.workers:
+            member.process.join()
+            member.process.close()
         self.workers = []
 
 

@@ -9,6 +9,7 @@ import contextlib
 import random
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass, field
+from typing import cast
 
 CHUNK = 65536
 
@@ -88,6 +89,7 @@ class FaultProxy:
 
     def __post_init__(self) -> None:
         self._chance = random.Random(self.seed)
+        self._carriers: set[asyncio.Task[None]] = set()
 
     def hold(self, link: Link) -> None:
         """Stop reading from either side and leave both sockets open: half-open TCP."""
@@ -114,6 +116,13 @@ class FaultProxy:
         self.injected += 1
         return True
 
+    async def end(self) -> None:
+        """Cut every connection and wait until each has been buried."""
+        for link in list(self.links):
+            link.cut()
+        self.release()
+        await asyncio.gather(*self._carriers, return_exceptions=True)
+
     async def serve(
         self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
     ) -> None:
@@ -128,6 +137,7 @@ class FaultProxy:
             return
         link = Link(writer, downstream)
         self.links.add(link)
+        self._carriers.add(cast("asyncio.Task[None]", asyncio.current_task()))
         pumps = [
             asyncio.ensure_future(self._to_server(link, reader)),
             asyncio.ensure_future(self._to_client(link, upstream)),
@@ -140,6 +150,7 @@ class FaultProxy:
                 pump.cancel()
             await asyncio.gather(*pumps, return_exceptions=True)
             link.cut()
+            self._carriers.discard(cast("asyncio.Task[None]", asyncio.current_task()))
 
     async def _to_server(self, link: Link, reader: asyncio.StreamReader) -> None:
         while data := await _read(reader):
@@ -186,12 +197,8 @@ async def fault_proxy(
         yield proxy
     finally:
         server.close()
-        for link in list(proxy.links):
-            link.cut()
-        await asyncio.sleep(0)
-        proxy.release()
-        with contextlib.suppress(TimeoutError):
-            await asyncio.wait_for(server.wait_closed(), 5)
+        await proxy.end()
+        await server.wait_closed()
 
 
 async def _read(reader: asyncio.StreamReader) -> bytes:

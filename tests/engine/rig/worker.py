@@ -8,6 +8,7 @@ import sys
 import time
 from dataclasses import dataclass, field
 from datetime import timedelta
+from multiprocessing.synchronize import Event
 from pathlib import Path
 from typing import Any
 
@@ -31,7 +32,7 @@ class Order:
     skew: float = 0.0
 
 
-def work(order: Order) -> None:
+def work(order: Order, ready: Event) -> None:
     """Run a worker until it is told to stop; what it says goes to the log."""
     with Path(order.log).open("a", buffering=1) as log:
         os.dup2(log.fileno(), sys.stdout.fileno())
@@ -42,10 +43,10 @@ def work(order: Order) -> None:
         if order.skew:
             real = time.time
             time.time = lambda: real() + order.skew
-        asyncio.run(serve(order))
+        asyncio.run(serve(order, ready))
 
 
-async def serve(order: Order) -> None:
+async def serve(order: Order, ready: Event) -> None:
     """Drain both stages until SIGTERM."""
     database = connect(parse_target(order.url, pooler=order.pooler), pool_size=3)
     worker = Worker(
@@ -60,6 +61,8 @@ async def serve(order: Order) -> None:
         lambda: stopping.append(asyncio.ensure_future(worker.stop())),
     )
     try:
+        await worker.start()
+        ready.set()
         await worker.run()
     finally:
         await database.dispose()
