@@ -100,13 +100,20 @@ def _evaluate(
             return None, "", False
     parts: list[str] = []
     literals: list[str] = []
-    place = start
+    place, array, sums = start, 0, 0
     while place < len(tokens):
         kind, text = tokens[place]
         if kind == "string":
             literal = _unquoted(text)
             literals.append(literal)
             parts.append(literal)
+        elif text == "[":
+            array, sums = len(parts), 0
+        elif text == "+":
+            sums += 1
+        elif text == "join" and not sums:
+            parts[array:] = [_separator(tokens, place).join(parts[array:])]
+            place += 2
         elif kind == "name":
             place = _apply_name(tokens, place, variables, parts)
         place += 1
@@ -115,6 +122,12 @@ def _evaluate(
         joined = max(literals, key=len, default="") or value
         value = joined[::-1]
     return value, name, adds
+
+
+def _separator(tokens: list[_Token], place: int) -> str:
+    """Give what a `join` puts between: the '@' of ['info', 'acme.com'].join('@')."""
+    kind, text = tokens[place + 2] if place + 2 < len(tokens) else ("", "")
+    return _unquoted(text) if kind == "string" else ""
 
 
 def _apply_name(
