@@ -136,10 +136,10 @@ class Person:
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """Where the business is; `street` and `city` are lines as written."""
+    """Where the business is; `lines` are as people write it there."""
 
+    lines: tuple[str, str]
     street: str
-    city: str
     postcode: str
     town: str
     country: str

@@ -208,10 +208,11 @@ def _handle(slug: str) -> str:
 def _address(locale: Locale, random: Random) -> Address:
     postcode = fill(locale.postcode, random)
     house = str(random.randrange(1, 180))
-    street = random.choice(locale.streets)
+    street = locale.street.format(house=house, street=random.choice(locale.streets))
+    city = locale.city.format(postcode=postcode, town=locale.town)
     return Address(
-        street=locale.street.format(house=house, street=street),
-        city=locale.city.format(postcode=postcode, town=locale.town),
+        lines=(city, street) if locale.is_large_first else (street, city),
+        street=street,
         postcode=postcode,
         town=locale.town,
         country=locale.country,
@@ -241,7 +242,7 @@ def _person(invented: _Invented, domain: str | None) -> Person:
 
 
 def _full_name(locale: Locale, first: Word, last: Word) -> str:
-    if locale.family_first:
+    if locale.is_large_first:
         return f"{last.text} {first.text}"
     return f"{first.text} {last.text}"
 

@@ -51,8 +51,8 @@ class Locale:
     trades: Mapping[str, Word]
 
     @property
-    def family_first(self) -> bool:
-        """Whether the family name is written before the given name."""
+    def is_large_first(self) -> bool:
+        """Whether the family comes before the given name, the city before the street."""
         return self.country == "JP"
 
 

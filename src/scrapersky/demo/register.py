@@ -110,7 +110,7 @@ def place_json(business: Business) -> dict[str, Any]:
     return {
         "id": place_id(business),
         "name": business.name,
-        "address": f"{address.street}, {address.city}",
+        "address": ", ".join(address.lines),
         "street": address.street,
         "postcode": address.postcode,
         "town": address.town,

@@ -63,7 +63,7 @@ def imprint_block(business: Business) -> str:
     """Write who is responsible for the site."""
     words = business.locale.words_for
     address = business.address
-    lines = (business.name, address.street, address.city)
+    lines = (business.name, *address.lines)
     rows = [f"<p>{'<br>'.join(escape(line) for line in lines)}</p>"]
     rows += [f"<p>{escape(p.role)}: {escape(p.name)}</p>" for p in business.people[:1]]
     rows += [
@@ -135,10 +135,11 @@ def _choose(is_micro: bool, micro: str, is_hcard: bool, hcard: str) -> str:  # n
 
 def _address(business: Business, card: _Card) -> str:
     address = business.address
-    return (
-        f"<p{card.address}><span{card.street}>{escape(address.street)}</span><br>"
-        f"{escape(address.city)}</p>"
-    )
+    lines = [
+        f"<span{card.street if line == address.street else ''}>{escape(line)}</span>"
+        for line in address.lines
+    ]
+    return f"<p{card.address}>{'<br>'.join(lines)}</p>"
 
 
 def _line(business: Business, line: Line, card: _Card) -> str:
