@@ -8,10 +8,13 @@ from datetime import timedelta
 from protego import Protego
 
 from scrapersky.crawler.hosts import RobotsState, StoredRobots
+from scrapersky.crawler.limits import KIB, MIB
 from scrapersky.crawler.result import RobotsVerdict
 from scrapersky.kit.urls import Url
 
-MAX_PARSED = 500
+MAX_PARSED_TEXT = 4 * MIB
+"""Parsed rules take sixty times the memory of their text."""
+SMALLEST_WEIGHT = 2 * KIB
 MAX_SITEMAPS = 100
 MAX_EXPLAINED = 200
 SHORTEST_DELAY = timedelta(seconds=1)
@@ -39,6 +42,11 @@ class Robots:
             crawl_delay=self.crawl_delay,
             sitemaps=self.sitemaps,
         )
+
+    @property
+    def weight(self) -> int:
+        """Return what keeping the rules costs, in characters of their text."""
+        return len(self.stored.text) + SMALLEST_WEIGHT
 
     @property
     def crawl_delay(self) -> timedelta | None:
@@ -113,6 +121,7 @@ class RobotsShelf:
 
     def __init__(self) -> None:
         self._parsed: OrderedDict[str, Robots] = OrderedDict()
+        self._weight = 0
 
     def find(self, origin: str, stored: StoredRobots) -> Robots | None:
         """Return the parsed form of what is stored, if it was parsed before."""
@@ -120,11 +129,13 @@ class RobotsShelf:
         return known if known is not None and known.stored is stored else None
 
     def put(self, origin: str, robots: Robots) -> None:
-        """Keep a parsed file; the oldest makes room."""
+        """Keep a parsed file; the oldest make room."""
+        if (older := self._parsed.pop(origin, None)) is not None:
+            self._weight -= older.weight
         self._parsed[origin] = robots
-        self._parsed.move_to_end(origin)
-        if len(self._parsed) > MAX_PARSED:
-            self._parsed.popitem(last=False)
+        self._weight += robots.weight
+        while self._weight > MAX_PARSED_TEXT and len(self._parsed) > 1:
+            self._weight -= self._parsed.popitem(last=False)[1].weight
 
 
 _AGENT = re.compile(r"\s*user[- ]?agent\s*[:\s]\s*(.*)", re.IGNORECASE)
