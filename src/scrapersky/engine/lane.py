@@ -18,6 +18,9 @@ from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 from scrapersky.engine.transaction import Transaction
 
 PATIENCE = timedelta(seconds=10)
+# If we fall silent in the middle, the server must let go of the rows as soon as we
+# would have given it up ourselves. LOCAL: a pooler lends the connection to others.
+BEGIN = "BEGIN; SET LOCAL idle_in_transaction_session_timeout = 10000"
 TRANSIENT_CLASSES = ("08", "40", "53", "55", "57", "58")
 """Connection, rollback, resources, object state, intervention, system errors."""
 
@@ -57,7 +60,7 @@ class Lane:
             assert self._connection is not None  # noqa: S101 - for the type checker
             try:
                 async with asyncio.timeout(self._patience):
-                    await driver.execute("BEGIN")
+                    await driver.execute(BEGIN)
                 yield Transaction(self._connection, driver)
                 async with asyncio.timeout(self._patience):
                     await driver.execute("COMMIT")

@@ -57,7 +57,7 @@ class StageRun:
         self.busy_at = time.monotonic()
         self.empty_at = self.empty_waiting_at = 0.0
         self.settled = 0
-        self._rate = 0.0
+        self._ahead = 0
         self._rate_at = time.monotonic()
         self._rate_settled = 0
         self._dialect = dialect
@@ -72,8 +72,7 @@ class StageRun:
 
     def has_room(self) -> bool:
         """Return whether another batch should be claimed now."""
-        ahead = min(self.stage.batch - 1, int(self._rate * LOOK_AHEAD))
-        if len(self.ready) > ahead:
+        if len(self.ready) > self._ahead:
             return False
         return len(self.held) + self.stage.batch <= self._most_held
 
@@ -105,16 +104,20 @@ class StageRun:
             self.suspect = None
             self.suspect_gone.set()
 
+    def note_begun(self) -> None:
+        """Ask for another batch as soon as this one is nearly begun."""
+        if len(self.ready) <= self._ahead:
+            self.room.set()
+
     def note_settled(self, count: int) -> None:
         """Count what was settled and make room for more."""
         now = self.busy_at = time.monotonic()
         self.settled += count
         if now - self._rate_at > LOOK_AHEAD:
-            done = self.settled - self._rate_settled
-            self._rate = done / (now - self._rate_at)
+            # As many items ready as are finished while the next claim is under way.
+            rate = (self.settled - self._rate_settled) / (now - self._rate_at)
+            self._ahead = min(self.stage.batch - 1, int(rate * LOOK_AHEAD))
             self._rate_at, self._rate_settled = now, self.settled
-        elif self._rate_settled == 0:
-            self._rate = self.settled / max(now - self._rate_at, 1e-3)
         self.room.set()
 
     def lose(self, item: str, fence: int) -> None:
@@ -141,8 +144,6 @@ class StageRun:
     def finish(self, held: Held, result: Result) -> None:
         """Hand a result over to be settled."""
         self._on_finished(self, held, result)
-        if len(self.ready) < self.stage.batch:
-            self.room.set()
 
     def make_item(self, held: Held) -> Any:  # noqa: ANN401 - an instance of the model
         """Return the row of a claimed item as a detached model instance."""
@@ -199,6 +200,7 @@ class Slot:
         try:
             while ready:
                 held = self.held = ready.popleft()
+                run.note_begun()
                 self.since = time.monotonic()
                 result = await self._attempt(held)
                 self.held = None
