@@ -23,5 +23,3 @@ async def engine(empty_database: TestDatabase) -> AsyncIterator[AsyncEngine]:
 @pytest.fixture
 def desk(engine: AsyncEngine, empty_database: TestDatabase) -> Desk:
     return Desk(engine, empty_database.dsn)
-
-

@@ -190,7 +190,9 @@ async def test_a_broken_stage_pauses_and_returns_its_items_unharmed(desk: Desk) 
 
     assert await desk.states() == {"Queued": 30}
     assert await desk.one("SELECT count(*) FROM curation.claim") == 0
-    assert await desk.one("SELECT paused_why FROM curation.stage") == "the key was refused"
+    assert (
+        await desk.one("SELECT paused_why FROM curation.stage") == "the key was refused"
+    )
     assert desk.told(Paused)[0].why == "the key was refused"
     assert {event.outcome for event in desk.told(Settled)} == {"returned"}
 
@@ -208,7 +210,9 @@ async def test_a_broken_stage_may_resume_by_itself(desk: Desk) -> None:
         await desk.until("SELECT count(*) FROM ticket WHERE state = 'Complete'", 3)
 
 
-async def test_texts_postgresql_cannot_store_are_stored_all_the_same(desk: Desk) -> None:
+async def test_texts_postgresql_cannot_store_are_stored_all_the_same(
+    desk: Desk,
+) -> None:
     await desk.open(1)
 
     await desk.drain(triage(always(GiveUp("nul \x00 and \ud800" + "x" * 50_000))))
