@@ -271,7 +271,7 @@ def hold_connections(*, seeds: int, holds: int, every: float, pause: float) -> R
             row = field.finish("connection held half-open", proxy.injected)
         spent = count_attempts(field, "retried")
         assert spent == 0, f"{spent} innocent items were charged with an attempt"
-        assert row.recovery < HALF_OPEN_LIMIT
+        assert row.recovery < HALF_OPEN_LIMIT, f"it took {row.recovery:.1f} s"
         return row
 
 
