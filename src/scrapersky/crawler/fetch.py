@@ -58,7 +58,7 @@ from scrapersky.errors import (
     Unforeseen,
     UnsupportedScheme,
 )
-from scrapersky.kit.urls import Url, parse_url
+from scrapersky.kit.urls import Url, parse_url, registrable_domain
 
 AnswerT = TypeVar("AnswerT")
 
@@ -109,6 +109,8 @@ class Crawler:
         self._aside = ThreadPoolExecutor(1, thread_name_prefix="robots")
         self._shelf = RobotsShelf()
         self._reading: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+        # The list of suffixes takes a while to load; better now than in a host's turn.
+        registrable_domain("example.com")
         if policy.extra_networks:
             networks = [str(network) for network in policy.extra_networks]
             log.warning(
@@ -210,7 +212,12 @@ class Crawler:
         self._guard.check_port(url)
         if not self.policy.obey_robots:
             return self.policy.host_delay
-        rules = await self._rules(journey)
+        began = time.monotonic()
+        try:
+            rules = await self._rules(journey)
+        finally:
+            # A trip of its own, or waiting for someone else's.
+            journey.waited += time.monotonic() - began
         verdict = journey.verdict = await _work_out(
             partial(rules.verdict, url), self._aside if rules.stored.is_long else None
         )
@@ -376,8 +383,6 @@ class Crawler:
         except FetchError as error:
             self._tell(trip, error.outcome, why=error.why)
             raise
-        finally:
-            journey.waited += time.monotonic() - trip.started
         self._tell(trip, "ok", status=exchange.status, body_bytes=len(exchange.content))
         return self._interpret(exchange)
 

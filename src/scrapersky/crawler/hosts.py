@@ -91,6 +91,7 @@ class Gate:
     busy: bool = False
     free_at: float = 0.0
     paused_until: float = 0.0
+    back_at: float = 0.0
     why: str = ""
     waiters: "deque[asyncio.Future[None]]" = field(default_factory=deque)
     timer: asyncio.TimerHandle | None = None
@@ -100,9 +101,8 @@ class Gate:
 class Gates:
     """Turns inside one process: first come, first served, one at a time per key."""
 
-    def __init__(self, on_quiet: Callable[[str, Gate], None] | None = None) -> None:
+    def __init__(self) -> None:
         self.gates: OrderedDict[str, Gate] = OrderedDict()
-        self._on_quiet = on_quiet
 
     def gate(self, key: str) -> Gate:
         """Return the gate of a key, making it if need be."""
@@ -116,7 +116,7 @@ class Gates:
         gate = self.gate(key)
         now = time.monotonic()
         if gate.paused_until > now:
-            raise paused(url, key, gate.paused_until - now, gate.why)
+            raise paused(url, key, gate.back_at - now, gate.why)
         if not gate.busy and gate.free_at <= now and not gate.waiters:
             gate.busy = True
             return
@@ -133,10 +133,23 @@ class Gates:
         gate.free_at = max(gate.free_at, now + delay.total_seconds())
         self._admit(key, gate)
 
-    def pause(self, key: str, seconds: float, why: str) -> None:
-        """Refuse the key for a while, also to those who wait already."""
+    def reopen(self, key: str) -> None:
+        """End a turn that was no request."""
+        gate = self.gates[key]
+        gate.busy = False
+        self._admit(key, gate)
+
+    def pause(
+        self, key: str, seconds: float, why: str, *, told: float | None = None
+    ) -> None:
+        """Refuse the key for a while, also to those who wait already.
+
+        They are `told` to come back after another time, where someone else knows better.
+        """
         gate = self.gate(key)
-        gate.paused_until, gate.why = time.monotonic() + seconds, why
+        now = time.monotonic()
+        gate.paused_until, gate.why = now + seconds, why
+        gate.back_at = now + (seconds if told is None else told)
         self._admit(key, gate)
 
     def _admit(self, key: str, gate: Gate) -> None:
@@ -147,17 +160,11 @@ class Gates:
         if gate.paused_until > now:
             for waiter in gate.waiters:
                 if not waiter.done():
-                    waiter.set_exception(
-                        paused("", key, gate.paused_until - now, gate.why)
-                    )
+                    waiter.set_exception(paused("", key, gate.back_at - now, gate.why))
             gate.waiters.clear()
         while gate.waiters and gate.waiters[0].done():
             gate.waiters.popleft()
-        if gate.busy:
-            return
-        if not gate.waiters:
-            if self._on_quiet is not None:
-                self._on_quiet(key, gate)
+        if gate.busy or not gate.waiters:
             return
         if gate.free_at <= now:
             gate.busy = True

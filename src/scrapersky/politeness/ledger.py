@@ -1,0 +1,351 @@
+"""The ledger of hosts in PostgreSQL: one request at a time over all workers and restarts.
+
+A worker leases a host for some seconds and then takes turns inside its own process, so
+a request costs no round trip. Everything a lease allows must be over when it ends: a
+turn is given only while the lease outlasts the longest request. A background task
+renews the leases in use and returns the others, each all at once.
+"""
+
+import asyncio
+import time
+from collections import OrderedDict
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from datetime import timedelta
+from types import TracebackType
+from typing import Any, Self
+from uuid import UUID, uuid4
+
+import structlog
+from sqlalchemy import Row, TextClause
+from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy.ext.asyncio import AsyncEngine
+
+from scrapersky.crawler import HostStatistics, RobotsState, StoredRobots
+from scrapersky.crawler.hosts import Gate, Gates, busy, count, paused
+from scrapersky.errors import HostBusy
+from scrapersky.politeness import statement
+
+MAX_ROBOTS = 1_000
+IDLE_BEFORE_RETURN = 0.5
+POLL = 0.25
+DATABASE_TROUBLE = (SQLAlchemyError, OSError, TimeoutError)
+
+log = structlog.get_logger("scrapersky.politeness")
+
+
+@dataclass(slots=True)
+class _Lease:
+    """What this process may do at one host, by its own monotonic clock."""
+
+    until: float
+    delay: float
+    written_delay: float
+    """The delay as the database knows it, should we die."""
+
+    def is_due(self, soon: float) -> bool:
+        """Say whether to renew: its end is near, or the site asks for more time."""
+        return self.until < soon or self.delay > self.written_delay
+
+
+class PostgresLedger:
+    """A HostLedger shared by everyone who uses the same database.
+
+    `longest_request` must be no shorter than the crawler's total time limit; a lease
+    is `lease` long, and hosts of a worker that died rest until theirs is over.
+    """
+
+    def __init__(
+        self,
+        engine: AsyncEngine,
+        *,
+        lease: timedelta = timedelta(seconds=45),
+        longest_request: timedelta = timedelta(seconds=32),
+        delay: timedelta = timedelta(seconds=1),
+    ) -> None:
+        self._engine = engine
+        self._owner: UUID = uuid4()
+        self._lease = lease
+        self._reserve = longest_request.total_seconds()
+        self._delay = delay.total_seconds()
+        self._gates = Gates()
+        self._leases: dict[str, _Lease] = {}
+        self._counted: dict[tuple[str, str], HostStatistics] = {}
+        self._robots: OrderedDict[str, StoredRobots] = OrderedDict()
+        self._keeper: asyncio.Task[None] | None = None
+
+    async def __aenter__(self) -> Self:
+        """Begin to keep the leases."""
+        self._keeper = asyncio.create_task(self._keep(), name="politeness")
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Return every lease and write down what was counted."""
+        if self._keeper is not None:
+            self._keeper.cancel()
+            with suppress(asyncio.CancelledError):
+                await self._keeper
+        try:
+            await self._return(list(self._leases))
+            await self._write_counts()
+        except DATABASE_TROUBLE as trouble:
+            # The leases end by themselves.
+            log.warning("ledger.unreachable", error=type(trouble).__name__)
+
+    async def acquire(self, key: str, *, url: str, patience: timedelta) -> None:
+        """Wait for the turn at a key; raise HostPaused or HostBusy."""
+        deadline = time.monotonic() + patience.total_seconds()
+        await self._gates.enter(key, url=url, patience=patience)
+        try:
+            if not self._covers_a_request(key):
+                await self._obtain(key, url, deadline)
+        except BaseException:
+            self._gates.leave(key, delay=timedelta())
+            raise
+
+    def release(self, key: str, *, delay: timedelta) -> None:
+        """End the turn."""
+        if (lease := self._leases.get(key)) is not None:
+            lease.delay = max(self._delay, delay.total_seconds())
+        self._gates.leave(key, delay=delay)
+
+    async def pause(self, key: str, length: timedelta | None, *, why: str) -> None:
+        """Let nobody in for a while, or until `resume`; all workers will know."""
+        seconds = length.total_seconds() if length else float("inf")
+        self._gates.pause(key, min(seconds, POLL), why, told=seconds)
+        # Without the lease the next one here asks the database, like everyone else.
+        self._leases.pop(key, None)
+        await self._execute(statement.PAUSE, key=key, length=length, why=why)
+
+    async def resume(self, key: str) -> None:
+        """End a pause."""
+        await self._execute(statement.RESUME, key=key)
+        self._gates.pause(key, 0.0, "")
+
+    def record(self, key: str, outcome: str, *, size: int, seconds: float) -> None:
+        """Count one finished request; written down with the next renewal."""
+        counted = self._counted.setdefault((key, outcome), HostStatistics())
+        count(counted, outcome, size=size, seconds=seconds)
+
+    async def statistics(self, key: str) -> HostStatistics:
+        """Return what became of the requests to one host, of all workers."""
+        await self._write_counts()
+        found = HostStatistics()
+        for row in await self._execute(statement.STATISTICS, key=key):
+            found.outcomes[row.outcome] += row.requests
+            found.requests += row.requests
+            found.bytes += row.bytes
+            found.seconds += row.seconds
+        return found
+
+    async def read_robots(self, origin: str) -> StoredRobots | None:
+        """Return the robots.txt of an origin if anyone read it lately."""
+        known = self._robots.get(origin)
+        if known is not None and self._is_fresh(known):
+            return known
+        try:
+            rows = await self._execute(statement.READ_ROBOTS, origin=origin)
+        except DATABASE_TROUBLE as trouble:
+            log.warning("ledger.unreachable", error=type(trouble).__name__)
+            raise HostBusy(origin, "the ledger of hosts cannot be reached") from trouble
+        for row in rows:
+            stored = StoredRobots(
+                RobotsState(row.state), row.text, row.why, row.expires_at
+            )
+            return self._remember(origin, stored)
+        return None
+
+    async def keep_robots(self, origin: str, robots: StoredRobots) -> None:
+        """Keep a robots.txt for all workers."""
+        self._remember(origin, robots)
+        try:
+            await self._execute(
+                statement.KEEP_ROBOTS,
+                origin=origin,
+                state=robots.state.value,
+                text=robots.text,
+                why=robots.why,
+                expires=robots.expires,
+            )
+        except DATABASE_TROUBLE as trouble:
+            log.warning("ledger.unreachable", error=type(trouble).__name__)
+
+    def _covers_a_request(self, key: str) -> bool:
+        lease = self._leases.get(key)
+        return lease is not None and lease.until - time.monotonic() > self._reserve
+
+    async def _obtain(self, key: str, url: str, deadline: float) -> None:
+        """Get or renew the lease, then wait out what the last holder left to wait."""
+        while True:
+            asked = time.monotonic()
+            row = await self._ask(key, url)
+            if row is not None:
+                delay, wait = float(row.delay), max(float(row.wait), 0.0)
+                self._leases[key] = _Lease(asked + float(row.lease), delay, delay)
+                # Whoever gives up waiting must not shorten the wait for the next.
+                gate = self._gates.gate(key)
+                gate.free_at = max(gate.free_at, time.monotonic() + wait)
+                if time.monotonic() + wait > deadline:
+                    raise busy(url, key, wait)
+                await asyncio.sleep(wait)
+                return
+            held = await self._why_not(key, url)
+            if time.monotonic() + min(held, POLL) > deadline:
+                raise busy(url, key, held)
+            await asyncio.sleep(min(max(held, 0.02), POLL))
+
+    async def _ask(self, key: str, url: str) -> Row[Any] | None:
+        delay = timedelta(seconds=self._delay)
+        lease = self._leases.pop(key, None)
+        if lease is not None:
+            delay = timedelta(seconds=lease.delay)
+        try:
+            rows = await self._execute(
+                statement.OBTAIN,
+                key=key,
+                owner=self._owner,
+                lease=self._lease,
+                delay=delay,
+            )
+        except DATABASE_TROUBLE as trouble:
+            # Without the ledger nobody knows whose turn it is, so it is nobody's.
+            raise HostBusy(url, "the ledger of hosts cannot be reached") from trouble
+        return rows[0] if rows else None
+
+    async def _why_not(self, key: str, url: str) -> float:
+        """Return for how long someone else holds the lease; raise if it is a pause."""
+        try:
+            rows = await self._execute(statement.WHO_HOLDS, key=key)
+        except DATABASE_TROUBLE as trouble:
+            raise HostBusy(url, "the ledger of hosts cannot be reached") from trouble
+        for row in rows:
+            if row.pause is not None:
+                raise paused(url, key, float(row.pause), row.pause_reason or "")
+            return max(float(row.lease or 0), 0.0)
+        return 0.0
+
+    async def _keep(self) -> None:
+        """Renew, return and write down, for as long as the ledger is open."""
+        spare = self._lease.total_seconds() - self._reserve
+        beat = max(min(spare / 3, IDLE_BEFORE_RETURN), 0.05)
+        while True:
+            await asyncio.sleep(beat)
+            try:
+                await self._renew([key for key in self._leases if self._is_used(key)])
+                await self._return(
+                    [key for key in self._leases if not self._is_used(key)]
+                )
+                await self._write_counts()
+            except DATABASE_TROUBLE as trouble:
+                log.warning("ledger.unreachable", error=type(trouble).__name__)
+            except Exception:
+                log.exception("ledger.failed")
+
+    def _is_used(self, key: str) -> bool:
+        gate = self._gates.gates.get(key)
+        if gate is None:
+            return False
+        recently = time.monotonic() - gate.used_at < IDLE_BEFORE_RETURN
+        return gate.busy or bool(gate.waiters) or recently
+
+    async def _renew(self, keys: list[str]) -> None:
+        """Renew what has spent a third of its spare time; forget what was lost."""
+        spare = self._lease.total_seconds() - self._reserve
+        soon = time.monotonic() + self._reserve + spare * 2 / 3
+        due = sorted(key for key in keys if self._leases[key].is_due(soon))
+        if not due:
+            return
+        delays = [self._leases[key].delay for key in due]
+        asked = time.monotonic()
+        rows = await self._execute(
+            statement.RENEW,
+            keys=due,
+            delays=delays,
+            owner=self._owner,
+            lease=self._lease,
+        )
+        renewed = {row.key for row in rows}
+        for key, delay in zip(due, delays, strict=True):
+            if key not in renewed:
+                self._leases.pop(key, None)
+            elif (lease := self._leases.get(key)) is not None:
+                lease.until = asked + self._lease.total_seconds()
+                lease.written_delay = delay
+
+    async def _return(self, keys: list[str]) -> None:
+        """Give leases back; the next holder waits out the rest of our delay."""
+        if not keys:
+            return
+        now = time.monotonic()
+        leases = {key: self._leases.pop(key) for key in sorted(keys)}
+        with self._shut(leases):
+            await self._execute(
+                statement.RETURN,
+                keys=list(leases),
+                delays=[lease.delay for lease in leases.values()],
+                rests=[max(self._gate(key).free_at - now, 0.0) for key in leases],
+                owner=self._owner,
+            )
+
+    @contextmanager
+    def _shut(self, keys: Iterable[str]) -> Iterator[None]:
+        """Let nobody ask for a lease while the last one is on its way back."""
+        gates = {key: gate for key in keys if not (gate := self._gates.gate(key)).busy}
+        for gate in gates.values():
+            gate.busy = True
+        try:
+            yield
+        finally:
+            for key in gates:
+                self._gates.reopen(key)
+
+    def _gate(self, key: str) -> Gate:
+        return self._gates.gates.get(key) or Gate()
+
+    async def _write_counts(self) -> None:
+        if not self._counted:
+            return
+        counted, self._counted = self._counted, {}
+        values = list(counted.values())
+        try:
+            await self._execute(
+                statement.RECORD,
+                keys=[key for key, _ in counted],
+                outcomes=[outcome for _, outcome in counted],
+                requests=[one.requests for one in values],
+                sizes=[one.bytes for one in values],
+                seconds=[one.seconds for one in values],
+            )
+        except BaseException:
+            self._take_back(counted.items())
+            raise
+
+    def _take_back(
+        self, counted: Iterable[tuple[tuple[str, str], HostStatistics]]
+    ) -> None:
+        for place, lost in counted:
+            kept = self._counted.setdefault(place, HostStatistics())
+            kept.requests += lost.requests
+            kept.bytes += lost.bytes
+            kept.seconds += lost.seconds
+
+    def _remember(self, origin: str, stored: StoredRobots) -> StoredRobots:
+        self._robots[origin] = stored
+        self._robots.move_to_end(origin)
+        if len(self._robots) > MAX_ROBOTS:
+            self._robots.popitem(last=False)
+        return stored
+
+    def _is_fresh(self, stored: StoredRobots) -> bool:
+        return stored.expires.timestamp() > time.time()
+
+    async def _execute(self, what: TextClause, **values: object) -> list[Row[Any]]:
+        async with self._engine.begin() as connection:
+            result = await connection.execute(what, values)
+            return list(result.all()) if result.returns_rows else []

@@ -1,0 +1,134 @@
+"""The few statements of the ledger; times are the database's own.
+
+`next_at` always says from when on somebody else may send, even if the holder of the
+lease dies this very moment: it lies a whole lease and a delay ahead while the lease is
+held, and is drawn back when it is returned.
+"""
+
+from sqlalchemy import text
+
+_LIVE = "host.lease_owner = :owner AND host.lease_until >= clock_timestamp()"
+_START = f"""CASE WHEN {_LIVE} THEN clock_timestamp()
+             ELSE greatest(host.next_at, clock_timestamp()) END"""
+
+OBTAIN = text(
+    f"""
+    INSERT INTO hosts AS host (key, lease_owner, lease_until, starts_at, next_at, delay)
+    VALUES (:key, :owner, clock_timestamp() + :lease, clock_timestamp(),
+            clock_timestamp() + :lease + :delay, :delay)
+    ON CONFLICT (key) DO UPDATE SET
+        lease_owner = :owner,
+        starts_at = {_START},
+        lease_until = {_START} + :lease,
+        next_at = {_START} + :lease + greatest(host.delay, :delay),
+        updated_at = clock_timestamp()
+    WHERE (host.lease_owner IS NULL OR host.lease_owner = :owner
+           OR host.lease_until < clock_timestamp())
+      AND (host.paused_until IS NULL OR host.paused_until <= clock_timestamp())
+    RETURNING extract(epoch FROM starts_at - clock_timestamp()) AS wait,
+              extract(epoch FROM lease_until - clock_timestamp()) AS lease,
+              extract(epoch FROM delay) AS delay
+    """  # noqa: S608 - only our own constants are put together
+)
+
+WHO_HOLDS = text(
+    """
+    SELECT extract(epoch FROM lease_until - clock_timestamp()) AS lease,
+           CASE WHEN paused_until > clock_timestamp() THEN
+               least(extract(epoch FROM least(paused_until, clock_timestamp() + '1 day')
+                             - clock_timestamp()), 86400)
+           END AS pause,
+           pause_reason
+    FROM hosts WHERE key = :key
+    """
+)
+
+RENEW = text(
+    """
+    UPDATE hosts SET
+        lease_until = clock_timestamp() + :lease,
+        delay = make_interval(secs => mine.delay),
+        next_at = clock_timestamp() + :lease + make_interval(secs => mine.delay),
+        updated_at = clock_timestamp()
+    FROM unnest(CAST(:keys AS text[]), CAST(:delays AS float8[])) AS mine (key, delay)
+    WHERE hosts.key = mine.key AND hosts.lease_owner = :owner
+      AND hosts.lease_until >= clock_timestamp()
+      AND (hosts.paused_until IS NULL OR hosts.paused_until <= clock_timestamp())
+    RETURNING hosts.key
+    """
+)
+
+RETURN = text(
+    """
+    UPDATE hosts SET
+        lease_owner = NULL, lease_until = NULL,
+        delay = make_interval(secs => mine.delay),
+        next_at = clock_timestamp() + make_interval(secs => mine.rest),
+        updated_at = clock_timestamp()
+    FROM unnest(CAST(:keys AS text[]), CAST(:delays AS float8[]), CAST(:rests AS float8[]))
+         AS mine (key, delay, rest)
+    WHERE hosts.key = mine.key AND hosts.lease_owner = :owner
+    """
+)
+
+PAUSE = text(
+    """
+    INSERT INTO hosts AS host (key, paused_until, pause_reason)
+    VALUES (:key, CASE WHEN CAST(:length AS interval) IS NULL THEN 'infinity'::timestamptz
+                  ELSE clock_timestamp() + CAST(:length AS interval) END, :why)
+    ON CONFLICT (key) DO UPDATE SET
+        -- A host's own wish never shortens what an operator decided.
+        paused_until = greatest(host.paused_until, excluded.paused_until),
+        pause_reason = CASE WHEN host.paused_until > excluded.paused_until
+                       THEN host.pause_reason ELSE excluded.pause_reason END,
+        updated_at = clock_timestamp()
+    """
+)
+
+RESUME = text(
+    """
+    UPDATE hosts SET paused_until = NULL, pause_reason = NULL,
+                     updated_at = clock_timestamp()
+    WHERE key = :key
+    """
+)
+
+RECORD = text(
+    """
+    INSERT INTO host_outcomes AS known (key, outcome, requests, bytes, seconds)
+    SELECT * FROM unnest(CAST(:keys AS text[]), CAST(:outcomes AS text[]),
+                         CAST(:requests AS int8[]), CAST(:sizes AS int8[]),
+                         CAST(:seconds AS float8[])) AS new
+    ORDER BY 1, 2
+    ON CONFLICT (key, outcome) DO UPDATE SET
+        requests = known.requests + excluded.requests,
+        bytes = known.bytes + excluded.bytes,
+        seconds = known.seconds + excluded.seconds,
+        last_at = clock_timestamp()
+    """
+)
+
+STATISTICS = text(
+    "SELECT outcome, requests, bytes, seconds FROM host_outcomes WHERE key = :key"
+)
+
+READ_ROBOTS = text(
+    """
+    SELECT state, text, why, expires_at FROM host_robots
+    WHERE origin = :origin AND expires_at > clock_timestamp()
+    """
+)
+
+KEEP_ROBOTS = text(
+    """
+    INSERT INTO host_robots (origin, state, text, why, expires_at)
+    VALUES (:origin, :state, :text, :why, :expires)
+    ON CONFLICT (origin) DO UPDATE SET
+        state = excluded.state, text = excluded.text, why = excluded.why,
+        expires_at = excluded.expires_at, fetched_at = clock_timestamp()
+    """
+)
+
+FORGET_ROBOTS = text(
+    "DELETE FROM host_robots WHERE expires_at < clock_timestamp() - interval '7 days'"
+)

@@ -1,0 +1,124 @@
+"""Four workers, ten hosts on three addresses, and someone who kills workers."""
+
+import asyncio
+import random
+import sys
+import time
+from collections.abc import AsyncIterator
+from dataclasses import dataclass, field
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+from sqlalchemy.ext.asyncio import AsyncEngine
+
+from tests.conftest import TestDatabase
+from tests.politeness.worker import HOSTS
+
+ROOT = Path(__file__).parents[2]
+WORKERS = 4
+TOLERANCE = 0.015
+
+
+@dataclass(slots=True)
+class Diary:
+    """What the server saw: who came, when it began, when it ended."""
+
+    visits: list[tuple[str, str, float, float]] = field(default_factory=list)
+
+    async def serve(
+        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+    ) -> None:
+        address = writer.get_extra_info("sockname")[0]
+        try:
+            while request := await reader.readuntil(b"\r\n\r\n"):
+                began = time.monotonic()
+                host = request.split(b"Host: ")[1].split(b":")[0].decode()
+                await asyncio.sleep(0.02)
+                writer.write(b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n")
+                self.visits.append((host, address, began, time.monotonic()))
+        except (asyncio.IncompleteReadError, ConnectionError):
+            pass
+        finally:
+            writer.close()
+
+    def breaches(self, place: int, delay: float) -> list[tuple[object, ...]]:
+        """Return every pair of visits to one host or address that were too close."""
+        found: list[tuple[object, ...]] = []
+        for key in {visit[place] for visit in self.visits}:
+            own = sorted((v[2], v[3]) for v in self.visits if v[place] == key)
+            found += [
+                (key, after[0] - before[1])
+                for before, after in pairwise(own)
+                if after[0] - before[1] < delay - TOLERANCE
+            ]
+        return found
+
+
+@pytest.fixture
+async def diary() -> AsyncIterator[tuple[Diary, int]]:
+    diary = Diary()
+    server = await asyncio.start_server(diary.serve, "0.0.0.0", 0)
+    yield diary, server.sockets[0].getsockname()[1]
+    server.close()
+
+
+async def start(
+    database: TestDatabase, port: int, delay: float
+) -> asyncio.subprocess.Process:
+    return await asyncio.create_subprocess_exec(
+        sys.executable,
+        "-m",
+        "tests.politeness.worker",
+        database.url,
+        str(port),
+        str(delay),
+        cwd=ROOT,
+        stdout=asyncio.subprocess.DEVNULL,
+    )
+
+
+async def rampage(
+    database: TestDatabase, port: int, *, delay: float, kills: int, pause: float
+) -> None:
+    """Run the workers, killing and replacing one after the other."""
+    workers = [await start(database, port, delay) for _ in range(WORKERS)]
+    try:
+        await asyncio.sleep(3)
+        for _ in range(kills):
+            await asyncio.sleep(random.uniform(0.5, 1.5) * pause)
+            victim = workers.pop(0)
+            victim.kill()
+            await victim.wait()
+            workers.append(await start(database, port, delay))
+        await asyncio.sleep(3)
+    finally:
+        for worker in workers:
+            worker.kill()
+            await worker.wait()
+
+
+async def test_killed_workers_break_no_manners(
+    empty_database: TestDatabase, engine: AsyncEngine, diary: tuple[Diary, int]
+) -> None:
+    seen, port = diary
+
+    await rampage(empty_database, port, delay=0.2, kills=4, pause=3.0)
+
+    assert {visit[0] for visit in seen.visits} == set(HOSTS)
+    assert len(seen.visits) >= 30
+    assert seen.breaches(0, 0.2) == []
+    assert seen.breaches(1, 0.2) == []
+
+
+@pytest.mark.long
+async def test_twenty_killed_workers_break_no_manners(
+    empty_database: TestDatabase, engine: AsyncEngine, diary: tuple[Diary, int]
+) -> None:
+    seen, port = diary
+
+    await rampage(empty_database, port, delay=1.0, kills=20, pause=3.0)
+
+    assert seen.breaches(0, 1.0) == []
+    assert seen.breaches(1, 1.0) == []
+    print(f"{len(seen.visits)} visits, 20 kills, no overlap, no gap under a second")
