@@ -1,4 +1,4 @@
-"""What time it is, for code that must not ask by itself."""
+"""What time it is, for people; work is decided by the database's clock alone."""
 
 from collections.abc import Callable
 from datetime import UTC, datetime

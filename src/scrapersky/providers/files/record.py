@@ -1,0 +1,317 @@
+"""One row of a file, whatever its form was, as a place."""
+
+import hashlib
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from scrapersky.providers.area import Point
+from scrapersky.providers.files.column import NETWORKS
+from scrapersky.providers.hours import week_from_osm
+from scrapersky.providers.phone import e164_all
+from scrapersky.providers.source import BusinessStatus, FoundPlace, Json, PlaceFacts
+from scrapersky.providers.value import (
+    count_of,
+    country_of,
+    joined,
+    number_of,
+    point_of,
+    rating_of,
+    storable,
+    text_of,
+    website_of,
+)
+
+PROVIDER = "file"
+EMAIL = re.compile(r"^[^@\s<>()\"',;]{1,64}@[^@\s<>()\"',;]+\.[^@\s<>()\"',;.]{2,}$")
+WRAPPED = re.compile(r'^="(.*)"$', re.DOTALL)
+FORMULA = re.compile(r"^(?:=|[+\-@].*[|!=]|[@\-+].*\()", re.DOTALL)
+PHONE = re.compile(r"^\+?[\d\s().\-/x;,:]+$")
+STATUSES = {
+    **dict.fromkeys(
+        ("operational", "operating", "open", "active", "yes"),
+        BusinessStatus.OPERATING,
+    ),
+    **dict.fromkeys(
+        ("closedtemporarily", "temporarilyclosed"), BusinessStatus.CLOSED_TEMPORARILY
+    ),
+    **dict.fromkeys(
+        ("closedpermanently", "permanentlyclosed", "closed", "inactive"),
+        BusinessStatus.CLOSED_PERMANENTLY,
+    ),
+    "moved": BusinessStatus.MOVED,
+    **dict.fromkeys(("futureopening", "future"), BusinessStatus.FUTURE),
+}
+COUNTRIES = {
+    "australia": "AU",
+    "austria": "AT",
+    "belgium": "BE",
+    "brasil": "BR",
+    "brazil": "BR",
+    "canada": "CA",
+    "denmark": "DK",
+    "deutschland": "DE",
+    "england": "GB",
+    "espana": "ES",
+    "finland": "FI",
+    "france": "FR",
+    "germany": "DE",
+    "india": "IN",
+    "ireland": "IE",
+    "italia": "IT",
+    "italy": "IT",
+    "mexico": "MX",
+    "netherlands": "NL",
+    "new zealand": "NZ",
+    "norway": "NO",
+    "osterreich": "AT",
+    "poland": "PL",
+    "portugal": "PT",
+    "schweiz": "CH",
+    "scotland": "GB",
+    "spain": "ES",
+    "sweden": "SE",
+    "switzerland": "CH",
+    "uk": "GB",
+    "united kingdom": "GB",
+    "united states": "US",
+    "united states of america": "US",
+    "usa": "US",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Record:
+    """What a row says, in our words."""
+
+    id: str | None = None
+    name: str | None = None
+    address: str | None = None
+    street: str | None = None
+    city: str | None = None
+    region: str | None = None
+    postal_code: str | None = None
+    country: str | None = None
+    point: Point | None = None
+    websites: tuple[str, ...] = ()
+    phones: tuple[str, ...] = ()
+    emails: tuple[str, ...] = ()
+    links: tuple[str, ...] = ()
+    categories: tuple[str, ...] = ()
+    rating: float | None = None
+    reviews_count: int | None = None
+    price_level: str | None = None
+    status: BusinessStatus | None = None
+    hours: str | None = None
+    attributes: Json = field(default_factory=dict)
+    licence: str | None = None
+
+    @property
+    def is_usable(self) -> bool:
+        """Say whether there is anything to call the place by or to go to."""
+        return bool(self.name or self.websites)
+
+    @property
+    def line(self) -> str | None:
+        """Return the address in one line."""
+        if self.address:
+            return self.address
+        place = joined((self.postal_code, self.city), " ")
+        return joined((self.street, place, self.region, self.country))
+
+
+@dataclass(slots=True)
+class Notes:
+    """What was left out of a row, and why."""
+
+    texts: list[str] = field(default_factory=list)
+
+    def add(self, text: str) -> None:
+        """Remember one thing."""
+        self.texts.append(text)
+
+
+def clean_cell(text: str, meaning: str | None, notes: Notes) -> str | None:
+    """Return the text of a cell; a formula is no value and is left out."""
+    cell = text_of(text)
+    if cell is None:
+        return None
+    if wrapped := WRAPPED.match(cell):
+        # How spreadsheets are made to keep the zeros of 00123.
+        cell = wrapped[1].replace('""', '"').strip()
+    if cell[:1] == "'" and cell[1:2] in {"=", "+", "-", "@"}:
+        cell = cell[1:]
+    is_phone = meaning == "phone" and PHONE.match(cell) is not None
+    if FORMULA.match(cell) and not is_phone:
+        notes.add(f"a formula is no value for {meaning or 'a column'}")
+        return None
+    return cell or None
+
+
+def record_from_cells(cells: Mapping[str, str], notes: Notes) -> Record:
+    """Make a record of cells by meaning."""
+    lat, lng = cells.get("latitude"), cells.get("longitude")
+    point = point_of(decimal(lat), decimal(lng))
+    if (lat or lng) and point is None:
+        notes.add("latitude and longitude are no point on Earth")
+    websites = tuple(
+        found
+        for part in listed(cells, "website", r"[;,\s|]+")
+        if (found := website_of(part))
+    )
+    if cells.get("website") and not websites:
+        notes.add("the website is no URL")
+    emails = tuple(listed(cells, "email", r"[;,\s|]+"))
+    good = tuple(part for part in emails if EMAIL.match(part))
+    if len(good) < len(emails):
+        notes.add("an e-mail address is none")
+    street = joined((cells.get("street"), cells.get("house_number")), " ")
+    return Record(
+        id=cells.get("id"),
+        name=cells.get("name"),
+        address=cells.get("address"),
+        street=street if cells.get("street") else None,
+        city=cells.get("city"),
+        region=cells.get("region"),
+        postal_code=cells.get("postal_code"),
+        country=country_code(cells.get("country")),
+        point=point,
+        websites=websites,
+        phones=tuple(listed(cells, "phone", r"[;|]+")),
+        emails=good,
+        links=links_of(cells),
+        categories=tuple(dict.fromkeys(listed(cells, "categories", r"[;,|]+"))),
+        rating=rating_of(decimal(cells.get("rating"))),
+        reviews_count=count_of(thousands(cells.get("reviews"))),
+        price_level=cells.get("price_level"),
+        status=status_of(cells.get("status")),
+        hours=cells.get("hours"),
+    )
+
+
+def links_of(cells: Mapping[str, str]) -> tuple[str, ...]:
+    """Return the profiles on social networks that are URLs."""
+    texts = [cells[name] for name in NETWORKS if name in cells]
+    texts += listed(cells, "socials", r"[;,\s|]+")
+    found = (website_of(text) for text in texts if "." in text)
+    return tuple(dict.fromkeys(link for link in found if link))
+
+
+def status_of(text: str | None) -> BusinessStatus | None:
+    """Read whether a business operates."""
+    return STATUSES.get(re.sub(r"[^a-z]", "", (text or "").casefold()))
+
+
+def country_code(text: str | None) -> str | None:
+    """Return the code of a country, by code or common name."""
+    if text is None:
+        return None
+    return country_of(text) or COUNTRIES.get(text.casefold().strip("."))
+
+
+def decimal(text: str | None) -> str | None:
+    """Return a number with a point where a comma was written."""
+    if text is not None and "." not in text and text.count(",") == 1:
+        return text.replace(",", ".")
+    return text
+
+
+def thousands(text: str | None) -> str | None:
+    """Return a whole number without the marks between its thousands."""
+    return re.sub(r"(?<=\d)[,.\s](?=\d{3}\b)", "", text) if text else text
+
+
+def listed(cells: Mapping[str, str], meaning: str, between: str) -> list[str]:
+    """Return the parts of a cell that may hold several."""
+    parts = re.split(between, cells.get(meaning, ""))
+    return [part.strip() for part in parts if part.strip()]
+
+
+def identify(record: Record, dataset: str) -> str:
+    """Return an id that is the same whenever the same place is read again.
+
+    An id of the file is only unique within its dataset. Without one, a place is known
+    by its name, where it is and its website; by its phone if it has neither.
+    """
+    if record.id is not None:
+        key = ("id", dataset, record.id)
+    else:
+        where = record.line or (
+            f"{record.point.latitude:.5f},{record.point.longitude:.5f}"
+            if record.point
+            else ""
+        )
+        site = record.websites[0] if record.websites else ""
+        phone = "" if where or site else " ".join(record.phones)
+        key = (
+            "key",
+            folded(record.name or ""),
+            f"{folded(where)}|{site}|{folded(phone)}",
+        )
+    return hashlib.sha256("\x1f".join(key).encode()).hexdigest()[:32]
+
+
+def folded(text: str) -> str:
+    """Return a text without case and punctuation, to compare."""
+    return " ".join(re.sub(r"[^\w]+", " ", text.casefold()).split())
+
+
+def found_place(record: Record, place_id: str, raw: Json, licence: str) -> FoundPlace:
+    """Make a place of a record."""
+    return FoundPlace(
+        source=PROVIDER,
+        source_place_id=place_id,
+        name=record.name,
+        address=record.line,
+        latitude=record.point.latitude if record.point else None,
+        longitude=record.point.longitude if record.point else None,
+        rating=record.rating,
+        reviews_count=record.reviews_count,
+        price_level=record.price_level,
+        categories=record.categories,
+        website=record.websites[0] if record.websites else None,
+        phone=record.phones[0] if record.phones else None,
+        business_status=record.status,
+        raw=storable(raw),
+        licence=licence,
+    )
+
+
+def facts_of(
+    record: Record, place_id: str, raw: Json, region: str | None
+) -> PlaceFacts:
+    """Make facts of a record."""
+    phones = e164_all(record.phones, record.country or region)
+    return PlaceFacts(
+        source=PROVIDER,
+        source_place_id=place_id,
+        name=record.name,
+        address=record.line,
+        street=record.street,
+        city=record.city,
+        region=record.region,
+        postal_code=record.postal_code,
+        country=record.country,
+        latitude=record.point.latitude if record.point else None,
+        longitude=record.point.longitude if record.point else None,
+        phone=phones[0] if phones else None,
+        phones=phones,
+        emails=record.emails,
+        website=record.websites[0] if record.websites else None,
+        links=tuple(dict.fromkeys((*record.websites[1:], *record.links))),
+        categories=record.categories,
+        hours=week_from_osm(record.hours) if record.hours else None,
+        rating=record.rating,
+        reviews_count=record.reviews_count,
+        price_level=record.price_level,
+        business_status=record.status,
+        attributes=record.attributes,
+        raw=storable(raw),
+        licence=str(raw.get("licence") or ""),
+    )
+
+
+def confidence_of(value: object) -> float | None:
+    """Return a confidence between 0 and 1, or None."""
+    number = number_of(value)
+    return number if number is not None and 0 <= number <= 1 else None

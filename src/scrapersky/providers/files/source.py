@@ -1,0 +1,330 @@
+"""The source itself: a file is read in pages; read twice, it gives the same places."""
+
+import asyncio
+import hashlib
+from collections.abc import AsyncIterator, Collection, Iterator
+from dataclasses import asdict, dataclass
+from decimal import Decimal
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from scrapersky.errors import BadPlaceFile, BadPlaceQuery, PlaceGone
+from scrapersky.providers.area import fence
+from scrapersky.providers.cell import Coverage
+from scrapersky.providers.files.column import meaning_of
+from scrapersky.providers.files.lines import (
+    cells_from_object,
+    is_overture,
+    read_lines,
+    record_from_overture,
+)
+from scrapersky.providers.files.record import (
+    PROVIDER,
+    Notes,
+    Record,
+    facts_of,
+    found_place,
+    identify,
+    record_from_cells,
+)
+from scrapersky.providers.files.table import Row, read_table
+from scrapersky.providers.purse import Purse
+from scrapersky.providers.source import (
+    NOBODY,
+    Estimate,
+    FoundPlace,
+    Json,
+    PlaceFacts,
+    PlacePage,
+    PlaceQuery,
+    Progress,
+    Resume,
+    RowProblem,
+)
+
+VERSION = 1
+LICENCE = "as supplied"
+TABLES = frozenset({".csv", ".tsv", ".tab", ".txt"})
+LINES = frozenset(
+    {".jsonl", ".ndjson", ".json", ".geojsonl", ".geojsonseq", ".geojson"}
+)
+REMEMBERED = 500_000
+"""Ids kept in memory to tell duplicates; beyond, only those within a page are told."""
+PIECE = 65_536
+
+
+@dataclass(frozen=True, slots=True)
+class FileSettings:
+    """Where files are read from, and how much at once."""
+
+    root: Path
+    """Only files below this directory are read."""
+    page_size: int = 500
+
+
+@dataclass(slots=True)
+class Bookmark:
+    """How far a file was read; JSON-able, so that it survives the process."""
+
+    query: str
+    file: str
+    rows: int = 0
+    found: int = 0
+    duplicates: int = 0
+    problems: int = 0
+    is_over: bool = False
+    cut_by_limit: bool = False
+
+    def to_json(self) -> Json:
+        """Return the bookmark as JSON-able values."""
+        return {"version": VERSION, **asdict(self)}
+
+    @classmethod
+    def from_json(cls, state: Json) -> "Bookmark | None":
+        """Read a bookmark as `to_json` wrote it; None for one of another version."""
+        values: dict[str, Any] = dict(state)
+        if values.pop("version", None) != VERSION:
+            return None
+        try:
+            return cls(**values)
+        except TypeError:
+            return None
+
+
+class PlaceFiles:
+    """Places from files in one directory."""
+
+    name = PROVIDER
+    licence = LICENCE
+    attribution = ""
+
+    def __init__(self, settings: FileSettings) -> None:
+        self._settings = settings
+
+    async def close(self) -> None:
+        """Do nothing: no file stays open between two pages of nobody."""
+
+    async def estimate(
+        self, query: PlaceQuery, *, resume: Resume | None = None
+    ) -> Estimate:
+        """Say what reading costs: nothing."""
+        del resume
+        self._path(query)
+        nothing = Decimal(0)
+        return Estimate(
+            requests_low=0,
+            requests_likely=0,
+            requests_high=0,
+            price_low=nothing,
+            price_likely=nothing,
+            price_high=nothing,
+            is_exact=True,
+            assumes=("a file costs nothing to read",),
+        )
+
+    async def search(
+        self,
+        query: PlaceQuery,
+        purse: Purse,
+        *,
+        resume: Resume | None = None,
+        fresh: Collection[str] = NOBODY,
+    ) -> AsyncIterator[PlacePage]:
+        """Give the places of the file, page by page, with what is wrong in each row."""
+        del purse, fresh
+        path = self._path(query)
+        mark = await asyncio.to_thread(bookmark, path, query, resume)
+        if mark.is_over:
+            yield page_of(mark, query)
+            return
+        seen = set(resume.delivered) if resume else set()
+        rows = rows_of(path)
+        try:
+            await asyncio.to_thread(skip, rows, mark.rows)
+            while not mark.is_over:
+                page = await asyncio.to_thread(self._next_page, rows, mark, query, seen)
+                yield page
+        finally:
+            await asyncio.to_thread(rows.close)
+
+    def facts(self, raw: Json, *, region: str | None = None) -> PlaceFacts:
+        """Read the facts out of a stored row."""
+        data = raw.get("row")
+        if not isinstance(data, dict):
+            raise PlaceGone(PROVIDER, "what was stored is no row of a file")
+        record = record_of(data, Notes())
+        return facts_of(record, identify(record, str(raw.get("dataset"))), raw, region)
+
+    async def details(
+        self,
+        place_id: str,
+        purse: Purse,
+        *,
+        raw: Json | None = None,
+        region: str | None = None,
+    ) -> PlaceFacts:
+        """Return what the row said; a file can be asked no more than that."""
+        del purse
+        if raw is None:
+            raise PlaceGone(PROVIDER, f"nothing was stored of {place_id[:64]}")
+        return self.facts(raw, region=region)
+
+    def _path(self, query: PlaceQuery) -> Path:
+        if not query.file:
+            raise BadPlaceQuery(PROVIDER, "a search needs the name of a file")
+        if query.limit is not None and query.limit < 1:
+            raise BadPlaceQuery(PROVIDER, "a limit is 1 or more")
+        root = self._settings.root.resolve()
+        path = (root / query.file.replace("\x00", "")).resolve()
+        if not path.is_relative_to(root) or not path.is_file():
+            raise BadPlaceFile(
+                PROVIDER,
+                f"there is no file {Path(query.file).name!r} to import",
+                hint=f"Put it into {root}.",
+            )
+        return path
+
+    def _next_page(
+        self,
+        rows: "Iterator[Row | RowProblem]",
+        mark: Bookmark,
+        query: PlaceQuery,
+        seen: set[str],
+    ) -> PlacePage:
+        places: dict[str, FoundPlace] = {}
+        problems: list[RowProblem] = []
+        is_inside = fence(query.area) if query.area else None
+        taken = 0
+        for row in islice(rows, self._settings.page_size):
+            taken += 1
+            mark.rows += 1
+            if isinstance(row, RowProblem):
+                problems.append(row)
+                continue
+            place, found = read_row(row, query)
+            problems += found
+            if place is None:
+                continue
+            if is_inside and place.point and not is_inside(place.point):
+                continue
+            if place.source_place_id in seen or place.source_place_id in places:
+                mark.duplicates += 1
+                continue
+            places[place.source_place_id] = place
+            if query.limit is not None and mark.found + len(places) >= query.limit:
+                mark.cut_by_limit = mark.is_over = True
+                break
+        if len(seen) < REMEMBERED:
+            seen.update(places)
+        mark.found += len(places)
+        mark.problems += sum(problem.is_fatal for problem in problems)
+        mark.is_over = mark.is_over or taken < self._settings.page_size
+        return page_of(
+            mark, query, places=tuple(places.values()), problems=tuple(problems)
+        )
+
+
+def rows_of(path: Path) -> Any:  # noqa: ANN401 - a generator of rows
+    """Open the file in the form it has."""
+    with path.open("rb") as file:
+        start = file.read(4096)
+    if start.startswith((b"PK\x03\x04", b"\xd0\xcf\x11\xe0")):
+        raise BadPlaceFile(
+            PROVIDER, "this is a spreadsheet", hint="Save it as CSV (UTF-8)."
+        )
+    if not start.strip():
+        raise BadPlaceFile(PROVIDER, "the file is empty")
+    suffix = path.suffix.lower()
+    begins_object = start.lstrip(b"\xef\xbb\xbf\x1e \t\r\n")[:1] == b"{"
+    if suffix in LINES or (suffix not in TABLES and begins_object):
+        return read_lines(path)
+    return read_table(path)
+
+
+def bookmark(path: Path, query: PlaceQuery, resume: Resume | None) -> Bookmark:
+    """Return where to begin: a file that changed is read anew from the top."""
+    fingerprint = fingerprint_of(path)
+    new = Bookmark(query.fingerprint, fingerprint)
+    old = Bookmark.from_json(resume.state) if resume and resume.state else None
+    if old is None:
+        return new
+    if old.query != query.fingerprint:
+        raise BadPlaceQuery(PROVIDER, "the state belongs to another search")
+    return old if old.file == fingerprint else new
+
+
+def fingerprint_of(path: Path) -> str:
+    """Return a short name of the content: its size, its beginning and its end."""
+    size = path.stat().st_size
+    with path.open("rb") as file:
+        start = file.read(PIECE)
+        file.seek(max(size - PIECE, 0))
+        end = file.read(PIECE)
+    return hashlib.sha256(b"%d\0%b\0%b" % (size, start, end)).hexdigest()[:16]
+
+
+def skip(rows: "Iterator[Row | RowProblem]", count: int) -> None:
+    """Pass over rows that were read before."""
+    next(islice(rows, count, count), None)
+
+
+def read_row(row: Row, query: PlaceQuery) -> tuple[FoundPlace | None, list[RowProblem]]:
+    """Make a place of a row, or say why it is none."""
+    notes = Notes(list(row.notes))
+    record = record_of(row.cells, notes)
+    problems = [RowProblem(row.line, note, is_fatal=False) for note in notes.texts]
+    if not record.is_usable:
+        return None, [*problems, RowProblem(row.line, "neither a name nor a website")]
+    dataset = query.dataset or Path(query.file or "").name
+    licence = record.licence or query.licence or LICENCE
+    raw: Json = {"row": row.cells, "dataset": dataset, "licence": licence}
+    return found_place(record, identify(record, dataset), raw, licence), problems
+
+
+def record_of(data: Json, notes: Notes) -> Record:
+    """Make a record of a row of any form."""
+    if is_overture(data):
+        return record_from_overture(data)
+    if all(isinstance(value, str) for value in data.values()):
+        cells: dict[str, str] = {}
+        for column, value in data.items():
+            meaning = meaning_of(column)
+            if meaning is not None:
+                cells.setdefault(meaning, value)
+        return record_from_cells(cells, notes)
+    return record_from_cells(cells_from_object(data, notes), notes)
+
+
+def page_of(
+    mark: Bookmark,
+    query: PlaceQuery,
+    *,
+    places: tuple[FoundPlace, ...] = (),
+    problems: tuple[RowProblem, ...] = (),
+) -> PlacePage:
+    """Return a page with the state to go on from."""
+    return PlacePage(
+        places=places,
+        state=mark.to_json(),
+        progress=Progress(
+            phase="done" if mark.is_over else "collect",
+            requests=0,
+            found=mark.found,
+            requests_left=0,
+            price_left=Decimal(0),
+            duplicates=mark.duplicates,
+        ),
+        coverage=coverage_of(mark, query) if mark.is_over else None,
+        problems=problems,
+    )
+
+
+def coverage_of(mark: Bookmark, query: PlaceQuery) -> Coverage:
+    """Say how much of the file became places."""
+    if mark.cut_by_limit:
+        return Coverage((), why=f"stopped at the limit of {query.limit} places")
+    why = f"{mark.rows} rows: {mark.found} places, {mark.duplicates} duplicates"
+    if mark.problems:
+        return Coverage((), why=f"{why}, {mark.problems} rows could not be used")
+    return Coverage((), is_complete=True, why=why)

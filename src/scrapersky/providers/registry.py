@@ -1,0 +1,114 @@
+"""Every source there is, by name; the one place that knows them all."""
+
+from collections.abc import AsyncIterator, Iterator, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from scrapersky.errors import SourceUnavailable
+from scrapersky.kit.clock import Clock, utc_now
+from scrapersky.providers.files import FileSettings, PlaceFiles
+from scrapersky.providers.google_places import GooglePlaces, GoogleSettings
+from scrapersky.providers.openstreetmap import (
+    Nominatim,
+    NominatimSettings,
+    OpenStreetMap,
+    OverpassSettings,
+)
+from scrapersky.providers.source import Geocoder, PlaceSource
+
+
+@dataclass(frozen=True, slots=True)
+class ProviderSettings:
+    """All that the sources need to know."""
+
+    user_agent: str
+    import_dir: Path
+    google: GoogleSettings = field(default_factory=GoogleSettings)
+    openstreetmap_enabled: bool = True
+    nominatim: NominatimSettings = field(default_factory=NominatimSettings)
+    overpass: OverpassSettings = field(default_factory=OverpassSettings)
+
+
+class Sources(Mapping[str, PlaceSource]):
+    """The sources that can be asked, and why the others cannot."""
+
+    def __init__(
+        self,
+        ready: Mapping[str, PlaceSource],
+        missing: Mapping[str, SourceUnavailable],
+        geocoder: Geocoder | None,
+    ) -> None:
+        self._ready = dict(ready)
+        self.missing = dict(missing)
+        self.geocoder = geocoder
+
+    def __getitem__(self, name: str) -> PlaceSource:
+        """Return a source; raise SourceUnavailable, saying why, if there is none."""
+        if name in self._ready:
+            return self._ready[name]
+        if (reason := self.missing.get(name)) is not None:
+            raise SourceUnavailable(name, reason.why, hint=reason.hint)
+        raise SourceUnavailable(
+            "places",
+            f"there is no source {name[:40]!r}",
+            hint=f"Sources are: {', '.join(sorted(self._ready))}.",
+        )
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._ready)
+
+    def __len__(self) -> int:
+        return len(self._ready)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._ready
+
+
+@asynccontextmanager
+async def open_sources(
+    settings: ProviderSettings,
+    *,
+    extra: Mapping[str, PlaceSource] | None = None,
+    clock: Clock = utc_now,
+) -> AsyncIterator[Sources]:
+    """Build every source that is switched on; close their connections at the end.
+
+    `extra` adds sources from elsewhere, such as a simulated town.
+    """
+    async with AsyncExitStack() as stack:
+        ready: dict[str, PlaceSource] = {}
+        missing: dict[str, SourceUnavailable] = {}
+        agent = settings.user_agent
+        geocoder = None
+        if settings.nominatim.enabled:
+            geocoder = Nominatim(settings.nominatim, user_agent=agent)
+            stack.push_async_callback(geocoder.close)
+        if settings.openstreetmap_enabled:
+            osm = OpenStreetMap(settings.overpass, user_agent=agent, geocoder=geocoder)
+            stack.push_async_callback(osm.close)
+            ready[osm.name] = osm
+        else:
+            missing["osm"] = switched_off("osm", "OPENSTREETMAP_ENABLED")
+        if not settings.google.enabled:
+            missing["google"] = switched_off("google", "GOOGLE_PLACES_ENABLED")
+        else:
+            try:
+                google = GooglePlaces(
+                    settings.google, user_agent=agent, geocoder=geocoder, clock=clock
+                )
+            except SourceUnavailable as error:
+                missing["google"] = error
+            else:
+                stack.push_async_callback(google.close)
+                ready[google.name] = google
+        files = PlaceFiles(FileSettings(settings.import_dir))
+        ready[files.name] = files
+        yield Sources({**ready, **(extra or {})}, missing, geocoder)
+
+
+def switched_off(name: str, setting: str) -> SourceUnavailable:
+    """Say that a source exists and is not wanted here."""
+    return SourceUnavailable(
+        name, "the source is switched off", hint=f"Set {setting}=true to use it."
+    )
