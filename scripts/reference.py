@@ -1,6 +1,7 @@
 """Write the reference pages that are made from the code: python -m scripts.reference."""
 
 import inspect
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -55,7 +56,11 @@ def settings_page() -> str:
 
 def commands_page() -> str:
     """Describe every command."""
-    return f"{MADE}{app.generate_docs().rstrip()}\n\n{app.help_epilogue}"
+    # The usage line of the completion command repeats how this script was called.
+    page = re.sub(
+        r"(--install-completion)[^\n]* \[OPTIONS\]", r"\1", app.generate_docs()
+    )
+    return f"{MADE}{page.rstrip()}\n\n{app.help_epilogue}"
 
 
 def errors_page() -> str:

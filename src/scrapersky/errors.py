@@ -2,6 +2,7 @@
 
 ScraperSkyError
 ├── ConfigurationError      a setting is misspelt, invalid or unsafe
+├── UnknownJob              the scheduler has no such job
 ├── AlreadyRunning          another process serves this data directory
 ├── DatabaseProblem         the database cannot be used as it is
 ├── EngineError             a stage or a claim is not what it must be
@@ -49,6 +50,12 @@ class ScraperSkyError(Exception):
 
 class ConfigurationError(ScraperSkyError):
     """A setting is misspelt, invalid or unsafe; nothing was started."""
+
+
+class UnknownJob(ScraperSkyError):
+    """The scheduler has no job of this name."""
+
+    status_code = 404
 
 
 class AlreadyRunning(ScraperSkyError):

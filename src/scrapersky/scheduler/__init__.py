@@ -1,0 +1,1 @@
+"""The one shared scheduler: it only ticks; the engine does the work."""

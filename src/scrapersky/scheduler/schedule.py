@@ -1,0 +1,192 @@
+"""One AsyncIOScheduler per process: registers jobs, ticks, and tells what happened."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterable
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from typing import Any
+
+import structlog
+from apscheduler.events import (
+    EVENT_JOB_MAX_INSTANCES,
+    EVENT_JOB_MISSED,
+    JobExecutionEvent,
+    JobSubmissionEvent,
+)
+from apscheduler.schedulers.asyncio import AsyncIOScheduler
+from apscheduler.triggers.interval import IntervalTrigger
+
+from scrapersky.errors import UnknownJob
+from scrapersky.kit.clock import utc_now
+from scrapersky.scheduler.run_log import GRID, Run, RunLog, RunOutcome
+from scrapersky.settings import StageSettings
+
+log = structlog.get_logger()
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """Something that happens again and again."""
+
+    id: str
+    name: str
+    settings: StageSettings
+    run: Callable[[], Awaitable[int]]
+    """Does what is due and returns how many items it settled."""
+    is_singleton: bool = False
+    """Whether one process per tick is enough for all of them."""
+
+
+@dataclass(frozen=True, slots=True)
+class JobStatus:
+    """A job as people see it."""
+
+    id: str
+    name: str
+    trigger: str
+    next_run_at: datetime | None
+    running: int
+    last: Run | None
+    problem: str | None = None
+
+
+class Schedule:
+    """The shared scheduler of this process; starting or stopping it twice is harmless."""
+
+    def __init__(self, jobs: Iterable[Job], runs: RunLog) -> None:
+        self._jobs = {job.id: job for job in jobs}
+        self._runs = runs
+        self._scheduler: Any = None
+        self._running: dict[str, int] = dict.fromkeys(self._jobs, 0)
+        self._last: dict[str, Run] = {}
+        self._notes: set[asyncio.Task[None]] = set()
+        self.problems: dict[str, str] = {}
+
+    @property
+    def is_running(self) -> bool:
+        """Whether it ticks."""
+        return self._scheduler is not None
+
+    def start(self) -> None:
+        """Register every enabled job and start ticking."""
+        if self._scheduler is not None:
+            return
+        self._scheduler = AsyncIOScheduler(timezone=UTC)
+        self._scheduler.add_listener(self._on_missed, EVENT_JOB_MISSED)
+        self._scheduler.add_listener(self._on_skipped, EVENT_JOB_MAX_INSTANCES)
+        for job in self._jobs.values():
+            self._register(job)
+        self._scheduler.start()
+        for status in self.status():
+            next_run = status.next_run_at and status.next_run_at.isoformat()
+            log.info("scheduler.job", id=status.id, name=status.name, next_run=next_run)
+
+    async def stop(self) -> None:
+        """Stop ticking and wait for what is running."""
+        scheduler, self._scheduler = self._scheduler, None
+        if scheduler is None:
+            return
+        for job in scheduler.get_jobs():
+            job.remove()
+        while any(self._running.values()):  # noqa: ASYNC110 - one signal per job is no simpler
+            await asyncio.sleep(0.01)
+        scheduler.shutdown(wait=False)
+        if self._notes:
+            await asyncio.wait(self._notes)
+        log.info("scheduler.stopped")
+
+    def status(self) -> list[JobStatus]:
+        """Tell of every job: when it runs next, and how it went last."""
+        return [self._status_of(job) for job in self._jobs.values()]
+
+    async def trigger(self, job_id: str) -> int:
+        """Run a job now, beside its schedule, and return how many items it settled."""
+        if job_id not in self._jobs:
+            raise UnknownJob(f"There is no job '{job_id}'.")
+        return await self._tick(replace(self._jobs[job_id], is_singleton=False))
+
+    def _register(self, job: Job) -> None:
+        if not job.settings.enabled:
+            return
+        try:
+            self._scheduler.add_job(
+                self._tick,
+                IntervalTrigger(
+                    seconds=job.settings.interval.total_seconds(),
+                    start_date=datetime.fromisoformat(GRID),
+                    timezone=UTC,
+                ),
+                args=[job],
+                id=job.id,
+                name=job.name,
+                max_instances=job.settings.max_instances,
+                misfire_grace_time=job.settings.misfire_grace_seconds,
+                coalesce=True,
+                replace_existing=True,
+            )
+        except Exception as error:  # one bad job must not stop the others
+            self.problems[job.id] = f"{type(error).__name__}: {error}"
+            log.exception("scheduler.job_refused", id=job.id)
+
+    async def _tick(self, job: Job) -> int:
+        due_at = utc_now()
+        only_one = job.settings.interval if job.is_singleton else None
+        try:
+            run_id = await self._runs.begin(job.id, due_at, only_one=only_one)
+        except Exception as error:  # noqa: BLE001 - the database is away: the job may still tell
+            log.warning("scheduler.run_not_recorded", id=job.id, error=str(error))
+            run_id = None
+            if job.is_singleton:
+                return 0
+        else:
+            if run_id is None:
+                return 0
+        self._running[job.id] += 1
+        try:
+            items = await job.run()
+        except Exception as error:
+            log.exception("scheduler.job_failed", id=job.id)
+            await self._finish(
+                job, run_id, Run(job.id, RunOutcome.FAILED, due_at, error=str(error))
+            )
+            return 0
+        finally:
+            self._running[job.id] -= 1
+        await self._finish(
+            job, run_id, Run(job.id, RunOutcome.EXECUTED, due_at, items=items)
+        )
+        return items
+
+    async def _finish(self, job: Job, run_id: Any, run: Run) -> None:  # noqa: ANN401
+        done = replace(run, started_at=run.due_at, finished_at=utc_now())
+        self._last[job.id] = done
+        if run_id is not None:
+            await self._runs.end(run_id, run.outcome, run.items, run.error)
+
+    def _status_of(self, job: Job) -> JobStatus:
+        found = self._scheduler.get_job(job.id) if self._scheduler else None
+        return JobStatus(
+            id=job.id,
+            name=job.name,
+            trigger=f"every {job.settings.interval}",
+            next_run_at=found.next_run_time if found else None,
+            running=self._running[job.id],
+            last=self._last.get(job.id),
+            problem=self.problems.get(job.id),
+        )
+
+    def _on_missed(self, event: JobExecutionEvent) -> None:
+        self._note(event.job_id, event.scheduled_run_time, RunOutcome.MISSED)
+
+    def _on_skipped(self, event: JobSubmissionEvent) -> None:
+        for due_at in event.scheduled_run_times:
+            self._note(event.job_id, due_at, RunOutcome.SKIPPED)
+
+    def _note(self, job_id: str, due_at: datetime, outcome: RunOutcome) -> None:
+        log.warning(
+            "scheduler.not_run", id=job_id, why=outcome, due_at=due_at.isoformat()
+        )
+        self._last[job_id] = Run(job_id, outcome, due_at, finished_at=utc_now())
+        task = asyncio.ensure_future(self._runs.record(job_id, due_at, outcome))
+        self._notes.add(task)
+        task.add_done_callback(self._notes.discard)

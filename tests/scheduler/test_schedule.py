@@ -1,0 +1,207 @@
+"""The shared scheduler: it ticks, records what happened, and survives what fails."""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from sqlalchemy import text
+from sqlalchemy.ext.asyncio import AsyncEngine
+
+from scrapersky.db.connection import connect, parse_target
+from scrapersky.errors import UnknownJob
+from scrapersky.scheduler.run_log import RunLog, RunOutcome, purge_runs, recent_runs
+from scrapersky.scheduler.schedule import Job, Schedule
+from scrapersky.settings import StageSettings
+from tests.conftest import TestDatabase
+
+OFTEN = 0.3 / 60
+
+
+@pytest.fixture
+async def engine(database: TestDatabase) -> AsyncIterator[AsyncEngine]:
+    engine = connect(parse_target(database.url), pool_size=10)
+    yield engine
+    await engine.dispose()
+
+
+def a_job(
+    run: Callable[[], Awaitable[int]],
+    job_id: str = "a_job",
+    *,
+    is_singleton: bool = False,
+    **settings: object,
+) -> Job:
+    values = {"interval_minutes": OFTEN, **settings}
+    found = StageSettings.model_validate(values)
+    return Job(job_id, "A Job", found, run, is_singleton)
+
+
+async def seven() -> int:
+    return 7
+
+
+async def until(condition: Callable[[], Awaitable[bool]]) -> None:
+    async with asyncio.timeout(15):
+        while not await condition():  # noqa: ASYNC110 - the database has no signal
+            await asyncio.sleep(0.05)
+
+
+async def outcomes(engine: AsyncEngine) -> list[RunOutcome]:
+    return [run.outcome for run in await recent_runs(engine)]
+
+
+async def test_a_tick_runs_the_job_and_records_its_items(engine: AsyncEngine) -> None:
+    schedule = Schedule([a_job(seven)], RunLog(engine, "p1"))
+    schedule.start()
+
+    async def has_run() -> bool:
+        return RunOutcome.EXECUTED in await outcomes(engine)
+
+    await until(has_run)
+    await schedule.stop()
+
+    runs = [r for r in await recent_runs(engine) if r.outcome == RunOutcome.EXECUTED]
+    assert runs[0].items == 7
+    assert runs[0].finished_at is not None
+    last = schedule.status()[0].last
+    assert last is not None
+    assert last.items == 7
+
+
+async def test_a_failing_job_is_recorded_and_ticks_again(engine: AsyncEngine) -> None:
+    async def fail() -> int:
+        raise RuntimeError("no luck")
+
+    schedule = Schedule([a_job(fail)], RunLog(engine, "p1"))
+    schedule.start()
+
+    async def failed_twice() -> bool:
+        return (await outcomes(engine)).count(RunOutcome.FAILED) >= 2
+
+    await until(failed_twice)
+    await schedule.stop()
+
+    assert (await recent_runs(engine))[-1].error == "no luck"
+
+
+async def test_a_run_skipped_because_one_is_running_is_recorded(
+    engine: AsyncEngine,
+) -> None:
+    gate = asyncio.Event()
+
+    async def wait() -> int:
+        await gate.wait()
+        return 0
+
+    schedule = Schedule([a_job(wait)], RunLog(engine, "p1"))
+    schedule.start()
+
+    async def skipped() -> bool:
+        return RunOutcome.SKIPPED in await outcomes(engine)
+
+    await until(skipped)
+    assert schedule.status()[0].running == 1
+    gate.set()
+    await schedule.stop()
+
+
+async def test_a_missed_run_is_recorded(engine: AsyncEngine) -> None:
+    schedule = Schedule([a_job(seven, interval_minutes=60)], RunLog(engine, "p1"))
+    schedule.start()
+    long_ago = datetime.now(UTC) - timedelta(minutes=30)
+
+    schedule._scheduler.get_job("a_job").modify(next_run_time=long_ago)
+
+    async def missed() -> bool:
+        return RunOutcome.MISSED in await outcomes(engine)
+
+    await until(missed)
+    await schedule.stop()
+
+
+async def test_a_registration_that_fails_does_not_stop_the_others(
+    engine: AsyncEngine,
+) -> None:
+    broken = a_job(seven, "broken")
+    object.__setattr__(
+        broken, "settings", broken.settings.model_copy(update={"max_instances": "x"})
+    )
+    schedule = Schedule([broken, a_job(seven, "sound")], RunLog(engine, "p1"))
+    schedule.start()
+
+    async def has_run() -> bool:
+        return RunOutcome.EXECUTED in await outcomes(engine)
+
+    await until(has_run)
+    await schedule.stop()
+
+    assert set(schedule.problems) == {"broken"}
+    by_id = {status.id: status for status in schedule.status()}
+    assert by_id["broken"].problem is not None
+    assert by_id["sound"].problem is None
+
+
+async def test_starting_and_stopping_twice_is_harmless(engine: AsyncEngine) -> None:
+    schedule = Schedule([a_job(seven)], RunLog(engine, "p1"))
+
+    schedule.start()
+    schedule.start()
+    assert schedule.is_running
+    await schedule.stop()
+    await schedule.stop()
+    assert not schedule.is_running
+
+
+async def test_a_disabled_job_never_ticks(engine: AsyncEngine) -> None:
+    schedule = Schedule([a_job(seven, enabled=False)], RunLog(engine, "p1"))
+    schedule.start()
+
+    assert schedule.status()[0].next_run_at is None
+    await schedule.stop()
+
+
+async def test_a_singleton_runs_once_per_tick_over_all_processes(
+    engine: AsyncEngine,
+) -> None:
+    count = 0
+
+    async def once() -> int:
+        nonlocal count
+        count += 1
+        return 1
+
+    job = a_job(once, is_singleton=True, interval_minutes=60)
+    schedules = [Schedule([job], RunLog(engine, f"p{n}")) for n in range(8)]
+
+    await asyncio.gather(*(schedule._tick(job) for schedule in schedules))
+
+    assert count == 1
+    async with engine.connect() as connection:
+        rows = await connection.scalar(text("SELECT count(*) FROM scheduler_runs"))
+    assert rows == 1
+
+
+async def test_a_trigger_by_hand_runs_at_once(engine: AsyncEngine) -> None:
+    schedule = Schedule([a_job(seven, interval_minutes=60)], RunLog(engine, "p1"))
+
+    assert await schedule.trigger("a_job") == 7
+    with pytest.raises(UnknownJob):
+        await schedule.trigger("nothing")
+
+
+async def test_old_runs_are_purged(engine: AsyncEngine) -> None:
+    schedule = Schedule([a_job(seven)], RunLog(engine, "p1"))
+    await schedule.trigger("a_job")
+
+    assert await purge_runs(engine, timedelta(days=1)) == 0
+    assert await purge_runs(engine, timedelta(0)) == 1
+
+
+async def test_without_a_database_a_job_still_runs() -> None:
+    engine = connect(parse_target("postgresql://u@127.0.0.1:1/d"))
+    schedule = Schedule([a_job(seven)], RunLog(engine, "p1"))
+
+    assert await schedule.trigger("a_job") == 7
+
+    await engine.dispose()
