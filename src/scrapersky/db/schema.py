@@ -108,7 +108,9 @@ def type_name(column: Column[object]) -> str:
     spelt = column.type.compile(dialect=postgresql.dialect())  # type: ignore[no-untyped-call]
     if isinstance(column.type, ENUM):
         return str(spelt)
-    name, bracket, rest = str(spelt).lower().replace(", ", ",").partition("(")
+    # The catalogue keeps a column's collation apart from its type.
+    plain, _, _ = str(spelt).partition(" COLLATE ")
+    name, bracket, rest = plain.lower().replace(", ", ",").partition("(")
     return TYPE_NAMES.get(name, name) + bracket + rest
 
 

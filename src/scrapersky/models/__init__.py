@@ -1,5 +1,6 @@
 """The records of the pipeline, as tables of PostgreSQL."""
 
+from scrapersky.engine.tables import metadata as engine_tables
 from scrapersky.models.audit import AuditEntry
 from scrapersky.models.base import Base
 from scrapersky.models.batch import BatchItem, BatchJob
@@ -11,6 +12,7 @@ from scrapersky.models.curation import (
     SelectionRule,
 )
 from scrapersky.models.domain import Domain
+from scrapersky.models.host import Host, HostOutcome, HostRobots
 from scrapersky.models.page import Page
 from scrapersky.models.place import Place
 from scrapersky.models.place_search import PlaceSearch, PlaceSearchHit
@@ -19,7 +21,7 @@ from scrapersky.models.sitemap_file import SitemapFile
 from scrapersky.models.suppression import Suppression
 from scrapersky.models.tenant import ApiKey, Tenant, User
 
-METADATA = (Base.metadata,)
+METADATA = (Base.metadata, engine_tables)
 """Every table this code expects in the database."""
 
 __all__ = [
@@ -34,6 +36,9 @@ __all__ = [
     "CurationChange",
     "Domain",
     "Evidence",
+    "Host",
+    "HostOutcome",
+    "HostRobots",
     "LocalBusiness",
     "Page",
     "Place",
