@@ -1,1 +1,43 @@
 """Contacts of a page: every value with its evidence, and none invented."""
+
+from scrapersky.extraction.contacts.finder import contacts_of, find_contacts
+from scrapersky.extraction.contacts.model import (
+    NO_HINTS,
+    Address,
+    Contacts,
+    Email,
+    Evidence,
+    Group,
+    Hints,
+    Hours,
+    Interval,
+    Method,
+    Organisation,
+    Person,
+    Phone,
+    PhoneKind,
+    Social,
+)
+from scrapersky.extraction.contacts.social import Profile, read_profile
+
+__all__ = [
+    "NO_HINTS",
+    "Address",
+    "Contacts",
+    "Email",
+    "Evidence",
+    "Group",
+    "Hints",
+    "Hours",
+    "Interval",
+    "Method",
+    "Organisation",
+    "Person",
+    "Phone",
+    "PhoneKind",
+    "Profile",
+    "Social",
+    "contacts_of",
+    "find_contacts",
+    "read_profile",
+]

@@ -7,7 +7,7 @@ agree with each other and with the domain win.
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Final
@@ -33,12 +33,19 @@ def find_organisations(
     letterheads: list[int] | None = None,
     mail_domains: Counter[str] | None = None,
     known: str | None = None,
+    stated: Sequence[Found] = (),
 ) -> list[Found]:
-    """Find organisation names; `letterheads` are the lines on which addresses begin."""
+    """Find organisation names, the page's own first.
+
+    `letterheads` are the lines on which addresses begin, `stated` what structured data
+    says, `known` a name from elsewhere that helps only if the page agrees.
+    """
     labels = _site_labels(sheet, url, mail_domains or Counter())
     ballot = _Ballot(sheet, labels)
     for name, method, weight in _nominations(sheet, letterheads or [], known):
         ballot.add(name, method, weight)
+    for found in stated[:MAX_FOUND]:
+        ballot.add(found.value, found.method, 3.5)
     for name, method, weight in _kin_names(sheet, labels):
         ballot.add(name, method, weight)
     return ballot.result()

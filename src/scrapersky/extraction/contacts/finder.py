@@ -1,0 +1,277 @@
+"""Bring the finders together: sightings in, merged values with evidence out."""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable
+from functools import partial
+from typing import Final, TypeVar
+from urllib.parse import urlsplit
+
+from scrapersky.extraction.contacts import confidence
+from scrapersky.extraction.contacts.address import find_addresses, split_street
+from scrapersky.extraction.contacts.email import find_emails
+from scrapersky.extraction.contacts.grouping import Placed, group_values
+from scrapersky.extraction.contacts.hours import find_hours, read_intervals
+from scrapersky.extraction.contacts.model import (
+    NO_HINTS,
+    Address,
+    Contacts,
+    Email,
+    Evidence,
+    Found,
+    Hints,
+    Hours,
+    Method,
+    Organisation,
+    Person,
+    Phone,
+    PhoneKind,
+    Social,
+    Value,
+)
+from scrapersky.extraction.contacts.organisation import find_organisations
+from scrapersky.extraction.contacts.person import find_people
+from scrapersky.extraction.contacts.phone import find_numbers
+from scrapersky.extraction.contacts.place import guess_regions
+from scrapersky.extraction.contacts.sheet import Sheet, sheet_of
+from scrapersky.extraction.contacts.social import find_profiles
+from scrapersky.extraction.contacts.structured import read_structured
+from scrapersky.extraction.email_quality import judge_email
+from scrapersky.extraction.html import Page, parse_page
+
+MAX_EVIDENCE: Final = 5
+ValueT = TypeVar("ValueT", bound=Value)
+Sightings = dict[str, list[Found]]
+
+
+def find_contacts(
+    html: bytes | str, url: str, *, hints: Hints = NO_HINTS
+) -> Contacts:
+    """Find every contact of a page; raises only ExtractionError."""
+    return contacts_of(parse_page(html, encoding=hints.encoding), url, hints=hints)
+
+
+def contacts_of(page: Page, url: str, *, hints: Hints = NO_HINTS) -> Contacts:
+    """Find every contact of a page that is already parsed."""
+    sheet = sheet_of(page)
+    regions = guess_regions(sheet, url, hints)
+    data = read_structured(page, regions)
+    emails = by_key([*find_emails(sheet), *data.emails])
+    phones = by_key([*find_numbers(sheet, regions), *data.phones])
+    streets = find_addresses(sheet, regions)
+    names = find_organisations(
+        sheet,
+        url,
+        letterheads=[found.line for found in streets],
+        mail_domains=Counter(address.rpartition("@")[2] for address in emails),
+        known=hints.organisation,
+        stated=data.organisations,
+    )
+    people: Sightings = {}
+    if hints.people:
+        reachable = _lines_of((*emails.values(), *phones.values()))
+        firms = frozenset(name.value.casefold() for name in names)
+        people = by_key([*find_people(sheet, firms, reachable), *data.people])
+    return _assembled(
+        sheet,
+        url,
+        emails=emails,
+        phones=phones,
+        people=people,
+        names=names,
+        streets=by_address([*streets, *data.addresses]),
+        hours=by_key([*find_hours(sheet), *data.hours]),
+        profiles=by_key([*find_profiles(page), *data.socials]),
+    )
+
+
+def by_key(found: Iterable[Found]) -> Sightings:
+    """Gather sightings of the same value, in order of appearance."""
+    gathered: Sightings = defaultdict(list)
+    for one in found:
+        gathered[one.key].append(one)
+    return dict(gathered)
+
+
+def by_address(found: Iterable[Found]) -> Sightings:
+    """Gather sightings of the same address, though one may say more than another."""
+    gathered: Sightings = {}
+    for one in found:
+        mine = _address_words(one)
+        for key, known in gathered.items():
+            theirs = _address_words(known[0])
+            smaller = min(len(mine), len(theirs))
+            if smaller >= 2 and len(mine & theirs) >= 0.8 * smaller:
+                gathered[key].append(one)
+                break
+        else:
+            gathered[one.key or one.value.casefold()] = [one]
+    return gathered
+
+
+_SHORT = {
+    "street": "st", "avenue": "ave", "boulevard": "blvd", "road": "rd", "drive": "dr",
+    "lane": "ln", "suite": "ste", "parkway": "pkwy", "highway": "hwy", "north": "n",
+    "south": "s", "east": "e", "west": "w", "straße": "str", "strasse": "str",
+    "floor": "fl", "building": "bldg", "place": "pl", "court": "ct", "square": "sq",
+}  # fmt: skip
+
+
+def _address_words(found: Found) -> frozenset[str]:
+    text = found.details.get("street") or found.value
+    parts = "".join(c if c.isalnum() else " " for c in text.casefold()).split()
+    return frozenset(_SHORT.get(part, part) for part in parts)
+
+
+def _lines_of(groups: Iterable[list[Found]]) -> frozenset[int]:
+    return frozenset(f.line for group in groups for f in group if f.line >= 0)
+
+
+def _assembled(
+    sheet: Sheet,
+    url: str,
+    *,
+    emails: Sightings,
+    phones: Sightings,
+    people: Sightings,
+    names: list[Found],
+    streets: Sightings,
+    hours: Sightings,
+    profiles: Sightings,
+) -> Contacts:
+    site = _host(url)
+    placed: list[Placed] = []
+    anchors: list[Placed] = []
+    build_email = partial(_email, url, site)
+    made_emails = [build_email(seen) for seen in emails.values()]
+    made_phones = [_phone(url, seen) for seen in phones.values()]
+    made_hours = [_hours(url, seen) for seen in hours.values()]
+    made_people = [_person(url, seen) for seen in people.values()]
+    made_streets = [_address(url, seen) for seen in streets.values()]
+    made_names = [_organisation(url, name) for name in names]
+    for made, seen in (
+        *zip(made_emails, emails.values(), strict=True),
+        *zip(made_phones, phones.values(), strict=True),
+        *zip(made_hours, hours.values(), strict=True),
+    ):
+        placed += [Placed(made, line) for line in _seen_lines(seen)]
+    for anchor, seen in (
+        *zip(made_people, people.values(), strict=True),
+        *zip(made_streets, streets.values(), strict=True),
+    ):
+        anchors += [Placed(anchor, line) for line in _seen_lines(seen)[:3]]
+    heads = [
+        Placed(made, name.line)
+        for made, name in zip(made_names, names, strict=True)
+        if name.line >= 0
+    ]
+    return Contacts(
+        emails=_ranked(made_emails),
+        phones=_ranked(made_phones),
+        people=_ranked(made_people),
+        organisations=tuple(made_names),
+        addresses=_ranked(made_streets),
+        hours=_ranked(made_hours),
+        socials=_ranked([_social(url, seen) for seen in profiles.values()]),
+        groups=group_values(sheet, anchors, placed, heads),
+        truncated=sheet.page.truncated,
+    )
+
+
+def _seen_lines(seen: list[Found]) -> list[int]:
+    return list(dict.fromkeys(found.line for found in seen if found.line >= 0))
+
+
+def _ranked(values: Iterable[ValueT]) -> tuple[ValueT, ...]:
+    return tuple(sorted(values, key=lambda value: -value.confidence))
+
+
+def _evidence(url: str, seen: list[Found]) -> tuple[Evidence, ...]:
+    """Keep one piece of evidence per method and place, the first few."""
+    pieces = dict.fromkeys(Evidence(url, f.snippet[:200], f.method) for f in seen)
+    return tuple(pieces)[:MAX_EVIDENCE]
+
+
+def _email(url: str, site: str | None, seen: list[Found]) -> Email:
+    return Email(
+        address=seen[0].value,
+        quality=judge_email(seen[0].value, site),
+        evidence=_evidence(url, seen),
+        confidence=confidence.joined("email", (f.method for f in seen)),
+    )
+
+
+def _phone(url: str, seen: list[Found]) -> Phone:
+    kinds = Counter(kind for f in seen if (kind := f.details.get("kind")))
+    is_fax = kinds["fax"] > kinds["phone"]
+    best = max(seen, key=lambda f: (f.line >= 0, f.method is not Method.TEL))
+    return Phone(
+        e164=seen[0].key,
+        written=best.value,
+        extension=_first(seen, "extension"),
+        region=_first(seen, "region"),
+        kind=PhoneKind.FAX if is_fax else PhoneKind.PHONE,
+        evidence=_evidence(url, seen),
+        confidence=confidence.joined("phone", (f.method for f in seen)),
+    )
+
+
+def _person(url: str, seen: list[Found]) -> Person:
+    return Person(
+        name=seen[0].value,
+        role=_first(seen, "role"),
+        evidence=_evidence(url, seen),
+        confidence=confidence.joined("person", (f.method for f in seen)),
+    )
+
+
+def _organisation(url: str, name: Found) -> Organisation:
+    return Organisation(
+        name=name.value,
+        evidence=(Evidence(url, name.snippet[:200], name.method),),
+        confidence=confidence.of_score(float(name.details["score"] or 0)),
+    )
+
+
+def _address(url: str, seen: list[Found]) -> Address:
+    best = max(seen, key=lambda f: sum(1 for v in f.details.values() if v))
+    street = best.details.get("street") or _first(seen, "street")
+    return Address(
+        text=best.value,
+        street=street or split_street(best.value),
+        city=_first([best, *seen], "city"),
+        state=_first([best, *seen], "state"),
+        postal_code=_first([best, *seen], "postal_code"),
+        country=_first([best, *seen], "country"),
+        evidence=_evidence(url, seen),
+        confidence=confidence.joined("address", (f.method for f in seen)),
+    )
+
+
+def _hours(url: str, seen: list[Found]) -> Hours:
+    return Hours(
+        text=seen[0].value,
+        intervals=read_intervals(seen[0].value),
+        evidence=_evidence(url, seen),
+        confidence=confidence.joined("hours", (f.method for f in seen)),
+    )
+
+
+def _social(url: str, seen: list[Found]) -> Social:
+    return Social(
+        network=seen[0].details["network"] or "",
+        handle=seen[0].details["handle"] or "",
+        url=seen[0].value,
+        evidence=_evidence(url, seen),
+        confidence=confidence.joined("social", (f.method for f in seen)),
+    )
+
+
+def _first(seen: list[Found], name: str) -> str | None:
+    return next((value for f in seen if (value := f.details.get(name))), None)
+
+
+def _host(url: str) -> str | None:
+    try:
+        return urlsplit(url).hostname
+    except ValueError:
+        return None
