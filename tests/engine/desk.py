@@ -3,7 +3,7 @@
 import asyncio
 import enum
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -152,7 +152,7 @@ class Desk:
 
     async def states(self) -> dict[str, int]:
         rows = await self.rows("SELECT state::text, count(*) FROM ticket GROUP BY 1")
-        return dict(rows)  # type: ignore[arg-type]
+        return dict(rows)
 
     async def outcomes(self, item: int = 1) -> list[str]:
         query = f"SELECT outcome FROM curation.attempt WHERE item = '{item}' ORDER BY settled_at"
@@ -207,7 +207,3 @@ async def eventually(
         await asyncio.sleep(0.02)
         got = await ask()
     assert got == wanted
-
-
-def of_kind(events: Iterable[Event], kind: type[Any]) -> list[Any]:
-    return [event for event in events if isinstance(event, kind)]

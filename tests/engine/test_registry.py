@@ -69,7 +69,7 @@ def test_two_stages_on_one_column_are_refused() -> None:
         failed=State.ERROR,
     )(succeed)
 
-    with pytest.raises(StageRefused, match="owns ticket.state already"):
+    with pytest.raises(StageRefused, match=r"owns ticket.state already"):
         Registry([triage(), twin])
 
 

@@ -23,7 +23,6 @@ from tests.engine.desk import (
     eventually,
     reply,
     reply_with,
-    succeed,
     triage,
 )
 
