@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-SCAN = 64 * 1024
+SCAN = 32 * 1024
 MAX_TAGS = 100
 MAX_TAG = 2048
 MAX_REFRESH = 5.0
@@ -25,27 +25,26 @@ class HeadHints:
 def read_hints(body: bytes) -> HeadHints:
     """Return what the meta tags near the top of a page ask of us."""
     top = bytes(body[:SCAN])
-    if b"<meta" not in top and b"<META" not in top and b"<Meta" not in top:
+    low = top.lower()
+    if (end := low.find(b"<body")) >= 0:
+        top, low = top[:end], low[:end]
+    if b"<meta" not in low:
         return HeadHints()
     refresh: str | None = None
     robots: list[str] = []
-    for tag in _meta_tags(_visible(top)):
+    for tag in _meta_tags(_visible(top, low)):
         attributes = _attributes(tag)
         content = attributes.get("content", "")
+        name = attributes.get("name", "").lower()
         if attributes.get("http-equiv", "").lower() == "refresh" and refresh is None:
             refresh = _target(content)
-        elif attributes.get("name", "").lower() in {
-            "robots",
-            "scrapersky",
-            "tdm-reservation",
-        }:
-            robots.append(f"{attributes['name'].lower()}: {content[:200]}")
+        elif name in {"robots", "scrapersky", "tdm-reservation"}:
+            robots.append(f"{name}: {content[:200]}")
     return HeadHints(refresh, tuple(robots[:10]))
 
 
-def _visible(top: bytes) -> bytes:
+def _visible(top: bytes, low: bytes) -> bytes:
     """Drop what is not markup to a reader; an opening without its end drops the rest."""
-    low = top.lower()
     kept, place = [], 0
     while found := _HIDING.search(low, place):
         kept.append(top[place : found.start()])
@@ -65,9 +64,9 @@ def _meta_tags(top: bytes) -> Iterator[str]:
         place = low.find(b">", start)
         if start < 0 or place < 0:
             return
-        yield top[start + len(b"<meta") : min(place, start + MAX_TAG)].decode(
-            "utf-8", "replace"
-        )
+        tag = top[start + len(b"<meta") : min(place, start + MAX_TAG)]
+        if _CONCERNS_US.search(tag):
+            yield tag.decode("utf-8", "replace")
 
 
 def _attributes(tag: str) -> dict[str, str]:
@@ -86,6 +85,7 @@ def _target(content: str) -> str | None:
 # A refresh inside noscript is meant for those who cannot run scripts and usually
 # leads to a page that says just that.
 _ENDINGS = {b"<!--": b"-->", b"<noscript": b"</noscript", b"<script": b"</script"}
+_CONCERNS_US = re.compile(rb"refresh|robots|scrapersky|tdm-", re.IGNORECASE)
 _HIDING = re.compile(rb"<!--|<noscript|<script")
 _ATTRIBUTE = re.compile(
     r"""(?<![A-Za-z-])([A-Za-z-]{1,32})\s{0,9}=\s{0,9}(?:"([^"]*)"|'([^']*)'|([^\s"'>]+))"""

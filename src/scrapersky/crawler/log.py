@@ -67,6 +67,8 @@ class OutcomeCounter:
 
 def printable(text: str) -> str:
     """Return text from outside without control, format and bidi characters, cut short."""
+    if len(text) <= MAX_SHOWN and text.isascii() and text.isprintable():
+        return text
     shown = _UNPRINTABLE.sub("\ufffd", text[:MAX_SHOWN])
     return shown if len(text) <= MAX_SHOWN else f"{shown}…"
 

@@ -13,6 +13,7 @@ import signal
 import socket
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
@@ -70,6 +71,7 @@ class Sandbox:
         self._idle: asyncio.Queue[_Child] = asyncio.Queue()
         self._children: set[_Child] = set()
         self._starting = 0
+        self._returned_at = 0.0
 
     async def __aenter__(self) -> Self:
         """Begin; children are started when they are first needed."""
@@ -151,8 +153,15 @@ class Sandbox:
                     return await self._idle.get()
             except TimeoutError:
                 # One at a time: the first to come may be enough for all who wait.
-                if not self._starting and len(self._children) < self._most:
+                if not self._starting and self._needs_another():
                     return await self._start()
+
+    def _needs_another(self) -> bool:
+        """Say whether a child is missing, or every one is stuck; a queue is no reason."""
+        if len(self._children) < self._wanted:
+            return True
+        stuck = time.monotonic() - self._returned_at > HURRY
+        return stuck and len(self._children) < self._most
 
     async def _start(self) -> "_Child":
         self._starting += 1
@@ -169,10 +178,12 @@ class Sandbox:
         finally:
             self._starting -= 1
         self._children.add(child)
+        self._returned_at = time.monotonic()
         return child
 
     def _give_back(self, child: "_Child", *, healthy: bool) -> None:
         limits = self._limits
+        self._returned_at = time.monotonic()
         tired = (
             child.calls >= limits.retire_after
             or child.peak_memory > limits.retire_memory

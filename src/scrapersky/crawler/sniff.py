@@ -32,9 +32,10 @@ def sniff(body: bytes, content_type: str) -> Kind:
     if not body:
         return Kind.EMPTY
     head = bytes(body[:SCAN])
-    for magic, kind in _MAGIC:
-        if head.startswith(magic):
-            return kind
+    if head[0] in _FIRST_BYTES:
+        for magic, kind in _MAGIC:
+            if head.startswith(magic):
+                return kind
     if head[4:8] == b"ftyp":
         return Kind.MEDIA
     if head.startswith(b"RIFF"):
@@ -118,3 +119,4 @@ _MAGIC = (
     (b"wOF2", Kind.FONT),
     (b"SQLite format 3\x00", Kind.BINARY),
 )
+_FIRST_BYTES = frozenset(magic[0] for magic, _ in _MAGIC)
