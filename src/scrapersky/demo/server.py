@@ -201,7 +201,9 @@ class _Connection(asyncio.Protocol):
     def data_received(self, data: bytes) -> None:
         try:
             self._parser.feed_data(data)
-        except (httptools.HttpParserError, httptools.HttpParserUpgrade):
+        except httptools.HttpParserUpgrade:
+            return  # a tunnel was asked for, and has been refused already
+        except httptools.HttpParserError:
             self.drop()
 
     def drop(self) -> None:
@@ -221,11 +223,6 @@ class _Connection(asyncio.Protocol):
     def on_header(self, name: bytes, value: bytes) -> None:
         """Read one header; called by the parser."""
         self._headers[name.lower()] = value
-
-    def on_headers_complete(self) -> None:
-        """Answer a tunnel at once, for nothing follows it; called by the parser."""
-        if self._parser.get_method() == b"CONNECT":
-            self.on_message_complete()
 
     def on_message_complete(self) -> None:
         """Answer the request; called by the parser."""
