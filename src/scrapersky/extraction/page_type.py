@@ -1,0 +1,366 @@
+"""Tell from a URL, and the text of a link to it, what a page is and whether to fetch it.
+
+The score says how likely the page tells how to reach the business, with the reasons in
+plain words. It orders the pages of one site; it is not a probability to compare sites by.
+"""
+
+import re
+import unicodedata
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Final, NamedTuple
+from urllib.parse import unquote
+
+from scrapersky.extraction.page_trap import filter_reason
+from scrapersky.extraction.page_word import (
+    CONTACT,
+    NOISE,
+    OTHER_CONTACTS,
+    STOPS,
+    Meaning,
+    PageType,
+    words,
+)
+
+__all__ = ["PageRating", "PageType", "rank_pages", "rate_page"]
+
+
+@dataclass(frozen=True, slots=True)
+class PageRating:
+    """What a URL promises."""
+
+    type: PageType
+    score: float
+    """From 0 to 1: how likely the page tells how to reach the business."""
+    reasons: tuple[str, ...]
+    filtered: str | None = None
+    """Why the page is not worth fetching; None if it is."""
+
+
+def rate_page(
+    url: str,
+    *,
+    link_text: str = "",
+    lastmod: datetime | None = None,
+    now: datetime | None = None,
+) -> PageRating:
+    """Rate a canonical URL; never raises, whatever the text is."""
+    if reason := filter_reason(url):
+        return PageRating(PageType.UNKNOWN, 0.0, (reason,), filtered=reason)
+    path, query = _parts(url)
+    segments = [segment for segment in path.split("/") if segment]
+    found = _from_path(segments, query)
+    if link_text and (by_text := _from_text(link_text)) is not None:
+        found = _stronger(found, by_text)
+    return _aged(found, lastmod, now)
+
+
+def rank_pages(urls: Iterable[str]) -> list[tuple[str, PageRating]]:
+    """Return the URLs worth fetching with their ratings, the most promising first.
+
+    Of pages that only a query tells apart, the first stands for the others.
+    """
+    rated = [(url, rate_page(url)) for url in urls]
+    kept = [pair for pair in rated if pair[1].filtered is None]
+    kept.sort(key=lambda pair: (-pair[1].score, len(pair[0]), pair[0]))
+    paths: set[str] = set()
+    ranked = []
+    for url, rating in kept:
+        path = url.partition("?")[0]
+        ranked.append((url, _as_variant(rating) if path in paths else rating))
+        paths.add(path)
+    ranked.sort(key=lambda pair: -pair[1].score)
+    return ranked
+
+
+def _as_variant(rating: PageRating) -> PageRating:
+    if rating.reasons[0].endswith(_NAMED_BY_QUERY):
+        return rating
+    reasons = (*rating.reasons, "the same path came before")
+    return PageRating(rating.type, round(rating.score * 0.75, 3), reasons)
+
+
+class _Match(NamedTuple):
+    """A known word in a segment, and how much else the segment says."""
+
+    meaning: Meaning
+    word: str
+    extra: int
+
+
+def _from_path(segments: Sequence[str], query: str) -> PageRating:
+    names = [_tokens(segment) for segment in segments]
+    names = [tokens for tokens in names if tokens]
+    if names and _is_locale(segments[0]):
+        names = names[1:]
+    names = [tokens for tokens in names if tokens not in _SHELLS]
+    asked = _asked_page(query) if query else None
+    if asked:
+        names.append(asked)
+    if not names:
+        return _no_name(query)
+    if match := _best_match(names[-1]):
+        return _by_name(match, names, "query" if asked else "path")
+    return _by_parent(names, query)
+
+
+def _by_name(match: _Match, names: Sequence[tuple[str, ...]], where: str) -> PageRating:
+    reasons = [f'"{match.word}" stands in its {where}']
+    score = match.meaning.likelihood * _EXTRA[min(match.extra, len(_EXTRA) - 1)]
+    kind = match.meaning.type
+    if match.extra >= _MANY_WORDS:
+        kind = PageType.UNKNOWN
+        reasons.append("among many other words")
+    score *= _DEPTH[min(len(names), len(_DEPTH)) - 1]
+    if noisy := _noisy_parent(names):
+        score *= _BELOW_NOISE
+        kind = PageType.UNKNOWN
+        reasons.append(f'it stands below "{noisy}"')
+    return PageRating(kind, round(score, 3), tuple(reasons))
+
+
+def _by_parent(names: Sequence[tuple[str, ...]], query: str) -> PageRating:
+    if noisy := _noisy_parent(names):
+        return PageRating(PageType.UNKNOWN, 0.03, (f'it stands below "{noisy}"',))
+    for tokens in reversed(names[:-1]):
+        if match := _best_match(tokens):
+            score = match.meaning.likelihood * _BELOW_WORD
+            return PageRating(
+                PageType.UNKNOWN, round(score, 3), (f'it stands below "{match.word}"',)
+            )
+    if _is_wordpress(query):
+        return _WORDPRESS
+    score = 0.15 if len(names) == 1 else 0.08
+    return PageRating(PageType.UNKNOWN, score, ("the path says nothing we know",))
+
+
+def _no_name(query: str) -> PageRating:
+    if _is_wordpress(query):
+        return _WORDPRESS
+    if query:
+        return PageRating(PageType.UNKNOWN, 0.1, ("only a query tells it apart",))
+    return PageRating(PageType.UNKNOWN, 0.6, ("it is the home page",))
+
+
+def _from_text(text: str) -> PageRating | None:
+    match = _best_match(_tokens(text[:_MAX_LINK_TEXT]))
+    if match is None or match.extra >= _MANY_WORDS:
+        return None
+    score = match.meaning.likelihood * _EXTRA[match.extra] * _BY_TEXT
+    reason = f'a link to it says "{match.word}"'
+    return PageRating(match.meaning.type, round(score, 3), (reason,))
+
+
+def _stronger(by_path: PageRating, by_text: PageRating) -> PageRating:
+    first, second = sorted((by_path, by_text), key=lambda rating: -rating.score)
+    if first.type is second.type and first.type is not PageType.UNKNOWN:
+        score = min(1.0, first.score + 0.02)
+        return PageRating(first.type, round(score, 3), first.reasons + second.reasons)
+    return first
+
+
+def _aged(
+    found: PageRating, lastmod: datetime | None, now: datetime | None
+) -> PageRating:
+    if lastmod is None or now is None or now - lastmod < _OLD:
+        return found
+    years = (now - lastmod) // timedelta(days=365)
+    reasons = (*found.reasons, f"it was last changed {years} years ago")
+    return PageRating(found.type, round(found.score * 0.9, 3), reasons, found.filtered)
+
+
+def _parts(url: str) -> tuple[str, str]:
+    text = url[:_MAX_URL].partition("#")[0]
+    text, _, query = text.partition("?")
+    _, slashes, rest = text.partition("://")
+    path = rest.partition("/")[2] if slashes else text
+    return unquote(path), query
+
+
+def _tokens(segment: str) -> tuple[str, ...]:
+    """Split a segment into words: no accents, no case, no file ending."""
+    segment = _ENDING.sub("", segment)
+    segment = _CAMEL.sub("-", segment)
+    return tuple(_WORD.findall(_fold(segment)))
+
+
+def _fold(text: str) -> str:
+    text = text.casefold()
+    if text.isascii():
+        return text
+    text = unicodedata.normalize("NFKD", text.translate(_LETTERS))
+    return unicodedata.normalize("NFC", _ACCENT.sub("", text))
+
+
+def _best_match(tokens: tuple[str, ...]) -> _Match | None:
+    # Apart from its words, a segment may be one word we know: "contactus", "o-nas".
+    matches = list(_matches(tokens))
+    if not matches:
+        return _glued(tokens) or _match_inside(tokens)
+    best = max(matches, key=lambda pair: (pair[0].likelihood, len(pair[1])))
+    covered = {token for _, word in matches for token in word}
+    left = [token for token in tokens if token not in covered and token not in STOPS]
+    if best[0] is CONTACT and not OTHER_CONTACTS.isdisjoint(left):
+        return None
+    return _Match(best[0], "-".join(best[1]), min(len(left), _MANY_WORDS))
+
+
+def _matches(tokens: tuple[str, ...]) -> Iterator[tuple[Meaning, tuple[str, ...]]]:
+    for at, token in enumerate(tokens[:_MAX_TOKENS]):
+        for word, meaning in _BY_FIRST.get(token, ()):
+            if tokens[at : at + len(word)] == word:
+                yield meaning, word
+
+
+def _glued(tokens: tuple[str, ...]) -> _Match | None:
+    """Take "contactaustinplumber" for a contact page, with little trust."""
+    for token in tokens:
+        if token.startswith(_STEMS):
+            stem = next(stem for stem in _STEMS if token.startswith(stem))
+            rest = token.removeprefix(stem)
+            if len(rest) >= _GLUED and not rest.startswith(_OTHER_STEMS):
+                return _Match(CONTACT, stem, _MANY_WORDS - 1)
+    return None
+
+
+def _match_inside(tokens: tuple[str, ...]) -> _Match | None:
+    """Find a word of a script that puts no space between words."""
+    together = "".join(tokens)
+    if together.isascii():
+        return None
+    for word, meaning in _UNSPACED:
+        if word in together:
+            left = len(together) - len(word)
+            return _Match(meaning, word, min(left // 4, _MANY_WORDS))
+    return None
+
+
+def _noisy_parent(names: Sequence[tuple[str, ...]]) -> str | None:
+    for tokens in names[:-1]:
+        name = "-".join(tokens)
+        if name in NOISE:
+            return name
+    return None
+
+
+def _asked_page(query: str) -> tuple[str, ...] | None:
+    """Return the name of the page that a query asks for: ?page=contact."""
+    for pair in query.split("&")[:_MAX_PAIRS] if query else ():
+        key, _, value = pair.partition("=")
+        key = key.lower()
+        is_page = key in _PAGE_KEYS or "page" in key
+        tokens = _tokens(unquote(value)) if is_page else ()
+        if tokens and not tokens[0].isdigit():
+            return tokens
+    return None
+
+
+def _is_locale(segment: str) -> bool:
+    return _LOCALE.fullmatch(segment) is not None
+
+
+def _is_wordpress(query: str) -> bool:
+    return _WORDPRESS_PAGE.match(query) is not None
+
+
+_NAMED_BY_QUERY: Final = "in its query"
+_STEMS: Final = ("contact", "kontakt", "impressum")
+# Lenses, devices, sports and adhesives, in the languages that glue their words.
+_OTHER_STEMS: Final = (
+    *("len", "lin", "less", "los", "or", "sport", "kleb", "grill", "laats", "pers"),
+    *("owe", "ni", "ny", "tracing", "allerg", "ekzem", "schleif", "spray", "cleaner"),
+)
+_GLUED: Final = 6
+_MAX_URL: Final = 2_048
+_MAX_LINK_TEXT: Final = 120
+_MAX_TOKENS: Final = 40
+_MAX_PAIRS: Final = 8
+_MANY_WORDS: Final = 3
+_EXTRA: Final = (1.0, 0.92, 0.78, 0.35)
+_DEPTH: Final = (1.0, 0.96, 0.9, 0.8, 0.65)
+_BELOW_NOISE: Final = 0.2
+_BELOW_WORD: Final = 0.45
+_BY_TEXT: Final = 0.97
+_OLD: Final = timedelta(days=8 * 365)
+_ENDING: Final = re.compile(
+    r"\.(?:html?|php\d?|aspx?|jsp|jsf|cfm|shtml|xhtml|do|cgi|pl)$", re.IGNORECASE
+)
+_CAMEL: Final = re.compile(r"(?<=[a-z])(?=[A-Z])")
+_WORD: Final = re.compile(r"[^\W_]+")
+_ACCENT: Final = re.compile("[\u0300-\u036f]")
+_LOCALE: Final = re.compile(r"[a-z]{2}(?:[-_][a-z]{2})?", re.IGNORECASE)
+_LETTERS: Final = str.maketrans(
+    {
+        "ß": "ss",
+        "ø": "o",
+        "æ": "ae",
+        "œ": "oe",
+        "ł": "l",
+        "đ": "d",
+        "\u0131": "i",
+        "ð": "d",
+    }
+)
+_PAGE_KEYS: Final = frozenset(
+    (
+        *(
+            "page",
+            "site",
+            "seite",
+            "p",
+            "pagina",
+            "id",
+            "view",
+            "section",
+            "show",
+            "do",
+        ),
+        *("content", "nav", "menu", "action", "inc", "file", "name", "pg", "s", "c"),
+        *("go", "mod", "module", "task"),
+    )
+)
+_WORDPRESS_PAGE: Final = re.compile(r"(?:page_id|p)=\d+$")
+_WORDPRESS: Final = PageRating(
+    PageType.WP_PROSPECT, 0.3, ("a WordPress page without a name",)
+)
+# Parents that only hold other pages, and say nothing about them.
+_SHELLS: Final = frozenset(
+    (
+        *(
+            ("index",),
+            ("pages",),
+            ("page",),
+            ("home",),
+            ("info",),
+            ("meta",),
+            ("site",),
+        ),
+        *(("web",), ("default",), ("main",), ("index", "php")),
+    )
+)
+
+
+def _by_first() -> dict[str, list[tuple[tuple[str, ...], Meaning]]]:
+    table: dict[str, list[tuple[tuple[str, ...], Meaning]]] = {}
+    for word, meaning in words():
+        tokens = tuple(_WORD.findall(_fold(word)))
+        table.setdefault(tokens[0], []).append((tokens, meaning))
+        if len(tokens) > 1:
+            # People leave the hyphens out too: "aboutus", "nouscontacter".
+            joined = "".join(tokens)
+            table.setdefault(joined, []).append(((joined,), meaning))
+    return table
+
+
+_BY_FIRST: Final = _by_first()
+_UNSPACED: Final = tuple(
+    sorted(
+        (
+            ("".join(_WORD.findall(_fold(word))), meaning)
+            for word, meaning in words()
+            if not word.isascii()
+        ),
+        key=lambda pair: (-pair[1].likelihood, -len(pair[0])),
+    )
+)
