@@ -2,6 +2,8 @@
 
 ScraperSkyError
 ├── ConfigurationError      a setting is misspelt, invalid or unsafe
+├── CurationError           a decision cannot be made as asked (InvalidDecision,
+│                           InvalidCondition, UnknownAction)
 ├── UnknownJob              the scheduler has no such job
 ├── AlreadyRunning          another process serves this data directory
 ├── DatabaseProblem         the database cannot be used as it is
@@ -50,6 +52,26 @@ class ScraperSkyError(Exception):
 
 class ConfigurationError(ScraperSkyError):
     """A setting is misspelt, invalid or unsafe; nothing was started."""
+
+
+class CurationError(ScraperSkyError):
+    """A decision cannot be made as it was asked for."""
+
+    status_code = 422
+
+
+class InvalidDecision(CurationError):
+    """There is no such kind of record, or no such status of it."""
+
+
+class InvalidCondition(CurationError):
+    """A filter names a field or value that does not exist or does not fit."""
+
+
+class UnknownAction(CurationError):
+    """There is no such action to undo, or it is undone already."""
+
+    status_code = 404
 
 
 class UnknownJob(ScraperSkyError):

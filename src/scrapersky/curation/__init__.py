@@ -1,0 +1,1 @@
+"""Decisions between the stages: by people, by rules, one row or a million, undoable."""

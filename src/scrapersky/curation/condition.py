@@ -1,0 +1,198 @@
+"""Conditions on records: the one filter language of lists, decisions and rules.
+
+A condition is `{"field": "rating", "is": "at_least", "value": 4}`. Fields are the
+columns of the record; a field or comparison that does not exist is refused by name.
+"""
+
+from collections.abc import Callable, Iterable
+from datetime import datetime
+from decimal import Decimal
+from enum import StrEnum
+from typing import Any
+from uuid import UUID
+
+from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
+from sqlalchemy import ColumnElement, and_, func, literal, not_, or_, true
+from sqlalchemy import inspect as inspect_model
+from sqlalchemy.dialects.postgresql import ARRAY, ENUM, JSONB
+from sqlalchemy.orm import InstrumentedAttribute
+
+from scrapersky.curation.kind import Kind
+from scrapersky.errors import InvalidCondition
+
+MOST_CONDITIONS = 50
+MOST_VALUES = 1_000
+HIDDEN = frozenset({"tenant_id", "raw"})
+"""Columns no filter may name: one is decided by who asks, the other is not ours."""
+
+Value = str | float | bool | None
+
+
+class Comparison(StrEnum):
+    """How a field is compared."""
+
+    EQUAL = "equal"
+    NOT_EQUAL = "not_equal"
+    ONE_OF = "one_of"
+    AT_LEAST = "at_least"
+    AT_MOST = "at_most"
+    CONTAINS = "contains"
+    STARTS_WITH = "starts_with"
+    KNOWN = "known"
+    UNKNOWN = "unknown"
+
+
+class Condition(BaseModel):
+    """One condition on one field."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
+
+    field: str
+    comparison: Comparison = Comparison.EQUAL
+    value: Value | list[Value] = None
+
+
+def read_conditions(given: Iterable[Any]) -> tuple[Condition, ...]:
+    """Read conditions from JSON, or raise InvalidCondition."""
+    listed = list(given)
+    if len(listed) > MOST_CONDITIONS:
+        raise InvalidCondition(f"More than {MOST_CONDITIONS} conditions.")
+    try:
+        return tuple(TypeAdapter(list[Condition]).validate_python(listed))
+    except ValidationError as error:
+        first = error.errors(include_input=False)[0]
+        where = ".".join(map(str, first["loc"]))
+        raise InvalidCondition(f"Condition {where}: {first['msg']}.") from None
+
+
+def fields_of(kind: Kind) -> dict[str, InstrumentedAttribute[Any]]:
+    """Return the fields a condition on this kind may name."""
+    mapper = inspect_model(kind.model)
+    return {
+        name: getattr(kind.model, name)
+        for name in mapper.columns.keys()  # noqa: SIM118 - keys are attribute names
+        if name not in HIDDEN
+    }
+
+
+def where(kind: Kind, conditions: Iterable[Condition]) -> ColumnElement[bool]:
+    """Translate conditions into SQL: all of them must hold."""
+    fields = fields_of(kind)
+    return and_(true(), *(clause(fields, condition) for condition in conditions))
+
+
+def clause(
+    fields: dict[str, InstrumentedAttribute[Any]], condition: Condition
+) -> ColumnElement[bool]:
+    """Translate one condition."""
+    if condition.field not in fields:
+        raise InvalidCondition(
+            f"There is no field '{condition.field[:50]}'.",
+            hint=f"Fields: {', '.join(sorted(fields))}.",
+        )
+    column = fields[condition.field]
+    match condition.comparison:
+        case Comparison.KNOWN:
+            return is_known(column)
+        case Comparison.UNKNOWN:
+            return not_(is_known(column))
+        case Comparison.ONE_OF:
+            values = condition.value
+            if not isinstance(values, list) or len(values) > MOST_VALUES:
+                raise InvalidCondition(
+                    f"one_of needs a list of at most {MOST_VALUES} values."
+                )
+            return column.in_([converted(column, value) for value in values])
+    if isinstance(condition.value, list):
+        raise InvalidCondition(f"{condition.comparison} takes one value, not a list.")
+    return COMPARED[condition.comparison](column, condition.value)
+
+
+def is_known(column: InstrumentedAttribute[Any]) -> ColumnElement[bool]:
+    """Match what has a value; an empty list is as unknown as NULL."""
+    if isinstance(column.type, ARRAY):
+        return func.cardinality(column) > 0
+    return column.is_not(None)
+
+
+def contains(column: InstrumentedAttribute[Any], value: Value) -> ColumnElement[bool]:
+    """Match a part of a text, or a part of any text of a list, in any case."""
+    part = text_of(value)
+    if isinstance(column.type, ARRAY):
+        joined = func.array_to_string(column, "\n")
+        return joined.icontains(part, autoescape=True)
+    require_text(column)
+    return column.icontains(part, autoescape=True)
+
+
+def starts_with(
+    column: InstrumentedAttribute[Any], value: Value
+) -> ColumnElement[bool]:
+    """Match the beginning of a text, in any case."""
+    require_text(column)
+    return column.istartswith(text_of(value), autoescape=True)
+
+
+def equal(column: InstrumentedAttribute[Any], value: Value) -> ColumnElement[bool]:
+    """Match one value; in a list, an element of it."""
+    if isinstance(column.type, ARRAY):
+        return literal(text_of(value)) == func.any(column)
+    return column == converted(column, value)
+
+
+COMPARED: dict[
+    Comparison, Callable[[InstrumentedAttribute[Any], Value], ColumnElement[bool]]
+] = {
+    Comparison.EQUAL: equal,
+    Comparison.NOT_EQUAL: lambda column, value: or_(
+        not_(equal(column, value)), column.is_(None)
+    ),
+    Comparison.AT_LEAST: lambda column, value: column >= converted(column, value),
+    Comparison.AT_MOST: lambda column, value: column <= converted(column, value),
+    Comparison.CONTAINS: contains,
+    Comparison.STARTS_WITH: starts_with,
+}
+
+
+def converted(column: InstrumentedAttribute[Any], value: Value) -> object:
+    """Read a value as the column's type, or raise InvalidCondition."""
+    kind = column.type
+    if isinstance(kind, (ARRAY, JSONB)):
+        raise InvalidCondition(f"{column.key} cannot be compared this way.")
+    target: Any = kind.enum_class if isinstance(kind, ENUM) else kind.python_type
+    try:
+        read = TypeAdapter(target).validate_python(value)
+    except ValidationError:
+        raise InvalidCondition(
+            f"{column.key} cannot be compared with {shown(value)}.", hint=None
+        ) from None
+    if isinstance(read, str):
+        return text_of(read)
+    if isinstance(read, datetime) and read.tzinfo is None:
+        raise InvalidCondition(f"{column.key} needs a time with its zone.")
+    if isinstance(read, int) and not isinstance(read, bool) and abs(read) >= 2**63:
+        raise InvalidCondition(f"{column.key}: that number is too large.")
+    assert isinstance(read, (int, float, bool, Decimal, UUID, datetime, StrEnum))  # noqa: S101
+    return read
+
+
+def require_text(column: InstrumentedAttribute[Any]) -> None:
+    """Raise unless the column holds text."""
+    if isinstance(column.type, ENUM) or column.type.python_type is not str:
+        raise InvalidCondition(f"{column.key} is not a text.")
+
+
+def text_of(value: Value) -> str:
+    """Return a text PostgreSQL can hold, or raise InvalidCondition."""
+    if not isinstance(value, str) or "\x00" in value or len(value) > MOST_VALUES:
+        raise InvalidCondition(f"{shown(value)} is not a text to look for.")
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        raise InvalidCondition("A text to look for is not valid Unicode.") from None
+    return value
+
+
+def shown(value: object) -> str:
+    """Write a value from outside shortly and harmlessly."""
+    return ascii(value)[:60]

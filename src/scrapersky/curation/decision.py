@@ -1,0 +1,389 @@
+"""Set the status of records, by ids or by conditions, and undo it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import (
+    ColumnElement,
+    and_,
+    case,
+    cast,
+    func,
+    insert,
+    literal,
+    null,
+    select,
+    true,
+    update,
+)
+from sqlalchemy import Text as TextType
+from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
+
+from scrapersky import engine as queue_engine
+from scrapersky.curation.condition import Condition, where
+from scrapersky.curation.kind import Kind, kind_named
+from scrapersky.errors import UnknownAction
+from scrapersky.models import AuditEntry, CurationAction, CurationChange
+
+CHUNK = 5_000
+"""Rows changed in one transaction: short enough that nobody waits for it."""
+
+ALREADY = "already {status}"
+IN_STAGE = "the stage has it already"
+
+
+@dataclass(frozen=True, slots=True)
+class Actor:
+    """Who decides, in whose data."""
+
+    tenant_id: UUID
+    user_id: UUID | None
+    name: str
+    request_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """Which records are meant: these ids, or all that satisfy the conditions."""
+
+    ids: tuple[UUID, ...] | None = None
+    conditions: tuple[Condition, ...] = ()
+
+    def as_json(self) -> dict[str, Any]:
+        """Return what is kept with the action."""
+        if self.ids is not None:
+            return {"ids": len(self.ids)}
+        return {"conditions": [c.model_dump(mode="json") for c in self.conditions]}
+
+
+@dataclass(frozen=True, slots=True)
+class Decided:
+    """What a decision came to."""
+
+    changed: int = 0
+    queued: int = 0
+    skipped: dict[str, int] = field(default_factory=dict)
+    action_id: UUID | None = None
+
+    def __add__(self, other: "Decided") -> "Decided":
+        reasons = {*self.skipped, *other.skipped}
+        return Decided(
+            self.changed + other.changed,
+            self.queued + other.queued,
+            {r: self.skipped.get(r, 0) + other.skipped.get(r, 0) for r in reasons},
+            self.action_id or other.action_id,
+        )
+
+
+async def decide(
+    engine: AsyncEngine,
+    actor: Actor,
+    kind: Kind,
+    status: str,
+    selection: Selection,
+    *,
+    force: bool = False,
+) -> Decided:
+    """Set a curation status on every selected record of the actor's tenant.
+
+    Works in chunks, so that readers and other writers are never blocked for long; each
+    chunk is whole. Returns what changed, what was queued and what was left, why.
+    """
+    wanted = kind.status_named(status)
+    chosen = selected(kind, actor.tenant_id, selection)
+    async with engine.begin() as connection:
+        action_id = await open_action(connection, actor, kind, wanted, selection)
+    total = Decided(action_id=action_id)
+    last: UUID | None = None
+    while True:
+        async with engine.begin() as connection:
+            step, last = await decide_chunk(
+                connection, action_id, kind, wanted, chosen, after=last, force=force
+            )
+            total += step
+            await keep_counts(connection, total)
+            if last is None:
+                await audit(connection, actor, "decided", kind, total)
+        if last is None:
+            break
+    if total.queued:
+        await queue_engine.wake(engine, kind.stage)
+    return total
+
+
+async def decide_here(
+    connection: AsyncConnection,
+    actor: Actor,
+    kind: Kind,
+    status: str,
+    selection: Selection,
+    *,
+    rule_id: UUID | None = None,
+) -> Decided:
+    """Decide inside a transaction of the caller, who also wakes the stage."""
+    wanted = kind.status_named(status)
+    chosen = selected(kind, actor.tenant_id, selection)
+    count = await connection.scalar(
+        select(func.count()).select_from(kind.model).where(chosen)
+    )
+    if not count:
+        return Decided()
+    action_id = await open_action(
+        connection, actor, kind, wanted, selection, rule_id=rule_id
+    )
+    total, last = Decided(action_id=action_id), None
+    while True:
+        step, last = await decide_chunk(
+            connection, action_id, kind, wanted, chosen, after=last, force=False
+        )
+        total += step
+        if last is None:
+            break
+    await keep_counts(connection, total)
+    await audit(connection, actor, "decided", kind, total)
+    return total
+
+
+async def count_selected(
+    engine: AsyncEngine, tenant_id: UUID, kind: Kind, selection: Selection
+) -> int:
+    """Count what a selection means, changing nothing."""
+    query = select(func.count()).select_from(kind.model)
+    async with engine.connect() as connection:
+        found = await connection.scalar(
+            query.where(selected(kind, tenant_id, selection))
+        )
+    return int(found or 0)
+
+
+def selected(kind: Kind, tenant_id: UUID, selection: Selection) -> ColumnElement[bool]:
+    """Translate a selection into SQL, always within one tenant."""
+    mine: ColumnElement[bool] = kind.model.tenant_id == tenant_id
+    if selection.ids is not None:
+        return and_(mine, kind.model.id == func.any(literal(list(selection.ids))))
+    return and_(mine, where(kind, selection.conditions))
+
+
+async def open_action(
+    connection: AsyncConnection,
+    actor: Actor,
+    kind: Kind,
+    status: Any,  # noqa: ANN401 - a member of the kind's enum
+    selection: Selection,
+    *,
+    rule_id: UUID | None = None,
+) -> UUID:
+    """Record that a decision is being made."""
+    result = await connection.execute(
+        insert(CurationAction)
+        .values(
+            tenant_id=actor.tenant_id,
+            created_by=actor.user_id,
+            kind=kind.name,
+            status=status.value,
+            rule_id=rule_id,
+            selection=selection.as_json(),
+        )
+        .returning(CurationAction.id)
+    )
+    return UUID(str(result.scalar_one()))
+
+
+async def decide_chunk(
+    connection: AsyncConnection,
+    action_id: UUID,
+    kind: Kind,
+    status: Any,  # noqa: ANN401 - a member of the kind's enum
+    chosen: ColumnElement[bool],
+    *,
+    after: UUID | None,
+    force: bool,
+) -> tuple[Decided, UUID | None]:
+    """Decide about the next rows in the order of ids; None when there are no more."""
+    model = kind.model
+    beyond = model.id > after if after is not None else true()
+    rows = (
+        select(
+            model.id,
+            model.tenant_id,
+            kind.status.label("before"),
+            kind.stage_status.label("stage_before"),
+            kind.error.label("error_before"),
+        )
+        .where(chosen, beyond)
+        .order_by(model.id)
+        .limit(CHUNK)
+        .with_for_update()
+        .cte("chosen")
+        .prefix_with("MATERIALIZED")
+    )
+    is_busy = func.coalesce(rows.c.stage_before.in_(kind.busy), False)
+    wants_stage = literal(status == kind.trigger)
+    queues = and_(wants_stage, (~is_busy) if not force else true())
+    changes = rows.c.before != status
+    plan = select(
+        rows,
+        queues.label("queues"),
+        (changes | queues).label("changes"),
+    ).cte("plan")
+    updated = (
+        update(model)
+        .where(model.id == plan.c.id, plan.c.changes)
+        .values(
+            {
+                kind.status: status,
+                kind.stage_status: case(
+                    (plan.c.queues, literal(kind.queued, kind.stage_status.type)),
+                    else_=kind.stage_status,
+                ),
+                kind.error: case((plan.c.queues, null()), else_=kind.error),
+            }
+        )
+        .returning(model.id)
+        .cte("updated")
+    )
+    noted = (
+        insert(CurationChange)
+        .from_select(
+            [
+                "action_id", "record_id", "tenant_id", "status_before",
+                "stage_status_before", "error_before", "queued",
+            ],
+            select(
+                literal(action_id),
+                plan.c.id,
+                plan.c.tenant_id,
+                cast(plan.c.before, TextType),
+                cast(plan.c.stage_before, TextType),
+                plan.c.error_before,
+                plan.c.queues,
+            ).where(plan.c.changes),
+        )
+        .returning(CurationChange.record_id)
+        .cte("noted")
+    )  # fmt: skip
+    summary = (
+        select(
+            func.count().label("seen"),
+            func.count().filter(plan.c.changes).label("changed"),
+            func.count().filter(plan.c.queues).label("queued"),
+            func.max(cast(plan.c.id, TextType)).label("last"),
+        )
+        .select_from(plan)
+        .add_cte(updated, noted)
+    )
+    found = (await connection.execute(summary)).one()
+    unchanged = found.seen - found.changed
+    skipped = {}
+    if unchanged:
+        reason = (
+            IN_STAGE if status == kind.trigger else ALREADY.format(status=status.value)
+        )
+        skipped[reason] = unchanged
+    step = Decided(found.changed, found.queued, skipped)
+    return step, UUID(found.last) if found.seen == CHUNK else None
+
+
+async def keep_counts(connection: AsyncConnection, total: Decided) -> None:
+    """Keep with the action what it came to so far."""
+    await connection.execute(
+        update(CurationAction)
+        .where(CurationAction.id == total.action_id)
+        .values(
+            changed_count=total.changed,
+            queued_count=total.queued,
+            skipped=total.skipped,
+        )
+    )
+
+
+async def audit(
+    connection: AsyncConnection, actor: Actor, action: str, kind: Kind, total: Decided
+) -> None:
+    """Tell the audit log who did what."""
+    await connection.execute(
+        insert(AuditEntry).values(
+            tenant_id=actor.tenant_id,
+            created_by=actor.user_id,
+            actor=actor.name,
+            action=action,
+            subject=kind.name,
+            details={
+                "action_id": str(total.action_id),
+                "changed": total.changed,
+                "queued": total.queued,
+            },
+            request_id=actor.request_id,
+        )
+    )
+
+
+async def undo(engine: AsyncEngine, actor: Actor, action_id: UUID) -> Decided:
+    """Give every record back the status it had, unless it has moved on since.
+
+    A record whose status someone changed again keeps that; one whose stage has begun
+    keeps its result and only gets its curation status back.
+    """
+    async with engine.begin() as connection:
+        action = (
+            await connection.execute(
+                update(CurationAction)
+                .where(
+                    CurationAction.id == action_id,
+                    CurationAction.tenant_id == actor.tenant_id,
+                    CurationAction.undone_at.is_(None),
+                )
+                .values(undone_at=func.clock_timestamp())
+                .returning(CurationAction.kind, CurationAction.status)
+            )
+        ).one_or_none()
+        if action is None:
+            raise UnknownAction("There is no such action to undo, or it is undone.")
+        kind = kind_named(action.kind)
+        total = await restore(connection, kind, action_id, action.status)
+        await audit(connection, actor, "undone", kind, total)
+    return total
+
+
+async def restore(
+    connection: AsyncConnection, kind: Kind, action_id: UUID, status: str
+) -> Decided:
+    """Put back what one action changed."""
+    model, change = kind.model, CurationChange
+    still_queued = and_(change.queued, kind.stage_status == kind.queued)
+    result = await connection.execute(
+        update(model)
+        .where(
+            change.action_id == action_id,
+            model.id == change.record_id,
+            kind.status == kind.status_named(status),
+        )
+        .values(
+            {
+                kind.status: cast(change.status_before, kind.status.type),
+                kind.stage_status: case(
+                    (
+                        still_queued,
+                        cast(change.stage_status_before, kind.stage_status.type),
+                    ),
+                    else_=kind.stage_status,
+                ),
+                kind.error: case((still_queued, change.error_before), else_=kind.error),
+            }
+        )
+    )
+    changes = await connection.scalar(
+        select(func.count()).where(change.action_id == action_id)
+    )
+    restored = int(result.rowcount)
+    left = int(changes or 0) - restored
+    return Decided(
+        restored, 0, {"changed again since": left} if left else {}, action_id
+    )
+
+
+def ids_selected(ids: Sequence[UUID]) -> Selection:
+    """Select these records."""
+    return Selection(ids=tuple(ids))
