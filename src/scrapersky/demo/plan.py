@@ -8,7 +8,7 @@ rule that the product has for real names holds for it.
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import cycle, islice
 from random import Random
 from typing import Final
@@ -99,6 +99,7 @@ class TownPlan:
         return tuple(self.owners)
 
 
+@lru_cache(maxsize=2)
 def plan_town(size: int, *, seed: int = 1, trouble: bool = True) -> TownPlan:
     """Invent a town; a larger one begins with the same businesses as a smaller one.
 
