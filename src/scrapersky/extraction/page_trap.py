@@ -104,7 +104,7 @@ _ASSET_FOLDERS: Final = frozenset(
     ("wp-includes", "cdn-cgi", "_next", "static", "assets", "fileadmin", "typo3temp")
 )
 _PATH_SESSION: Final = re.compile(
-    r";(?:jsessionid|phpsessid|sid)=|/\([SAF]\([a-z0-9]+\)\)", re.IGNORECASE
+    r";(?:jsessionid|phpsessid|sid)=|(?:^|/)\([SAF]\([a-z0-9]+\)\)", re.IGNORECASE
 )
 _CALENDARS: Final = load_words("page_calendars")
 _YEAR: Final = re.compile(r"(?:19|20)\d\d(?:\D|$)")

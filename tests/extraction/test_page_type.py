@@ -1,0 +1,212 @@
+"""Which page is the contact page, in whatever language, and which is not worth a fetch."""
+
+import time
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from scrapersky.extraction.page_type import PageType, rank_pages, rate_page
+
+SITES = Path(__file__).parent / "fixtures" / "urls" / "sites.txt"
+HOST = "https://www.example.test"
+NOW = datetime(2026, 11, 15, tzinfo=UTC)
+
+
+class Site(NamedTuple):
+    name: str
+    urls: list[str]
+    contacts: list[str]
+
+
+def read_sites() -> list[Site]:
+    sites: list[Site] = []
+    for line in SITES.read_text().splitlines():
+        if line.startswith("= "):
+            sites.append(Site(line[2:], [], []))
+        elif line.startswith("! "):
+            sites[-1].contacts.append(HOST + line[2:])
+            sites[-1].urls.append(HOST + line[2:])
+        elif line.startswith("/"):
+            sites[-1].urls.append(HOST + line)
+    return sites
+
+
+def test_contact_pages_rank_among_the_first_three_of_their_site() -> None:
+    hits = {
+        (site.name, contact): contact in [url for url, _ in rank_pages(site.urls)[:3]]
+        for site in read_sites()
+        for contact in site.contacts
+    }
+
+    share = sum(hits.values()) / len(hits)
+    print(f"contact pages in the first three: {sum(hits.values())} of {len(hits)}")
+    assert len(hits) >= 90
+    assert share >= 0.95, [where for where, is_found in hits.items() if not is_found]
+
+
+def test_the_first_page_of_a_site_is_nearly_always_a_contact_page() -> None:
+    sites = read_sites()
+
+    firsts = [rank_pages(site.urls)[0][0] in site.contacts for site in sites]
+
+    assert sum(firsts) / len(firsts) >= 0.9
+
+
+@pytest.mark.parametrize(
+    ("path", "kind"),
+    [
+        ("/contact-us", PageType.CONTACT_ROOT),
+        ("/de/kontakt.html", PageType.CONTACT_ROOT),
+        ("/ContactUs.aspx", PageType.CONTACT_ROOT),
+        ("/standorte", PageType.CONTACT_ROOT),
+        (
+            "/%E3%81%8A%E5%95%8F%E3%81%84%E5%90%88%E3%82%8F%E3%81%9B",
+            PageType.CONTACT_ROOT,
+        ),
+        ("/index.php?main_page=contact_us", PageType.CONTACT_ROOT),
+        ("/impressum", PageType.LEGAL_ROOT),
+        ("/mentions-legales", PageType.LEGAL_ROOT),
+        ("/datenschutz", PageType.LEGAL_ROOT),
+        ("/terms-and-conditions", PageType.LEGAL_ROOT),
+        ("/über-uns", PageType.ABOUT_ROOT),
+        ("/quienes-somos", PageType.ABOUT_ROOT),
+        ("/会社概要", PageType.ABOUT_ROOT),
+        ("/meet-the-team", PageType.TEAM_ROOT),
+        ("/equipe", PageType.TEAM_ROOT),
+        ("/vacatures", PageType.CAREER_CONTACT),
+        ("/praca", PageType.CAREER_CONTACT),
+        ("/leistungen", PageType.SERVICES_ROOT),
+        ("/hizmetlerimiz", PageType.SERVICES_ROOT),
+        ("/speisekarte", PageType.MENU_ROOT),
+        ("/cennik", PageType.PRICING_ROOT),
+        ("/?page_id=12", PageType.WP_PROSPECT),
+        ("/?p=7", PageType.WP_PROSPECT),
+        ("/", PageType.UNKNOWN),
+        ("/zanzibar", PageType.UNKNOWN),
+        ("/blog/contact-us", PageType.UNKNOWN),
+        ("/contact-lenses", PageType.UNKNOWN),
+        ("/kontaktlinsen", PageType.UNKNOWN),
+        ("/contactless-payment", PageType.UNKNOWN),
+    ],
+)
+def test_a_path_tells_the_type_of_a_page(path: str, kind: PageType) -> None:
+    assert rate_page(HOST + path).type is kind
+
+
+@pytest.mark.parametrize(
+    ("path", "reason"),
+    [
+        ("/logo.png", "asset"),
+        ("/files/brochure.PDF", "asset"),
+        ("/wp-content/uploads/x", "asset"),
+        ("/tag/roses/", "archive"),
+        ("/category/news/local", "archive"),
+        ("/author/anna/", "archive"),
+        ("/2024/05/", "archive"),
+        ("/blog/2024/05/17", "archive"),
+        ("/news/2023", "archive"),
+        ("/feed/", "archive"),
+        ("/?s=shoes", "archive"),
+        ("/blog/page/7/", "pagination"),
+        ("/shop?paged=3", "pagination"),
+        ("/events/2026-11-15", "calendar"),
+        ("/calendar/2031/02/", "calendar"),
+        ("/x?date=2040-01-01", "calendar"),
+        ("/a/b/a/b/a/b", "trap"),
+        ("/x/x/x", "trap"),
+        ("/en/de/en/de/page", "trap"),
+        ("/" + "d/e/".join(str(n) for n in range(12)), "trap"),
+        ("/p;jsessionid=1A2B3C", "trap"),
+        ("/p?PHPSESSID=abcdef123456", "trap"),
+        ("/(S(lit3py55t21z5v55vlm25s55))/p.aspx", "trap"),
+        ("/shop?a=1&b=2&c=3&d=4&e=5", "trap"),
+        ("/wp-login.php", "machinery"),
+        ("/cart", "machinery"),
+        ("/?add-to-cart=9", "machinery"),
+        ("/post?replytocom=4", "machinery"),
+    ],
+)
+def test_what_is_not_worth_a_fetch_is_filtered_with_a_reason(
+    path: str, reason: str
+) -> None:
+    rating = rate_page(HOST + path)
+
+    assert rating.filtered is not None
+    assert rating.filtered.startswith(f"{reason}: ")
+    assert rating.score == 0.0
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/",
+        "/contact",
+        "/2024/05/17/a-post",
+        "/events",
+        "/team/anna",
+        "/shop?id=4",
+        "/x?page=contact",
+    ],
+)
+def test_real_pages_are_not_filtered(path: str) -> None:
+    assert rate_page(HOST + path).filtered is None
+
+
+def test_a_link_text_names_a_page_whose_address_does_not() -> None:
+    rating = rate_page(f"{HOST}/node/4", link_text="Kontakt")
+
+    assert rating.type is PageType.CONTACT_ROOT
+    assert rating.score > 0.9
+    assert rating.reasons == ('a link to it says "kontakt"',)
+
+
+def test_a_long_sentence_as_link_text_says_nothing() -> None:
+    text = "Read how one farmer lost contact with his sheep last winter"
+
+    assert rate_page(f"{HOST}/node/4", link_text=text).score < 0.2
+
+
+def test_a_page_untouched_for_many_years_counts_less() -> None:
+    old = datetime(2012, 1, 1, tzinfo=UTC)
+
+    fresh = rate_page(f"{HOST}/contact", lastmod=NOW, now=NOW)
+    stale = rate_page(f"{HOST}/contact", lastmod=old, now=NOW)
+
+    assert stale.score < fresh.score
+    assert "it was last changed 14 years ago" in stale.reasons
+
+
+def test_variants_of_one_page_do_not_crowd_out_the_others() -> None:
+    urls = [f"{HOST}/contact-form?to={n}" for n in range(5)] + [f"{HOST}/a/b/contact"]
+
+    assert f"{HOST}/a/b/contact" in [url for url, _ in rank_pages(urls)[:3]]
+
+
+@given(st.text(max_size=300), st.text(max_size=80))
+def test_any_text_is_rated(url: str, link_text: str) -> None:
+    rating = rate_page(url, link_text=link_text)
+
+    assert 0.0 <= rating.score <= 1.0
+    assert rating.reasons
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "/" * 1_000_000,
+        HOST + "/" + "contact-" * 200_000,
+        HOST + "/?" + "a=b&" * 300_000,
+        HOST + "/" + "%e3%81%8a" * 100_000,
+        HOST + "/" + "aA" * 500_000,
+        HOST + "/(S(" * 200_000,
+    ],
+)
+def test_endless_addresses_cost_next_to_nothing(url: str) -> None:
+    start = time.process_time()
+    rate_page(url, link_text=url)
+
+    assert time.process_time() - start < 0.5
