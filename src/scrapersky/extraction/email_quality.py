@@ -68,7 +68,7 @@ def is_valid_syntax(address: str) -> bool:
 def is_role(local: str) -> bool:
     """Say whether the part before the @ names a function, not a person."""
     roles = wordlist.load("role_mail")
-    stem = local.split("+")[0].strip("0123456789._-")
+    stem = local.split("+", maxsplit=1)[0].strip("0123456789._-")
     if stem in roles:
         return True
     parts = [p for p in stem.replace("-", ".").replace("_", ".").split(".") if p]

@@ -7,7 +7,7 @@ space collapsed), what CSS hides becomes lines marked `hidden`.
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Final
 
@@ -22,6 +22,8 @@ MAX_CHARACTERS: Final = 10 * 1024 * 1024
 MAX_NODES: Final = 400_000
 MAX_LINKS: Final = 2_000
 MAX_LINE: Final = 200_000
+FOLD_LINES: Final = 4
+FOLD_TEXT: Final = 100
 
 
 class NotMarkup(ExtractionError):
@@ -45,6 +47,8 @@ class Line:
     hidden: bool
     container: int
     marks: tuple[str, ...]
+    folded: bool = False
+    """Hidden, yet part of a longer block such as a tab or an accordion."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -491,7 +495,16 @@ class _Walk:
         for element, context in later:
             if self.budget <= 0:
                 break
+            first = len(self.lines)
             self._walk_from(element, context, None)
+            self._fold(first)
+
+    def _fold(self, first: int) -> None:
+        """Tell a hidden tab from a hidden scrap by its size."""
+        added = self.lines[first:]
+        if len(added) < FOLD_LINES or sum(len(a.text) for a in added) < FOLD_TEXT:
+            return
+        self.lines[first:] = [replace(line, folded=True) for line in added]
 
     def _walk_from(
         self,

@@ -12,7 +12,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final
+from typing import IO, Any, Final, cast
 from urllib.parse import unquote
 
 import orjson
@@ -136,19 +136,29 @@ Extract = Callable[[str, str], Contacts]
 
 def read_pages(path: Path) -> Iterator[AnnotatedPage]:
     """Read an annotated file, plain or gzip; raise BadAnnotations naming the line."""
-    opened = gzip.open(path, "rb") if path.suffix == ".gz" else path.open("rb")
-    with opened as lines:
+    with _opened(path) as lines:
         for number, line in enumerate(lines, 1):
             if not line.strip():
                 continue
             try:
                 row = orjson.loads(line)
                 yield _page(row)
-            except (orjson.JSONDecodeError, KeyError, TypeError, AttributeError) as error:
+            except (
+                orjson.JSONDecodeError,
+                KeyError,
+                TypeError,
+                AttributeError,
+            ) as error:
                 raise BadAnnotations(
                     f"{path.name}, line {number}: {error!r}",
                     hint="each line needs id, html and entities of {type, text}",
                 ) from error
+
+
+def _opened(path: Path) -> IO[bytes]:
+    if path.suffix == ".gz":
+        return cast("IO[bytes]", gzip.open(path, "rb"))
+    return path.open("rb")
 
 
 def score_pages(
@@ -165,7 +175,9 @@ def score_pages(
         predictions = predictions_of(contacts)
         for label in LABELS:
             if page.group in scope[label]:
-                right = _score_page(page, label, predictions[label], tallies[label], misses)
+                right = _score_page(
+                    page, label, predictions[label], tallies[label], misses
+                )
                 claims += [
                     (label, p.confidence, ok, p.methods)
                     for p, ok in zip(predictions[label], right, strict=True)
@@ -192,7 +204,9 @@ def predictions_of(contacts: Contacts) -> dict[str, list[Prediction]]:
         "EMAIL": [_plain(e.address, e) for e in contacts.emails],
         "ORG": organisations,
         "MAIN_ORG": organisations[:1],
-        "STREET": _distinct(_plain(a.street, a) for a in contacts.addresses if a.street),
+        "STREET": _distinct(
+            _plain(a.street, a) for a in contacts.addresses if a.street
+        ),
         "ZIPCODE": _distinct(
             _plain(a.postal_code, a) for a in contacts.addresses if a.postal_code
         ),
@@ -217,8 +231,10 @@ def render(report: Report, *, misses: int = 50) -> str:
     """Write a report as tables for a terminal."""
     rows = [
         f"{report.pages} pages",
-        f"{'label':<10}{'gold':>6}{'found':>7}{'precision':>11}{'recall':>9}"
-        f"{'F1 micro':>10}{'F1 macro':>10}",
+        (
+            f"{'label':<10}{'gold':>6}{'found':>7}{'precision':>11}{'recall':>9}"
+            f"{'F1 micro':>10}{'F1 macro':>10}"
+        ),
     ]
     rows += [
         f"{label:<10}{t.gold:>6}{t.predicted:>7}{t.precision:>11.3f}{t.recall:>9.3f}"
@@ -289,7 +305,9 @@ def _scope(pages: Sequence[AnnotatedPage]) -> dict[str, set[str]]:
     counts: Counter[tuple[str, str]] = Counter()
     for page in pages:
         for label, values in page.gold.items():
-            counts[label, page.group] += len(values) if label != "EMAIL" else bool(values)
+            counts[label, page.group] += (
+                len(values) if label != "EMAIL" else bool(values)
+            )
     scope: dict[str, set[str]] = {label: set() for label in LABELS}
     for label in LABELS:
         for group, size in sizes.items():
@@ -322,9 +340,12 @@ def _score_page(
     else:
         tally.gold += len(gold)
         tally.gold_found += len(found)
-        misses += [Miss(page.id, label, g, False) for g in sorted(gold - set(found))]
         misses += [
-            Miss(page.id, label, p.text, True)
+            Miss(page.id, label, g, is_invented=False)
+            for g in sorted(gold - set(found))
+        ]
+        misses += [
+            Miss(page.id, label, p.text, is_invented=True)
             for p, ok in zip(predictions, right, strict=True)
             if not ok
         ]
@@ -333,7 +354,11 @@ def _score_page(
         tally.predicted_right += sum(right)
     if gold or predictions:
         precision = sum(right) / len(right) if right else 0.0
-        recall = (1.0 if label == "MAIN_ORG" and found else len(found) / len(gold)) if gold else 0.0
+        recall = (
+            (1.0 if label == "MAIN_ORG" and found else len(found) / len(gold))
+            if gold
+            else 0.0
+        )
         total = precision + recall
         tally.pages.append(2 * precision * recall / total if total else 0.0)
     return right
@@ -348,7 +373,9 @@ def _is_equal(gold: str, prediction: Prediction) -> bool:
 
 
 def _is_same_code(gold: str, prediction: Prediction) -> bool:
-    return "".join(gold.split()).casefold() == "".join(prediction.text.split()).casefold()
+    return (
+        "".join(gold.split()).casefold() == "".join(prediction.text.split()).casefold()
+    )
 
 
 _COMPARE: Final[dict[str, Callable[[str, Prediction], bool]]] = {
@@ -376,6 +403,9 @@ def _phone(e164: str, written: str, value: Value) -> Prediction:
         f"{number.country_code}0{national}", f"{national}{extension}",
     }  # fmt: skip
     methods = frozenset(e.method.value for e in value.evidence)
+    if extension:
+        # A desk is its own value: the bare number may be annotated beside it.
+        forms = {form for form in forms if form.endswith(extension)} | {raw, national}
     return Prediction(e164, frozenset(forms), value.confidence, methods)
 
 

@@ -21,6 +21,10 @@ def load_words(name: str) -> frozenset[str]:
 @cache
 def load_ordered(name: str) -> tuple[str, ...]:
     """Read the list `data/<name>.txt` in its order, as written."""
-    text = files("scrapersky.extraction").joinpath("data", f"{name}.txt").read_text("utf-8")
+    text = (
+        files("scrapersky.extraction")
+        .joinpath("data", f"{name}.txt")
+        .read_text("utf-8")
+    )
     lines = (line.split("#")[0].strip() for line in text.splitlines())
     return tuple(line for line in lines if line)

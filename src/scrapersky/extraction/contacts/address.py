@@ -7,7 +7,7 @@ postal code and country until one is none of these.
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Final
 
@@ -62,7 +62,8 @@ _UNIT_WORD: Final = (
     r"Sector|Section|Phase|Stop|Mailstop|MS|Attn"
 )
 _UNIT_TAIL: Final = (
-    rf"(?:[ ,–-]{{1,3}}(?:(?:{_UNIT_WORD})\b\.?(?:\s?(?:No\.?|Number|#))?\s?#?[\w-]{{1,8}}"
+    rf"(?:[ ,–-]{{1,3}}(?:(?:{_UNIT_WORD})\b\.?(?:\s?(?:No\.?|Number|#))?\s?#?\s?[\w-]{{1,8}}"
+    rf"(?:\s(?:North|South|East|West)(?!\w))?"
     rf"|\#\s?[\w-]{{1,8}}"
     r"|\d{1,3}(?:st|nd|rd|th)\s(?:Floor|Fl\b\.?)"
     r"|(?:Ground|First|Second|Third|Lower|Upper|Top)\sFloor"
@@ -72,7 +73,7 @@ _ENGLISH: Final = (
     rf"{_NUMBER},?\s{{1,2}}(?:{_DIRECTION}\.?\s{{1,2}})?(?:{_NAME}\s{{1,2}}){{0,5}}"
     rf"(?:(?:(?i:US|U\.S\.|State|County|Old)\s)?(?i:Highway|Hwy|Route|Rte|FM|Road|Rd|SR|CR|"
     rf"County\sRoad)\s\#?\d{{1,4}}[A-Z]?"
-    rf"|(?i:{_STRONG}|{_WEAK})\b(?!['’])\.?)"
+    rf"|(?:(?<=[\w.]\s)(?=[A-Z])(?i:{_STRONG}|{_WEAK})|Broadway|BROADWAY)\b(?!['’])\.?)"
     rf"(?:\s{{1,2}}{_DIRECTION}\b\.?)?"
 )
 _SUFFIX_WORDS: Final = (
@@ -115,9 +116,9 @@ _FRENCH: Final = (
     r"(?:[\wÀ-ž'’.-]{1,24}[\s-]?){1,6}?(?=$|[,;\n(|•]|\s[-–]\s|\s\d{4,5}\b)"
 )
 _BOX: Final = (
-    r"(?i:P\.?\s?O\.?\s?Box|Post\s?Office\sBox|GPO\sBox|Private\sBag|Postfach|Postbus|"
+    r"(?i:P\.?\s?O\.?\s?B(?:ox)?\.?|Post\s?(?:Office\s)?Box|GPO\sBox|Private\sBag|Postfach|Postbus|"
     r"Boîte\spostale|B\.?P\.|Apartado(?:\sde\scorreos)?|Casella\spostale|Caixa\sPostal|"
-    r"Postboks|Box|Skrytka\spocztowa)\s?\#?(?:No\.?\s)?\d[\d\s]{0,8}\d?"
+    r"Postboks|Box|Skrytka\spocztowa)[\s:]{0,2}\#?(?:No\.?:?\s?)?\d[\d\s]{0,8}\d?"
 )
 _BLOCK: Final = (
     r"\#?\d{1,4}-\d{1,3}(?:-\d{1,3})?,?\s(?:[A-Z][\w-]{2,20},?\s){0,2}"
@@ -135,6 +136,9 @@ _STRONG_END: Final = re.compile(
     re.IGNORECASE,
 )
 _BLOCK_PATTERN: Final = re.compile(_BLOCK)
+_FRENCH_START: Final = re.compile(
+    r"\d{1,4}[\w\s/-]{0,10},?\s(?i:rue|avenue|boulevard|place|chemin|impasse|allée|quai)\s"
+)
 _BOX_PATTERN: Final = re.compile(rf"(?<!\w)(?:{_BOX})(?!\w)")
 _NUMBERLESS: Final = re.compile(
     r"^(?:The\s)?(?:[A-Z][\w'’.-]{1,24}\s){1,4}(?:Street|St|Road|Rd|Lane|Ln|Avenue|Ave|"
@@ -150,7 +154,7 @@ def _street_match(text: str) -> re.Match[str] | None:
 # --- pieces of an address ----------------------------------------------------------
 
 _UNIT_PIECE: Final = re.compile(
-    rf"^(?:(?:{_UNIT_WORD})\b\.?:?\s?(?:No\.?\s?)?\#?[\w&-]{{1,8}}(?:\s?[-&]\s?\w{{1,4}})?(?:,?\s[A-Z]\w{{2,20}}){{0,3}}"
+    rf"^(?:(?:{_UNIT_WORD})\b\.?:?\s?(?:No\.?\s?)?\#?\s?[\w&-]{{1,8}}(?:\s?[-&]\s?\w{{1,4}})?(?:,?\s[A-Z]\w{{2,20}}){{0,3}}"
     r"|\#\s?[\w-]{1,8}|\d{1,3}(?:st|nd|rd|th)\s(?:Floor|Fl\b\.?).{0,20}|\d{1,2}/F\b.{0,30}"
     r"|(?:Ground|First|Second|Third|Lower|Upper|Top)\sFloor.{0,20}|No\.?\s?\d{1,5}\w?)$",
     re.IGNORECASE,
@@ -170,27 +174,138 @@ _CA_STATES: Final = words("AB BC MB NB NL NS NT NU ON PE QC SK YT PQ")
 _AU_STATES: Final = words("NSW VIC QLD WA SA TAS ACT NT")
 _STATE_NAMES: Final = frozenset(
     name.casefold()
-    for name in (
-        "Alabama|Alaska|Arizona|Arkansas|California|Colorado|Connecticut|Delaware|"
-        "District of Columbia|Florida|Georgia|Hawaii|Idaho|Illinois|Indiana|Iowa|Kansas|"
-        "Kentucky|Louisiana|Maine|Maryland|Massachusetts|Michigan|Minnesota|Mississippi|"
-        "Missouri|Montana|Nebraska|Nevada|New Hampshire|New Jersey|New Mexico|New York|"
-        "North Carolina|North Dakota|Ohio|Oklahoma|Oregon|Pennsylvania|Rhode Island|"
-        "South Carolina|South Dakota|Tennessee|Texas|Utah|Vermont|Virginia|Washington|"
-        "West Virginia|Wisconsin|Wyoming|Puerto Rico|Ontario|Quebec|Québec|Alberta|"
-        "British Columbia|Manitoba|Saskatchewan|Nova Scotia|New Brunswick|Newfoundland|"
-        "Prince Edward Island|New South Wales|Victoria|Queensland|South Australia|"
-        "Western Australia|Tasmania|Kent|Essex|Surrey|Sussex|West Sussex|East Sussex|"
-        "Hampshire|Berkshire|Oxfordshire|Buckinghamshire|Hertfordshire|Bedfordshire|"
-        "Cambridgeshire|Norfolk|Suffolk|Lincolnshire|Leicestershire|Derbyshire|"
-        "Nottinghamshire|Staffordshire|Warwickshire|Worcestershire|Gloucestershire|"
-        "Wiltshire|Somerset|Dorset|Devon|Cornwall|Shropshire|Herefordshire|Cheshire|"
-        "Lancashire|Yorkshire|West Yorkshire|South Yorkshire|North Yorkshire|"
-        "East Yorkshire|Merseyside|Greater Manchester|West Midlands|Middlesex|Cumbria|"
-        "Northumberland|Tyne and Wear|Tyne & Wear|County Durham|Co. Durham|"
-        "Northamptonshire|Rutland|Isle of Wight|Avon|Cleveland|Humberside|Renfrewshire|"
-        "Lanarkshire|Ayrshire|Fife|Aberdeenshire|Co. Dublin|Co. Cork|Co. Galway"
-    ).split("|")
+    for name in [
+        "Alabama",
+        "Alaska",
+        "Arizona",
+        "Arkansas",
+        "California",
+        "Colorado",
+        "Connecticut",
+        "Delaware",
+        "District of Columbia",
+        "Florida",
+        "Georgia",
+        "Hawaii",
+        "Idaho",
+        "Illinois",
+        "Indiana",
+        "Iowa",
+        "Kansas",
+        "Kentucky",
+        "Louisiana",
+        "Maine",
+        "Maryland",
+        "Massachusetts",
+        "Michigan",
+        "Minnesota",
+        "Mississippi",
+        "Missouri",
+        "Montana",
+        "Nebraska",
+        "Nevada",
+        "New Hampshire",
+        "New Jersey",
+        "New Mexico",
+        "New York",
+        "North Carolina",
+        "North Dakota",
+        "Ohio",
+        "Oklahoma",
+        "Oregon",
+        "Pennsylvania",
+        "Rhode Island",
+        "South Carolina",
+        "South Dakota",
+        "Tennessee",
+        "Texas",
+        "Utah",
+        "Vermont",
+        "Virginia",
+        "Washington",
+        "West Virginia",
+        "Wisconsin",
+        "Wyoming",
+        "Puerto Rico",
+        "Ontario",
+        "Quebec",
+        "Québec",
+        "Alberta",
+        "British Columbia",
+        "Manitoba",
+        "Saskatchewan",
+        "Nova Scotia",
+        "New Brunswick",
+        "Newfoundland",
+        "Prince Edward Island",
+        "New South Wales",
+        "Victoria",
+        "Queensland",
+        "South Australia",
+        "Western Australia",
+        "Tasmania",
+        "Kent",
+        "Essex",
+        "Surrey",
+        "Sussex",
+        "West Sussex",
+        "East Sussex",
+        "Hampshire",
+        "Berkshire",
+        "Oxfordshire",
+        "Buckinghamshire",
+        "Hertfordshire",
+        "Bedfordshire",
+        "Cambridgeshire",
+        "Norfolk",
+        "Suffolk",
+        "Lincolnshire",
+        "Leicestershire",
+        "Derbyshire",
+        "Nottinghamshire",
+        "Staffordshire",
+        "Warwickshire",
+        "Worcestershire",
+        "Gloucestershire",
+        "Wiltshire",
+        "Somerset",
+        "Dorset",
+        "Devon",
+        "Cornwall",
+        "Shropshire",
+        "Herefordshire",
+        "Cheshire",
+        "Lancashire",
+        "Yorkshire",
+        "West Yorkshire",
+        "South Yorkshire",
+        "North Yorkshire",
+        "East Yorkshire",
+        "Merseyside",
+        "Greater Manchester",
+        "West Midlands",
+        "Middlesex",
+        "Cumbria",
+        "Northumberland",
+        "Tyne and Wear",
+        "Tyne & Wear",
+        "County Durham",
+        "Co. Durham",
+        "Northamptonshire",
+        "Rutland",
+        "Isle of Wight",
+        "Avon",
+        "Cleveland",
+        "Humberside",
+        "Renfrewshire",
+        "Lanarkshire",
+        "Ayrshire",
+        "Fife",
+        "Aberdeenshire",
+        "Co. Dublin",
+        "Co. Cork",
+        "Co. Galway",
+    ]
 )
 _POSTCODES: Final = {
     "US": r"\d{5}(?:-\d{4})?",
@@ -306,7 +421,7 @@ class _Reader:
         )
         if not place.is_known and not strong and not _is_foreign_street(street_text):
             return None
-        if not place.is_known and _is_prose(text, start, end):
+        if not place.is_known and _is_prose(text, end):
             return None
         return self._found(street, place, Method.STREET)
 
@@ -330,7 +445,7 @@ class _Reader:
             start = offset + before[units[0]].start()
         if text[:start].strip(" ,"):
             return start
-        for above in range(number - 1, max(-1, number - 3), -1):
+        for above in range(number - 1, max(-1, number - 4), -1):
             line = self.sheet.lines[above]
             piece = line.text.rstrip(" ,")
             if not _is_unit(piece) or above <= self.taken or line.heading:
@@ -339,7 +454,9 @@ class _Reader:
             if not _UNIT_PIECE.match(piece) and self._is_first_of_block(above):
                 break
             at = self.sheet.starts[above]
-            street.insert(0, _Piece(line.text.rstrip(" ,"), above, at, at + len(line.text)))
+            street.insert(
+                0, _Piece(line.text.rstrip(" ,"), above, at, at + len(line.text))
+            )
         return start
 
     def _is_first_of_block(self, number: int) -> bool:
@@ -363,7 +480,11 @@ class _Reader:
         pieces = list(self._cut(number, offset))
         for below in range(number + 1, min(number + 6, len(self.sheet.lines))):
             line = self.sheet.lines[below]
-            if len(line.text) > MAX_PIECE or line.heading or _NOT_ADDRESS.search(line.text):
+            if (
+                len(line.text) > MAX_PIECE
+                or line.heading
+                or _NOT_ADDRESS.search(line.text)
+            ):
                 break
             pieces.extend(self._cut(below, 0))
         return pieces[:10]
@@ -433,7 +554,12 @@ class _Reader:
         if not place.city and len(text) < 40 and _CITY_PIECE.match(text):
             place.city = text
             return True
-        if place.city and not place.state and not place.code and _CITY_PIECE.match(text):
+        if (
+            place.city
+            and not place.state
+            and not place.code
+            and _CITY_PIECE.match(text)
+        ):
             # A district before the city, as in Britain.
             place.extra.append(place.city)
             place.city = text
@@ -452,7 +578,12 @@ class _Reader:
             return False
         if after and not _CITY_PIECE.match(after.split(",")[0].split(" - ")[0]):
             folded = after.casefold().strip(" .()")
-            if folded not in country_names():
+            if folded in country_names():
+                pass
+            elif region in ("GB", "CA", "IE"):
+                # These codes are so odd that what follows cannot make them wrong.
+                after = ""
+            else:
                 return False
         if is_bare and region in _SHORT_CODES and not (place.city or place.state):
             return False
@@ -514,7 +645,7 @@ class _Reader:
         code = self.postcode.search(text)
         if not code or _NOT_ADDRESS.search(text[: code.start()][-40:]):
             return None
-        pieces = [p for p in self._cut(number, 0)]
+        pieces = list(self._cut(number, 0))
         at = next(
             (i for i, p in enumerate(pieces) if self.postcode.search(p.text)), None
         )
@@ -558,9 +689,7 @@ class _Reader:
             pieces[:0] = self._cut(above, 0)
         return pieces
 
-    def _street_before(
-        self, candidates: list[_Piece], place: "_Place"
-    ) -> list[_Piece]:
+    def _street_before(self, candidates: list[_Piece], place: "_Place") -> list[_Piece]:
         """Walk up from the code: city and county first, then the street's lines."""
         street: list[_Piece] = []
         skipped = 0
@@ -627,10 +756,7 @@ class _Place:
     region: str = ""
     end: int = 0
     last_line: int = -1
-    extra: list[str] | None = None  # type: ignore[assignment]
-
-    def __post_init__(self) -> None:
-        self.extra = []
+    extra: list[str] = field(default_factory=list)
 
     @property
     def is_known(self) -> bool:
@@ -652,10 +778,12 @@ _UNIT_HEAD: Final = re.compile(
     rf"^((?:(?:{_UNIT_WORD})\b\.?\s?\#?[\w-]{{0,5}}\d[\w-]{{0,5}}|\#\s?[\w-]{{1,8}}))[\s,]{{1,2}}(\D.{{2,60}})$"
 )
 _PIECE: Final = re.compile(r"[^,;|•·\n]{1,200}")
-_SHORT_CODES: Final = words("AT CH BE LU DK NO AU NZ ZA HU SI BG PH TW AR AZ DE FR ES IT "
-    "FI TR MX EE HR RS UA TH MY ID KR IL CN RU SG RO SE CZ SK GR IN JP PL PT US NL BR")
+_SHORT_CODES: Final = words(
+    "AT CH BE LU DK NO AU NZ ZA HU SI BG PH TW AR AZ DE FR ES IT "
+    "FI TR MX EE HR RS UA TH MY ID KR IL CN RU SG RO SE CZ SK GR IN JP PL PT US NL BR"
+)
 _HOUSE_NUMBER: Final = re.compile(
-    r"^(?:\d{1,5}[A-Za-z]?(?:[-–/]\d{1,5})?,?\s[A-Z][\w'’. -]{2,40}"
+    r"^(?:\d{1,5}[A-Za-z]?(?:[-–/]\d{1,5}){0,2},?\s[A-Z][\w'’. -]{2,40}"
     r"|[A-ZÀ-ÞÄÖÜ][\w'’.À-ž-]{2,30}(?:\s[\w'’.À-ž-]{2,20}){0,3}\s\d{1,4}\s?[a-zA-Z]?)$"
 )
 
@@ -664,31 +792,47 @@ def _is_box(text: str) -> bool:
     return text[:3].lower() != "box" or len(text) > 5
 
 
+_HAS_NAME: Final = re.compile(
+    r"(?i:[a-zà-ž]{2,}|\b\d{1,3}(?:st|nd|rd|th)|\b[a-z])[\s.].{0,60}[a-zà-ž]|[a-zà-ž]{5,}\s?\d|Broadway|Box|BP"
+    r"|Hwy|Highway|Route|Rte|FM",
+    re.IGNORECASE,
+)
+
+
 def _is_street(text: str) -> bool:
-    number = re.match(r"\d+", text)
-    if number and re.match(r"\d{1,6}\s(?:Years?|Days?|Hours?|Minutes?|Stars?|Percent)\b", text):
+    if not _HAS_NAME.search(text):
+        return False
+    if re.match(r"\d{1,6}\s(?:Years?|Days?|Hours?|Minutes?|Stars?|Percent)\b", text):
         return False
     return len(text) >= 6
 
 
 def _is_foreign_street(text: str) -> bool:
-    if _BLOCK_PATTERN.search(text):
+    if _BLOCK_PATTERN.search(text) or _FRENCH_START.match(text):
         return True
     return bool(re.search(rf"(?:{_SUFFIX_WORDS})\s?\d", text)) or bool(
         re.match(rf"(?i:{_ROMANCE_WORDS})\s", text)
     )
 
 
-def _is_prose(text: str, start: int, end: int) -> bool:
+def _is_prose(text: str, end: int) -> bool:
     """Tell `our 5 Star Drive for ...` from an address: words go on in lower case."""
     after = text[end : end + 20].lstrip()
-    return len(text) > 160 and after[:1].islower() and not after.startswith(("in ", "and "))
+    return (
+        len(text) > 160
+        and after[:1].islower()
+        and not after.startswith(("in ", "and "))
+    )
 
 
 def _is_unit(text: str) -> bool:
     if not 1 < len(text) <= 60:
         return False
-    return bool(_UNIT_PIECE.match(text) or _BUILDING_PIECE.match(text))
+    return bool(
+        _UNIT_PIECE.match(text)
+        or _BUILDING_PIECE.match(text)
+        or _BOX_PATTERN.fullmatch(text.rstrip(" ,."))
+    )
 
 
 @lru_cache(maxsize=4096)
@@ -702,15 +846,26 @@ def _is_state(text: str) -> bool:
     return folded.startswith(("co. ", "county ")) and len(folded) < 25
 
 
+_PREFIXES: Final = {
+    "D": "DE", "F": "FR", "A": "AT", "B": "BE", "L": "LU", "I": "IT", "E": "ES", "CH": "CH",
+    "DK": "DK", "S": "SE", "SE": "SE", "N": "NO", "NO": "NO", "FI": "FI", "FIN": "FI",
+    "H": "HU", "SI": "SI", "HR": "HR", "LT": "LT", "LV": "LV",
+}  # fmt: skip
+
+
 def _country_of(place: _Place, regions: tuple[str, ...]) -> str | None:
     state = (place.state or "").replace(".", "")
     code = place.code or ""
     if re.fullmatch(_POSTCODES["GB"], code):
         return "GB"
-    if re.fullmatch(_POSTCODES["CA"], code) or (state in _CA_STATES and not code.isdigit()):
+    if re.fullmatch(_POSTCODES["CA"], code) or (
+        state in _CA_STATES and not code.isdigit()
+    ):
         return "CA"
     if state in _US_STATES and re.fullmatch(_POSTCODES["US"], code):
         return "US"
+    if place.region == "prefixed":
+        return _PREFIXES.get(code.partition("-")[0])
     if place.region:
         return place.region
     return regions[0] if regions and place.is_known else None
@@ -724,9 +879,16 @@ def _postcode_pattern(regions: tuple[str, ...]) -> re.Pattern[str]:
         code = _POSTCODES.get(region)
         if code is None or region == "US":
             continue
-        ahead = "" if region in _CODE_AFTER else r"(?=\s{0,3}(?:$|[,A-ZÀ-ÞÄÖÜŁŚŻŹČŠŽŘİŞ(]))"
+        ahead = (
+            "" if region in _CODE_AFTER else r"(?=\s{0,3}(?:$|[,A-ZÀ-ÞÄÖÜŁŚŻŹČŠŽŘİŞ(]))"
+        )
         parts.append(rf"(?P<{region}>(?<![\w+(.-])(?:{code})(?![\w-]){ahead})")
+    parts.append(
+        r"(?P<prefixed>(?<![\w+(.-])(?:D|F|A|B|L|I|E|CH|DK|SE?|NO?|FIN?|H|SI|HR|LT|LV)-\d{4,5}(?![\w-]))"
+    )
     if "US" in regions:
         states = "|".join(sorted(_US_STATES))
-        parts.append(rf"(?P<US>(?<=[A-Za-z.,] )(?<![$#] )\d{{5}}(?:-\d{{4}})?(?![\w-])|(?:{states}),?\s{{1,2}}\d{{5}}(?:-\d{{4}})?(?![\w-]))")
+        parts.append(
+            rf"(?P<US>(?<=[A-Za-z.,] )(?<![$#] )\d{{5}}(?:-\d{{4}})?(?![\w-])|(?:{states}),?\s{{1,2}}\d{{5}}(?:-\d{{4}})?(?![\w-]))"
+        )
     return re.compile("|".join(parts))

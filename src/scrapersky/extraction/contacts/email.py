@@ -77,7 +77,9 @@ _DOMAIN: Final = re.compile(
 )
 _LOCAL: Final = re.compile(r"[\w.!#$%&'*+/=?^`{|}~-]{1,64}$")
 _LOCAL_JUNK: Final = "'.-!#$%&*+/=?^`{|}~"
-_URL_LEFT: Final = re.compile(r"^(?:mailto:|u003[ce]|x22|x27|nbsp|%20|%22)+", re.IGNORECASE)
+_URL_LEFT: Final = re.compile(
+    r"^(?:mailto:|u003[ce]|x22|x27|nbsp|%20|%22)+", re.IGNORECASE
+)
 _FILE_ENDINGS: Final = words(
     "png jpg jpeg jpe gif svg svgz webp avif bmp ico tif tiff heic js mjs css scss less "
     "map json xml html htm php asp aspx jsp woff woff2 ttf otf eot pdf doc docx xls xlsx "
@@ -190,7 +192,7 @@ _DIGIT_TURN: Final = re.compile(r"([A-Za-z]{2,})[\d_-]")
 
 
 def _from_text(sheet: Sheet) -> Iterator[Found]:
-    for start, end, address in addresses_in(sheet.text):
+    for start, end, address in addresses_in(sheet.visible_text):
         yield Found(
             key=address,
             value=address,
@@ -206,7 +208,7 @@ def _from_links(page: Page) -> Iterator[Found]:
     for link in page.links:
         href = link.href
         low = href[:40].lower()
-        if low.startswith("mailto:") or low.startswith(_TYPOED_MAILTO):
+        if low.startswith(_MAILTO):
             target = entities.unescape(unquote(href[7:5000]))
             yield from _from_mailto(target, link.line, link.text, hidden=link.hidden)
         elif "uncryptmailto" in low or "decryptmailto" in low:
@@ -219,21 +221,19 @@ def _from_links(page: Page) -> Iterator[Found]:
             )
 
 
-_TYPOED_MAILTO: Final = ("mailto ", "maito:", "mail-to:", "malito:", "emailto:")
+_MAILTO: Final = ("mailto:", "mailto ", "maito:", "mail-to:", "malito:", "emailto:")
 
 
-def _from_mailto(
-    target: str, line: int, text: str, *, hidden: bool
-) -> Iterator[Found]:
+def _from_mailto(target: str, line: int, text: str, *, hidden: bool) -> Iterator[Found]:
     head, _, query = target.partition("?")
     parts = re.split(r"[,;]", head[:2000])[:50]
     for name in ("to", "cc", "bcc"):
         parts += re.findall(rf"(?:^|&){name}=([^&]{{3,200}})", query[:2000])
     addresses = []
     for part in parts:
-        part = clean(part.replace("mailto:", "").strip(" <>\"'/"))
-        part = _deobfuscated(part) or part
-        addresses += [found for _, _, found in addresses_in(part)]
+        written = clean(part.replace("mailto:", "").strip(" <>\"'/"))
+        plain = _deobfuscated(written) or written
+        addresses += [found for _, _, found in addresses_in(plain)]
     yield from _as_found(addresses, Method.MAILTO, line, text, hidden=hidden)
 
 
@@ -325,7 +325,13 @@ def _from_attributes(page: Page) -> Iterator[Found]:
 
 def _address_of_attributes(attributes: dict[str, str]) -> str | None:
     low = {name.lower(): value for name, value in attributes.items()}
-    for name in ("data-email", "data-mail", "data-mailto", "data-e-mail", "data-address"):
+    for name in (
+        "data-email",
+        "data-mail",
+        "data-mailto",
+        "data-e-mail",
+        "data-address",
+    ):
         value = unquote(low.get(name, ""))
         for text in (value, value[::-1], _deobfuscated(value) or ""):
             found = next((a for _, _, a in addresses_in(text)), None)
@@ -375,7 +381,9 @@ _BRACKET_DOT: Final = re.compile(
     r"[\s\u00a0]{0,3}",
     re.IGNORECASE,
 )
-_WORD_DOT: Final = re.compile(rf"[\s\u00a0]{{1,3}}(?:{_DOT_WORDS})[\s\u00a0]{{1,3}}", re.IGNORECASE)
+_WORD_DOT: Final = re.compile(
+    rf"[\s\u00a0]{{1,3}}(?:{_DOT_WORDS})[\s\u00a0]{{1,3}}", re.IGNORECASE
+)
 _WORD_AT: Final = re.compile(
     r"[\s\u00a0]{1,3}(?:at|ät|arroba|arobase|chiocciola|snabel-?a|zavin[aá][cč]|"
     r"ma[lł]pa|apenstaartje|kukac|собака)[\s\u00a0]{1,3}",
@@ -393,7 +401,7 @@ _WINDOW: Final = 90
 
 def _from_obfuscation(sheet: Sheet) -> Iterator[Found]:
     """Look at a small window around each sign that stands for '@'."""
-    text = sheet.text
+    text = sheet.visible_text
     seen: set[str] = set()
     given = 0
     for pattern, start, end in _at_signs(text):

@@ -39,13 +39,13 @@ from scrapersky.extraction.email_quality import judge_email
 from scrapersky.extraction.html import Page, parse_page
 
 MAX_EVIDENCE: Final = 5
+MIN_WORDS: Final = 2
+STATED: Final = frozenset((Method.JSON_LD, Method.MICRODATA, Method.RDFA, Method.HCARD))
 ValueT = TypeVar("ValueT", bound=Value)
 Sightings = dict[str, list[Found]]
 
 
-def find_contacts(
-    html: bytes | str, url: str, *, hints: Hints = NO_HINTS
-) -> Contacts:
+def find_contacts(html: bytes | str, url: str, *, hints: Hints = NO_HINTS) -> Contacts:
     """Find every contact of a page; raises only ExtractionError."""
     return contacts_of(parse_page(html, encoding=hints.encoding), url, hints=hints)
 
@@ -97,11 +97,12 @@ def by_address(found: Iterable[Found]) -> Sightings:
     gathered: Sightings = {}
     for one in found:
         mine = _address_words(one)
-        for key, known in gathered.items():
+        for known in gathered.values():
             theirs = _address_words(known[0])
-            smaller = min(len(mine), len(theirs))
-            if smaller >= 2 and len(mine & theirs) >= 0.8 * smaller:
-                gathered[key].append(one)
+            size = min if one.method in STATED or known[0].method in STATED else max
+            wanted = size(len(mine), len(theirs))
+            if wanted >= MIN_WORDS and len(mine & theirs) >= 0.8 * wanted:
+                known.append(one)
                 break
         else:
             gathered[one.key or one.value.casefold()] = [one]
@@ -205,7 +206,7 @@ def _phone(url: str, seen: list[Found]) -> Phone:
     is_fax = kinds["fax"] > kinds["phone"]
     best = max(seen, key=lambda f: (f.line >= 0, f.method is not Method.TEL))
     return Phone(
-        e164=seen[0].key,
+        e164=seen[0].key.partition(";")[0],
         written=best.value,
         extension=_first(seen, "extension"),
         region=_first(seen, "region"),

@@ -14,22 +14,36 @@ MIN_LENGTH: Final = 9
 
 # Weekday names and short forms by language, Monday first.
 _DAYS: Final = (
-    "monday|mon|mo|montag|lundi|lun|lunes|lunedì|lunedi|maandag|ma|segunda-feira|segunda|seg|"
-    "poniedziałek|pon|pn|måndag|mån|mandag|man|maanantai|pondělí|po|pazartesi|pzt|hétfő|luni|月",
-    "tuesday|tues|tue|tu|dienstag|di|mardi|mar|martes|martedì|martedi|dinsdag|terça-feira|terça|"
-    "ter|wtorek|wt|tisdag|tis|tirsdag|tir|tiistai|ti|úterý|út|salı|sal|kedd|marți|火",
-    "wednesday|weds|wed|we|mittwoch|mi|mercredi|mer|miércoles|miercoles|mié|mercoledì|mercoledi|"
-    "woensdag|wo|quarta-feira|quarta|qua|środa|śr|onsdag|ons|keskiviikko|ke|středa|st|çarşamba|"
-    "çar|szerda|miercuri|水",
-    "thursday|thurs|thur|thu|th|donnerstag|do|jeudi|jeu|jueves|jue|giovedì|giovedi|gio|donderdag|"
-    "quinta-feira|quinta|qui|czwartek|czw|torsdag|tors|tor|torstai|čtvrtek|čt|perşembe|per|"
-    "csütörtök|joi|木",
-    "friday|fri|fr|freitag|vendredi|ven|viernes|vie|venerdì|venerdi|vrijdag|vr|sexta-feira|sexta|"
-    "sex|piątek|pt|fredag|fre|perjantai|pe|pátek|pá|cuma|cum|péntek|vineri|金",
-    "saturday|sat|sa|samstag|sonnabend|samedi|sam|sábado|sabado|sáb|sab|sabato|zaterdag|za|sobota|"
-    "sob|so|lördag|lör|lørdag|lør|lauantai|la|cumartesi|cmt|szombat|sâmbătă|土",
-    "sunday|sun|su|sonntag|dimanche|dim|domingo|dom|domenica|zondag|zo|niedziela|nd|niedz|söndag|"
-    "sön|søndag|søn|sunnuntai|neděle|ne|pazar|paz|vasárnap|duminică|日",
+    (
+        "monday|mon|mo|montag|lundi|lun|lunes|lunedì|lunedi|maandag|ma|segunda-feira|segunda|seg|"
+        "poniedziałek|pon|pn|måndag|mån|mandag|man|maanantai|pondělí|po|pazartesi|pzt|hétfő|luni|月"
+    ),
+    (
+        "tuesday|tues|tue|tu|dienstag|di|mardi|mar|martes|martedì|martedi|dinsdag|terça-feira|terça|"
+        "ter|wtorek|wt|tisdag|tis|tirsdag|tir|tiistai|ti|úterý|út|salı|sal|kedd|marți|火"
+    ),
+    (
+        "wednesday|weds|wed|we|mittwoch|mi|mercredi|mer|miércoles|miercoles|mié|mercoledì|mercoledi|"
+        "woensdag|wo|quarta-feira|quarta|qua|środa|śr|onsdag|ons|keskiviikko|ke|středa|st|çarşamba|"
+        "çar|szerda|miercuri|水"
+    ),
+    (
+        "thursday|thurs|thur|thu|th|donnerstag|do|jeudi|jeu|jueves|jue|giovedì|giovedi|gio|donderdag|"
+        "quinta-feira|quinta|qui|czwartek|czw|torsdag|tors|tor|torstai|čtvrtek|čt|perşembe|per|"
+        "csütörtök|joi|木"
+    ),
+    (
+        "friday|fri|fr|freitag|vendredi|ven|viernes|vie|venerdì|venerdi|vrijdag|vr|sexta-feira|sexta|"
+        "sex|piątek|pt|fredag|fre|perjantai|pe|pátek|pá|cuma|cum|péntek|vineri|金"
+    ),
+    (
+        "saturday|sat|sa|samstag|sonnabend|samedi|sam|sábado|sabado|sáb|sab|sabato|zaterdag|za|sobota|"
+        "sob|so|lördag|lör|lørdag|lør|lauantai|la|cumartesi|cmt|szombat|sâmbătă|土"
+    ),
+    (
+        "sunday|sun|su|sonntag|dimanche|dim|domingo|dom|domenica|zondag|zo|niedziela|nd|niedz|söndag|"
+        "sön|søndag|søn|sunnuntai|neděle|ne|pazar|paz|vasárnap|duminică|日"
+    ),
 )
 _SPANS: Final = (
     r"everyday|every day|daily|täglich|tous les jours|tutti i giorni|todos los días|dagelijks|"
@@ -48,12 +62,17 @@ _CLOSED: Final = (
     r"closed|geschlossen|ruhetag|fermé|cerrado|chiuso|gesloten|fechado|zamknięte|nieczynne|"
     r"stängt|lukket|stengt|suljettu|zavřeno|zatvorené|kapalı|zárva|închis|定休日|by appointment"
 )
-_HOURS_HINT: Final = re.compile(rf"{_CLOCK}|(?:{_CLOSED})\b|24 ?/ ?7|24 hours|\b[0-9]{{1,2}}\s?(?:-|to|–)\s?[0-9]{{1,2}}\b", re.IGNORECASE)
+_HOURS_HINT: Final = re.compile(
+    rf"{_CLOCK}|(?:{_CLOSED})\b|24 ?/ ?7|24 hours|\b[0-9]{{1,2}}\s?(?:-|to|–)\s?[0-9]{{1,2}}\b",
+    re.IGNORECASE,
+)
 
 
 @cache
 def _day_pattern() -> re.Pattern[str]:
-    names = sorted((n for group in _DAYS for n in group.split("|")), key=len, reverse=True)
+    names = sorted(
+        (n for group in _DAYS for n in group.split("|")), key=len, reverse=True
+    )
     long = "|".join(name for name in names if len(name) > 2)
     short = "|".join(name for name in names if len(name) == 2)
     return re.compile(
@@ -132,7 +151,9 @@ def _blocks(sheet: Sheet) -> Iterator[tuple[int, int]]:
         has_time = bool(_HOURS_HINT.search(text))
         has_day = bool(days.search(text)) if has_time or len(text) < 40 else False
         is_dated = has_time and has_day and bool(_DATE.search(text))
-        kinds.append("" if is_dated else ("d" if has_day else "") + ("t" if has_time else ""))
+        kinds.append(
+            "" if is_dated else ("d" if has_day else "") + ("t" if has_time else "")
+        )
     number = 0
     while number < len(kinds):
         if kinds[number] == "dt" or (
@@ -147,7 +168,10 @@ def _blocks(sheet: Sheet) -> Iterator[tuple[int, int]]:
                 last + 1 < len(kinds)
                 and kinds[last + 1]
                 and len(sheet.lines[last + 1].text) < 90
-                and ("d" in kinds[last + 1] or _is_mostly_time(sheet.lines[last + 1].text))
+                and (
+                    "d" in kinds[last + 1]
+                    or _is_mostly_time(sheet.lines[last + 1].text)
+                )
             ):
                 last += 1
             while last > number and kinds[last] == "d":
@@ -160,7 +184,9 @@ def _blocks(sheet: Sheet) -> Iterator[tuple[int, int]]:
 
 def _is_mostly_time(text: str) -> bool:
     left = _CLOCK_PATTERN.sub("", text)
-    return len(left) < 0.5 * len(text) + 6 or bool(_CLOSED_PATTERN.fullmatch(text.strip()))
+    return len(left) < 0.5 * len(text) + 6 or bool(
+        _CLOSED_PATTERN.fullmatch(text.strip())
+    )
 
 
 def _trimmed(sheet: Sheet, start: int, end: int) -> tuple[int, int] | None:
@@ -169,16 +195,21 @@ def _trimmed(sheet: Sheet, start: int, end: int) -> tuple[int, int] | None:
     marks = [*_day_pattern().finditer(text), *_CLOCK_PATTERN.finditer(text)]
     marks += list(_CLOSED_PATTERN.finditer(text))
     clocks = _CLOCK_PATTERN.findall(text)
-    if not marks or (len(clocks) < 2 and not _CLOSED_PATTERN.search(text) and not re.search(
-        r"\d\s?(?:-|–|to|tot|bis|à|a)\s?\d|24", text
-    )):
+    if not marks or (
+        len(clocks) < 2
+        and not _CLOSED_PATTERN.search(text)
+        and not re.search(r"\d\s?(?:-|–|to|tot|bis|à|a)\s?\d|24", text)
+    ):
         return None
     has_day = _day_pattern().search(text)
     if not has_day or not (clocks or _CLOSED_PATTERN.search(text) or "24" in text):
         return None
     left = min(m.start() for m in marks)
     right = max(m.end() for m in marks)
-    zone = re.match(r",?\s?\(?(?:[ECMP][SD]?T|GMT|UTC|BST|CET|(?:Eastern|Central|Pacific|Mountain)(?: Standard)?(?: Time)?)\)?", text[right:])
+    zone = re.match(
+        r",?\s?\(?(?:[ECMP][SD]?T|GMT|UTC|BST|CET|(?:Eastern|Central|Pacific|Mountain)(?: Standard)?(?: Time)?)\)?",
+        text[right:],
+    )
     right += zone.end() if zone else 0
     if not MIN_LENGTH <= right - left <= MAX_LINE * 2:
         return None
@@ -218,7 +249,9 @@ _TO: Final = re.compile(
     r"^\s?(?:-|–|—|to|through|thru|till|until|bis|t/m|tot en met|tot|à|au|al?|do|až|til|–)\s?$",
     re.IGNORECASE,
 )
-_AND: Final = re.compile(r"^\s?(?:,|&|\+|/|and|und|en|et|y|e|i|och|og|ja|a|ve)\s?$", re.IGNORECASE)
+_AND: Final = re.compile(
+    r"^\s?(?:,|&|\+|/|and|und|en|et|y|e|i|och|og|ja|a|ve)\s?$", re.IGNORECASE
+)
 
 
 def _day_marks(text: str) -> list[tuple[int, int, tuple[int, ...]]]:
@@ -248,17 +281,23 @@ def _days_of(word: str) -> tuple[int, ...]:
     number = _day_numbers().get(low, _day_numbers().get(low.rstrip("s").rstrip("'")))
     if number is not None:
         return (number,)
-    if low in ("m-f", "mo-fr", "mon-fri", "ma-vr") or low.startswith(("weekday", "werk", "working")):
+    if low in ("m-f", "mo-fr", "mon-fri", "ma-vr") or low.startswith(
+        ("weekday", "werk", "working")
+    ):
         return (0, 1, 2, 3, 4)
     if low.startswith("weekend"):
         return (5, 6)
-    if low.startswith(("every", "daily", "täglich", "tous", "tutti", "todos", "dagelijks", "7 days")):
+    if low.startswith(
+        ("every", "daily", "täglich", "tous", "tutti", "todos", "dagelijks", "7 days")
+    ):
         return (0, 1, 2, 3, 4, 5, 6)
     return ()
 
 
 def _clock(text: str) -> str | None:
-    match = re.match(r"(\d{1,2})(?:\s?[:.hu]\s?(\d\d))?\s?([ap])?", text.strip().lower())
+    match = re.match(
+        r"(\d{1,2})(?:\s?[:.hu]\s?(\d\d))?\s?([ap])?", text.strip().lower()
+    )
     if not match:
         return None
     hour, minute = int(match[1]), int(match[2] or 0)

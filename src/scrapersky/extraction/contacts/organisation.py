@@ -80,8 +80,12 @@ _LEGAL_NAME: Final = re.compile(
     rf"(?:{_LEGAL})(?![\w-])(?! (?:to|TO|Edition|edition|time|Time|Warranty|stock)\b)"
     r"\.?(?:,? (?:Ltd|LTD|Inc|LLC)\.?(?![\w-]))?"
 )
-_NOT_A_FIRM: Final = re.compile(r"\b(?:not|but|with|including|premier|is|are|our)\b|^\d+ \w+$|^S\.A", re.IGNORECASE)
-_SHORT_FORM: Final = re.compile(r"\s(?:AG|KG|AB|AS|SA|NV|BV|HB|Oy|KK|SL|CV|UG|Bt|S\.A|S\.L)\.?$")
+_NOT_A_FIRM: Final = re.compile(
+    r"\b(?:not|but|with|including|premier|is|are|our)\b|^\d+ \w+$|^S\.A", re.IGNORECASE
+)
+_SHORT_FORM: Final = re.compile(
+    r"\s(?:AG|KG|AB|AS|SA|NV|BV|HB|Oy|KK|SL|CV|UG|Bt|S\.A|S\.L)\.?$"
+)
 _LEGAL_HINT: Final = re.compile(
     r"[\s,](?:Inc|Corp|Company|LLC|L\.L\.C|LLP|PLLC|Ltd|Limited|LTD|LIMITED|INC|PLC|plc|Pty|Pvt|GmbH|AG|KG|"
     r"UG|SARL|SAS|S\.A|S\.L|S\.r\.l|SRL|S\.p\.A|SpA|B\.V|BV|N\.V|NV|A/S|ApS|AB|AS|Oy|K\.K|KK|"
@@ -105,8 +109,12 @@ _INSTITUTE: Final = re.compile(
     r"(?![\w-])"
 )
 _NON_WORD: Final = re.compile(r"[\W_]+")
-_ARTICLE: Final = re.compile(r"^(?:the|die|der|das|le|la|les|el|los|il|de|het)\s", re.IGNORECASE)
-_SEPARATOR: Final = re.compile(r"\s+[-–—:~/·]+\s+|\s*[|»«•‹›>]+\s*|\s*[–—]\s+|\s+::\s+|:\s+|\s-\s")
+_ARTICLE: Final = re.compile(
+    r"^(?:the|die|der|das|le|la|les|el|los|il|de|het)\s", re.IGNORECASE
+)
+_SEPARATOR: Final = re.compile(
+    r"\s+[-–—:~/·]+\s+|\s*[|»«•‹›>]+\s*|\s*[–—]\s+|\s+::\s+|:\s+|\s-\s"
+)
 _GENERIC: Final = words(
     "home homepage index welcome main start startseite accueil inicio início bienvenue "
     "bienvenido bienvenidos willkommen benvenuti welkom witamy vítejte contact contacts "
@@ -160,8 +168,15 @@ def _nominations(
     page = sheet.page
     if known:
         yield known, Method.META, 1.0
-    for name in ("og:site_name", "application-name", "apple-mobile-web-app-title", "author",
-                 "copyright", "dc.publisher", "dcterms.publisher"):
+    for name in (
+        "og:site_name",
+        "application-name",
+        "apple-mobile-web-app-title",
+        "author",
+        "copyright",
+        "dc.publisher",
+        "dcterms.publisher",
+    ):
         value = page.meta(name)
         if value:
             yield value, Method.META, 2.5 if name == "og:site_name" else 1.0
@@ -170,8 +185,11 @@ def _nominations(
     if page.title:
         yield page.title, Method.TITLE, 0.6
     for image in page.images:
-        if image.alt and ("logo" in image.names or "logo" in image.src.lower()[-80:]
-                          or "logo" in image.alt.lower()):
+        if image.alt and (
+            "logo" in image.names
+            or "logo" in image.src.lower()[-80:]
+            or "logo" in image.alt.lower()
+        ):
             yield image.alt, Method.LOGO, 1.5
     for line in sheet.lines:
         text = line.text
@@ -227,9 +245,9 @@ def _legal_names(sheet: Sheet) -> Iterator[tuple[str, Method, float]]:
                 return
     for line in sheet.lines:
         if len(line.text) < 60 and line.tag != "option":
-            match = _INSTITUTE.fullmatch(line.text.rstrip(" ,.:"))
-            if match:
-                yield match[0], Method.LEGAL_FORM, 1.0
+            whole = _INSTITUTE.fullmatch(line.text.rstrip(" ,.:"))
+            if whole is not None:
+                yield whole[0], Method.LEGAL_FORM, 1.0
         elif len(line.text) < 4000 and any(hint in line.text for hint in _SCHOOLS):
             for match in _INSTITUTE.finditer(line.text):
                 if match[0].endswith(_SCHOOLS) or match[0].startswith("University of"):
@@ -341,7 +359,9 @@ class _Ballot:
 
     def result(self) -> list[Found]:
         """Give the names that won, best first."""
-        folded = " ".join(_NON_WORD.sub(" ", self.sheet.text[:200_000]).casefold().split())
+        folded = " ".join(
+            _NON_WORD.sub(" ", self.sheet.text[:200_000]).casefold().split()
+        )
         ranked = []
         for key, candidate in self.candidates.items():
             if not key:
@@ -369,7 +389,8 @@ class _Ballot:
         if set(candidate.methods) != {Method.TEXT} or " " in key:
             return False
         return any(
-            score >= ENOUGH and set(other.methods) != {Method.TEXT}
+            score >= ENOUGH
+            and set(other.methods) != {Method.TEXT}
             and (longer.startswith(f"{key} ") or longer == f"{key} com")
             for score, _, longer, other in ranked
         )
@@ -418,26 +439,36 @@ def is_name(name: str) -> bool:
     if sum(c.isdigit() for c in name) > len(name) / 3:
         return False
     first = name[0]
-    if not (first.isupper() or first.isdigit() or not first.isascii() or "." in name[1:-1]):
+    if not (
+        first.isupper() or first.isdigit() or not first.isascii() or "." in name[1:-1]
+    ):
         # iPhone and ioSafe are names, a sentence in lower case is none.
         return len(parts) <= 2 and any(c.isupper() for c in name)
-    capital = sum(1 for p in parts if p[:1].isupper() or p[:1].isdigit() or p.lower() in _SMALL)
+    capital = sum(
+        1 for p in parts if p[:1].isupper() or p[:1].isdigit() or p.lower() in _SMALL
+    )
     return capital >= 0.7 * len(parts)
 
 
-_SMALL: Final = words("of the and & for de la du der die das und von y e et van a in by to at on - des del i og och")
+_SMALL: Final = words(
+    "of the and & for de la du der die das und von y e et van a in by to at on - des del i og och"
+)
 
 
 def _site_labels(sheet: Sheet, url: str, mail_domains: Counter[str]) -> list[str]:
     """Give the names in the page's domain and in its mail addresses, without endings."""
     hosts = []
-    canonical = next((h.href for h in sheet.page.head_links if h.rel == "canonical"), "")
+    canonical = next(
+        (h.href for h in sheet.page.head_links if h.rel == "canonical"), ""
+    )
     for address in (url, canonical, sheet.page.meta("og:url"), sheet.page.base):
         try:
             hosts.append(urlsplit(address).hostname or "")
         except ValueError:
             continue
-    hosts += [d for d, _ in mail_domains.most_common(2) if not is_listed(d, "free_mail")]
+    hosts += [
+        d for d, _ in mail_domains.most_common(2) if not is_listed(d, "free_mail")
+    ]
     labels = []
     for host in hosts:
         domain = registrable_domain(host.lower()) if host else None
@@ -449,10 +480,11 @@ def _site_labels(sheet: Sheet, url: str, mail_domains: Counter[str]) -> list[str
 
 def _kinship(key: str, label: str) -> float:
     """Say from 0 to 1 how much a name looks like a domain."""
-    if key.isascii():
-        compact = key.replace(" ", "")
-    else:
-        compact = key.replace(" ", "").translate(_UMLAUTS)
+    compact = (
+        key.replace(" ", "")
+        if key.isascii()
+        else key.replace(" ", "").translate(_UMLAUTS)
+    )
     if compact == label:
         return 1.0
     parts = key.split()

@@ -34,7 +34,7 @@ def find_people(
     found: list[Found] = []
     page = _Page(sheet, organisations, reachable)
     for number, line in enumerate(sheet.lines):
-        if line.tag == "option" or len(line.text) > 5000:
+        if line.folded or line.tag == "option" or len(line.text) > 5000:
             continue
         for person in _in_line(page, number):
             found.append(person)
@@ -57,7 +57,9 @@ def role_in(text: str) -> str | None:
 
 def looks_like_person(name: str) -> bool:
     """Say whether a name given by structured data begins as people's names do."""
-    tokens = [t for t in name.split() if t not in ("Dr.", "Prof.", "Mr.", "Mrs.", "Ms.")]
+    tokens = [
+        t for t in name.split() if t not in ("Dr.", "Prof.", "Mr.", "Mrs.", "Ms.")
+    ]
     return 2 <= len(tokens) <= 4 and tokens[0].casefold() in _given()
 
 
@@ -145,7 +147,9 @@ def _given() -> frozenset[str]:
 @cache
 def _role_pattern() -> re.Pattern[str]:
     roles = sorted(wordlist.load("roles"), key=len, reverse=True)
-    return re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, roles))})(?!\w)", re.IGNORECASE)
+    return re.compile(
+        rf"(?<!\w)(?:{'|'.join(map(re.escape, roles))})(?!\w)", re.IGNORECASE
+    )
 
 
 @dataclass(frozen=True)
@@ -172,10 +176,9 @@ def _in_line(page: _Page, number: int) -> Iterator[Found]:
     sheet = page.sheet
     text = sheet.lines[number].text
     for run in _RUN.finditer(text):
-        for start, end, has_given, has_title in _names_in_run(run):
-            suffix = _SUFFIX.match(text[end:])
-            if suffix:
-                end += suffix.end()
+        for start, stop, has_given, has_title in _names_in_run(run):
+            suffix = _SUFFIX.match(text[stop:])
+            end = stop + (suffix.end() if suffix else 0)
             name = text[start:end]
             role = _role_near(sheet, number, start, end)
             is_alone = _is_alone(text, start, end)
@@ -263,7 +266,9 @@ def _goes_on(page: _Page, number: int, first: str) -> bool:
 
 
 # Given names that double as words, yet alone on a line are nearly always people.
-_RARELY: Final = words("bill mark rob guy pat drew ray max dale glen lee kim terry tracy jack tommy")
+_RARELY: Final = words(
+    "bill mark rob guy pat drew ray max dale glen lee kim terry tracy jack tommy"
+)
 
 
 def _names_in_run(run: re.Match[str]) -> Iterator[tuple[int, int, bool, bool]]:
@@ -286,7 +291,11 @@ def _names_in_run(run: re.Match[str]) -> Iterator[tuple[int, int, bool, bool]]:
             and tokens[place + 1][2].casefold() in _given()
         )
         is_start = place == 0 and len(tokens) <= 3
-        if (has_given or has_title or is_start) and word not in _SOFT and word not in _HARD:
+        if (
+            (has_given or has_title or is_start)
+            and word not in _SOFT
+            and word not in _HARD
+        ):
             stop = _name_stop(tokens, place)
             if stop:
                 yield tokens[place][0], tokens[stop][1], has_given, has_title
@@ -313,17 +322,23 @@ def _name_stop(tokens: list[tuple[int, int, str]], place: int) -> int | None:
                 break
             if not (follows_given or tokens[last][2][0].islower()):
                 # "Joan Marsh Community Center" is a place.
-                ahead = [t[2].casefold().strip(",") for t in tokens[number : number + 3]]
+                ahead = [
+                    t[2].casefold().strip(",") for t in tokens[number : number + 3]
+                ]
                 if any(word in _HARD for word in ahead):
                     return None
                 break
-        if word.isupper() != tokens[place][2].isupper() and len(word) > 2 and not (
-            _is_initial(tokens[place][2])
+        if (
+            word.isupper() != tokens[place][2].isupper()
+            and len(word) > 2
+            and not (_is_initial(tokens[place][2]))
         ):
             break
         last = number
     while last > place and (
-        _is_initial(tokens[last][2]) or tokens[last][2][0].islower() or "(" in tokens[last][2]
+        _is_initial(tokens[last][2])
+        or tokens[last][2][0].islower()
+        or "(" in tokens[last][2]
     ):
         last -= 1
     return last if last > place else None

@@ -1,5 +1,6 @@
 """Find telephone and fax numbers and bring them into one form."""
 
+import itertools
 import re
 from collections.abc import Iterator
 from functools import lru_cache
@@ -13,11 +14,16 @@ from scrapersky.extraction.contacts.sheet import Sheet
 from scrapersky.extraction.html import PhoneDetector, find_phones, phone_detector
 
 MAX_FOUND: Final = 2_000
+MAX_REGIONS: Final = 4
+"""More plans would find more numbers in what are dates and prices."""
 
 
 def find_numbers(sheet: Sheet, regions: tuple[str, ...]) -> list[Found]:
     """Find every number of a page, read by the plans of these regions in order."""
-    found = [*_from_links(sheet, regions), *_from_text(sheet, regions)]
+    likely = regions[:MAX_REGIONS]
+    found = [*_from_links(sheet, likely), *_from_text(sheet, likely)]
+    taken = {one.start for one in found if one.line >= 0}
+    found += _from_labels(sheet, regions, taken)
     return found[:MAX_FOUND]
 
 
@@ -57,7 +63,7 @@ def _from_links(sheet: Sheet, regions: tuple[str, ...]) -> Iterator[Found]:
         e164, extension, region = number
         shown = link.text if sum(c.isdigit() for c in link.text) >= 7 else written
         yield Found(
-            key=e164,
+            key=_key(e164, extension),
             value=shown[:40],
             method=Method.TEL,
             line=link.line,
@@ -74,7 +80,9 @@ def _from_text(sheet: Sheet, regions: tuple[str, ...]) -> Iterator[Found]:
     text = sheet.text
     if "0xx" in text or "0XX" in text:
         # Brazil writes 0xx for "0 and the code of your carrier".
-        text = _CARRIER.sub(lambda m: m[0].replace("0", " ").replace("x", " ").replace("X", " "), text)
+        text = _CARRIER.sub(
+            lambda m: m[0].replace("0", " ").replace("x", " ").replace("X", " "), text
+        )
     spans = {span.start: span for span in find_phones(_detector(regions), text)}
     if "+" in text:
         # Written with its country code a number needs no region and no trunk prefix.
@@ -88,7 +96,7 @@ def _from_text(sheet: Sheet, regions: tuple[str, ...]) -> Iterator[Found]:
             continue
         kind = _kind(label)
         yield Found(
-            key=span.e164,
+            key=_key(span.e164, span.extension),
             value=span.text,
             method=Method.LABELLED if kind else Method.TEXT,
             line=sheet.line_at(span.start),
@@ -103,6 +111,53 @@ def _from_text(sheet: Sheet, regions: tuple[str, ...]) -> Iterator[Found]:
         )
 
 
+def _key(e164: str, extension: str | None) -> str:
+    """Tell two desks behind one number apart."""
+    return f"{e164};ext={extension}" if extension else e164
+
+
+def _from_labels(
+    sheet: Sheet, regions: tuple[str, ...], taken: set[int]
+) -> Iterator[Found]:
+    """Read numbers that only their label makes plain: `Tel: 27 117069122`."""
+    for count, match in enumerate(_LABELLED.finditer(sheet.text)):
+        if count > MAX_FOUND:
+            return
+        start, end = match.span(2)
+        if any(place in taken for place in range(start - 2, start + 4)):
+            continue
+        written = match[2].strip(" -./")
+        digits = "".join(c for c in written if c.isdigit())
+        if not MIN_DIGITS <= len(digits) <= MAX_DIGITS or _DATE.search(written):
+            continue
+        number = read_number(written, regions) or read_number(f"+{digits}", ())
+        if number is None:
+            continue
+        yield Found(
+            key=_key(number[0], number[1]),
+            value=written,
+            method=Method.LABELLED,
+            line=sheet.line_at(start),
+            start=start,
+            end=end,
+            snippet=sheet.snippet(start, end),
+            details={
+                "extension": number[1],
+                "region": number[2],
+                "kind": "fax" if match[1].lower().startswith(_FAX_WORDS) else "phone",
+            },
+        )
+
+
+MIN_DIGITS: Final = 7
+MAX_DIGITS: Final = 15
+_FAX_WORDS: Final = ("fax", "faks", "telefax", "факс")
+_LABELLED: Final = re.compile(
+    r"(?<!\w)(tele?fax|fax|faks|факс|tel(?:ephone|efon|efono|efone|éfono)?|tél(?:éphone)?|phone|"
+    r"ph|fon|mobile?|mob|cell|gsm|tlf|puh|тел|電話)(?!\w)[.:\s()#-]{0,4}(?:no\.?|nr\.?|number)?"
+    r"[.:\s-]{0,4}(\+?[(\d][\d ()./-]{5,24}\d)",
+    re.IGNORECASE,
+)
 _CARRIER: Final = re.compile(r"\b0[xX]{2}(?=\s?-?\d\d\b)")
 
 
@@ -110,7 +165,9 @@ def _label_before(text: str, start: int) -> str:
     return text[max(0, start - 30) : start].lower()
 
 
-_FAX: Final = re.compile(r"(?:fax|faks|telefax|факс|\bf|\bfx)[\s.:()\-–/=]{0,6}(?:no\.?|nr\.?|number)?[\s.:()\-–]{0,4}$")
+_FAX: Final = re.compile(
+    r"(?:fax|faks|telefax|факс|\bf|\bfx)[\s.:()\-–/=]{0,6}(?:no\.?|nr\.?|number)?[\s.:()\-–]{0,4}$"
+)
 _PHONE: Final = re.compile(
     r"(?:tel|phone|telephone|telefon|tél|téléphone|teléfono|telefono|telefone|puh|tlf|"
     r"call|fon|gsm|mobile?|cell|handy|móvil|cel|тел|電話|電話番号|tel/fax|office|toll.?free|\bt|\bp|\bm|\bd)"
@@ -119,7 +176,9 @@ _PHONE: Final = re.compile(
 
 
 def _kind(label: str) -> str | None:
-    if _FAX.search(label) and not re.search(r"(?:tel|phone|fon)[\w.]{0,6}\s?(?:/|&|and|und|\+)\s?fax", label):
+    if _FAX.search(label) and not re.search(
+        r"(?:tel|phone|fon)[\w.]{0,6}\s?(?:/|&|and|und|\+)\s?fax", label
+    ):
         return PhoneKind.FAX.value
     return PhoneKind.PHONE.value if _PHONE.search(label) else None
 
@@ -130,10 +189,12 @@ _ID_LABEL: Final = re.compile(
     r"krs|cvr|cnpj|cpf|nif|cif|p\.?\s?iva|iban|bic|btw|company|charity|copyright|©)"
     r"[\s.:#]{0,3}(?:no\.?|nr\.?|number|id|code|#)?[\s.:#()\-–]{0,4}$"
 )
+
+
 def _is_counting(written: str) -> bool:
     """Tell page numbers (1 2 3 4 5 6 7) from a number written in pairs."""
     groups = [int(g) for g in re.findall(r"\d+", written)]
-    return len(groups) > 4 and all(b - a == 1 for a, b in zip(groups, groups[1:], strict=False))
+    return len(groups) > 4 and all(b - a == 1 for a, b in itertools.pairwise(groups))
 
 
 _MONEY_BEFORE: Final = re.compile(r"[$€£¥]\s?[\d.,]{0,12}$")
@@ -143,6 +204,7 @@ _DATE: Final = re.compile(
     r"(?:0?[1-9]|[12]\d|3[01])([-./ ])(?:0?[1-9]|[12]\d|3[01])\1(?:19|20)\d\d"
     r"|(?:19|20)\d\d([-./ ])(?:0?[1-9]|1[0-2])\2(?:0?[1-9]|[12]\d|3[01])"
 )
+
 
 def _is_something_else(text: str, start: int, end: int, label: str) -> bool:
     written = text[start:end]

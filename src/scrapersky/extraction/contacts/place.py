@@ -13,7 +13,7 @@ from scrapersky.extraction.contacts.model import Hints
 from scrapersky.extraction.contacts.sheet import Sheet
 from scrapersky.extraction.html import text_language, words
 
-MAX_REGIONS: Final = 4
+MAX_REGIONS: Final = 8
 
 
 def guess_regions(sheet: Sheet, url: str, hints: Hints) -> tuple[str, ...]:
@@ -181,7 +181,9 @@ _US_ZIP: Final = re.compile(
     r"\b(?:A[LKZR]|C[AOT]|D[EC]|FL|GA|HI|I[DLNA]|K[SY]|LA|M[EDAINSOT]|N[EVHJMYCD]|"
     r"O[HKR]|PA|RI|S[CD]|T[NX]|UT|V[TA]|W[AVIY])\.?,?\s{1,3}\d{5}(?:-\d{4})?\b"
 )
-_GB_POSTCODE: Final = re.compile(r"\b[A-Z]{1,2}\d[A-Z\d]?\s{1,2}\d[ABD-HJLNP-UW-Z]{2}\b")
+_GB_POSTCODE: Final = re.compile(
+    r"\b[A-Z]{1,2}\d[A-Z\d]?\s{1,2}\d[ABD-HJLNP-UW-Z]{2}\b"
+)
 _CA_POSTCODE: Final = re.compile(
     r"\b[ABCEGHJ-NPRSTVXY]\d[ABCEGHJ-NPRSTV-Z][ -]?\d[ABCEGHJ-NPRSTV-Z]\d\b"
 )

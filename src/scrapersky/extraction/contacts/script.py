@@ -71,7 +71,9 @@ def _statements(source: str) -> Iterator[list[_Token]]:
             depth = max(0, depth - 1)
         is_end = kind == "sign" and (text in ";{}" or (text == "\n" and depth == 0))
         # A line that ends in + goes on.
-        if is_end and not (text == "\n" and statement and statement[-1][1] in ("+", "=")):
+        if is_end and not (
+            text == "\n" and statement and statement[-1][1] in ("+", "=")
+        ):
             if statement:
                 yield statement
             statement, depth = [], 0
@@ -93,11 +95,8 @@ def _evaluate(
         if kind == "sign" and text in ("=", "+=") and place:
             name, adds, start = tokens[place - 1][1], text == "+=", place + 1
             break
-    if not any(kind == "string" for kind, _ in tokens) and not any(
-        text.endswith("fromCharCode") for _, text in tokens
-    ):
-        if not any(text in variables for _, text in tokens[start:]):
-            return None, "", False
+    if not _builds_text(tokens[start:], variables):
+        return None, "", False
     parts: list[str] = []
     literals: list[str] = []
     place, array, sums = start, 0, 0
@@ -122,6 +121,13 @@ def _evaluate(
         joined = max(literals, key=len, default="") or value
         value = joined[::-1]
     return value, name, adds
+
+
+def _builds_text(tokens: list[_Token], variables: dict[str, str]) -> bool:
+    return any(
+        kind == "string" or text.endswith("fromCharCode") or text in variables
+        for kind, text in tokens
+    )
 
 
 def _separator(tokens: list[_Token], place: int) -> str:
@@ -158,7 +164,9 @@ def _apply_name(
 
 def _from_base64(text: str) -> str:
     try:
-        return base64.b64decode(text[:MAX_VALUE], validate=True).decode("utf-8", "ignore")
+        return base64.b64decode(text[:MAX_VALUE], validate=True).decode(
+            "utf-8", "ignore"
+        )
     except (binascii.Error, ValueError):
         return ""
 

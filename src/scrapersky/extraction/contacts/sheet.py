@@ -12,12 +12,18 @@ SNIPPET: Final = 200
 
 @dataclass(frozen=True)
 class Sheet:
-    """The visible lines of a page joined by line ends."""
+    """The visible lines of a page joined by line ends, folded blocks at the end."""
 
     page: Page
     lines: tuple[Line, ...]
     text: str
     starts: tuple[int, ...]
+    visible_end: int
+
+    @property
+    def visible_text(self) -> str:
+        """Give only what a visitor sees without opening anything."""
+        return self.text[: self.visible_end]
 
     @cached_property
     def lower(self) -> str:
@@ -68,17 +74,19 @@ def sheet_of(page: Page) -> Sheet:
     lines = []
     starts = []
     parts = []
-    offset = 0
+    offset = visible = 0
     for line in page.lines:
-        if line.hidden:
+        if line.hidden and not line.folded:
             continue
+        if not line.hidden:
+            visible = offset + len(line.text)
         if offset > MAX_TEXT:
             break
         lines.append(line)
         starts.append(offset)
         parts.append(line.text)
         offset += len(line.text) + 1
-    return Sheet(page, tuple(lines), "\n".join(parts), tuple(starts))
+    return Sheet(page, tuple(lines), "\n".join(parts), tuple(starts), visible)
 
 
 def _same_length_lower(text: str) -> str:

@@ -49,7 +49,9 @@ def read_profile(href: str) -> Profile | None:
     if len(href) > 2000 or "." not in href:
         return None
     try:
-        parts = urlsplit(href.strip() if "//" in href[:9] else f"https://{href.strip()}")
+        parts = urlsplit(
+            href.strip() if "//" in href[:9] else f"https://{href.strip()}"
+        )
         host = (parts.hostname or "").removeprefix("www.")
     except ValueError:
         return None
@@ -168,7 +170,12 @@ def _twitter(segments: list[str], query: str) -> str | None:
 
 def _at(segments: list[str], _query: str) -> str | None:
     """Read `/@name` only."""
-    if segments and segments[0].startswith("@") and len(segments[0]) > 1 and len(segments) == 1:
+    if (
+        segments
+        and segments[0].startswith("@")
+        and len(segments[0]) > 1
+        and len(segments) == 1
+    ):
         return segments[0]
     return None
 
@@ -181,7 +188,12 @@ def _whatsapp(segments: list[str], query: str) -> str | None:
 
 
 def _telegram(segments: list[str], _query: str) -> str | None:
-    if len(segments) == 1 and segments[0].casefold() not in ("share", "joinchat", "iv", "addstickers"):
+    if len(segments) == 1 and segments[0].casefold() not in (
+        "share",
+        "joinchat",
+        "iv",
+        "addstickers",
+    ):
         return segments[0].split("?")[0]
     return None
 
@@ -228,7 +240,9 @@ _NETWORKS: Final[dict[str, tuple[str, _Reader, str]]] = {
     "weibo.com": ("weibo", _first("login signup share"), "weibo.com"),
     "myspace.com": ("myspace", _first("discover featured search signin signup pages"), "myspace.com"),
 }  # fmt: skip
-_COUNTRY_HOSTS: Final = re.compile(r"^([a-z]{2,3}|[a-z]{2}-[a-z]{2}|m|mobile|web|touch|business|de-de|en-gb)\.(.+)$")
+_COUNTRY_HOSTS: Final = re.compile(
+    r"^([a-z]{2,3}|[a-z]{2}-[a-z]{2}|m|mobile|web|touch|business|de-de|en-gb)\.(.+)$"
+)
 
 
 def _reader_of(host: str) -> tuple[str, _Reader, str] | None:

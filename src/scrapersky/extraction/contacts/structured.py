@@ -96,7 +96,9 @@ class _Reader:
     def _read_values(self, item: Item, kinds: set[str], method: Method) -> None:
         names = item.texts("name") or item.texts("legalName") or item.texts("org")
         name = clean(names[0])[:120] if names else ""
-        is_person = "Person" in kinds or ("hCard" in kinds and self._is_person(item, name))
+        is_person = "Person" in kinds or (
+            "hCard" in kinds and self._is_person(item, name)
+        )
         is_known = bool(kinds & _ORGANISATIONS) or is_person or not kinds
         if not is_known and not (item.properties.keys() & {"telephone", "address"}):
             return
@@ -107,10 +109,14 @@ class _Reader:
             for org in item.texts("org"):
                 self._add_organisation(org, method)
         elif name and not kinds & {"ContactPoint", "PostalAddress", "Place"}:
-            for written in (*item.texts("name")[:1], *item.texts("legalName")[:1], *item.texts("org")[:1]):
+            for written in (
+                *item.texts("name")[:1],
+                *item.texts("legalName")[:1],
+                *item.texts("org")[:1],
+            ):
                 self._add_organisation(written, method)
-        self._read_reach(item, kinds, method)
-        self._read_addresses(item, kinds, method, name)
+        self._read_reach(item, method)
+        self._read_addresses(item, kinds, method)
         self._read_hours(item, method)
         for url in item.texts("sameAs")[:50]:
             if profile := read_profile(url):
@@ -135,7 +141,7 @@ class _Reader:
         if name:
             self._add(self.result.organisations, name.casefold(), name, method)
 
-    def _read_reach(self, item: Item, kinds: set[str], method: Method) -> None:
+    def _read_reach(self, item: Item, method: Method) -> None:
         for text in item.texts("email")[:20]:
             for _, _, address in addresses_in(text.removeprefix("mailto:")):
                 self._add(self.result.emails, address, address, method)
@@ -149,19 +155,19 @@ class _Reader:
                         extension=number[1], region=number[2], kind=kind,
                     )  # fmt: skip
 
-    def _read_addresses(
-        self, item: Item, kinds: set[str], method: Method, name: str
-    ) -> None:
+    def _read_addresses(self, item: Item, kinds: set[str], method: Method) -> None:
         if item.texts("streetAddress") or (
             "PostalAddress" in kinds and item.texts("postalCode")
         ):
             self._add_address(item, method)
         for inner in item.items("address") + item.items("adr"):
             self._add_address(inner, method)
-        for text in item.texts("address")[:5]:
-            text = clean(text)[:200]
+        for written in item.texts("address")[:5]:
+            text = clean(written)[:200]
             if len(text) > 10 and any(c.isdigit() for c in text):
-                self._add(self.result.addresses, _address_key(text), text, method, street=None)
+                self._add(
+                    self.result.addresses, _address_key(text), text, method, street=None
+                )
 
     def _add_address(self, item: Item, method: Method) -> None:
         def one(*names: str) -> str | None:
@@ -212,7 +218,13 @@ class _Reader:
         target: list[Found], key: str, value: str, method: Method, **details: str | None
     ) -> None:
         target.append(
-            Found(key=key, value=value, method=method, snippet=value[:200], details=details)
+            Found(
+                key=key,
+                value=value,
+                method=method,
+                snippet=value[:200],
+                details=details,
+            )
         )
 
 
