@@ -54,7 +54,9 @@ claim = Table(
     Column("tries", SmallInteger, nullable=False),
     Column("deaths", SmallInteger, nullable=False, server_default="0"),
     Column("worker", Text),
-    PrimaryKeyConstraint("stage", "item"),
+    # The item first: with the stage first, the planner may prefer to read all claims
+    # of a stage, and under an old snapshot that means every claim there ever was.
+    PrimaryKeyConstraint("item", "stage"),
     comment="Items in hand (with a fence) or waiting for another try (without).",
     # Rows live for milliseconds: leave room for heartbeats, vacuum early.
     postgresql_with={

@@ -29,6 +29,11 @@ class Transaction:
         """The raw asyncpg connection, for COPY and unnest on hot paths."""
         return self._driver
 
+    @property
+    def connection(self) -> AsyncConnection:
+        """The SQLAlchemy connection, for functions that take one; never commit it."""
+        return self._connection
+
     async def execute(
         self,
         statement: Executable,

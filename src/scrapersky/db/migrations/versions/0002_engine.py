@@ -42,7 +42,7 @@ def upgrade() -> None:
         sa.Column("tries", sa.SmallInteger, nullable=False),
         sa.Column("deaths", sa.SmallInteger, nullable=False, server_default="0"),
         sa.Column("worker", sa.Text),
-        sa.PrimaryKeyConstraint("stage", "item"),
+        sa.PrimaryKeyConstraint("item", "stage"),
         schema=SCHEMA,
         comment="Items in hand (with a fence) or waiting for another try (without).",
         postgresql_with={
