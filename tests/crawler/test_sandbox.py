@@ -6,7 +6,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -18,6 +18,14 @@ from scrapersky.errors import BadSitemap, Trap
 from tests.crawler import sandboxed
 
 QUICK = SandboxLimits(cpu=timedelta(seconds=1), wall=timedelta(seconds=30))
+
+
+@pytest.fixture(autouse=True)
+def no_child_left_behind() -> Iterator[None]:
+    """Fail the test that leaves a child, alive or dead."""
+    before = {child.pid for child in psutil.Process().children()}
+    yield
+    assert {child.pid for child in psutil.Process().children()} - before == set()
 
 
 @pytest.fixture

@@ -97,6 +97,7 @@ class _Layer:
         self.url = url
         self.coding = coding
         self.opening = b""
+        """The first byte of something whose second one decides."""
         self.engine: zlib._Decompress | None = None
         self.is_plain = False
         self.members = 1
@@ -114,6 +115,7 @@ class _Layer:
             if len(data) < len(GZIP_MAGIC):
                 self.opening = data
                 return
+            self.opening = b""
             self.engine = self._choose(data)
             self.is_plain = self.engine is None
         if self.engine is None:
@@ -122,6 +124,10 @@ class _Layer:
         more = True
         while more:
             if self.engine.eof:
+                data, self.opening = self.opening + data, b""
+                if len(data) < len(GZIP_MAGIC):
+                    self.opening = data
+                    return
                 if not data.startswith(GZIP_MAGIC) or self.members >= MAX_MEMBERS:
                     return  # anything else after the end is ignored, as browsers do
                 self.engine = zlib.decompressobj(GZIP_WINDOW)

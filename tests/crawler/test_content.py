@@ -1,0 +1,137 @@
+"""What a body is, in which characters, and what its meta tags ask of us."""
+
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from scrapersky.crawler.charset import CharsetSource, decide_charset, decode
+from scrapersky.crawler.head import read_hints
+from scrapersky.crawler.sniff import Kind, sniff
+
+
+@pytest.mark.parametrize(
+    ("body", "header", "name", "source"),
+    [
+        (b"\xef\xbb\xbfx", "text/html; charset=latin-1", "utf-8", "bom"),
+        ("\ufeffx".encode("utf-16-le"), "text/html", "utf-16-le", "bom"),
+        (b"<meta charset=gb18030>", "text/html; charset=utf-8", "utf-8", "header"),
+        (b"<meta charset=gb2312>", "text/html", "gb18030", "meta"),
+        (b'<META Charset="Shift_JIS">', "text/html", "cp932", "meta"),
+        (
+            b'<meta http-equiv=content-type content="text/html; charset=windows-1251">',
+            "text/html",
+            "cp1251",
+            "meta",
+        ),
+        (b"<?xml version='1.0' encoding='iso-8859-1'?>", "", "cp1252", "meta"),
+        (b"<meta charset=utf-16>", "text/html", "utf-8", "meta"),
+        (b"hello", "text/html", "utf-8", "default"),
+        (b"hello", 'text/html; charset="ISO-8859-1"', "cp1252", "header"),
+        (b"hello", "text/html; charset=nonsense", "utf-8", "default"),
+        (b"hello", "text/html; charset=zlib", "utf-8", "default"),
+        (b"hello", "text/html; charset=rot13", "utf-8", "default"),
+        (b"hello", "text/html; charset=utf-7", "utf-8", "default"),
+        (b"hello", "text/html; charset=unicode_escape", "utf-8", "default"),
+        (b"hello", "text/html; charset=idna", "utf-8", "default"),
+        (b"<meta charset=nonsense><meta charset=big5>", "", "big5hkscs", "meta"),
+    ],
+)
+def test_the_charset_is_decided_in_one_order(
+    body: bytes, header: str, name: str, source: str
+) -> None:
+    found = decide_charset(body, header)
+
+    assert (found.name, found.source) == (name, CharsetSource(source))
+
+
+@given(st.binary(max_size=300), st.text(max_size=60))
+def test_any_bytes_become_text_a_database_takes(body: bytes, header: str) -> None:
+    text = decode(body, decide_charset(body, f"text/html; charset={header}"))
+
+    assert "\0" not in text
+    text.encode()
+
+
+@pytest.mark.parametrize(
+    ("body", "header", "kind"),
+    [
+        (b"", "text/html", Kind.EMPTY),
+        (b"<!DOCTYPE html><p>", "", Kind.HTML),
+        (b"  \n<HTML>", "text/plain", Kind.HTML),
+        (b"hello", "text/html", Kind.HTML),
+        (b"hello", "text/plain", Kind.TEXT),
+        (b"<?xml version='1.0'?><urlset>", "", Kind.XML),
+        (b"<urlset>", "text/plain", Kind.XML),
+        (b"<rss>", "", Kind.XML),
+        (b"<?xml version='1.0'?><!DOCTYPE html><html>", "", Kind.HTML),
+        (b"{}", "application/json", Kind.JSON),
+        (b"\xff\xd8\xff\xe0JFIF", "text/html", Kind.IMAGE),
+        (b"\x89PNG\r\n\x1a\n", "text/html", Kind.IMAGE),
+        (b"RIFF0000WEBPVP8 ", "text/html", Kind.IMAGE),
+        (b"%PDF-1.7", "text/html", Kind.DOCUMENT),
+        (b"PK\x03\x04....", "text/html", Kind.ARCHIVE),
+        (b"\x7fELF\x02\x01", "text/html", Kind.PROGRAM),
+        (b"\x1f\x8b\x08", "application/xml", Kind.GZIP),
+        (b"\x00\x00\x00\x18ftypmp42", "text/html", Kind.MEDIA),
+        (bytes(range(256)), "text/html", Kind.BINARY),
+        ("<html>é".encode("utf-16"), "text/html", Kind.HTML),
+        ("<html>é".encode("utf-16-le"), "text/html; charset=utf-16le", Kind.HTML),
+        (b"<html>a\0b" + b"text " * 20, "text/html", Kind.HTML),
+    ],
+)
+def test_the_bytes_say_what_they_are(body: bytes, header: str, kind: Kind) -> None:
+    assert sniff(body, header) is kind
+
+
+@pytest.mark.parametrize(
+    ("page", "target"),
+    [
+        (b'<meta http-equiv="refresh" content="0; url=/next">', "/next"),
+        (
+            b"<META HTTP-EQUIV=Refresh CONTENT='3;URL=\"http://b.example/\"'>",
+            "http://b.example/",
+        ),
+        (b'<meta content="0,url=next" http-equiv="refresh">', "next"),
+        (b'<meta http-equiv="refresh" content="30; url=/later">', None),
+        (b'<meta http-equiv="refresh" content="30">', None),
+        (b'<!-- <meta http-equiv="refresh" content="0; url=/x"> -->', None),
+        (b'<noscript><meta http-equiv="refresh" content="0; url=/x"></noscript>', None),
+        (b'<script>"<meta http-equiv=refresh content=0;url=/x>"</script>', None),
+        (b'<body><meta http-equiv="refresh" content="0; url=/x">', None),
+        (b"<meta http-equiv=refresh content=", None),
+    ],
+)
+def test_a_refresh_is_found_where_a_browser_would(
+    page: bytes, target: str | None
+) -> None:
+    assert read_hints(page).refresh == target
+
+
+def test_robots_meta_tags_are_recorded() -> None:
+    page = b'<meta name="robots" content="noindex, nofollow"><meta name=ROBOTS content=none>'
+
+    assert read_hints(page).robots == ("robots: noindex, nofollow", "robots: none")
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        b"<meta " * 100_000,
+        b"<!--" * 100_000,
+        b"<script>" * 100_000,
+        b"<meta " + b"a" * 1_000_000,
+        b"<meta robots " + b"a=" * 500_000,
+        b'<meta robots content="' * 50_000,
+        b"<meta robots" + b" " * 1_000_000,
+    ],
+)
+def test_no_page_keeps_us_looking(page: bytes) -> None:
+    began = time.process_time()
+
+    read_hints(page)
+    decide_charset(page, "text/html")
+    sniff(page, "text/html")
+
+    assert time.process_time() - began < 0.5
