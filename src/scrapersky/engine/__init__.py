@@ -13,7 +13,15 @@ from scrapersky.engine.control import (
     wake,
 )
 from scrapersky.engine.job_loop import run_job_loop
-from scrapersky.engine.outcome import Done, Effect, GiveUp, Outcome, Retry, Skip
+from scrapersky.engine.outcome import (
+    Done,
+    Effect,
+    GiveUp,
+    Later,
+    Outcome,
+    Retry,
+    Skip,
+)
 from scrapersky.engine.reap import Reaped, reap
 from scrapersky.engine.registry import Registry, queue_index
 from scrapersky.engine.stage import Backoff, Stage, stage
@@ -28,6 +36,7 @@ __all__ = [
     "Done",
     "Effect",
     "GiveUp",
+    "Later",
     "Outcome",
     "Reaped",
     "Registry",

@@ -17,7 +17,7 @@ class Claimed:
 
 @dataclass(frozen=True, slots=True)
 class Settled:
-    """An item left the stage: `outcome` is done, skipped or returned."""
+    """An item left the stage: `outcome` is done, skipped, postponed or returned."""
 
     stage: str
     item: str

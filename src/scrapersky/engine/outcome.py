@@ -28,6 +28,14 @@ class Retry:
 
 
 @dataclass(frozen=True, slots=True)
+class Later:
+    """It is not this item's turn yet; it is taken up again, and no attempt is spent."""
+
+    why: str
+    after: timedelta | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class GiveUp:
     """The work cannot succeed; the item becomes a dead letter."""
 
@@ -42,4 +50,4 @@ class Skip:
     why: str
 
 
-Outcome: TypeAlias = Done | Retry | GiveUp | Skip
+Outcome: TypeAlias = Done | Retry | Later | GiveUp | Skip

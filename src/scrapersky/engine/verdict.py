@@ -5,7 +5,7 @@ from datetime import timedelta
 from typing import Any
 
 from scrapersky.engine.claim import Held
-from scrapersky.engine.outcome import Done, GiveUp, Outcome, Retry, Skip
+from scrapersky.engine.outcome import Done, GiveUp, Later, Outcome, Retry, Skip
 from scrapersky.engine.queue import Queue
 from scrapersky.engine.stage import Stage
 from scrapersky.errors import ScraperSkyError, StageBroken
@@ -66,6 +66,12 @@ def verdict_of(
             wait = after if after is not None else stage.backoff.pause(held.tries)
             seconds = max(wait.total_seconds(), 0.0)
             return Verdict("retried", queue.processing, text, error=text, wait=seconds)
+        case Later(why=why, after=after):
+            wait = after if after is not None else stage.backoff.pause(1)
+            seconds = max(wait.total_seconds(), 0.0)
+            return Verdict(
+                "postponed", queue.processing, clean(why), wait=seconds, spare=1
+            )
         case GiveUp(why=why):
             text = clean(why)
             return Verdict("gave_up", queue.failed, text, error=text)
@@ -83,7 +89,10 @@ def result_of_error(error: BaseException) -> Result:
             return Broken(error.why, error.resume_after)
         case ScraperSkyError():
             text = str(error) or type(error).__name__
-            return Retry(text) if error.retryable else GiveUp(text)
+            if not error.retryable:
+                return GiveUp(text)
+            # Some errors know when it is worth trying again: a server said so.
+            return Retry(text, getattr(error, "retry_after", None))
     return Retry(f"crashed: {error!r}")
 
 

@@ -11,7 +11,7 @@ import structlog
 from sqlalchemy import Dialect
 
 from scrapersky.engine.claim import Claim, Claimer, Held, maker_of
-from scrapersky.engine.outcome import Done, GiveUp, Retry, Skip
+from scrapersky.engine.outcome import Done, GiveUp, Later, Retry, Skip
 from scrapersky.engine.queue import Queue, stored
 from scrapersky.engine.sql import Statements
 from scrapersky.engine.stage import Stage
@@ -170,11 +170,11 @@ class StageRun:
             if status in {self.queue.queued, self.queue.processing}:
                 return GiveUp(f"Skip({status!r}) would not leave the queue")
             return replace(outcome, status=status)
-        if isinstance(outcome, (Done, Retry, GiveUp, Committed)):
+        if isinstance(outcome, (Done, Retry, Later, GiveUp, Committed)):
             return outcome
         return GiveUp(
             f"{self.stage.name} returned {outcome!r} instead of an outcome "
-            "(Done, Retry, GiveUp or Skip)"
+            "(Done, Retry, Later, GiveUp or Skip)"
         )
 
 
