@@ -6,6 +6,7 @@ that the crawler's guard is never relaxed; in the `loopback` lane they hold
 addresses in 127.0.0.0/8 and the crawler is given that network explicitly.
 """
 
+from collections.abc import Callable, Iterator
 from functools import cache
 
 from tests.zoo.case import Case, Exhibit, Site
@@ -21,6 +22,7 @@ from tests.zoo.wire import Lane, unhurried, unhurried_robots
 
 __all__ = [
     "CANARIES",
+    "HALLS",
     "HEALTHY_SITES",
     "all_cases",
     "all_sites",
@@ -59,11 +61,22 @@ CANARIES: dict[str, tuple[str, ...]] = {
 }
 
 
+HALLS: dict[str, Callable[[], Iterator[Exhibit]]] = {
+    "transport": transport,
+    "encoding": encodings,
+    "redirect": redirects,
+    "name": names,
+    "tls": handshakes,
+    "page": pages,
+    "robots": robots,
+}
+"""The cases which are one fetch each, by what they are about."""
+
+
 @cache
 def exhibits() -> tuple[Exhibit, ...]:
     """Return every case which is one fetch."""
-    halls = (transport, encodings, redirects, names, handshakes, pages, robots)
-    return tuple(exhibit for hall in halls for exhibit in hall())
+    return tuple(exhibit for hall in HALLS.values() for exhibit in hall())
 
 
 def all_cases() -> list[Case]:

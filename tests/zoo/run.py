@@ -58,7 +58,7 @@ class Row:
     memory: int | None
     """How much the process grew at its peak; only where the case ran alone."""
     stall: float
-    """The longest time in which the event loop answered nobody."""
+    """The most processor time in which the event loop answered nobody."""
     complaint: str | None = None
 
 
@@ -287,7 +287,10 @@ class LogReader:
 
 
 class StallWatch:
-    """Notes how long the event loop answers nobody."""
+    """Notes how long the event loop answers nobody.
+
+    Counted in processor time of its thread: what others do on the machine is not ours.
+    """
 
     def __init__(self) -> None:
         self.longest = 0.0
@@ -303,11 +306,10 @@ class StallWatch:
             await asyncio.gather(self._task, return_exceptions=True)
 
     async def _tick(self) -> None:
-        step = 0.001
         while True:
-            before = time.monotonic()
-            await asyncio.sleep(step)
-            self.longest = max(self.longest, time.monotonic() - before - step)
+            before = time.thread_time()
+            await asyncio.sleep(0.001)
+            self.longest = max(self.longest, time.thread_time() - before)
 
 
 def own_canaries(rig: Rig) -> list[str]:
