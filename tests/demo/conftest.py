@@ -35,7 +35,7 @@ async def fetch_all(plan: TownPlan) -> Served:
 
 async def read_pages(town: Town, business: Business) -> dict[PageKind, Seen]:
     pages = {}
-    async with Visitor(town) as visitor:
+    async with Visitor(town.invitation.port) as visitor:
         for kind, path in page_paths(business).items():
             url = f"http://{business.host}{path}"
             seen = await visitor.get(url)
@@ -54,5 +54,5 @@ async def town() -> AsyncIterator[Town]:
 
 @pytest.fixture
 async def visitor(town: Town) -> AsyncIterator[Visitor]:
-    async with Visitor(town) as visitor:
+    async with Visitor(town.invitation.port) as visitor:
         yield visitor

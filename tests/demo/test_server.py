@@ -142,7 +142,7 @@ async def test_a_bomb_is_small_on_the_wire_and_large_inside(
 
 
 async def test_an_endless_page_goes_on_until_the_visitor_leaves(town: Town) -> None:
-    async with Visitor(town) as visitor:
+    async with Visitor(town.invitation.port) as visitor:
         host = one_of(town, SiteKind.ENDLESS).host
         reader = await visitor.send(
             f"GET http://{host}/ HTTP/1.1\r\nHost: {host}\r\n\r\n"
@@ -207,7 +207,7 @@ async def test_a_closed_town_leaves_nothing_behind() -> None:
     before = asyncio.all_tasks()
 
     async with Town.open(size=100) as town:
-        visitor = await Visitor(town).__aenter__()
+        visitor = await Visitor(town.invitation.port).__aenter__()
         await visitor.get(f"http://{town.plan.businesses[0].host}/")
     await asyncio.sleep(0)
 

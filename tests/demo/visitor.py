@@ -4,8 +4,6 @@ import asyncio
 from dataclasses import dataclass
 from typing import Self
 
-from scrapersky.demo.town import Town
-
 
 @dataclass(frozen=True)
 class Seen:
@@ -24,8 +22,8 @@ class Seen:
 class Visitor:
     """Asks one thing after the other over one connection."""
 
-    def __init__(self, town: Town) -> None:
-        self._port = town.server.port
+    def __init__(self, port: int) -> None:
+        self._port = port
         self._streams: tuple[asyncio.StreamReader, asyncio.StreamWriter] | None = None
 
     async def __aenter__(self) -> Self:

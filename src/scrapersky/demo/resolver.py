@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from datetime import timedelta
-from ipaddress import IPv4Address, IPv4Network
+from ipaddress import IPv4Network
 from typing import Final
 
 from scrapersky.crawler.policy import CrawlerPolicy
@@ -12,12 +12,11 @@ from scrapersky.demo.plan import TownPlan
 from scrapersky.errors import NoSuchHost
 from scrapersky.kit.urls import Url
 
+LOOPBACK: Final = "127.0.0.1"
 TOWN_NETWORK: Final = IPv4Network("127.16.0.0/12")
 """A part of the loopback network; nothing listens there, the proxy answers for it."""
 ARCHIVE_HOST: Final = "town-archive.bv"
 """The site with the very long sitemap."""
-ELSEWHERE: Final = "elsewhere"
-"""What the log calls every host that is not of the town."""
 
 
 class TownResolver:
@@ -48,15 +47,13 @@ def town_resolver(plan: TownPlan) -> TownResolver:
     return TownResolver({name: str(first + n) for n, name in enumerate(ordered)})
 
 
-def demo_policy(
-    proxy: IPv4Address, port: int, *, host_delay: timedelta
-) -> CrawlerPolicy:
+def demo_policy(port: int, *, host_delay: timedelta) -> CrawlerPolicy:
     """Allow the town and nothing else beyond the public web.
 
     Everything goes to the town's own server, which speaks as a proxy: so URLs need no
     port, no privileged port is needed, and no packet can leave the machine.
     """
-    door = Url("http", str(proxy), port)
+    door = Url("http", LOOPBACK, port)
     return CrawlerPolicy(
         host_delay=host_delay,
         extra_networks=(TOWN_NETWORK,),

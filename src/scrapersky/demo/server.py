@@ -21,9 +21,10 @@ import httptools
 from typing_extensions import override
 
 from scrapersky.demo.log import RequestLog, Visit
+from scrapersky.demo.resolver import LOOPBACK
 from scrapersky.demo.sites.reply import Conduct, Reply, Site
 
-LOOPBACK: Final = "127.0.0.1"
+BACKLOG: Final = 1_024
 MAX_SITES: Final = 3_000
 """Sites kept ready; a large town is written again where need be."""
 NO_TUNNEL: Final = Reply(b"no TLS in this town", status=502)
@@ -71,10 +72,12 @@ class TownServer:
         self._open: set[_Connection] = set()
 
     @asynccontextmanager
-    async def running(self) -> AsyncIterator["TownServer"]:
-        """Serve on a free port until the block ends, then close every connection."""
+    async def running(self, port: int = 0) -> AsyncIterator["TownServer"]:
+        """Serve until the block ends, then close every connection; 0 is any port."""
         loop = asyncio.get_running_loop()
-        server = await loop.create_server(partial(_Connection, self), LOOPBACK, 0)
+        server = await loop.create_server(
+            partial(_Connection, self), LOOPBACK, port, backlog=BACKLOG
+        )
         self.port = server.sockets[0].getsockname()[1]
         try:
             yield self

@@ -1,24 +1,25 @@
 """The town, open for visitors."""
 
+import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from datetime import timedelta
-from ipaddress import IPv4Address
 from typing import Final
 
 from scrapersky.crawler.policy import CrawlerPolicy
 from scrapersky.demo.business import SiteKind
 from scrapersky.demo.log import RequestLog
 from scrapersky.demo.plan import TownPlan, plan_town
-from scrapersky.demo.register import Register
+from scrapersky.demo.register import JSON, Register
 from scrapersky.demo.resolver import (
     ARCHIVE_HOST,
+    LOOPBACK,
     TownResolver,
     demo_policy,
     town_resolver,
 )
-from scrapersky.demo.server import LOOPBACK, Ask, Stream, TownServer
+from scrapersky.demo.server import Ask, Stream, TownServer
 from scrapersky.demo.sites.render import render_site
 from scrapersky.demo.sites.reply import TEXT, XML, Reply, Site
 from scrapersky.demo.sites.sitemap import big_url_set
@@ -28,28 +29,58 @@ from scrapersky.demo.truth import Truth, truth_of
 DEFAULT_SIZE: Final = 300
 DEFAULT_DELAY: Final = timedelta(milliseconds=50)
 USER_AGENT: Final = "ScraperSky-demo"
+VISITS: Final = "/visits"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Invitation:
+    """All that another process needs to visit a town or to know its truth."""
+
+    port: int
+    size: int = DEFAULT_SIZE
+    seed: int = 1
+    trouble: bool = True
+
+    @property
+    def plan(self) -> TownPlan:
+        """The town that is visited."""
+        return plan_town(self.size, seed=self.seed, trouble=self.trouble)
+
+    @property
+    def truth(self) -> Truth:
+        """What is true in it."""
+        return truth_of(self.plan)
+
+    @property
+    def resolver(self) -> TownResolver:
+        """Its name service."""
+        return town_resolver(self.plan)
+
+    @property
+    def address(self) -> str:
+        """Where its server is, for `curl -x` and for the source of places."""
+        return f"http://{LOOPBACK}:{self.port}"
+
+    def policy(self, *, host_delay: timedelta = DEFAULT_DELAY) -> CrawlerPolicy:
+        """Return the rules for a crawler that may visit it."""
+        return demo_policy(self.port, host_delay=host_delay)
+
+    def source(self) -> DemoSource:
+        """Return its source of places; close it after use."""
+        return DemoSource(self.address, user_agent=USER_AGENT)
 
 
 @dataclass(frozen=True, slots=True)
 class Town:
-    """A running town: where it is, how to visit it, and what is true in it."""
+    """A running town: how to visit it, what is true in it, and who came."""
 
+    invitation: Invitation
     plan: TownPlan
     truth: Truth
     resolver: TownResolver
     policy: CrawlerPolicy
     source: DemoSource
-    server: TownServer
-
-    @property
-    def log(self) -> RequestLog:
-        """Every request the town was asked."""
-        return self.server.log
-
-    @property
-    def address(self) -> str:
-        """Where the town's server is, for `curl -x` and for the source of places."""
-        return f"http://{LOOPBACK}:{self.server.port}"
+    log: RequestLog
 
     @staticmethod
     @asynccontextmanager
@@ -60,37 +91,50 @@ class Town:
         trouble: bool = True,
         archive: int = 0,
         host_delay: timedelta = DEFAULT_DELAY,
+        port: int = 0,
     ) -> AsyncIterator["Town"]:
-        """Build a town and serve it until the block ends.
+        """Build a town and serve it on loopback until the block ends.
 
         `archive` is how many URLs the sitemap of the town's archive names; 0 leaves
         the archive out. Without `trouble` no site makes its readers wait.
         """
         plan = plan_town(size, seed=seed, trouble=trouble)
-        register = Register(plan)
-
-        def ask_town(ask: Ask) -> Reply | Stream | None:
-            if ask.host == LOOPBACK:
-                return register.answer(ask.path, ask.query)
-            if ask.host == ARCHIVE_HOST:
-                return archive_answer(ask.path, archive)
-            return None
-
-        server = TownServer(lambda host: find_site(plan, host), ask_town)
-        async with (
-            server.running(),
-            DemoSource(
-                f"http://{LOOPBACK}:{server.port}", user_agent=USER_AGENT
-            ) as source,
-        ):
-            yield Town(
-                plan,
-                truth_of(plan),
-                town_resolver(plan),
-                demo_policy(IPv4Address(LOOPBACK), server.port, host_delay=host_delay),
-                source,
-                server,
+        async with town_server(plan, archive).running(port) as server:
+            invited = Invitation(
+                port=server.port, size=size, seed=seed, trouble=trouble
             )
+            async with invited.source() as source:
+                yield Town(
+                    invited,
+                    plan,
+                    truth_of(plan),
+                    town_resolver(plan),
+                    invited.policy(host_delay=host_delay),
+                    source,
+                    server.log,
+                )
+
+
+def town_server(plan: TownPlan, archive: int) -> TownServer:
+    """Make the server of a town; it does not run yet."""
+    register = Register(plan)
+
+    def ask_town(ask: Ask) -> Reply | Stream | None:
+        if ask.host == LOOPBACK and ask.path == VISITS:
+            return visits_answer(server.log)
+        if ask.host == LOOPBACK:
+            return register.answer(ask.path, ask.query)
+        if ask.host == ARCHIVE_HOST:
+            return archive_answer(ask.path, archive)
+        return None
+
+    server = TownServer(lambda host: find_site(plan, host), ask_town)
+    return server
+
+
+def visits_answer(log: RequestLog) -> Reply:
+    """Answer who was visited how, for those in other processes."""
+    return Reply(json.dumps([astuple(r) for r in log.records()]).encode(), JSON)
 
 
 def find_site(plan: TownPlan, host: str) -> tuple[str, Site | str] | None:

@@ -1,0 +1,36 @@
+"""Serve a town in a process of its own until standard input closes."""
+
+import argparse
+import asyncio
+import sys
+
+from scrapersky.demo.town import DEFAULT_SIZE, Town
+
+
+async def serve(options: argparse.Namespace) -> None:
+    """Open the town, say on which port, and wait."""
+    async with Town.open(
+        size=options.size,
+        seed=options.seed,
+        trouble=not options.calm,
+        archive=options.archive,
+        port=options.port,
+    ) as town:
+        sys.stdout.write(f"{town.invitation.port}\n")
+        sys.stdout.flush()
+        await asyncio.to_thread(sys.stdin.read)
+
+
+def main() -> None:
+    """Read the options and serve."""
+    parser = argparse.ArgumentParser(prog="python -m scrapersky.demo")
+    parser.add_argument("--size", type=int, default=DEFAULT_SIZE)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--archive", type=int, default=0)
+    parser.add_argument("--port", type=int, default=0)
+    parser.add_argument("--calm", action="store_true", help="no site makes anyone wait")
+    asyncio.run(serve(parser.parse_args()))
+
+
+if __name__ == "__main__":
+    main()
