@@ -17,7 +17,9 @@ from scrapersky.crawler import (
     MemoryLedger,
     Resolver,
 )
+from scrapersky.crawler.pool import tls_context
 
+TRUST = tls_context()
 LOOPBACK = ip_network("127.0.0.0/8")
 QUICK = replace(
     Limits(),
@@ -155,7 +157,7 @@ async def a_crawler(
         a_policy(*sites, **how),
         ledger or a_ledger(),
         resolver=resolver or Names("127.0.0.1"),
-        ssl_context=tls,
+        ssl_context=tls or TRUST,
         listeners=[records.append] if records is not None else (),
     )
     async with crawler:
