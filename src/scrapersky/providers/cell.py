@@ -38,6 +38,9 @@ class Coverage:
     is_complete: bool = False
     why: str
     """Why the search is complete, or what is missing."""
+    lacks_service_areas: bool = False
+    """The one query for businesses without premises gave all it can: there may be
+    more. They have no location, so no smaller area can be asked for them."""
 
     @property
     def saturated(self) -> tuple[Leaf, ...]:
@@ -49,6 +52,7 @@ class Coverage:
         return {
             "complete": self.is_complete,
             "why": self.why,
+            "lacks_service_areas": self.lacks_service_areas,
             "leaves": [leaf.to_json() for leaf in self.leaves],
         }
 

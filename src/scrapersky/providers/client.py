@@ -211,6 +211,9 @@ class Client:
             after = retry_after(response.headers.get("Retry-After"), self._clock())
             kind = response.content_type
             status = response.status
+        # A provider may quote our key back at us: gone before anyone keeps the answer.
+        for secret in self._secrets.value:
+            body = body.replace(secret.encode(), b"[secret]")
         return await read_answer(status, kind, body, after)
 
     def _open(self) -> aiohttp.ClientSession:

@@ -38,7 +38,6 @@ from scrapersky.providers.google_places.walk import (
     OpenCell,
     Rules,
     Walk,
-    count_unseen,
     coverage_of,
     end_phase,
     enter,
@@ -46,6 +45,7 @@ from scrapersky.providers.google_places.walk import (
     spend,
     stop_at_limit,
     take_page,
+    unheld,
 )
 from scrapersky.providers.purse import Charge, Purse
 from scrapersky.providers.source import (
@@ -225,7 +225,6 @@ class GooglePlaces:
         walk = self._walk(query, resume)
         rules = self._rules(query)
         delivered = set(resume.delivered) if resume else set()
-        seen: set[str] = set()
         if walk.phase == "done":
             yield self._page(walk, rules)
         if walk.phase == "locate":
@@ -237,10 +236,9 @@ class GooglePlaces:
                 continue
             answer = await self._ask_cell(walk, query, cell, purse)
             ids = ids_of(answer)
-            held = (fresh, delivered, seen if cell.cell == SERVICE else NOBODY)
             pays = walk.phase == "collect"
-            take_page(walk, rules, ids, count_unseen(ids, held), token_of(answer, ids))
-            seen.update(ids)
+            new = unheld(ids, fresh, delivered)
+            take_page(walk, rules, ids, new, token_of(answer, ids))
             places = self._places(walk, query, answer, delivered) if pays else ()
             known = () if pays else tuple(place for place in ids if place in fresh)
             walk.found += len(places)

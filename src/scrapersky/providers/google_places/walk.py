@@ -77,6 +77,8 @@ class Walk:
     found: int = 0
     spent: str = "0"
     cut_by_limit: bool = False
+    service_ids: list[str] = field(default_factory=list)
+    """Ids of the service query that no cell has given yet, 60 at most."""
 
     @property
     def where(self) -> Area:
@@ -125,9 +127,11 @@ def enter(walk: Walk, area: Area, *, service_areas: bool) -> None:
     """Begin to walk an area."""
     walk.area = area.to_json()
     walk.phase = "survey" if walk.surveys else "collect"
-    # Taken from the end: the service query comes when all premises are known.
-    walk.pending = [SERVICE] if service_areas else []
-    walk.pending += reversed(first_cells(area, walk.root))
+    cells = list(reversed(first_cells(area, walk.root)))
+    service = [SERVICE] if service_areas else []
+    # Taken from the end. A survey asks for services first, so that what it then finds
+    # on premises need not be paid twice; without one, they come when all else is done.
+    walk.pending = cells + service if walk.surveys else service + cells
 
 
 def next_cell(walk: Walk) -> OpenCell | None:
@@ -138,14 +142,23 @@ def next_cell(walk: Walk) -> OpenCell | None:
 
 
 def take_page(
-    walk: Walk, rules: Rules, ids: Sequence[str], unseen: int, token: str | None
+    walk: Walk,
+    rules: Rules,
+    ids: Sequence[str],
+    new: Collection[str],
+    token: str | None,
 ) -> None:
     """Count what a page brought, and decide what becomes of its cell."""
     cell = walk.open
     if cell is None:
         raise ValueError("no cell is open")
     cell.count += len(ids)
-    cell.unseen += unseen
+    if cell.cell == SERVICE and walk.phase == "survey":
+        walk.service_ids += new
+    else:
+        cell.unseen += len(new)
+        found = set(ids)
+        walk.service_ids = [place for place in walk.service_ids if place not in found]
     cell.pages += 1
     cell.token = token
     if token is None or cell.pages >= MAX_PAGES:
@@ -188,6 +201,8 @@ def end_phase(walk: Walk) -> None:
     """Go from the survey to the paid pages, or to the end."""
     if walk.phase == "survey":
         walk.phase = "collect"
+        if SERVICE in walk.leaves:
+            walk.leaves[SERVICE].unseen = len(walk.service_ids)
         worthwhile = [cell for cell, leaf in walk.leaves.items() if leaf.unseen]
         # The service query goes last again, and the rest in the order of the walk.
         walk.pending = sorted(worthwhile, key=lambda cell: (cell != SERVICE, cell))
@@ -221,11 +236,10 @@ def coverage_of(walk: Walk, rules: Rules) -> Coverage:
         why = f"{full} of {len(leaves)} cells are saturated at the smallest size"
         return Coverage(leaves, why=why)
     why = f"each of the {len(leaves)} cells gave fewer than {rules.saturated_at} places"
-    if service is not None and service.saturated:
-        return Coverage(
-            leaves, why=f"{why}, but there may be more businesses without premises"
-        )
-    return Coverage(leaves, is_complete=True, why=why)
+    is_partial = service is not None and service.saturated
+    if is_partial:
+        why += "; of businesses without premises there may be more"
+    return Coverage(leaves, is_complete=True, why=why, lacks_service_areas=is_partial)
 
 
 def spend(walk: Walk, amount: Decimal) -> None:
@@ -234,6 +248,10 @@ def spend(walk: Walk, amount: Decimal) -> None:
     walk.spent = str(Decimal(walk.spent) + amount)
 
 
-def count_unseen(ids: Sequence[str], held: Sequence[Collection[str]]) -> int:
-    """Return how many ids are in none of the collections the caller holds."""
-    return sum(not any(place in known for known in held) for place in set(ids))
+def unheld(ids: Sequence[str], *held: Collection[str]) -> list[str]:
+    """Return the ids that are in none of the collections the caller holds."""
+    return [
+        place
+        for place in dict.fromkeys(ids)
+        if not any(place in known for known in held)
+    ]
