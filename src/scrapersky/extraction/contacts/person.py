@@ -125,7 +125,7 @@ _SOFT: Final = words(
     "said says writes wrote posted posts reply report share like tweet what when where why "
     "how who no not yes but if so as be do does did get got go see make made kontakt "
     "telefon mobil adresse geschäftsführer inhaber inhaberin impressum herr frau und oder "
-    "der die das vom zum zur für mit von"
+    "der die das vom zum zur für mit von iva tva btw ust cif nif nip siret siren kvk"
 )
 _SENTENCE: Final = re.compile(
     r"[.!?]\s+[A-Z]|\b(?:is|are|was|were|has|have|will|please|click|our|your|we|you|they|"
@@ -169,7 +169,8 @@ class _Page:
         return any(len(p) > 2 and p in self.plain_words for p in parts)
 
 
-_PLAIN_WORD: Final = re.compile(r"(?<![\w@./'’-])[a-zà-öø-ÿ]{3,}(?![\w@])")
+# The "grace" of grace.lockhart@acme.com is a name, not a word.
+_PLAIN_WORD: Final = re.compile(r"(?<![\w@./'’-])[a-zà-öø-ÿ]{3,}(?![\w@]|\.\w)")
 
 
 def _in_line(page: _Page, number: int) -> Iterator[Found]:
