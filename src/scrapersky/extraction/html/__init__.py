@@ -1,0 +1,90 @@
+"""The one place that knows the HTML library: bytes in, a plain typed `Page` out.
+
+Everything else in `extraction` reads `Page`, so the parser can be changed here. A
+page is walked once; what a visitor would read becomes `lines` (one per block, white
+space collapsed), what CSS hides becomes lines marked `hidden`.
+"""
+
+from typing import Final
+
+import turbohtml
+
+from scrapersky.errors import ExtractionError
+from scrapersky.extraction.html.item import Item
+from scrapersky.extraction.html.page import (
+    Form,
+    HeadLink,
+    Image,
+    Line,
+    Link,
+    Page,
+    Script,
+)
+from scrapersky.extraction.html.phone import (
+    PhoneDetector,
+    PhoneSpan,
+    find_phones,
+    phone_detector,
+)
+from scrapersky.extraction.html.text import clean, text_language, words
+from scrapersky.extraction.html.walk import read_page
+
+__all__ = [
+    "Form",
+    "HeadLink",
+    "Image",
+    "Item",
+    "Line",
+    "Link",
+    "NotMarkup",
+    "Page",
+    "PhoneDetector",
+    "PhoneSpan",
+    "Script",
+    "clean",
+    "find_phones",
+    "parse_page",
+    "phone_detector",
+    "text_language",
+    "words",
+]
+
+MAX_CHARACTERS: Final = 10 * 1024 * 1024
+
+
+class NotMarkup(ExtractionError):
+    """The bytes could not be read as a page at all."""
+
+
+def parse_page(markup: bytes | str, *, encoding: str | None = None) -> Page:
+    """Parse a page however broken it is; `encoding` is the one the server named."""
+    truncated = len(markup) > MAX_CHARACTERS
+    if truncated:
+        markup = markup[:MAX_CHARACTERS]
+    document = _document(markup, encoding)
+    source = markup if isinstance(markup, str) else _decoded(markup, document)
+    return read_page(document, source, truncated=truncated)
+
+
+def _document(markup: bytes | str, encoding: str | None) -> turbohtml.Document:
+    for label in (encoding, None) if encoding else (None,):
+        try:
+            return turbohtml.parse(
+                markup,
+                encoding=label if isinstance(markup, bytes) else None,
+                detect_encoding=isinstance(markup, bytes),
+                positions=False,
+            )
+        except LookupError:
+            continue
+        except (ValueError, MemoryError, RecursionError, OverflowError) as error:
+            raise NotMarkup(f"the page cannot be parsed: {error}") from error
+    raise NotMarkup("the page cannot be parsed")
+
+
+def _decoded(markup: bytes, document: turbohtml.Document) -> str:
+    # The raw text only serves cheap `in` tests, so a wrong byte is harmless.
+    try:
+        return markup.decode(document.encoding or "utf-8", "replace")
+    except LookupError:
+        return markup.decode("utf-8", "replace")
