@@ -15,7 +15,7 @@ from scrapersky.errors import FetchError, Unforeseen
 from tests.crawler.rig import Names, a_crawler, a_site
 
 THOROUGH = settings(
-    max_examples=150,
+    max_examples=300,
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
@@ -152,7 +152,7 @@ def test_what_is_logged_is_one_short_printable_line(text: str) -> None:
 
 async def check(fetch: Coroutine[Any, Any, Fetched]) -> None:
     """Let a fetch end, and look at how it did."""
-    (end,) = await asyncio.gather(fetch, return_exceptions=True)
+    end = (await asyncio.gather(fetch, return_exceptions=True))[0]
     if isinstance(end, Fetched):
         assert "\0" not in end.text
         return

@@ -8,25 +8,13 @@ import pytest
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from scrapersky.db.connection import connect, parse_target
-from scrapersky.models.base import Base
-from scrapersky.models.host import Host, HostOutcome, HostRobots
 from scrapersky.politeness import PostgresLedger
 from tests.conftest import TestDatabase
 
 
-async def create_tables(engine: AsyncEngine) -> None:
-    tables = [
-        Base.metadata.tables[one.__tablename__]
-        for one in (Host, HostOutcome, HostRobots)
-    ]
-    async with engine.begin() as connection:
-        await connection.run_sync(Base.metadata.create_all, tables=tables)
-
-
 @pytest.fixture
-async def engine(empty_database: TestDatabase) -> AsyncIterator[AsyncEngine]:
-    engine = connect(parse_target(empty_database.url), pool_size=10)
-    await create_tables(engine)
+async def engine(database: TestDatabase) -> AsyncIterator[AsyncEngine]:
+    engine = connect(parse_target(database.url), pool_size=10)
     yield engine
     await engine.dispose()
 

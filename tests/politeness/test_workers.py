@@ -10,7 +10,6 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
-from sqlalchemy.ext.asyncio import AsyncEngine
 
 from tests.conftest import TestDatabase
 from tests.politeness.worker import HOSTS
@@ -99,11 +98,11 @@ async def rampage(
 
 
 async def test_killed_workers_break_no_manners(
-    empty_database: TestDatabase, engine: AsyncEngine, diary: tuple[Diary, int]
+    database: TestDatabase, diary: tuple[Diary, int]
 ) -> None:
     seen, port = diary
 
-    await rampage(empty_database, port, delay=0.2, kills=4, pause=3.0)
+    await rampage(database, port, delay=0.2, kills=4, pause=3.0)
 
     assert {visit[0] for visit in seen.visits} == set(HOSTS)
     assert len(seen.visits) >= 30
@@ -113,11 +112,11 @@ async def test_killed_workers_break_no_manners(
 
 @pytest.mark.long
 async def test_twenty_killed_workers_break_no_manners(
-    empty_database: TestDatabase, engine: AsyncEngine, diary: tuple[Diary, int]
+    database: TestDatabase, diary: tuple[Diary, int]
 ) -> None:
     seen, port = diary
 
-    await rampage(empty_database, port, delay=1.0, kills=20, pause=3.0)
+    await rampage(database, port, delay=1.0, kills=20, pause=3.0)
 
     assert seen.breaches(0, 1.0) == []
     assert seen.breaches(1, 1.0) == []
