@@ -3,7 +3,8 @@
 ScraperSkyError
 ├── ConfigurationError      a setting is misspelt, invalid or unsafe
 ├── CurationError           a decision cannot be made as asked (InvalidDecision,
-│                           InvalidCondition, UnknownAction)
+│                           InvalidCondition, InvalidSubmission, UnknownAction,
+│                           UnknownBatch)
 ├── UnknownJob              the scheduler has no such job
 ├── AlreadyRunning          another process serves this data directory
 ├── DatabaseProblem         the database cannot be used as it is
@@ -70,6 +71,16 @@ class InvalidCondition(CurationError):
 
 class UnknownAction(CurationError):
     """There is no such action to undo, or it is undone already."""
+
+    status_code = 404
+
+
+class InvalidSubmission(CurationError):
+    """Nothing of that kind can be submitted."""
+
+
+class UnknownBatch(CurationError):
+    """There is no such batch of this tenant."""
 
     status_code = 404
 

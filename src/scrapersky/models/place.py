@@ -49,6 +49,8 @@ class Place(OwnedRecord, Base):
     raw: Mapped[Json | None]
     licence: Mapped[str | None]
     expires_at: Mapped[datetime | None]
+    seen_at: Mapped[datetime | None]
+    """When the source told these facts."""
     status: Mapped[CurationStatus] = mapped_column(
         CURATION_STATUS, server_default=CurationStatus.NEW.value
     )

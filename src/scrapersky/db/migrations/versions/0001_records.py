@@ -460,6 +460,7 @@ def upgrade() -> None:
         ),
         sa.Column("licence", sa.Text, nullable=True),
         sa.Column("expires_at", sa.DateTime(timezone=True), nullable=True),
+        sa.Column("seen_at", sa.DateTime(timezone=True), nullable=True),
         sa.Column(
             "status", an_enum("curation_status"), server_default="New", nullable=False
         ),

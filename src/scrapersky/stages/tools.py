@@ -1,0 +1,36 @@
+"""What stages work with: handed in, so that a stage can be tested without the world."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from uuid import UUID
+
+from sqlalchemy.ext.asyncio import AsyncEngine
+
+from scrapersky.crawler import Crawler, Sandbox
+from scrapersky.providers.source import PlaceSource
+from scrapersky.stages.mail_server import MailServers
+
+
+@dataclass(frozen=True, slots=True)
+class SiteLimits:
+    """How much of one website is taken."""
+
+    sitemaps: int = 50
+    sitemap_depth: int = 3
+    sitemap_bytes: int = 50 * 1024 * 1024
+    pages: int = 50_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tools:
+    """The tools of all stages."""
+
+    crawler: Crawler
+    sandbox: Sandbox
+    sources: Mapping[str, PlaceSource]
+    mail_servers: MailServers
+    database: AsyncEngine
+    """For what must be kept while work goes on (money, progress); never held."""
+    system_user_id: UUID
+    """Stamped on every record that background work makes."""
+    limits: SiteLimits = field(default_factory=SiteLimits)

@@ -1,0 +1,208 @@
+"""WF1 - Place search: one search becomes places, all of them, within its budget."""
+
+from collections.abc import Sequence
+from datetime import timedelta
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import Boolean, case, func, literal_column, select, text, update
+from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
+
+from scrapersky.curation.kind import KINDS
+from scrapersky.curation.rule import apply_rules
+from scrapersky.engine import Done, GiveUp, Outcome, Transaction, stage
+from scrapersky.errors import BudgetExhausted
+from scrapersky.models import Place, PlaceSearch, PlaceSearchHit
+from scrapersky.models.status import TaskStatus
+from scrapersky.providers.source import FoundPlace, PlacePage, PlaceQuery, Resume
+from scrapersky.stages.search_purse import SearchPurse
+from scrapersky.stages.tools import Tools
+
+FACTS = (
+    "name", "address", "latitude", "longitude", "rating", "reviews_count",
+    "price_level", "categories", "website", "phone", "business_status", "moved_to",
+    "raw", "licence", "expires_at",
+)  # fmt: skip
+
+
+@stage(
+    "place_search",
+    claims=PlaceSearch.status,
+    error=PlaceSearch.error,
+    tenant=PlaceSearch.tenant_id,
+    queued=TaskStatus.QUEUED,
+    processing=TaskStatus.IN_PROGRESS,
+    done=TaskStatus.COMPLETED,
+    failed=TaskStatus.ERROR,
+    timeout=timedelta(hours=1),
+    feeds=("deep_scan",),
+)
+async def search_places(search: PlaceSearch, tools: Tools) -> Outcome:
+    """Run the search to its end; what it finds is kept page by page as it comes.
+
+    Whoever takes over after a crash goes on from the last page that was kept.
+    """
+    source = tools.sources[search.source]
+    query = query_of(search)
+    purse = SearchPurse(tools.database, search.id)
+    resume = await resume_of(tools.database, search)
+    last: PlacePage | None = None
+    try:
+        async for page in source.search(query, purse, resume=resume):
+            await keep_page(tools, search, page)
+            last = page
+    except BudgetExhausted as error:
+        return GiveUp(f"{error} {error.hint or ''}".strip())
+    found = await count_hits(tools.database, search.id)
+    nothing = None if found else nothing_found(query, last)
+    return Done(finish(search, last, tools.system_user_id), nothing=nothing)
+
+
+def query_of(search: PlaceSearch) -> PlaceQuery:
+    """Read the question out of the record."""
+    asked: dict[str, Any] = {"business_type": search.business_type, **search.params}
+    if search.location is not None:
+        asked["location"] = search.location
+    if search.radius_m is not None:
+        asked["radius_m"] = float(search.radius_m)
+    if search.area is not None:
+        asked["area"] = search.area
+    return PlaceQuery.from_json(asked)
+
+
+def nothing_found(query: PlaceQuery, last: PlacePage | None) -> str:
+    """Say why a search has no places."""
+    where = query.location or "the area"
+    why = last.coverage.why if last and last.coverage else "the source gave no answer"
+    return f"no {query.business_type or 'places'} in {where}: {why}"
+
+
+async def resume_of(database: AsyncEngine, search: PlaceSearch) -> Resume | None:
+    """Return where an earlier run of this search stopped."""
+    query = select(PlaceSearch.progress).where(PlaceSearch.id == search.id)
+    hits = (
+        select(Place.source_place_id)
+        .join(PlaceSearchHit, PlaceSearchHit.place_id == Place.id)
+        .where(PlaceSearchHit.search_id == search.id)
+    )
+    async with database.connect() as connection:
+        progress = await connection.scalar(query) or {}
+        if "state" not in progress:
+            return None
+        delivered = (await connection.scalars(hits)).all()
+    return Resume(progress["state"], frozenset(delivered))
+
+
+async def keep_page(tools: Tools, search: PlaceSearch, page: PlacePage) -> None:
+    """Store a page's places and the state to go on from, together."""
+    progress = {
+        "state": page.state,
+        "phase": page.progress.phase,
+        "requests": page.progress.requests,
+        "found": page.progress.found,
+        "requests_left": page.progress.requests_left,
+        "problems": [
+            {"line": found.line, "why": found.why} for found in page.problems[:100]
+        ],
+    }
+    if page.located is not None:
+        progress["located"] = page.located.to_json()
+    async with tools.database.begin() as connection:
+        new = await store_places(connection, search, page.places, tools.system_user_id)
+        await connection.execute(
+            update(PlaceSearch)
+            .where(PlaceSearch.id == search.id)
+            .values(
+                progress=PlaceSearch.progress.op("||")(progress),
+                new_count=PlaceSearch.new_count + new,
+            )
+        )
+
+
+async def store_places(
+    connection: AsyncConnection,
+    search: PlaceSearch,
+    places: Sequence[FoundPlace],
+    user_id: UUID,
+) -> int:
+    """Upsert places by their natural key, link them to the search; return the new ones.
+
+    Facts are refreshed; a person's decision about a known place is never touched.
+    """
+    if not places:
+        return 0
+    rows = {place.source_place_id: row_of(place, search, user_id) for place in places}
+    statement = insert(Place).values(list(rows.values()))
+    stored = await connection.execute(
+        statement.on_conflict_do_update(
+            index_elements=["tenant_id", "source", "source_place_id"],
+            set_={name: statement.excluded[name] for name in (*FACTS, "seen_at")},
+        ).returning(Place.id, literal_column("xmax = 0", Boolean).label("is_new"))
+    )
+    found = stored.all()
+    await connection.execute(
+        insert(PlaceSearchHit)
+        .values(
+            [
+                {
+                    "search_id": search.id,
+                    "place_id": row.id,
+                    "tenant_id": search.tenant_id,
+                }
+                for row in found
+            ]
+        )
+        .on_conflict_do_nothing()
+    )
+    return sum(row.is_new for row in found)
+
+
+def row_of(place: FoundPlace, search: PlaceSearch, user_id: UUID) -> dict[str, Any]:
+    """Write a found place as a row."""
+    facts = {name: getattr(place, name) for name in FACTS}
+    facts["categories"] = list(place.categories)
+    status = place.business_status
+    facts["business_status"] = status.value if status else None
+    return {
+        "tenant_id": search.tenant_id,
+        "created_by": user_id,
+        "source": place.source,
+        "source_place_id": place.source_place_id,
+        "seen_at": func.clock_timestamp(),
+        **facts,
+    }
+
+
+async def count_hits(database: AsyncEngine, search_id: UUID) -> int:
+    """Count the places a search has found."""
+    query = select(func.count()).where(PlaceSearchHit.search_id == search_id)
+    async with database.connect() as connection:
+        return int(await connection.scalar(query) or 0)
+
+
+def finish(search: PlaceSearch, last: PlacePage | None, user_id: UUID) -> Any:  # noqa: ANN401
+    """Keep the coverage and the counts, and let the tenant's rules choose places."""
+
+    async def effect(transaction: Transaction) -> None:
+        hits = select(func.count()).where(PlaceSearchHit.search_id == search.id)
+        await transaction.execute(
+            update(PlaceSearch)
+            .where(PlaceSearch.id == search.id)
+            .values(
+                found_count=hits.scalar_subquery(),
+                coverage=last.coverage.to_json() if last and last.coverage else None,
+                progress=case(
+                    (PlaceSearch.progress.is_(None), text("'{}'::jsonb")),
+                    else_=PlaceSearch.progress.op("-")("state"),
+                ),
+                finished_at=func.clock_timestamp(),
+            )
+        )
+        decided = await apply_rules(
+            transaction.connection, search.tenant_id, KINDS["places"], user_id=user_id
+        )
+        if decided.queued:
+            transaction.wake("deep_scan")
+
+    return effect

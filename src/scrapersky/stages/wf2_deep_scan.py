@@ -1,0 +1,121 @@
+"""WF2 - Deep scan: one selected place becomes a business."""
+
+from datetime import timedelta
+from decimal import Decimal
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import select
+from sqlalchemy.dialects.postgresql import insert
+
+from scrapersky.curation.condition import Condition
+from scrapersky.curation.kind import KINDS
+from scrapersky.curation.rule import apply_rules
+from scrapersky.engine import Done, Effect, Outcome, Transaction, stage
+from scrapersky.kit.clock import utc_now
+from scrapersky.models import LocalBusiness, Place, PlaceSearchHit
+from scrapersky.models.status import DeepScanStatus
+from scrapersky.providers.purse import LocalPurse, Purse
+from scrapersky.providers.source import PlaceFacts
+from scrapersky.stages.search_purse import SearchPurse
+from scrapersky.stages.tools import Tools
+
+FRESH = timedelta(days=1)
+"""Facts a search has just brought are not asked, and not paid, for again."""
+
+
+@stage(
+    "deep_scan",
+    claims=Place.deep_scan_status,
+    error=Place.deep_scan_error,
+    tenant=Place.tenant_id,
+    queued=DeepScanStatus.QUEUED,
+    processing=DeepScanStatus.PROCESSING,
+    done=DeepScanStatus.COMPLETED,
+    failed=DeepScanStatus.ERROR,
+    feeds=("domain_extraction",),
+)
+async def scan_place(place: Place, tools: Tools) -> Outcome:
+    """Take the place's details from its own source into a business."""
+    facts = await facts_of(place, tools)
+    return Done(store_business(place, facts, tools.system_user_id))
+
+
+async def facts_of(place: Place, tools: Tools) -> PlaceFacts:
+    """Read what the search stored while it is fresh, or ask the source anew."""
+    source = tools.sources[place.source]
+    if place.raw and place.seen_at and utc_now() - place.seen_at < FRESH:
+        return source.facts(place.raw)
+    purse = await purse_of(place, tools)
+    return await source.details(place.source_place_id, purse, raw=place.raw)
+
+
+async def purse_of(place: Place, tools: Tools) -> Purse:
+    """Pay out of the budget of the latest search that found the place, or not at all."""
+    query = (
+        select(PlaceSearchHit.search_id)
+        .where(PlaceSearchHit.place_id == place.id)
+        .order_by(PlaceSearchHit.found_at.desc())
+        .limit(1)
+    )
+    async with tools.database.connect() as connection:
+        search_id = await connection.scalar(query)
+    if search_id is None:
+        return LocalPurse(cap=Decimal(0))
+    return SearchPurse(tools.database, search_id)
+
+
+def store_business(place: Place, facts: PlaceFacts, user_id: UUID) -> Effect:
+    """Store the business; a re-scan updates facts, never a person's decision."""
+    values = columns_of(facts)
+
+    async def effect(transaction: Transaction) -> None:
+        statement = insert(LocalBusiness).values(
+            tenant_id=place.tenant_id, created_by=user_id, place_id=place.id, **values
+        )
+        stored = await transaction.scalars(
+            statement.on_conflict_do_update(
+                index_elements=["tenant_id", "place_id"], set_=values
+            ).returning(LocalBusiness.id)
+        )
+        this = Condition(field="id", value=str(stored.one()))
+        decided = await apply_rules(
+            transaction.connection,
+            place.tenant_id,
+            KINDS["businesses"],
+            user_id=user_id,
+            among=this,
+        )
+        if decided.queued:
+            transaction.wake("domain_extraction")
+
+    return effect
+
+
+def columns_of(facts: PlaceFacts) -> dict[str, Any]:
+    """Write the facts as columns of a business."""
+    attributes = dict(facts.attributes)
+    if facts.emails:
+        attributes["emails"] = list(facts.emails)
+    if facts.phones:
+        attributes["phones"] = list(facts.phones)
+    if facts.business_status:
+        attributes["business_status"] = facts.business_status.value
+    return {
+        "name": facts.name,
+        "street": facts.street,
+        "city": facts.city,
+        "region": facts.region,
+        "postal_code": facts.postal_code,
+        "country": facts.country,
+        "phone": facts.phone,
+        "website": facts.website,
+        "categories": list(facts.categories),
+        "hours": facts.hours,
+        "rating": facts.rating,
+        "reviews_count": facts.reviews_count,
+        "latitude": facts.latitude,
+        "longitude": facts.longitude,
+        "attributes": attributes,
+        "links": list(facts.links),
+    }
