@@ -346,7 +346,9 @@ HEARTBEAT = """WITH s AS MATERIALIZED (
 SETTLED = """SELECT a.item, a.fence, a.outcome FROM curation.attempt a
   JOIN unnest($2::text[], $3::bigint[]) AS s(item, fence)
     ON a.item = s.item AND a.fence = s.fence
-  WHERE a.stage = $1"""
+  WHERE a.stage = $1
+    -- Not what others wrote about this claim: that it was rescued, or refused.
+    AND a.outcome NOT IN ('rescued', 'quarantined', 'refused', 'discarded')"""
 
 MINE = "SELECT item, fence, tries, deaths FROM curation.claim WHERE stage = $1 AND worker = $2"
 

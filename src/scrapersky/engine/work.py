@@ -50,6 +50,7 @@ class StageRun:
         self.wake = asyncio.Event()
         self.room = asyncio.Event()
         self.room.set()
+        self.changed = asyncio.Event()
         self.paused: str | None = None
         self.choked = False
         self.suspect: Held | None = None
@@ -125,6 +126,8 @@ class StageRun:
             self._ahead = min(self.stage.batch - 1, int(rate * LOOK_AHEAD))
             self._rate_at, self._rate_settled = now, self.settled
         self.room.set()
+        if not self.held:
+            self.changed.set()
 
     def lose(self, item: str, fence: int) -> None:
         """Stop working on an item that belongs to someone else now."""

@@ -38,6 +38,12 @@ from scrapersky.kit.events import Events
 
 MOST_SETTLED_AT_ONCE = 1_000
 LOOK_FOR_RETRIES = 0.25
+LINGER = 0.003
+"""Seconds a settle waits for more items while they come thick and fast."""
+ENOUGH = 200
+"""Items that are worth a commit of their own."""
+QUIET_AFTER = 10.0
+"""Seconds without any item after which retries are looked for less often."""
 LOOK_AT_STATES = 0.5
 NOTIFY_EVERY = 0.01
 FIRST_PAUSE = 0.05
@@ -169,7 +175,8 @@ class Worker:
                 # the next poll.
                 run.wake.set()
                 run.suspect_gone.set()
-            await asyncio.sleep(0.002)
+            run.changed.clear()
+            await self._wait(run.changed, LOOK_FOR_RETRIES)
         if alone and not self._stopping.is_set():
             await self._stop_feeding(name)
             await self._hand_back(run)
@@ -185,8 +192,8 @@ class Worker:
         deadline = time.monotonic() + grace.total_seconds()
         for name in list(self._feeders):
             await self._stop_feeding(name)
-        for run in self._runs.values():
-            await self._hand_back(run, deadline)
+        runs = self._runs.values()
+        await asyncio.gather(*(self._hand_back(run, deadline) for run in runs))
         # Whatever the database cannot be told now, its leases will tell it later.
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(max(deadline - time.monotonic(), 0) + 3):
@@ -295,6 +302,7 @@ class Worker:
             if run.empty_at <= run.busy_at and self.events:
                 self.events.emit(Drained(run.stage.name))
             run.empty_at = began
+            run.changed.set()
             await self._wait(run.wake, self._poll)
 
     async def _feed_waiting(self, run: StageRun) -> None:
@@ -317,11 +325,16 @@ class Worker:
                     self._accept(run, suspects, 1)
             except Exception as error:  # noqa: BLE001 - nothing may end a worker
                 self._trouble("claim", error)
+                await self._wait(run.suspect_gone, LONGEST_PAUSE)
+                await self._return_strays(run)
             else:
                 if not found and run.suspect is None:
                     run.empty_waiting_at = began
+                    run.changed.set()
             if not found:
-                await self._wait(run.suspect_gone, LOOK_FOR_RETRIES)
+                quiet = began - run.busy_at > QUIET_AFTER
+                pause = LONGEST_PAUSE if quiet else LOOK_FOR_RETRIES
+                await self._wait(run.suspect_gone, pause)
 
     def _accept(self, run: StageRun, found: list[Held], asked: int) -> None:
         if not found:
@@ -362,8 +375,12 @@ class Worker:
         self._some_finished.set()
 
     async def _settle_finished(self) -> None:
+        last = 0.0
         while True:
             await self._some_finished.wait()
+            if len(self._finished) < ENOUGH and time.monotonic() - last < LINGER * 3:
+                # In a stream of small batches, several of them share one commit.
+                await asyncio.sleep(LINGER)
             self._some_finished.clear()
             waiting, self._finished = self._finished, []
             self._settling = len(waiting)
@@ -371,6 +388,7 @@ class Worker:
                 await self._settle(waiting)
             finally:
                 self._settling = 0
+                last = time.monotonic()
 
     async def _settle(self, waiting: list[tuple[StageRun, Held, Result]]) -> None:
         batches: dict[StageRun, Batch] = {}
@@ -379,7 +397,14 @@ class Worker:
         for run, batch in batches.items():
             for start in range(0, len(batch), MOST_SETTLED_AT_ONCE):
                 part = batch[start : start + MOST_SETTLED_AT_ONCE]
-                await self._settler.settle(run, part)
+                try:
+                    await self._settler.settle(run, part)
+                except Exception as error:  # noqa: BLE001 - nothing may end a worker
+                    self._trouble("settle", error)
+                    # Hold them no longer: without a heartbeat the reaper sees them.
+                    for held, _ in part:
+                        run.release(held)
+                    run.note_settled(0)
 
     async def _hand_back(self, run: StageRun, deadline: float | None = None) -> None:
         for held in run.take_back_ready():
@@ -399,6 +424,7 @@ class Worker:
         if run.paused is not None:
             return
         run.paused = broken.why
+        run.changed.set()
         self.events.emit(Paused(run.stage.name, broken.why))
         for held in run.take_back_ready():
             self._on_finished(run, held, Returned(broken.why))
