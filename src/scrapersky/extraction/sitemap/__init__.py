@@ -19,6 +19,7 @@ from scrapersky.extraction.sitemap.reader import (
     parse_sitemap,
     stream_sitemap,
 )
+from scrapersky.extraction.sitemap.walk import SitemapWalk, Stop
 from scrapersky.extraction.sitemap.when import parse_moment
 
 __all__ = [
@@ -34,6 +35,8 @@ __all__ = [
     "Precision",
     "Sitemap",
     "SitemapReader",
+    "SitemapWalk",
+    "Stop",
     "Video",
     "parse_moment",
     "parse_sitemap",
