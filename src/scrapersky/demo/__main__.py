@@ -1,8 +1,10 @@
-"""Serve a town in a process of its own until standard input closes."""
+"""Serve a town in a process of its own until standard input closes or Ctrl-C."""
 
 import argparse
 import asyncio
+import signal
 import sys
+import threading
 
 from scrapersky.demo.town import DEFAULT_SIZE, Town
 
@@ -18,7 +20,23 @@ async def serve(options: argparse.Namespace) -> None:
     ) as town:
         sys.stdout.write(f"{town.invitation.port}\n")
         sys.stdout.flush()
-        await asyncio.to_thread(sys.stdin.read)
+        await told_to_stop()
+
+
+async def told_to_stop() -> None:
+    """Return at the end of standard input, or at a signal."""
+    loop = asyncio.get_running_loop()
+    stop = asyncio.Event()
+
+    def wait_for_end() -> None:
+        sys.stdin.read()
+        loop.call_soon_threadsafe(stop.set)
+
+    for sign in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(sign, stop.set)
+    # A daemon: a read that nobody ends must not keep the process.
+    threading.Thread(target=wait_for_end, daemon=True).start()
+    await stop.wait()
 
 
 def main() -> None:

@@ -59,6 +59,7 @@ class Verdict(StrEnum):
     BOOKING_PAGE = "booking_page"
     LINK_PAGE = "link_page"
     PARKED = "parked"
+    FOR_SALE = "for_sale"
     OTHER_BRAND = "redirect_to_other_brand"
     UNREACHABLE = "unreachable"
     NO_WEBSITE = "no_website"

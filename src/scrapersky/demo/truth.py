@@ -140,7 +140,7 @@ _VERDICTS: Final = {
     SiteKind.LINK_PAGE: Verdict.LINK_PAGE,
     SiteKind.DIRECTORY: Verdict.DIRECTORY,
     SiteKind.PARKED: Verdict.PARKED,
-    SiteKind.FOR_SALE: Verdict.PARKED,
+    SiteKind.FOR_SALE: Verdict.FOR_SALE,
     SiteKind.OTHER_BRAND: Verdict.OTHER_BRAND,
     SiteKind.NO_SUCH_NAME: Verdict.UNREACHABLE,
     SiteKind.SERVER_ERROR: Verdict.UNREACHABLE,

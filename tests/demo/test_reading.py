@@ -1,0 +1,131 @@
+"""Our own extraction reads the town: pages are found, contacts too, and none invented."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from scrapersky.demo.business import Business, SiteKind
+from scrapersky.demo.invent import NOTHING_TO_READ
+from scrapersky.demo.plan import TownPlan
+from scrapersky.demo.sites.dress import page_paths
+from scrapersky.demo.sites.render import render_site
+from scrapersky.demo.sites.reply import Site
+from scrapersky.demo.truth import Comparison, Finding, FindingKind, truth_of
+from scrapersky.errors import BadSitemap
+from scrapersky.extraction.contacts import find_contacts
+from scrapersky.extraction.discovery import page_links, sitemap_candidates
+from scrapersky.extraction.html import parse_page
+from scrapersky.extraction.page_type import rate_page
+from scrapersky.extraction.sitemap import parse_sitemap
+from tests.demo.conftest import Served
+
+LIKELY = 0.5
+
+
+@pytest.fixture(scope="module")
+def comparison(plan: TownPlan, served: Served) -> Comparison:
+    return truth_of(plan).compare(read_town(plan, served))
+
+
+def read_town(plan: TownPlan, served: Served) -> Iterator[Finding]:
+    for domain, pages in served.items():
+        paths = page_paths(plan.owners[domain][0])
+        for kind, seen in pages.items():
+            url = f"http://{plan.owners[domain][0].host}{paths[kind]}"
+            found = find_contacts(seen.body, url)
+            for email in found.emails:
+                yield Finding(domain, FindingKind.EMAIL, email.address)
+            for phone in found.phones:
+                yield Finding(domain, FindingKind.PHONE, phone.e164)
+            for person in found.people:
+                yield Finding(domain, FindingKind.PERSON, person.name)
+            for social in found.socials:
+                yield Finding(domain, FindingKind.PROFILE, social.url)
+            for address in found.addresses:
+                code = address.postal_code or ""
+                yield Finding(domain, FindingKind.ADDRESS, code)
+
+
+@pytest.mark.parametrize(
+    ("kind", "share"),
+    [
+        (FindingKind.EMAIL, 0.99),
+        (FindingKind.PHONE, 0.99),
+        (FindingKind.PROFILE, 0.99),
+        (FindingKind.PERSON, 0.93),
+        (FindingKind.ADDRESS, 0.93),
+    ],
+)
+def test_what_is_true_is_found(
+    comparison: Comparison, kind: FindingKind, share: float
+) -> None:
+    tally = comparison.of(kind)
+
+    assert tally.share >= share, tally.missed
+
+
+@pytest.mark.parametrize(
+    "kind", [FindingKind.EMAIL, FindingKind.PHONE, FindingKind.PROFILE]
+)
+def test_nothing_is_invented(comparison: Comparison, kind: FindingKind) -> None:
+    assert comparison.of(kind).wrong == ()
+
+
+def own_sites(plan: TownPlan) -> list[Business]:
+    heads = [owners[0] for owners in plan.owners.values()]
+    return [head for head in heads if head.kind not in NOTHING_TO_READ]
+
+
+def discovered(business: Business, site: Site) -> set[str]:
+    """Every page that robots.txt, sitemaps and the home page lead to."""
+    home = f"http://{business.host}/"
+    page = parse_page(site.replies["/"].body)
+    robots = site.replies.get("/robots.txt")
+    waiting = [
+        candidate.url
+        for candidate in sitemap_candidates(
+            home, robots=robots.body.decode() if robots else "", page=page
+        )
+    ]
+    urls = {home, *(link.url for link in page_links(page, home))}
+    read: set[str] = set()
+    while waiting:
+        url = waiting.pop()
+        path = url.removeprefix(home[:-1]).partition("?")[0]
+        if url in read or path not in site.replies:
+            continue
+        read.add(url)
+        try:
+            found = parse_sitemap(
+                site.replies[path].body, url=url, site=business.domain
+            )
+        except BadSitemap:
+            continue
+        urls |= {entry.url for entry in found.entries}
+        waiting += [child.url for child in found.sitemaps]
+    return urls
+
+
+def test_every_page_with_contacts_is_discovered(plan: TownPlan) -> None:
+    for business in own_sites(plan):
+        found = discovered(business, render_site(plan.owners[business.domain or ""]))
+
+        paths = page_paths(business).values()
+        assert {f"http://{business.host}{path}" for path in paths} <= found, business
+
+
+def test_sitemaps_alone_lead_to_the_contact_page_where_there_are_any(
+    plan: TownPlan,
+) -> None:
+    business = next(b for b in plan.businesses if b.kind is SiteKind.SHOPIFY)
+    found = discovered(business, render_site([business]))
+
+    assert any("/blogs/news/" in url for url in found)
+
+
+def test_every_page_with_contacts_looks_worth_reading(plan: TownPlan) -> None:
+    for business in own_sites(plan):
+        for path in page_paths(business).values():
+            rating = rate_page(f"http://{business.host}{path}")
+            assert rating.score >= LIKELY, path
+            assert rating.filtered is None
