@@ -25,6 +25,7 @@ from scrapersky.crawler.result import (
 )
 from scrapersky.crawler.sandbox import Sandbox, SandboxLimits
 from scrapersky.crawler.sniff import Kind
+from scrapersky.crawler.trap import SiteBudget, SiteLimits
 
 __all__ = [
     "Accept",
@@ -50,6 +51,8 @@ __all__ = [
     "RobotsVerdict",
     "Sandbox",
     "SandboxLimits",
+    "SiteBudget",
+    "SiteLimits",
     "StoredRobots",
     "SystemResolver",
     "Timings",
