@@ -401,7 +401,7 @@ _ASSET_SIGNS: Final = (
     ("ActiveCampaign", "marketing", "trackcmp.net", "activehosted.com"),
     ("Constant Contact", "marketing", "constantcontact.com", "ctctcdn.com"),
     ("MailerLite", "marketing", "mailerlite.com"),
-    ("Salesforce", "marketing", "pardot.com", "force.com"),
+    ("Salesforce", "marketing", "pardot.com", ".force.com", "salesforce.com"),
     ("CallRail", "marketing", "cdn.callrail.com"),
     ("Stripe", "payment", "js.stripe.com"),
     ("PayPal", "payment", "paypal.com/sdk", "paypalobjects.com"),
@@ -457,7 +457,7 @@ _INLINE_SIGNS: Final = (
     ("Intercom", "chat", "intercomsettings"),
     ("LiveChat", "chat", "__lc.license"),
     ("Drupal", "cms", "drupal.settings", "drupalsettings"),
-    ("Weebly", "builder", "_w.configdomain", "weebly"),
+    ("Weebly", "builder", "_w.configdomain", "weebly."),
     ("Duda", "builder", "dm_site_alias", "_dm_ecommerce"),
 )
 _CLASS_SIGNS: Final = (

@@ -63,29 +63,49 @@ def judge_site(
         name: the name of the business, if known: it tells a new name from a stranger.
     """
     at = parse_url(final)
-    for found in (
-        verdict_of_url(final),
-        _challenge(page, status),
-        _parking(page, at),
-        _login(page, status),
-        _link_page(page, at),
-        _other_brand(parse_url(asked), at, page, name),
-    ):
-        if found is not None:
-            return found
-    return _own_site(parse_url(asked), at, page)
+    seen = _Seen.of(page)
+    return (
+        verdict_of_url(final)
+        or _challenge(seen, status)
+        or _parking(seen, at)
+        or _login(seen, status)
+        or _link_page(seen, at)
+        or _other_brand(parse_url(asked), at, page, name)
+        or _own_site(parse_url(asked), at, seen)
+    )
 
 
-def _challenge(page: Page, status: int) -> Verdict | None:
-    if _size(page) > _FEW_WORDS:
+@dataclass(frozen=True, slots=True)
+class _Seen:
+    """A page at a glance: how much it says, and the beginning of it in lower case."""
+
+    page: Page
+    size: int
+    text: str
+
+    @classmethod
+    def of(cls, page: Page) -> "_Seen":
+        size = sum(line.text.count(" ") + 1 for line in page.lines if not line.hidden)
+        # A word may be a megabyte long, so counting words does not bound the text.
+        return cls(
+            page, size, f"{page.title[:500]}\n{page.visible_text[:_MAX_TEXT]}".lower()
+        )
+
+    def signs(self, signs: tuple[str, ...]) -> Iterator[str]:
+        """Yield the signs that stand in the source of the page."""
+        source = self.page.source[:_MAX_SOURCE].lower()
+        return (sign for sign in signs if sign in source)
+
+
+def _challenge(seen: _Seen, status: int) -> Verdict | None:
+    if seen.size > _FEW_WORDS:
         return None
-    title = page.title.lower()
+    title = seen.page.title.lower()
     evidence = (
         [f"the title is {title[:60]!r}"] if _CHALLENGE_TITLE.search(title) else []
     )
-    evidence += [f"it holds {sign!r}" for sign in _signs(page, _CHALLENGE_SIGNS)]
-    text = _text(page)
-    evidence += [f"it says {words!r}" for words in _CHALLENGE_WORDS if words in text]
+    evidence += [f"it holds {sign!r}" for sign in seen.signs(_CHALLENGE_SIGNS)]
+    evidence += [f"it says {said!r}" for said in _CHALLENGE_WORDS if said in seen.text]
     if not evidence:
         return None
     if status in _REFUSALS:
@@ -95,15 +115,14 @@ def _challenge(page: Page, status: int) -> Verdict | None:
     return Verdict(VerdictKind.CHALLENGE_WALL, 0.95, tuple(evidence))
 
 
-def _parking(page: Page, at: Url) -> Verdict | None:
-    if _size(page) > _SOME_WORDS:
+def _parking(seen: _Seen, at: Url) -> Verdict | None:
+    if seen.size > _SOME_WORDS:
         return None
-    text = _text(page)
-    sale = [f"it says {found[0][:80]!r}" for found in _FOR_SALE.finditer(text)][:3]
-    parked = [f"it says {found[0][:80]!r}" for found in _PARKED.finditer(text)][:3]
-    parked += [f"it loads {sign!r}" for sign in _signs(page, _PARKING_SIGNS)]
-    parked += [f"it loads {host!r}" for host in _parking_hosts(page, at)]
-    if sale and (parked or _size(page) < _FEW_WORDS):
+    sale = [f"it says {found[0][:80]!r}" for found in _FOR_SALE.finditer(seen.text)][:3]
+    parked = [f"it says {found[0][:80]!r}" for found in _PARKED.finditer(seen.text)][:3]
+    parked += [f"it loads {sign!r}" for sign in seen.signs(_PARKING_SIGNS)]
+    parked += [f"it loads {host!r}" for host in _parking_hosts(seen.page, at)]
+    if sale and (parked or seen.size < _FEW_WORDS):
         return Verdict(VerdictKind.FOR_SALE, 0.95, tuple(sale + parked))
     if parked:
         return Verdict(VerdictKind.PARKED, 0.93, tuple(parked))
@@ -120,15 +139,14 @@ def _parking_hosts(page: Page, at: Url) -> Iterator[str]:
             yield host
 
 
-def _login(page: Page, status: int) -> Verdict | None:
-    if _size(page) > _FEW_WORDS:
+def _login(seen: _Seen, status: int) -> Verdict | None:
+    if seen.size > _FEW_WORDS:
         return None
     evidence: list[str] = []
-    fields = [kind for form in page.forms for _, kind in form.fields]
-    text = _text(page)
+    fields = [kind for form in seen.page.forms for _, kind in form.fields]
     if "password" in fields:
         evidence.append("it asks for a password")
-    if found := _LOGIN_WORDS.search(text):
+    if found := _LOGIN_WORDS.search(seen.text):
         evidence.append(f"it says {found[0]!r}")
     if status == _UNAUTHORISED:
         evidence.append("the status is 401")
@@ -137,15 +155,13 @@ def _login(page: Page, status: int) -> Verdict | None:
     return None
 
 
-def _link_page(page: Page, at: Url) -> Verdict | None:
+def _link_page(seen: _Seen, at: Url) -> Verdict | None:
     """See a list of links to profiles and nothing else, on whatever host."""
-    if _size(page) > _FEW_WORDS or not page.links:
+    if seen.size > _FEW_WORDS or not seen.page.links:
         return None
-    outward = [link for link in page.links if _is_listed(link.href)]
-    if len(outward) >= _MANY_LINKS and len(outward) * 4 >= len(page.links) * 3:
-        said = (
-            f"{len(outward)} of its {len(page.links)} links lead to profiles elsewhere"
-        )
+    outward = [link for link in seen.page.links if _is_listed(link.href)]
+    if len(outward) >= _MANY_LINKS and len(outward) * 4 >= len(seen.page.links) * 3:
+        said = f"{len(outward)} of its {len(seen.page.links)} links lead to profiles elsewhere"
         return Verdict(VerdictKind.LINK_PAGE, 0.8, (said, f"it stands on {at.host}"))
     return None
 
@@ -172,32 +188,17 @@ def _other_brand(asked: Url, at: Url, page: Page, name: str | None) -> Verdict |
     )
 
 
-def _own_site(asked: Url, at: Url, page: Page) -> Verdict:
+def _own_site(asked: Url, at: Url, seen: _Seen) -> Verdict:
     evidence: list[str] = []
     if asked.site != at.site:
         evidence.append(f"{asked.site} leads to {at.site}, under the same name")
     if kind_of_host(at.host).kind is HostKind.BUILDER:
         evidence.append(f"its own name on the shared host of a builder: {at.host}")
-    words = _size(page)
-    evidence.append(f"a page of {words:,} words and {len(page.links):,} links")
-    is_thin = words < _FEW_WORDS // 4
-    if is_thin and (found := _UNDER_CONSTRUCTION.search(_text(page))):
+    evidence.append(f"a page of {seen.size:,} words and {len(seen.page.links):,} links")
+    is_thin = seen.size < _FEW_WORDS // 4
+    if is_thin and (found := _UNDER_CONSTRUCTION.search(seen.text)):
         evidence.append(f"not finished yet: it says {found[0]!r}")
     return Verdict(VerdictKind.OWN_SITE, 0.6 if is_thin else 0.9, tuple(evidence))
-
-
-def _size(page: Page) -> int:
-    return sum(line.text.count(" ") + 1 for line in page.lines if not line.hidden)
-
-
-def _text(page: Page) -> str:
-    # A word may be a megabyte long, so counting words does not bound the text.
-    return f"{page.title}\n{page.visible_text}"[:_MAX_TEXT].lower()
-
-
-def _signs(page: Page, signs: tuple[str, ...]) -> Iterator[str]:
-    source = page.source[:_MAX_SOURCE].lower()
-    return (sign for sign in signs if sign in source)
 
 
 def _label(url: Url) -> str:
@@ -237,7 +238,7 @@ _ALIKE: Final = 0.8
 _MAX_NAMES: Final = 1_000
 _MAX_ADDRESSES: Final = 200
 _MAX_SOURCE: Final = 300_000
-_MAX_TEXT: Final = 20_000
+_MAX_TEXT: Final = 6_000
 _UNAUTHORISED: Final = 401
 _REFUSALS: Final = frozenset((401, 403, 405, 429, 503))
 _NOT_LETTER: Final = re.compile(r"[\W_]+")
