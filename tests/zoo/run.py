@@ -339,10 +339,16 @@ def slugs_by_case() -> dict[str, set[str]]:
     }
 
 
-def run_apart(words: Sequence[str], *, lane: str, timeout: float) -> dict[str, Any]:
-    """Run this module in a process, in the namespace lane in one of its own."""
+def run_apart(
+    words: Sequence[str],
+    *,
+    lane: str,
+    timeout: float,
+    module: str = "tests.zoo.run",
+) -> dict[str, Any]:
+    """Run a module in a process, in the namespace lane with a network of its own."""
     apart = namespace.unshare() if lane == "namespace" else []
-    command = [*apart, sys.executable, "-m", "tests.zoo.run", "--lane", lane, *words]
+    command = [*apart, sys.executable, "-m", module, "--lane", lane, *words]
     done = subprocess.run(
         command,
         capture_output=True,

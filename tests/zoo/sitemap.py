@@ -1,6 +1,7 @@
 """Cases 95 to 105: sitemaps which loop, explode or are something else."""
 
 import gzip
+import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -118,7 +119,7 @@ def disguises() -> Iterator[tuple[str, str, Serve, str, int | None]]:
         "102g": (
             "1M nested elements",
             f"{XML}<urlset>" + "<a>" * 1_000_000,
-            "bad_xml ok",
+            "bad_xml ok ok_partial",
             None,
         ),
         "102h": (
@@ -157,16 +158,29 @@ def disguises() -> Iterator[tuple[str, str, Serve, str, int | None]]:
         )
         yield number, title, xml(filled), expect, urls
     missing = says(answer("", "404 Not Found"))
-    yield "105b", "not found", missing, "ok", None
+    yield "105b", "not found", missing, "status_404", None
     broken = says(answer("", "500 Oops"))
-    yield "105c", "server error", broken, "backoff server_error", None
+    yield "105c", "server error", broken, "status_500 backoff", None
 
 
 def sizes() -> Iterator[tuple[str, str, Serve, str, int | None]]:
     yield "99", "300 MB in one file", endless_urls, "too_big ok_partial", None
     bomb = gzip_bomb()
-    yield "100a", "a gzip bomb as a file", xml(bomb), "too_big", None
-    yield "100b", "a gzip bomb as a coding", says(coded(bomb, "gzip")), "too_big", None
+    yield "100a", "a gzip bomb as a file", xml(bomb), "too_big bad_xml", None
+    yield (
+        "100b",
+        "a gzip bomb as a coding",
+        says(coded(bomb, "gzip")),
+        "too_big bad_xml",
+        None,
+    )
+    yield (
+        "100e",
+        "a bomb of a sitemap",
+        xml(map_bomb()),
+        "too_big ok_partial trap",
+        None,
+    )
     twice = gzip.compress(gzip.compress(urlset("http://sitemap-100c.com/a").encode()))
     yield "100c", "gzip in gzip", xml(twice), "ok bad_xml not_html too_big", None
     once = gzip.compress(urlset("http://sitemap-100d.com/a").encode())
@@ -177,6 +191,15 @@ def sizes() -> Iterator[tuple[str, str, Serve, str, int | None]]:
         "ok",
         1,
     )
+
+
+def map_bomb() -> bytes:
+    """Return a megabyte that begins like a sitemap and is a gigabyte of blanks."""
+    packer = zlib.compressobj(9, wbits=31)
+    head = packer.compress(f"{XML}<urlset {SPACE}>".encode())
+    head += packer.flush(zlib.Z_FULL_FLUSH)
+    blanks = packer.compress(b" " * (1 << 20)) + packer.flush(zlib.Z_FULL_FLUSH)
+    return head + blanks * 1024
 
 
 def index(*paths: str) -> Serve:

@@ -151,13 +151,17 @@ def says(data: bytes, *, keep: bool = False) -> Serve:
     return serve
 
 
+ADDRESS = "desk@bakery-around-the-corner.com"
+"""The one true address of every page."""
+
+
 def page(body: str = "", *, title: str = "A healthy page", head: str = "") -> str:
     """Return a small document."""
     return (
         f"<!doctype html><html lang=en><head><title>{title}</title>{head}</head>"
         f"<body><h1>{title}</h1>{body}"
         '<p><a href="/contact">Contact</a> <a href="/about">About</a> '
-        '<a href="mailto:info@example.com">info@example.com</a></p></body></html>'
+        f'<a href="mailto:{ADDRESS}">{ADDRESS}</a></p></body></html>'
     )
 
 
