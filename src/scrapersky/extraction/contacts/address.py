@@ -125,11 +125,29 @@ _BLOCK: Final = (
     r"[A-Z][A-Za-z]{1,15}-(?i:ku|shi|cho|machi|dong|gu|ri|myeon|si|do)\b"
     r"(?:,?\s[A-Z][A-Za-z]{1,15}-(?i:ku|shi|gu|myeon|si)\b)?"
 )
-_STREET: Final = re.compile(
-    rf"(?<![\w$£€.#:/-])(?:{_FRENCH}|{_ENGLISH}){_UNIT_TAIL}{{0,3}}"
-    rf"|(?<![\w$.-]){_BLOCK}"
-    rf"|(?<![\w-])(?:{_SUFFIXED}|{_TYPE_FIRST})"
+_GERMANIC: Final = words("DE AT CH LI LU NL BE SE DK NO FI HU TR IS ZA")
+_ROMANCE: Final = words(
+    "FR BE CH LU ES PT BR MX AR CL CO PE UY EC VE CR PA DO PR IT RO PL CZ SK BG RU UA RS HR "
+    "SI BA MA TN DZ CA AD MC"
 )
+
+
+@lru_cache(maxsize=256)
+def _street_pattern(regions: tuple[str, ...]) -> re.Pattern[str]:
+    """Build the grammar of streets for the page's countries; English is always in."""
+    own = frozenset(regions)
+    parts = [
+        rf"(?<![\w$£€.#:/-])(?=[\dN])(?:{_FRENCH}|{_ENGLISH}){_UNIT_TAIL}{{0,3}}",
+        rf"(?<![\w$.-])(?=[\d#]){_BLOCK}",
+    ]
+    if own & _GERMANIC:
+        parts.append(rf"(?<![\w-]){_SUFFIXED}")
+    if own & _ROMANCE:
+        parts.append(rf"(?<![\w-]){_TYPE_FIRST}")
+    return re.compile("|".join(parts))
+
+
+_ANY_REGION: Final = ("DE", "FR")
 _STRONG_END: Final = re.compile(
     rf"(?:{_STRONG}|Highway|Hwy|Route|FM)\b\.?(?:\s\#?\d{{1,4}}[A-Z]?)?"
     rf"(?:\s{{1,2}}{_DIRECTION}\b\.?)?(?:{_UNIT_TAIL}){{0,3}}$",
@@ -148,7 +166,9 @@ _NUMBERLESS: Final = re.compile(
 
 
 def _street_match(text: str) -> re.Match[str] | None:
-    return _STREET.search(text[:MAX_LINE]) or _BOX_PATTERN.search(text[:MAX_LINE])
+    return _street_pattern(_ANY_REGION).search(text[:MAX_LINE]) or _BOX_PATTERN.search(
+        text[:MAX_LINE]
+    )
 
 
 # --- pieces of an address ----------------------------------------------------------
@@ -357,6 +377,7 @@ class _Reader:
         self.sheet = sheet
         self.regions = regions or ("US",)
         self.postcode = _postcode_pattern(self.regions)
+        self.street = _street_pattern(self.regions)
         self.taken = -1
 
     def addresses(self) -> Iterator[Found]:
@@ -380,7 +401,7 @@ class _Reader:
     def _in_line(self, number: int, text: str) -> Iterator[Found]:
         last = 0
         matched = False
-        for match in _STREET.finditer(text):
+        for match in self.street.finditer(text):
             if match.start() < last or not _is_street(match[0]):
                 continue
             found = self._around_street(number, match.start(), match.end())

@@ -141,22 +141,12 @@ _SENTENCE: Final = re.compile(r"(?:[^.!?]|\.(?!\s+[A-Z])){3,600}[.!?]?")
 
 def _blocks(sheet: Sheet) -> Iterator[tuple[int, int]]:
     """Yield runs of lines about hours; a table has days and times on lines apart."""
-    days = _day_pattern()
-    kinds = []
-    for line in sheet.lines:
-        text = line.text
-        if len(text) > MAX_LINE * 4 or line.tag == "option":
-            kinds.append("")
-            continue
-        has_time = bool(_HOURS_HINT.search(text))
-        has_day = bool(days.search(text)) if has_time or len(text) < 40 else False
-        is_dated = has_time and has_day and bool(_DATE.search(text))
-        kinds.append(
-            "" if is_dated else ("d" if has_day else "") + ("t" if has_time else "")
-        )
+    kinds = _kinds(sheet)
     number = 0
     while number < len(kinds):
-        if kinds[number] == "dt" or (
+        if not kinds[number]:
+            number += 1
+        elif kinds[number] == "dt" or (
             kinds[number] == "d"
             and number + 1 < len(kinds)
             and kinds[number + 1] == "t"
@@ -180,6 +170,41 @@ def _blocks(sheet: Sheet) -> Iterator[tuple[int, int]]:
             number = last + 1
         else:
             number += 1
+
+
+def _kinds(sheet: Sheet) -> list[str]:
+    """Mark each line by whether it names days (d) and times (t).
+
+    Only lines near something like a time are looked at; the rest of a page is skipped.
+    """
+    kinds = [""] * len(sheet.lines)
+    near: set[int] = set()
+    for count, match in enumerate(_TIME_SCAN.finditer(sheet.text)):
+        if count > MAX_TIMES:
+            break
+        line = sheet.line_at(match.start())
+        near.update(range(line - 2, line + 3))
+    days = _day_pattern()
+    for number in near:
+        if not 0 <= number < len(kinds):
+            continue
+        text = sheet.lines[number].text
+        if len(text) > MAX_LINE * 4 or sheet.lines[number].tag == "option":
+            continue
+        has_time = bool(_HOURS_HINT.search(text))
+        has_day = bool(days.search(text)) if has_time or len(text) < 40 else False
+        is_dated = has_time and has_day and bool(_DATE.search(text))
+        if not is_dated:
+            kinds[number] = ("d" if has_day else "") + ("t" if has_time else "")
+    return kinds
+
+
+MAX_TIMES: Final = 5_000
+_TIME_SCAN: Final = re.compile(
+    r"\d\s?(?:[:.hu][0-5]\d\b|[ap]\.?m\b|uhr|uur|h\b|u\b)|\d\s?(?:-|–|to)\s?\d|24/7"
+    r"|(?:closed|geschlossen|ferm[eé]|cerrado|chiuso|gesloten|fechado|zavřeno|lukket)\b",
+    re.IGNORECASE,
+)
 
 
 def _is_mostly_time(text: str) -> bool:

@@ -177,35 +177,65 @@ def _vote_by_structured_data(sheet: Sheet, votes: Counter[str]) -> None:
                 votes[code] += 6
 
 
-_US_ZIP: Final = re.compile(
+_STATE_BEFORE: Final = re.compile(
     r"\b(?:A[LKZR]|C[AOT]|D[EC]|FL|GA|HI|I[DLNA]|K[SY]|LA|M[EDAINSOT]|N[EVHJMYCD]|"
-    r"O[HKR]|PA|RI|S[CD]|T[NX]|UT|V[TA]|W[AVIY])\.?,?\s{1,3}\d{5}(?:-\d{4})?\b"
+    r"O[HKR]|PA|RI|S[CD]|T[NX]|UT|V[TA]|W[AVIY])\.?,?\s{1,3}$"
 )
-_GB_POSTCODE: Final = re.compile(
-    r"\b[A-Z]{1,2}\d[A-Z\d]?\s{1,2}\d[ABD-HJLNP-UW-Z]{2}\b"
+_OUTWARD_BEFORE: Final = re.compile(r"\b[A-Z]{1,2}\d[A-Z\d]?\s{1,2}$")
+_CA_BEFORE: Final = re.compile(r"\b[ABCEGHJ-NPRSTVXY]\d[ABCEGHJ-NPRSTV-Z][ -]?$")
+_CITY_AFTER: Final = re.compile(r"\s+[A-Z]")
+# Each starts with a digit, so that the matcher only stops where one is.
+_CODES: Final = (
+    ("US", re.compile(r"\d{5}(?:-\d{4})?\b"), _STATE_BEFORE, None, 5),
+    ("GB", re.compile(r"\d[ABD-HJLNP-UW-Z]{2}\b"), _OUTWARD_BEFORE, None, 5),
+    ("CA", re.compile(r"\d[ABCEGHJ-NPRSTV-Z]\d\b"), _CA_BEFORE, None, 5),
+    (
+        "NL",
+        re.compile(r"(?<!\d)[1-9]\d{3}\s?(?!SS|SA|SD)[A-Z]{2}\b"),
+        None,
+        _CITY_AFTER,
+        3,
+    ),
 )
-_CA_POSTCODE: Final = re.compile(
-    r"\b[ABCEGHJ-NPRSTVXY]\d[ABCEGHJ-NPRSTV-Z][ -]?\d[ABCEGHJ-NPRSTV-Z]\d\b"
-)
-_NL_POSTCODE: Final = re.compile(r"\b[1-9]\d{3}\s?(?!SS|SA|SD)[A-Z]{2}\b\s+[A-Z]")
-_PATTERNS: Final = (
-    ("US", _US_ZIP, 5),
-    ("GB", _GB_POSTCODE, 5),
-    ("CA", _CA_POSTCODE, 5),
-    ("NL", _NL_POSTCODE, 3),
-)
-_STATES: Final = re.compile(
-    r"\b(?:Ontario|Alberta|British Columbia|Qu[eé]bec|Manitoba|Saskatchewan|"
-    r"Nova Scotia)\b"
+MAX_CODES: Final = 300
+
+
+def _has_code(
+    text: str,
+    code: re.Pattern[str],
+    before: re.Pattern[str] | None,
+    after: re.Pattern[str] | None,
+) -> bool:
+    for count, match in enumerate(code.finditer(text)):
+        if count > MAX_CODES:
+            return False
+        left = text[max(0, match.start() - 12) : match.start()]
+        if before is not None and not before.search(left):
+            continue
+        if after is not None and not after.match(text, match.end()):
+            continue
+        return True
+    return False
+
+
+_PROVINCES: Final = (
+    "Ontario",
+    "Alberta",
+    "British Columbia",
+    "Quebec",
+    "Québec",
+    "Manitoba",
+    "Saskatchewan",
+    "Nova Scotia",
 )
 
 
 def _vote_by_text(sheet: Sheet, votes: Counter[str]) -> None:
     text = sheet.text[:400_000]
-    for region, pattern, weight in _PATTERNS:
-        if pattern.search(text):
+    for region, code, before, after, weight in _CODES:
+        if _has_code(text, code, before, after):
             votes[region] += weight
-    if _STATES.search(text):
+    if any(name in text for name in _PROVINCES):
         votes["CA"] += 2
     if "£" in text:
         votes["GB"] += 2
@@ -214,11 +244,12 @@ def _vote_by_text(sheet: Sheet, votes: Counter[str]) -> None:
     for region, names in _spelled_countries():
         if any(name in text for name in names):
             votes[region] += 1
+    names = country_names()
     for line in sheet.lines:
         if len(line.text) < MAX_COUNTRY_LINE:
             tail = line.text.rpartition(",")[2].strip(" .").casefold()
-            if tail in country_names():
-                votes[country_names()[tail]] += 2
+            if tail in names:
+                votes[names[tail]] += 2
     for region in list(votes):
         votes[region] = min(votes[region], 20)
 

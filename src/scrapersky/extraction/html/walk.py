@@ -50,6 +50,8 @@ _SKIPPED: Final = words(
 _HEADINGS: Final = {f"h{level}": level for level in range(1, 7)}
 _REGIONS: Final = words("header nav footer aside main")
 _BOLD: Final = words("b strong")
+_MARKING: Final = words("b strong area img")
+_ABSENT: Final = "\0"
 _REGION_NAME: Final = re.compile(
     r"(?:^|[\s_-])(?:(footer|foot|colophon|impressum|copyright)"
     r"|(header|masthead|topbar|branding|head)"
@@ -57,11 +59,6 @@ _REGION_NAME: Final = re.compile(
     r"|(sidebar))(?:$|[\s_-])"
 )
 _REGION_GROUPS: Final = ("", "footer", "header", "nav", "aside")
-# What waits on the stack besides nodes: the end of an element.
-_END_BLOCK: Final = 0
-_END_LINK: Final = 1
-_END_BOLD: Final = 2
-_END_ANCHOR: Final = 3
 
 
 class _Context(NamedTuple):
@@ -100,12 +97,12 @@ class _Walk:
         self.hidden_names: frozenset[str] = frozenset()
         self.mirrored_names: frozenset[str] = frozenset()
         self.has_protected = "data-cfemail" in source
+        self.special = set(document.select("[style], [hidden], [data-cfemail], bdo"))
         self.styles: dict[str, tuple[bool, bool]] = {}
         self.regions: dict[str, str] = {}
         self.budget = MAX_NODES
         self.pieces: list[str] = []
         self.marks: list[str] = []
-        self.link_end = -1
 
     def page(self) -> Page:
         root = self.document.root
@@ -202,24 +199,33 @@ class _Walk:
     def _walk_from(
         self, start: turbohtml.Element, context: _Context, later: _Later | None
     ) -> None:
+        """Read an element and all under it, in the order of the page.
+
+        A text belongs to the line being written if it has the same context as the
+        text before; `None` marks what is passed over, with all it contains.
+        """
         text_type, element_type = turbohtml.Text, turbohtml.Element
-        blocks, skipped = _BLOCKS, _SKIPPED
         pieces, flush, parents = self.pieces, self._flush, self.parents
-        stack: list[Any] = [(start, context)]
-        pop, extend = stack.pop, stack.extend
+        blocks, headings, special = _BLOCKS, _HEADINGS, self.special
+        has_names = bool(self.hidden_names or self.mirrored_names)
+        contexts: dict[Any, _Context | None] = {start: context}
+        marked: set[Any] = set()
+        current = context
         budget = self.budget
-        while stack:
-            node, context = pop()
+        node: Any
+        for node in start.descendants:
             kind = type(node)
             if kind is text_type:
-                pieces.append(node.data)
-                continue
-            if kind is int:
-                if node == _END_BLOCK:
+                inner = contexts.get(node.parent)
+                if inner is None:
+                    continue
+                if inner is not current:
                     if pieces:
-                        flush(context)
-                else:
-                    self._end(node, context)
+                        flush(current)
+                    current = inner
+                data = node.data
+                if pieces or not data.isspace():
+                    pieces.append(data)
                 continue
             if kind is not element_type:
                 continue
@@ -227,65 +233,85 @@ class _Walk:
             if budget <= 0:
                 self.truncated = True
                 break
+            parent = node.parent
+            outer = contexts.get(parent)
             tag = node.tag
-            if tag in skipped:
+            if outer is None or tag in _SKIPPED:
+                contexts[node] = None
                 continue
-            is_block = tag in blocks
-            if is_block and pieces:
-                flush(context)
+            if outer is not current:
+                if pieces:
+                    flush(current)
+                current = outer
             if tag == "br":
+                if pieces:
+                    flush(current)
                 continue
-            region = context.region
-            attrs = node.attrs
-            if len(attrs):
-                names = _names(attrs)
-                hidden, mirrored = self._visibility(tag, attrs, names)
-                if mirrored:
-                    pieces.append(node.text[::-1])
+            hidden = outer.hidden
+            if node in special or has_names:
+                visible = self._see(node, tag, outer, later)
+                if visible is None:
+                    contexts[node] = None
                     continue
-                if hidden and not context.hidden:
-                    inner = _Context(tag, 0, region, True, context.container)  # noqa: FBT003
-                    if later is not None:
-                        later.append((node, inner))
-                        continue
-                    context = inner
-                if is_block and names and not region:
-                    region = self._named_region(names)
-                if self.has_protected and "data-cfemail" in attrs:
-                    self.protected.append((str(attrs["data-cfemail"]), len(self.lines)))
-            children = node.children
-            if is_block:
-                if tag in _REGIONS:
-                    region = tag
-                parents.append(context.container)
-                heading = _HEADINGS.get(tag, context.heading)
-                context = _Context(
-                    tag, heading, region, context.hidden, len(parents) - 1
-                )
-                if len(children) == 1 and type(children[0]) is text_type:
-                    pieces.append(children[0].data)
-                    flush(context)
-                    continue
+                hidden = visible
+            if tag in blocks:
+                if pieces:
+                    flush(current)
+                parents.append(outer.container)
+                region = outer.region or self._region(node, tag)
+                heading = headings.get(tag) or outer.heading
+                current = _Context(tag, heading, region, hidden, len(parents) - 1)
+                contexts[node] = current
                 if tag == "form":
                     self._read_form(node)
-                stack.append((_END_BLOCK, context))
-            elif tag in ("a", "area"):
-                stack.append(self._start_link(node, context))
-            elif tag in _BOLD:
-                stack.append((_END_BOLD, (len(self.lines), len(pieces))))
-            elif tag == "img":
-                self._read_image(node, context)
+            else:
+                contexts[node] = outer
+            if tag == "a" or tag in _MARKING:
+                is_nested = parent in marked
+                self._read_inline(node, tag, outer, is_nested=is_nested)
+                # The text of a nested element is part of the outer one's: reading it
+                # again at every level would be quadratic.
+                marked.add(node)
                 continue
-            extend([(child, context) for child in reversed(children)])
+            if marked and parent in marked:
+                marked.add(node)
         if pieces:
-            flush(_Context(hidden=later is None))
+            flush(current)
         self.budget = budget
 
-    def _visibility(self, tag: str, attrs: Any, names: str) -> tuple[bool, bool]:  # noqa: ANN401
+    def _see(
+        self, node: turbohtml.Element, tag: str, outer: _Context, later: _Later | None
+    ) -> bool | None:
+        """Say whether what an element contains is hidden; None passes it over."""
+        names = _names(node)
+        is_hidden_here, mirrored = self._visibility(node, tag, names)
+        if mirrored:
+            self.pieces.append(node.text[::-1])
+            return None
+        if self.has_protected and (code := node.attr("data-cfemail")):
+            self.protected.append((code, len(self.lines)))
+        if is_hidden_here and not outer.hidden:
+            if later is not None:
+                inner = outer._replace(tag=tag, heading=0, hidden=True)
+                later.append((node, inner))
+                return None
+            return True
+        return outer.hidden
+
+    def _region(self, node: turbohtml.Element, tag: str) -> str:
+        if tag in _REGIONS:
+            return tag
+        names = _names(node)
+        return self._named_region(names) if names else ""
+
+    def _visibility(
+        self, node: turbohtml.Element, tag: str, names: str
+    ) -> tuple[bool, bool]:
         """Say whether an element is hidden, and whether its text runs backwards."""
-        hidden = "hidden" in attrs
-        mirrored = tag == "bdo" and str(attrs.get("dir")).lower() == "rtl"
-        style = attrs.get("style")
+        attr = node.attr
+        hidden = attr("hidden", _ABSENT) is not _ABSENT
+        mirrored = tag == "bdo" and (attr("dir") or "").lower() == "rtl"
+        style = attr("style")
         if style:
             known = self.styles.get(style)
             if known is None:
@@ -306,35 +332,27 @@ class _Walk:
             self.regions[names] = known
         return known
 
-    def _start_link(self, node: turbohtml.Element, context: _Context) -> Any:  # noqa: ANN401
+    def _read_inline(
+        self, node: turbohtml.Element, tag: str, context: _Context, *, is_nested: bool
+    ) -> None:
+        if tag == "img":
+            self._read_image(node, context)
+            return
+        text = "" if is_nested else _text_of(node)
+        if text:
+            self.marks.append(text[:200])
+        if tag in _BOLD:
+            return
         pieces = self.pieces
         # Two links side by side are two things, whatever CSS puts between them.
-        if self.link_end == len(pieces) and pieces:
-            pieces.append(" ")
-        href = node.attr("href")
-        if href is None or len(self.links) >= MAX_LINKS:
-            return _END_ANCHOR, context
-        return _END_LINK, (node, href, context, len(self.lines), len(pieces))
-
-    def _end(self, kind: int, detail: Any) -> None:  # noqa: ANN401
-        pieces = self.pieces
-        if kind == _END_BOLD:
-            line, piece = detail
-            if line == len(self.lines):
-                self._mark(clean("".join(pieces[piece:])[:200]))
-            return
-        self.link_end = len(pieces)
-        if kind == _END_ANCHOR:
-            return
-        node, href, context, line, piece = detail
-        # A link around whole blocks has already been flushed into lines.
-        if line == len(self.lines):
-            text = clean("".join(pieces[piece:])[:1000])
-            self._mark(text[:200])
-        else:
-            inside = self.lines[line : line + 5]
-            text = clean(" ".join(part.text for part in inside)[:1000])
+        if pieces and not pieces[-1][-1:].isspace():
+            before = node.previous_sibling
+            if isinstance(before, turbohtml.Element) and before.tag == "a":
+                pieces.append(" ")
         attr = node.attr
+        href = attr("href")
+        if href is None or len(self.links) >= MAX_LINKS:
+            return
         title = attr("title") or attr("aria-label")
         self.links.append(
             Link(
@@ -344,19 +362,14 @@ class _Walk:
                 clean(title) if title else "",
                 context.region,
                 context.hidden,
-                line,
+                len(self.lines),
             )
         )
-
-    def _mark(self, text: str) -> None:
-        if text:
-            self.marks.append(text)
 
     def _flush(self, context: _Context) -> None:
         pieces = self.pieces
         text = pieces[0] if len(pieces) == 1 else "".join(pieces)
         pieces.clear()
-        self.link_end = -1
         marks = self.marks
         if context.tag == "pre":
             parts = [clean(part) for part in text.splitlines()[:2000]]
@@ -382,9 +395,9 @@ class _Walk:
         if len(self.images) >= MAX_LINKS:
             return
         parent = node.parent
-        names = _names(node.attrs)
+        names = _names(node)
         if isinstance(parent, turbohtml.Element):
-            names += " " + _names(parent.attrs)
+            names += " " + _names(parent)
         attr = node.attr
         self.images.append(
             Image(
@@ -412,13 +425,18 @@ class _Walk:
         )
 
 
-def _names(attrs: Any) -> str:  # noqa: ANN401
+def _names(node: turbohtml.Element) -> str:
     """Join the classes and `#id` of an element into one lower-case string."""
-    classes = attrs.get("class")
-    identity = attrs.get("id")
-    if classes is None:
-        return f"#{identity}".lower()[:500] if identity else ""
-    names = " ".join(classes) if type(classes) is list else classes
-    if identity:
-        names = f"{names} #{identity}"
-    return str(names).lower()[:500]
+    classes = node.attr("class")
+    identity = node.attr("id")
+    if not identity:
+        return classes.lower()[:500] if classes else ""
+    return f"{classes or ''} #{identity}".lower()[:500]
+
+
+def _text_of(node: turbohtml.Element) -> str:
+    """Give the text of an inline element, parts in blocks of their own set apart."""
+    children = node.children
+    if len(children) == 1 and type(children[0]) is turbohtml.Text:
+        return clean(children[0].data[:1000])
+    return clean(" ".join(node.text.split("\n"))[:1000])
