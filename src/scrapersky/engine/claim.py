@@ -7,7 +7,7 @@ from typing import Any
 
 import asyncpg
 import orjson
-from sqlalchemy import Column, Dialect, Numeric, inspect
+from sqlalchemy import Column, Dialect, Float, Numeric, inspect
 from sqlalchemy.orm import Mapper
 
 from scrapersky.engine.lane import Lane
@@ -187,7 +187,7 @@ def maker_of(stage: Stage[Any, Any], dialect: Dialect) -> Callable[[Any], Any]:
 
 def converter_of(column: Column[Any], dialect: Dialect) -> Callable[[Any], Any] | None:
     """Return what turns the driver's value into the model's, if anything must."""
-    if isinstance(column.type, Numeric):
+    if isinstance(column.type, Numeric | Float):
         # The driver knows Decimal and float apart by itself.
         return None
     kind = column.type.dialect_impl(dialect)
