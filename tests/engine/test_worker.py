@@ -11,10 +11,19 @@ import pytest
 from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
 
 from scrapersky.engine import Done, Outcome, Registry, Worker, pause, resume, wake
-from scrapersky.engine.events import Claimed, Drained, Fenced, Paused, Resumed, Settled
+from scrapersky.engine.events import (
+    Claimed,
+    Drained,
+    Event,
+    Fenced,
+    Paused,
+    Resumed,
+    Settled,
+)
 from scrapersky.engine.lane import Lane
 from scrapersky.engine.transaction import Transaction
 from scrapersky.errors import EngineError, UnknownStage
+from scrapersky.kit.events import Events
 from tests.engine.desk import (
     Desk,
     State,
@@ -452,3 +461,14 @@ async def desk_until_done(desk: Desk, count: int) -> None:
             return None
 
     await eventually(ask, count, seconds=20)
+
+
+async def test_a_listener_may_come_later(desk: Desk) -> None:
+    await desk.open(1)
+    events: Events[Event] = Events()
+    heard: list[Event] = []
+    async with Worker(desk.engine, [triage()], events=events) as worker:
+        events.listen(heard.append)
+        await worker.drain("triage")
+
+    assert Settled in {type(event) for event in heard}

@@ -41,7 +41,7 @@ class Reaper:
 
     def __init__(self, lane: Lane, events: Events[Event] | None = None) -> None:
         self._lane = lane
-        self._events = events or Events()
+        self._events: Events[Event] = events if events is not None else Events()
         self._seen: dict[tuple[str, str, int, Any], float] = {}
 
     async def reap(self, known: Iterable[Queue]) -> Reaped:

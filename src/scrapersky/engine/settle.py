@@ -16,16 +16,12 @@ from scrapersky.engine.outcome import Done, Retry
 from scrapersky.engine.transaction import Transaction
 from scrapersky.engine.verdict import (
     Committed,
-    Result,
     Verdict,
     result_of_error,
     verdict_of,
 )
-from scrapersky.engine.work import StageRun
+from scrapersky.engine.work import Batch, Finished, StageRun
 from scrapersky.kit.events import Events
-
-Finished = tuple[Held, Result]
-Batch = list[Finished]
 
 FIRST_PAUSE = 0.05
 LONGEST_PAUSE = 1.0
@@ -71,14 +67,17 @@ class Settler:
         plain, effects, others = [], [], []
         for finished in batch:
             result = finished[1]
-            if isinstance(result, Committed):
+            if isinstance(result, Done):
+                if result.effect is not None:
+                    effects.append(finished)
+                elif result.nothing is None:
+                    plain.append(finished)
+                else:
+                    others.append(finished)
+            elif isinstance(result, Committed):
                 self._conclude(run, [finished])
-            elif not isinstance(result, Done) or (result.nothing and not result.effect):
-                others.append(finished)
-            elif result.effect is None:
-                plain.append(finished)
             else:
-                effects.append(finished)
+                others.append(finished)
         if plain:
             await self._insist(run, plain, self._settle_plain)
         for start in range(0, len(effects), MOST_WITH_EFFECTS):
@@ -160,8 +159,8 @@ class Settler:
                 "item.unsettled", stage=run.stage.name, item=held.item, why=str(cause)
             )
             self._events.emit(Troubled("settle", repr(cause)))
-            self._conclude(run, [])
-            run.release(held)
+            run.release([batch[0]])
+            run.note_settled(0)
             return
         failure = result_of_error(cause)
         if not isinstance(result, Done):
@@ -210,7 +209,7 @@ class Settler:
         for held, _ in refused:
             self.fenced += 1
             self._events.emit(Fenced(run.stage.name, held.item, held.fence))
-            run.release(held)
+        run.release(refused)
         kept = [n for n, f in enumerate(batch) if (f[0].item, f[0].fence) in settled]
         chosen = [verdicts[n] for n in kept] if verdicts else None
         self._conclude(run, [batch[n] for n in kept], chosen)
@@ -225,8 +224,7 @@ class Settler:
     def _conclude(
         self, run: StageRun, batch: Batch, verdicts: list[Verdict] | None = None
     ) -> None:
-        for held, _ in batch:
-            run.release(held)
+        run.release(batch)
         run.note_settled(len(batch))
         if self._events:
             now = time.monotonic()

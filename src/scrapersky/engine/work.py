@@ -7,7 +7,6 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-import structlog
 from sqlalchemy import Dialect
 
 from scrapersky.engine.claim import Claim, Claimer, Held, maker_of
@@ -22,7 +21,8 @@ ITEMS_BEFORE_YIELD = 50
 LOOK_AHEAD = 0.1
 """Seconds of work kept ready, so that the next claim overlaps with it."""
 
-log = structlog.get_logger()
+Finished = tuple[Held, Result]
+Batch = list[Finished]
 
 
 class StageRun:
@@ -46,6 +46,7 @@ class StageRun:
         self.tools = tools
         self.held: dict[str, Held] = {}
         self.ready: deque[Held] = deque()
+        self.finished: Batch = []
         self.slots: set[Slot] = set()
         self.wake = asyncio.Event()
         self.room = asyncio.Event()
@@ -80,6 +81,8 @@ class StageRun:
     def accept(self, found: list[Held]) -> None:
         """Take claimed items and start to work on them."""
         self.busy_at = time.monotonic()
+        if not self.held:
+            self._rate_at, self._rate_settled = self.busy_at, self.settled
         for held in found:
             self.held[held.item] = held
         self.ready.extend(found)
@@ -103,13 +106,16 @@ class StageRun:
         self.ready.clear()
         return unbegun
 
-    def release(self, held: Held) -> None:
-        """Forget an item that is settled."""
-        if self.held.get(held.item) is held:
-            del self.held[held.item]
-        if self.suspect is held:
-            self.suspect = None
-            self.suspect_gone.set()
+    def release(self, batch: Batch) -> None:
+        """Forget items that are settled."""
+        mine = self.held
+        for held, _ in batch:
+            # The same row may have been claimed again by now, under another fence.
+            if mine.get(held.item) is held:
+                del mine[held.item]
+            if held is self.suspect:
+                self.suspect = None
+                self.suspect_gone.set()
 
     def note_begun(self) -> None:
         """Ask for another batch as soon as this one is nearly begun."""
@@ -120,7 +126,7 @@ class StageRun:
         """Count what was settled and make room for more."""
         now = self.busy_at = time.monotonic()
         self.settled += count
-        if now - self._rate_at > LOOK_AHEAD:
+        if now - self._rate_at > LOOK_AHEAD / 10:
             # As many items ready as are finished while the next claim is under way.
             rate = (self.settled - self._rate_settled) / (now - self._rate_at)
             self._ahead = min(self.stage.batch - 1, int(rate * LOOK_AHEAD))
@@ -134,10 +140,11 @@ class StageRun:
         held = self.held.get(item)
         if held is None or held.fence != fence:
             return
-        self.release(held)
+        lost = Returned("its claim was lost")
+        self.release([(held, lost)])
         for slot in self.slots:
             if slot.held is held:
-                slot.stop(Returned("its claim was lost"))
+                slot.stop(lost)
                 return
         if held in self.ready:
             self.ready.remove(held)

@@ -29,10 +29,10 @@ from scrapersky.engine.lane import Lane, is_transient
 from scrapersky.engine.queue import Queue, literal
 from scrapersky.engine.reap import Reaper
 from scrapersky.engine.registry import AnyStage, Ready, Registry
-from scrapersky.engine.settle import Batch, Settler
+from scrapersky.engine.settle import Settler
 from scrapersky.engine.sql import statements_of
 from scrapersky.engine.verdict import Broken, Result, Returned
-from scrapersky.engine.work import StageRun
+from scrapersky.engine.work import Batch, StageRun
 from scrapersky.errors import EngineError, UnknownStage
 from scrapersky.kit.events import Events
 
@@ -82,7 +82,7 @@ class Worker:
         self.name = name or f"{socket.gethostname()}-{os.getpid()}"
         # Two lives of one process name must not be taken for each other.
         self.name = f"{self.name}-{secrets.token_hex(4)}"
-        self.events: Events[Event] = events or Events()
+        self.events: Events[Event] = events if events is not None else Events()
         self._engine = engine
         self._tools = tools
         self._listen_dsn = listen_dsn
@@ -95,9 +95,8 @@ class Worker:
         self._reaper = Reaper(self._claim_lane, self.events)
         self._runs: dict[str, StageRun] = {}
         self._fed: dict[str, Queue] = {}
-        self._finished: list[tuple[StageRun, Held, Result]] = []
         self._some_finished = asyncio.Event()
-        self._settling = 0
+        self._settling = False
         self._to_wake: set[str] = set()
         self._some_to_wake = asyncio.Event()
         self._stopping = asyncio.Event()
@@ -197,7 +196,7 @@ class Worker:
         # Whatever the database cannot be told now, its leases will tell it later.
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(max(deadline - time.monotonic(), 0) + 3):
-                while self._finished or self._settling:  # noqa: ASYNC110 - two signals
+                while self._unsettled():  # noqa: ASYNC110 - two signals
                     await asyncio.sleep(0.002)
         await self._close()
 
@@ -369,42 +368,42 @@ class Worker:
     # Settling
 
     def _on_finished(self, run: StageRun, held: Held, result: Result) -> None:
-        if isinstance(result, Broken):
+        if type(result) is Broken:
             self._break(run, result)
-        self._finished.append((run, held, result))
+        run.finished.append((held, result))
         self._some_finished.set()
+
+    def _unsettled(self) -> int:
+        waiting = sum(len(run.finished) for run in self._runs.values())
+        return waiting + self._settling
 
     async def _settle_finished(self) -> None:
         last = 0.0
         while True:
             await self._some_finished.wait()
-            if len(self._finished) < ENOUGH and time.monotonic() - last < LINGER * 3:
+            if time.monotonic() - last < LINGER * 3 and self._unsettled() < ENOUGH:
                 # In a stream of small batches, several of them share one commit.
                 await asyncio.sleep(LINGER)
             self._some_finished.clear()
-            waiting, self._finished = self._finished, []
-            self._settling = len(waiting)
+            self._settling = True
             try:
-                await self._settle(waiting)
+                for run in self._runs.values():
+                    batch, run.finished = run.finished, []
+                    await self._settle(run, batch)
             finally:
-                self._settling = 0
+                self._settling = False
                 last = time.monotonic()
 
-    async def _settle(self, waiting: list[tuple[StageRun, Held, Result]]) -> None:
-        batches: dict[StageRun, Batch] = {}
-        for run, held, result in waiting:
-            batches.setdefault(run, []).append((held, result))
-        for run, batch in batches.items():
-            for start in range(0, len(batch), MOST_SETTLED_AT_ONCE):
-                part = batch[start : start + MOST_SETTLED_AT_ONCE]
-                try:
-                    await self._settler.settle(run, part)
-                except Exception as error:  # noqa: BLE001 - nothing may end a worker
-                    self._trouble("settle", error)
-                    # Hold them no longer: without a heartbeat the reaper sees them.
-                    for held, _ in part:
-                        run.release(held)
-                    run.note_settled(0)
+    async def _settle(self, run: StageRun, batch: Batch) -> None:
+        for start in range(0, len(batch), MOST_SETTLED_AT_ONCE):
+            part = batch[start : start + MOST_SETTLED_AT_ONCE]
+            try:
+                await self._settler.settle(run, part)
+            except Exception as error:  # noqa: BLE001 - nothing may end a worker
+                self._trouble("settle", error)
+                # Hold them no longer: without a heartbeat the reaper sees them.
+                run.release(part)
+                run.note_settled(0)
 
     async def _hand_back(self, run: StageRun, deadline: float | None = None) -> None:
         for held in run.take_back_ready():
