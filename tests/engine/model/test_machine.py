@@ -30,11 +30,11 @@ from tests.engine.model.ledger import BATCH, InHand, Ledger, Snapshot, entry_of
 
 ResultT = TypeVar("ResultT")
 
-JOBS = 4
+JOBS = 3
 jobs = st.integers(1, JOBS)
 hands = st.integers(0, 2)
-picks = st.integers(0, 1000)
-kinds = st.sampled_from(["batch", "due", "suspect"])
+picks = st.integers(0, 5)
+KINDS = ("batch", "due", "suspect")
 
 
 class LedgerMachine(RuleBasedStateMachine):
@@ -46,6 +46,7 @@ class LedgerMachine(RuleBasedStateMachine):
     def __init__(self) -> None:
         super().__init__()
         self.claims: list[InHand] = []
+        self.owners: dict[int, InHand] = {}
         self.entries: dict[int, int] = {}
 
     def do(self, step: Coroutine[Any, Any, ResultT]) -> ResultT:
@@ -55,20 +56,22 @@ class LedgerMachine(RuleBasedStateMachine):
     def begin(self) -> None:
         self.do(self.ledger.reset(JOBS))
         self.claims = []
+        self.owners = {}
         self.entries = dict.fromkeys(range(1, JOBS + 1), 0)
 
     # What workers do
 
-    @rule(hand=hands, kind=kinds)
-    def claim(self, hand: int, kind: str) -> None:
-        taken = self.do(self.ledger.hands[hand].claim(kind))
+    @rule(hand=hands)
+    def claim(self, hand: int) -> None:
+        for kind in KINDS:
+            taken = self.do(self.ledger.hands[hand].claim(kind))
 
-        assert len(taken) <= (1 if kind == "suspect" else BATCH)
-        for mine in taken:
-            now = self.do(self.ledger.look(mine.job))
-            assert (now.status, now.fence) == ("working", mine.held.fence)
-            assert now.version == mine.version
-        self.claims.extend(taken)
+            assert len(taken) <= (1 if kind == "suspect" else BATCH)
+            for mine in taken:
+                now = self.do(self.ledger.look(mine.job))
+                assert (now.status, now.fence) == ("working", mine.held.fence)
+                assert now.version == mine.version
+                self.own(mine)
 
     @precondition(lambda self: self.claims)
     @rule(pick=picks)
@@ -78,23 +81,25 @@ class LedgerMachine(RuleBasedStateMachine):
 
         stood = self.do(mine.hand.beat(mine))
 
-        assert stood == (before.fence == mine.held.fence)
+        assert stood == (self.owners.get(mine.job) is mine and before.claimed)
 
     @precondition(lambda self: self.claims)
-    @rule(pick=picks, lost=st.booleans())
-    def settle(self, pick: int, lost: bool) -> None:
+    @rule(pick=picks, effect=st.booleans(), lost=st.booleans())
+    def settle(self, pick: int, effect: bool, lost: bool) -> None:
         mine = self.pick(pick)
         mine.hand.lane.lose_next = lost
+        result = entry_of(mine) if effect else Done()
 
-        self.check_settle(mine, mine.hand.settle(mine, entry_of(mine)), entries=1)
+        self.check_settle(mine, mine.hand.settle(mine, result), entries=int(effect))
 
     @precondition(lambda self: self.claims)
-    @rule(pick=picks, lost=st.booleans())
-    def settle_without_effect(self, pick: int, lost: bool) -> None:
-        mine = self.pick(pick)
-        mine.hand.lane.lose_next = lost
+    @rule(pick=picks, hand=hands)
+    def requeue_claim_and_settle_late(self, pick: int, hand: int) -> None:
+        late = self.pick(pick)
+        self.do(self.ledger.requeue(late.job))
+        self.claim(hand)
 
-        self.check_settle(mine, mine.hand.settle(mine, Done()), entries=0)
+        self.check_settle(late, late.hand.settle(late, entry_of(late)), entries=1)
 
     @precondition(lambda self: self.claims)
     @rule(
@@ -104,6 +109,7 @@ class LedgerMachine(RuleBasedStateMachine):
     def settle_while_another_acts(self, pick: int, other: str) -> None:
         mine = self.pick(pick)
         before = self.do(self.ledger.look(mine.job))
+        is_mine = self.may_settle(before, mine)
         others = {
             "reap": self.other_hand(mine).reap,
             "cancel": lambda: self.ledger.cancel(mine.job),
@@ -115,10 +121,14 @@ class LedgerMachine(RuleBasedStateMachine):
 
         self.do(self.interleave(mine, others[other]))
 
-        won = 1 if may_settle(before, mine) else 0
+        won = 1 if is_mine else 0
         after = self.do(self.ledger.look(mine.job))
         assert len(after.entries) == len(before.entries) + won
         self.entries[mine.job] += won
+        held = self.do(self.ledger.look_at(self.entries))
+        for job, owner in list(self.owners.items()):
+            if held[job].fence != owner.held.fence:
+                del self.owners[job]
 
     @precondition(lambda self: self.claims)
     @rule(
@@ -138,9 +148,10 @@ class LedgerMachine(RuleBasedStateMachine):
         self.do(mine.hand.settle(mine, result))
 
         after = self.do(self.ledger.look(mine.job))
-        if may_settle(before, mine):
+        if self.may_settle(before, mine):
             assert after.fence is None
             assert after.status != "done"
+            del self.owners[mine.job]
         else:
             assert after.status == before.status
         assert after.entries == before.entries
@@ -158,24 +169,27 @@ class LedgerMachine(RuleBasedStateMachine):
                 assert now.fence == was.fence, "a running lease was taken away"
             if was.expired:
                 assert now.fence is None, "an expired lease was left in place"
+                self.owners.pop(job, None)
 
     # What people, clocks and networks do
 
-    @rule(job=jobs)
-    def cancel(self, job: int) -> None:
-        self.do(self.ledger.cancel(job))
+    @rule(job=jobs, act=st.sampled_from(["requeue"] * 3 + ["cancel"] * 2 + ["erase"]))
+    def meddle(self, job: int, act: str) -> None:
+        acts = {
+            "requeue": self.ledger.requeue,
+            "cancel": self.ledger.cancel,
+            "erase": self.ledger.erase,
+        }
+        self.do(acts[act](job))
 
-    @rule(job=jobs)
-    def erase(self, job: int) -> None:
-        self.do(self.ledger.erase(job))
-
-    @rule(job=jobs)
-    def requeue(self, job: int) -> None:
-        self.do(self.ledger.requeue(job))
-
-    @rule(seconds=st.sampled_from([-600, -100, -10, 10, 100, 600]))
+    @rule(seconds=st.sampled_from([-600, -10, 10, 100, 600]))
     def jump(self, seconds: int) -> None:
         self.do(self.ledger.jump(seconds))
+
+    @rule(hand=hands)
+    def leave_for_dead(self, hand: int) -> None:
+        self.jump(100)
+        self.reap(hand)
 
     @rule(hand=hands)
     def cut(self, hand: int) -> None:
@@ -202,7 +216,7 @@ class LedgerMachine(RuleBasedStateMachine):
         for _ in range(3 * JOBS):
             await self.ledger.jump(10_000)
             await hand.reap()
-            for kind in ("batch", "due", "suspect"):
+            for kind in KINDS:
                 for mine in await hand.claim(kind):
                     await hand.settle(mine, entry_of(mine))
                     self.entries[mine.job] += 1
@@ -213,8 +227,18 @@ class LedgerMachine(RuleBasedStateMachine):
 
     # Helpers
 
+    def own(self, mine: InHand) -> None:
+        self.claims.append(mine)
+        self.owners[mine.job] = mine
+
+    def may_settle(self, before: Snapshot, mine: InHand) -> bool:
+        """Say what the protocol says, by our own book of who claimed last."""
+        return self.owners.get(mine.job) is mine and before.status == "working"
+
     def pick(self, number: int) -> InHand:
-        return self.claims[number % len(self.claims)]
+        # Counted from the newest: hypothesis loves small numbers, and a claim that
+        # stands is worth more than one that was lost long ago.
+        return self.claims[-1 - number % len(self.claims)]
 
     def other_hand(self, mine: InHand) -> Any:
         return next(hand for hand in self.ledger.hands if hand is not mine.hand)
@@ -228,11 +252,12 @@ class LedgerMachine(RuleBasedStateMachine):
 
         mine.hand.lane.lose_next = False
         after = self.do(self.ledger.look(mine.job))
-        if may_settle(before, mine):
+        if self.may_settle(before, mine):
             assert (after.status, after.claimed) == ("done", False)
             assert after.entries == before.entries + (mine.version,) * entries
             assert mine.version == before.version, "a result of an older input"
             self.entries[mine.job] += entries
+            del self.owners[mine.job]
         else:
             assert after.status == before.status
             assert after.entries == before.entries
@@ -251,12 +276,8 @@ class LedgerMachine(RuleBasedStateMachine):
         await asyncio.gather(*acts)
 
     async def claim_meanwhile(self, mine: InHand) -> None:
-        self.claims.extend(await self.other_hand(mine).claim("batch"))
-
-
-def may_settle(before: Snapshot, mine: InHand) -> bool:
-    """Say what the protocol says: the fence is mine and nobody changed the status."""
-    return before.fence == mine.held.fence and before.status == "working"
+        for taken in await self.other_hand(mine).claim("batch"):
+            self.own(taken)
 
 
 def check_machine(database: TestDatabase, *, examples: int, steps: int) -> None:
@@ -283,7 +304,7 @@ def check_machine(database: TestDatabase, *, examples: int, steps: int) -> None:
 
 
 def test_no_order_of_steps_breaks_the_promises(empty_database: TestDatabase) -> None:
-    check_machine(empty_database, examples=60, steps=30)
+    check_machine(empty_database, examples=25, steps=30)
 
 
 @pytest.mark.long

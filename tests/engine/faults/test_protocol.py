@@ -1,0 +1,186 @@
+"""The promises one by one, each as the shortest story that a broken engine fails."""
+
+import time
+from collections.abc import AsyncIterator
+
+import pytest
+
+from scrapersky.engine import Done, Transaction
+from tests.conftest import TestDatabase
+from tests.engine.model.ledger import Ledger, entry_of
+
+
+@pytest.fixture
+async def ledger(empty_database: TestDatabase) -> AsyncIterator[Ledger]:
+    opened = await Ledger.open(empty_database.url, empty_database.dsn)
+    yield opened
+    await opened.close()
+
+
+async def test_a_worker_that_lost_its_claim_writes_nothing(ledger: Ledger) -> None:
+    await ledger.reset(1)
+    [late] = await ledger.hands[0].claim("batch")
+    await ledger.requeue(1)
+    [current] = await ledger.hands[1].claim("batch")
+
+    await late.hand.settle(late, entry_of(late))
+
+    now = await ledger.look(1)
+    assert (now.status, now.fence) == ("working", current.held.fence)
+    assert now.entries == ()
+
+
+async def test_a_rescued_item_is_settled_by_its_new_owner_only(ledger: Ledger) -> None:
+    await ledger.reset(1)
+    [late] = await ledger.hands[0].claim("batch")
+    await ledger.jump(100)
+    await ledger.hands[1].reap()
+    [current] = await ledger.hands[1].claim("suspect")
+
+    await late.hand.settle(late, entry_of(late))
+    await current.hand.settle(current, entry_of(current))
+
+    now = await ledger.look(1)
+    assert (now.status, len(now.entries)) == ("done", 1)
+    assert late.hand.worker.refused == 1
+    assert current.hand.worker.refused == 0
+
+
+async def test_a_cancelled_item_gets_no_result(ledger: Ledger) -> None:
+    await ledger.reset(1)
+    [mine] = await ledger.hands[0].claim("batch")
+    await ledger.cancel(1)
+
+    await mine.hand.settle(mine, entry_of(mine))
+
+    now = await ledger.look(1)
+    assert (now.status, now.entries) == ("cancelled", ())
+
+
+async def test_status_and_effect_stand_or_fall_together(ledger: Ledger) -> None:
+    await ledger.reset(1)
+    [mine] = await ledger.hands[0].claim("batch")
+
+    async def break_off(transaction: Transaction) -> None:
+        raise ValueError("the effect failed half way")
+
+    await mine.hand.settle(mine, Done(break_off))
+
+    now = await ledger.look(1)
+    assert (now.status, now.entries) == ("working", ())
+
+
+async def test_a_settle_that_meets_a_dead_connection_is_repeated(
+    ledger: Ledger,
+) -> None:
+    await ledger.reset(1)
+    [mine] = await ledger.hands[0].claim("batch")
+    await ledger.cut(mine.hand)
+
+    await mine.hand.settle(mine, entry_of(mine))
+
+    now = await ledger.look(1)
+    assert (now.status, len(now.entries)) == ("done", 1)
+
+
+async def test_a_session_cut_inside_the_settle_doubles_nothing(ledger: Ledger) -> None:
+    await ledger.reset(1)
+    [mine] = await ledger.hands[0].claim("batch")
+    cuts = [mine.hand]
+
+    async def cut_once() -> None:
+        if cuts:
+            await ledger.cut(cuts.pop())
+
+    await mine.hand.settle(mine, entry_of(mine, cut_once))
+
+    now = await ledger.look(1)
+    assert (now.status, len(now.entries)) == ("done", 1)
+
+
+async def test_a_commit_whose_answer_was_lost_counts_once(ledger: Ledger) -> None:
+    await ledger.reset(1)
+    [mine] = await ledger.hands[0].claim("batch")
+    mine.hand.lane.lose_next = True
+
+    await mine.hand.settle(mine, entry_of(mine))
+
+    now = await ledger.look(1)
+    assert (now.status, len(now.entries)) == ("done", 1)
+    assert mine.hand.worker.refused == 0
+
+
+async def test_a_running_lease_is_left_alone(ledger: Ledger) -> None:
+    await ledger.reset(1)
+    [mine] = await ledger.hands[0].claim("batch")
+
+    await ledger.hands[1].reap()
+
+    assert (await ledger.look(1)).fence == mine.held.fence
+
+
+async def test_a_worker_with_a_wrong_clock_gets_a_whole_lease(
+    ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await ledger.reset(1)
+    right = time.time
+    monkeypatch.setattr(time, "time", lambda: right() - 86_400)
+    ledger.hands[0].forget()
+
+    [mine] = await ledger.hands[0].claim("batch")
+    await ledger.hands[1].reap()
+
+    assert (await ledger.look(1)).fence == mine.held.fence
+
+
+async def test_a_claim_takes_no_more_than_asked(ledger: Ledger) -> None:
+    await ledger.reset(40)
+    await ledger.observer.execute("ANALYZE job")
+    driver = await ledger.hands[0].lane._open()
+    # The plan under which a LIMIT inside IN is run again for every row.
+    for method in ("hashjoin", "mergejoin", "hashagg", "sort", "material", "memoize"):
+        await driver.execute(f"SET enable_{method} = off")
+
+    taken = await ledger.hands[0].claim("batch")
+
+    working = await ledger.observer.fetchval(
+        "SELECT count(*) FROM job WHERE status = 'working'"
+    )
+    assert (len(taken), working) == (2, 2)
+
+
+async def test_a_claim_steps_over_rows_that_others_hold(ledger: Ledger) -> None:
+    await ledger.reset(3)
+    async with ledger.observer.transaction():
+        await ledger.observer.execute("SELECT FROM job WHERE id = 1 FOR UPDATE")
+        started = time.monotonic()
+
+        taken = await ledger.hands[0].claim("batch")
+
+    assert [mine.job for mine in taken] == [2, 3]
+    assert time.monotonic() - started < 5
+
+
+async def test_a_clock_set_back_keeps_nobody_waiting(ledger: Ledger) -> None:
+    await ledger.reset(1)
+    await ledger.hands[0].claim("batch")
+    await ledger.jump(-600)
+    await ledger.hands[1].reap()
+
+    left = await ledger.observer.fetchval(
+        "SELECT extract(epoch FROM lease_until - clock_timestamp())::float8"
+        " FROM curation.claim"
+    )
+
+    assert left <= 60
+
+
+async def test_a_queued_row_that_others_hold_is_found_later(ledger: Ledger) -> None:
+    await ledger.reset(3)
+    async with ledger.observer.transaction():
+        await ledger.observer.execute("SELECT FROM job WHERE id = 1 FOR UPDATE")
+        await ledger.hands[0].claim("batch")
+
+    taken = await ledger.hands[0].claim("batch")
+
+    assert [mine.job for mine in taken] == [1]
