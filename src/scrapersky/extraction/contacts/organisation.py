@@ -22,6 +22,7 @@ from scrapersky.kit.urls import registrable_domain
 MAX_NAME: Final = 80
 MAX_WORDS: Final = 9
 MAX_FOUND: Final = 60
+MAX_HINTS: Final = 1_000
 ENOUGH: Final = 3.0
 ENOUGH_ALONE: Final = 1.9
 
@@ -108,6 +109,8 @@ _INSTITUTE: Final = re.compile(
     r"Outdoors|Audio|Engineering|Laboratory|Laboratories|Labs|Collision Repair|Auto Repair))"
     r"(?![\w-])"
 )
+# The last words of what _INSTITUTE accepts, to pass over other lines at once.
+_TRADES: Final = frozenset(re.findall(r"[A-Z][a-zé]+(?=[|)])", _INSTITUTE.pattern))
 _NON_WORD: Final = re.compile(r"[\W_]+")
 _ARTICLE: Final = re.compile(
     r"^(?:the|die|der|das|le|la|les|el|los|il|de|het)\s", re.IGNORECASE
@@ -192,17 +195,25 @@ def _nominations(
         ):
             yield image.alt, Method.LOGO, 1.5
     for line in sheet.lines:
-        text = line.text
-        if len(text) > 600:
-            continue
-        if line.heading == 1:
-            yield text, Method.HEADING, 0.8
-        if "©" in text or "copyright" in text.lower() or "(c)" in text.lower():
-            yield from _copyright_names(text)
+        if line.heading == 1 and len(line.text) < 200:
+            yield line.text, Method.HEADING, 0.8
+    for number in _copyright_lines(sheet):
+        if len(sheet.lines[number].text) <= 600:
+            yield from _copyright_names(sheet.lines[number].text)
     yield from _link_names(sheet)
     yield from _legal_names(sheet)
     for number in letterheads:
         yield from _letterhead_names(sheet, number)
+
+
+def _copyright_lines(sheet: Sheet) -> list[int]:
+    numbers: set[int] = set()
+    for sign in ("©", "copyright", "(c)"):
+        place = sheet.lower.find(sign)
+        while place >= 0 and len(numbers) < MAX_FOUND:
+            numbers.add(sheet.line_at(place))
+            place = sheet.lower.find(sign, place + 1)
+    return sorted(numbers)
 
 
 def _copyright_names(text: str) -> Iterator[tuple[str, Method, float]]:
@@ -229,9 +240,15 @@ def _link_names(sheet: Sheet) -> Iterator[tuple[str, Method, float]]:
 
 def _legal_names(sheet: Sheet) -> Iterator[tuple[str, Method, float]]:
     given = 0
-    for line in sheet.lines:
-        text = line.text
-        if len(text) > 4000 or not _LEGAL_HINT.search(text):
+    numbers = {
+        sheet.line_at(match.start())
+        for _, match in zip(
+            range(MAX_HINTS), _LEGAL_HINT.finditer(sheet.text), strict=False
+        )
+    }
+    for number in sorted(numbers):
+        text = sheet.lines[number].text
+        if len(text) > 4000:
             continue
         for match in _LEGAL_NAME.finditer(text):
             if _NOT_A_FIRM.search(match[0]):
@@ -245,6 +262,10 @@ def _legal_names(sheet: Sheet) -> Iterator[tuple[str, Method, float]]:
                 return
     for line in sheet.lines:
         if len(line.text) < 60 and line.tag != "option":
+            if line.text.rstrip(" ,.:").rpartition(" ")[2] not in _TRADES and (
+                " of " not in line.text
+            ):
+                continue
             whole = _INSTITUTE.fullmatch(line.text.rstrip(" ,.:"))
             if whole is not None:
                 yield whole[0], Method.LEGAL_FORM, 1.0

@@ -17,6 +17,7 @@ from scrapersky.extraction.contacts.sheet import Sheet
 from scrapersky.extraction.html import words
 
 MAX_FOUND: Final = 300
+MAX_RUNS: Final = 20_000
 MAX_ROLE: Final = 90
 MAX_SHORT: Final = 70
 
@@ -33,13 +34,21 @@ def find_people(
     """
     found: list[Found] = []
     page = _Page(sheet, organisations, reachable)
-    for number, line in enumerate(sheet.lines):
-        if line.folded or line.tag == "option" or len(line.text) > 5000:
+    given = _given()
+    text = sheet.visible_text
+    for count, run in enumerate(_RUN.finditer(text)):
+        if count > MAX_RUNS or len(found) >= MAX_FOUND:
+            break
+        at_start = run.start() == 0 or text[run.start() - 1] in "\n:-–|•("
+        # Most runs of capitals are titles and menus: a look at each word rules them out.
+        if not at_start and not any(
+            word in given or word in _HONORIFIC for word in run[0].casefold().split()
+        ):
             continue
-        for person in _in_line(page, number):
-            found.append(person)
-            if len(found) >= MAX_FOUND:
-                return found
+        number = sheet.line_at(run.start())
+        line = sheet.lines[number]
+        if line.tag != "option" and len(line.text) <= 5000:
+            found += _in_run(page, number, run)
     return found
 
 
@@ -64,10 +73,10 @@ def looks_like_person(name: str) -> bool:
 
 
 _UPPER: Final = "A-ZÀ-ÖØ-ÞĀĂĄĆĈĊČĎĐĒĘĚĞĢĪĮİĶŁĹĻŃŅŇŌŐŒŔŘŚŞŠŢŤŪŮŰŲŹŻŽȘȚ"
-_WORD: Final = rf"[{_UPPER}](?:[\w'’-]{{1,20}}|\.(?=\s?[{_UPPER}]))"
+_WORD: Final = rf"[{_UPPER}](?:[\w'’-]{{1,20}}|\.(?= ?[{_UPPER}]))"
 _PARTICLE: Final = r"(?:van|von|de|der|den|da|di|do|dos|del|della|la|le|du|zu|af|av|bin|al|ten|ter|y|e)"
 _RUN: Final = re.compile(
-    rf"(?<![\w@/.])(?<!\w-){_WORD}(?:\s(?:{_WORD}|{_PARTICLE}(?=\s)|\([{_UPPER}][a-z]{{1,12}}\)|[“\"][{_UPPER}][a-z]{{1,12}}[”\"])){{1,7}}"
+    rf"(?<![\w@/.])(?<!\w-){_WORD}(?: (?:{_WORD}|{_PARTICLE}(?= )|\([{_UPPER}][a-z]{{1,12}}\)|[“\"][{_UPPER}][a-z]{{1,12}}[”\"])){{1,7}}"
 )
 _HONORIFIC: Final = words(
     "dr dr. prof prof. mr mr. mrs mrs. ms ms. miss herr frau hr hr. fr. mag mag. ra ing "
@@ -173,35 +182,34 @@ class _Page:
 _PLAIN_WORD: Final = re.compile(r"(?<![\w@./'’-])[a-zà-öø-ÿ]{3,}(?![\w@]|\.\w)")
 
 
-def _in_line(page: _Page, number: int) -> Iterator[Found]:
+def _in_run(page: _Page, number: int, run: re.Match[str]) -> Iterator[Found]:
     sheet = page.sheet
     text = sheet.lines[number].text
-    for run in _RUN.finditer(text):
-        for start, stop, has_given, has_title in _names_in_run(run):
-            suffix = _SUFFIX.match(text[stop:])
-            end = stop + (suffix.end() if suffix else 0)
-            name = text[start:end]
-            role = _role_near(sheet, number, start, end)
-            is_alone = _is_alone(text, start, end)
-            context = _Context(role, is_alone, has_given, has_title)
-            if not _is_supported(page, number, name, context):
-                continue
-            if role is None and name.casefold() in page.organisations:
-                continue
-            base = sheet.starts[number]
-            method = Method.ROLE if role else Method.NAME_LIST
-            if has_title and not role:
-                method = Method.TITLE_OF_ADDRESS
-            yield Found(
-                key=_key(name),
-                value=name.strip(" ,"),
-                method=method,
-                line=number,
-                start=base + start,
-                end=base + end,
-                snippet=sheet.snippet(base + start, base + end),
-                details={"role": role, "alone": "yes" if is_alone else None},
-            )
+    base = sheet.starts[number]
+    for start, stop, has_given, has_title in _names_in_run(run, base):
+        suffix = _SUFFIX.match(text[stop:])
+        end = stop + (suffix.end() if suffix else 0)
+        name = text[start:end]
+        role = _role_near(sheet, number, start, end)
+        is_alone = _is_alone(text, start, end)
+        context = _Context(role, is_alone, has_given, has_title)
+        if not _is_supported(page, number, name, context):
+            continue
+        if role is None and name.casefold() in page.organisations:
+            continue
+        method = Method.ROLE if role else Method.NAME_LIST
+        if has_title and not role:
+            method = Method.TITLE_OF_ADDRESS
+        yield Found(
+            key=_key(name),
+            value=name.strip(" ,"),
+            method=method,
+            line=number,
+            start=base + start,
+            end=base + end,
+            snippet=sheet.snippet(base + start, base + end),
+            details={"role": role, "alone": "yes" if is_alone else None},
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -272,10 +280,13 @@ _RARELY: Final = words(
 )
 
 
-def _names_in_run(run: re.Match[str]) -> Iterator[tuple[int, int, bool, bool]]:
+def _names_in_run(
+    run: re.Match[str], base: int
+) -> Iterator[tuple[int, int, bool, bool]]:
     """Yield start, end, whether it begins with a given name, and with an honorific."""
+    offset = run.start() - base
     tokens = [
-        (m.start() + run.start(), m.end() + run.start(), m[0])
+        (m.start() + offset, m.end() + offset, m[0])
         for m in re.finditer(r"\S+", run[0])
     ]
     place = 0

@@ -241,8 +241,10 @@ def _vote_by_text(sheet: Sheet, votes: Counter[str]) -> None:
         votes["GB"] += 2
     if "0xx" in text:
         votes["BR"] += 5
-    for region, names in _spelled_countries():
-        if any(name in text for name in names):
+    capitals = sheet.capitals
+    for region, forms in _spelled_countries():
+        # The first word is looked up before the text is searched for the whole name.
+        if any(first in capitals and form in text for first, form in forms):
             votes[region] += 1
     names = country_names()
     for line in sheet.lines:
@@ -258,10 +260,11 @@ MAX_COUNTRY_LINE: Final = 120
 
 
 @cache
-def _spelled_countries() -> tuple[tuple[str, tuple[str, ...]], ...]:
+def _spelled_countries() -> tuple[tuple[str, tuple[tuple[str, str], ...]], ...]:
     """Give the names long enough to be looked for anywhere in a text."""
     countries = []
     for line in wordlist.load_ordered("countries"):
         code, *forms = line.split("|")
-        countries.append((code, tuple(form for form in forms if len(form) > 3)))
+        long = [form for form in forms if len(form) > 3]
+        countries.append((code, tuple((form.split()[0], form) for form in long)))
     return tuple(countries)

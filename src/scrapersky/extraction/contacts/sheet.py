@@ -1,5 +1,6 @@
 """The readable text of a page as one string, with a way back to lines and blocks."""
 
+import re
 from bisect import bisect_right
 from dataclasses import dataclass
 from functools import cached_property
@@ -8,6 +9,7 @@ from typing import Final
 from scrapersky.extraction.html import Line, Page
 
 SNIPPET: Final = 200
+_CAPITAL: Final = re.compile(r"[^\W\d_a-z][\w'’-]+")
 
 
 @dataclass(frozen=True)
@@ -31,6 +33,11 @@ class Sheet:
         low = self.text.lower()
         # "İ" grows when lowered; offsets must still fit.
         return low if len(low) == len(self.text) else _same_length_lower(self.text)
+
+    @cached_property
+    def capitals(self) -> frozenset[str]:
+        """Give the words the page writes with a capital."""
+        return frozenset(_CAPITAL.findall(self.text))
 
     def line_at(self, offset: int) -> int:
         """Give the number of the line a place in the text is in."""

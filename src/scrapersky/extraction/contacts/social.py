@@ -46,7 +46,7 @@ def find_profiles(page: Page) -> list[Found]:
 
 def read_profile(href: str) -> Profile | None:
     """Read a link as a profile; None for anything else, shares and intents included."""
-    if len(href) > 2000 or "." not in href:
+    if len(href) > 2000 or not _HINT.search(href):
         return None
     try:
         parts = urlsplit(
@@ -69,6 +69,13 @@ def read_profile(href: str) -> Profile | None:
     return Profile(network, handle, f"https://{home}/{path}")
 
 
+# Most links of a page are its own; this spares them the parsing of an address.
+_HINT: Final = re.compile(
+    r"facebook|fb\.|instagram|twitter|//(?:www\.)?x\.com|linkedin|youtube|tiktok|threads|"
+    r"pinterest|xing|github|vimeo|wa\.me|whatsapp|t\.me|telegram|snapchat|reddit|flickr|medium|"
+    r"soundcloud|twitch|behance|dribbble|yelp|houzz|vk\.com|bsky|mastodon|line\.me|weibo|myspace|^x\.com",
+    re.IGNORECASE,
+)
 _HANDLE: Final = re.compile(r"[\w.+\-=%&'’]{1,120}")
 _PLACEHOLDERS: Final = words(
     "username yourusername your_username yourname your-page yourpage your-company "

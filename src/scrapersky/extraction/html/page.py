@@ -132,7 +132,9 @@ class Page:
     @cached_property
     def mail_attributes(self) -> tuple[dict[str, str], ...]:
         """Give the attributes of elements that carry an address in parts."""
-        if self._document is None or not self._has(*_MAIL_ATTRIBUTES):
+        if self._document is None or "data-" not in self.source:
+            return ()
+        if not self._has(*_MAIL_ATTRIBUTES):
             return ()
         found = self._document.select(
             "[data-email], [data-mail], [data-mailto], [data-e-mail], [data-domain],"
@@ -164,8 +166,7 @@ class Page:
 
     def _has(self, *names: str) -> bool:
         """Say cheaply whether markup may use one of these names."""
-        source = self.source
-        return any(name in source or name.upper() in source for name in names)
+        return any(name in self.source for name in names)
 
 
 MAX_ELEMENTS: Final = 200
