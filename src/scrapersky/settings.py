@@ -22,6 +22,7 @@ from pydantic import (
     BeforeValidator,
     ConfigDict,
     Field,
+    NonNegativeFloat,
     NonNegativeInt,
     PositiveFloat,
     PositiveInt,
@@ -189,24 +190,65 @@ class Settings(Frozen):
         description="How we introduce ourselves to websites; name a page where their "
         "owners can reach you.",
     )
+    crawler_host_delay_seconds: NonNegativeFloat = Field(
+        1,
+        description="Pause between two requests to one site; a site may ask for more.",
+    )
+    crawler_allowed_networks: Listed = Field(
+        (),
+        description="Networks that may be fetched from though they are not public, for "
+        "demos and tests only.",
+    )
+    crawler_allowed_ports: Listed = Field(
+        (), description="Ports allowed inside those networks beyond the usual four."
+    )
     google_maps_api_key: SecretStr | None = Field(
         None, description="Key for the Google Places API; OpenStreetMap needs none."
     )
+    google_places_enabled: bool = Field(
+        default=True,
+        description="Whether Google Places may be searched (needs the key).",
+    )
+    google_places_url: str = Field(
+        "https://places.googleapis.com/v1", description="Where the Places API is."
+    )
+    openstreetmap_enabled: bool = Field(
+        default=True, description="Whether OpenStreetMap may be searched."
+    )
+    nominatim_url: str = Field(
+        "https://nominatim.openstreetmap.org",
+        description="The geocoder that turns a place's name into an area.",
+    )
+    overpass_url: str = Field(
+        "https://overpass-api.de/api/interpreter",
+        description="The Overpass API that OpenStreetMap is searched through.",
+    )
     jwt_secret: SecretStr | None = Field(
         None, description="Secret that signs access tokens (HS256), 32 bytes or more."
+    )
+    history_days: PositiveInt = Field(
+        30, description="How long attempts and scheduler runs are kept."
     )
     shutdown_grace_seconds: NonNegativeInt = Field(
         8, description="How long running work may finish after a request to stop."
     )
 
-    place_search: StageSettings = stage("PLACE_SEARCH_SCHEDULER", batch_size=5)
+    place_search: StageSettings = stage(
+        "PLACE_SEARCH_SCHEDULER", batch_size=5, timeout_seconds=3600
+    )
     deep_scan: StageSettings = stage("DEEP_SCAN_SCHEDULER", interval_minutes=5)
     domain_extraction: StageSettings = stage(
         "DOMAIN_EXTRACTION_SCHEDULER", interval_minutes=2, batch_size=20
     )
-    domain: StageSettings = stage("DOMAIN_SCHEDULER", batch_size=50, max_instances=3)
+    domain: StageSettings = stage(
+        "DOMAIN_SCHEDULER",
+        batch_size=50,
+        max_instances=3,
+        concurrency=50,
+        timeout_seconds=180,
+    )
     domain_sitemap: StageSettings = stage(
-        "DOMAIN_SITEMAP_SCHEDULER", timeout_seconds=300
+        "DOMAIN_SITEMAP_SCHEDULER", concurrency=50, timeout_seconds=600
     )
     sitemap_import: StageSettings = stage(
         "SITEMAP_IMPORT_SCHEDULER",
@@ -214,7 +256,9 @@ class Settings(Frozen):
         misfire_grace_seconds=1800,
         timeout_seconds=300,
     )
-    page_curation: StageSettings = stage("PAGE_CURATION_SCHEDULER")
+    page_curation: StageSettings = stage(
+        "PAGE_CURATION_SCHEDULER", concurrency=50, timeout_seconds=180
+    )
     contact_validation: StageSettings = stage("CONTACT_VALIDATION_SCHEDULER")
     reap: StageSettings = stage("REAP_SCHEDULER", batch_size=1000)
     purge: StageSettings = stage(

@@ -45,6 +45,9 @@ class Domain(OwnedRecord, Base):
     phones: Mapped[list[str]] = mapped_column(ARRAY(Text), server_default=text("'{}'"))
     social_links: Mapped[Json] = mapped_column(server_default=text("'{}'"))
     organisation: Mapped[Json | None]
+    sitemap_hints: Mapped[list[str]] = mapped_column(
+        ARRAY(Text), server_default=text("'{}'")
+    )
     priority: Mapped[int] = mapped_column(SmallInteger, server_default=text("0"))
     status: Mapped[DomainStatus] = mapped_column(
         DOMAIN_STATUS, server_default=DomainStatus.PENDING.value

@@ -58,10 +58,11 @@ async def curate_page(page: Page, tools: Tools) -> Outcome:
             str(fetched.url),
             fetched.charset.name,
             None,
-            None,
         )
     except FetchError as error:
         return outcome_of(error)
+    if found.not_found is not None:
+        return GiveUp(f"the page says that it does not exist: {found.not_found!r}")
     people = contacts_of(found.contacts)
     nothing = None if people else "the page names no e-mail address or phone number"
     return Done(
@@ -200,16 +201,16 @@ def facts(
     fetched: Fetched, found: ContactPage, people: list[FoundContact]
 ) -> dict[str, Any]:
     """Write what the visit told about the page itself."""
-    has_contacts = bool(people)
+    told, has_contacts = found.facts, bool(people)
     return {
-        "title": found.title,
-        "description": found.description,
-        "h1": found.h1,
-        "language": found.language,
-        "canonical_url": found.canonical,
-        "structured_data_types": found.structured_types,
-        "has_contact_form": found.has_contact_form,
-        "word_count": found.word_count,
+        "title": told.title,
+        "description": told.description,
+        "h1": told.heading,
+        "language": told.language,
+        "canonical_url": told.canonical,
+        "structured_data_types": list(told.structured_types),
+        "has_contact_form": told.has_contact_form,
+        "word_count": told.word_count,
         "http_status": fetched.status,
         "etag": fetched.headers.get("etag"),
         "last_modified": fetched.headers.get("last-modified"),

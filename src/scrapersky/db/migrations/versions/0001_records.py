@@ -295,6 +295,12 @@ def upgrade() -> None:
             nullable=True,
         ),
         sa.Column(
+            "sitemap_hints",
+            postgresql.ARRAY(sa.Text()),
+            server_default=sa.text("'{}'"),
+            nullable=False,
+        ),
+        sa.Column(
             "priority", sa.SmallInteger(), server_default=sa.text("0"), nullable=False
         ),
         sa.Column(

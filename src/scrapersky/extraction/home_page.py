@@ -1,0 +1,39 @@
+"""Everything the domain stages want to know of a home page, read in one go."""
+
+from dataclasses import dataclass
+
+from scrapersky.extraction.contacts import Contacts, Hints, contacts_of
+from scrapersky.extraction.discovery import FoundBy, sitemap_candidates
+from scrapersky.extraction.html import parse_page
+from scrapersky.extraction.site import SiteFacts, read_site_facts
+from scrapersky.extraction.verdict import Verdict, judge_site
+
+GUESSED = FoundBy.WELL_KNOWN
+
+
+@dataclass(frozen=True, slots=True)
+class HomePage:
+    """What a home page tells about its site and the business behind it."""
+
+    facts: SiteFacts
+    verdict: Verdict
+    contacts: Contacts
+    sitemaps: list[str]
+    """Sitemaps and feeds that the page itself names."""
+
+
+def read_home_page(
+    body: bytes, asked: str, final: str, encoding: str | None, status: int
+) -> HomePage:
+    """Parse a home page once; judge it and read its facts and contacts."""
+    page = parse_page(body, encoding=encoding)
+    return HomePage(
+        facts=read_site_facts(page, final),
+        verdict=judge_site(asked, final, page, status=status),
+        contacts=contacts_of(page, final, hints=Hints(encoding=encoding)),
+        sitemaps=[
+            candidate.url
+            for candidate in sitemap_candidates(final, page=page)
+            if candidate.found_by is not GUESSED
+        ],
+    )

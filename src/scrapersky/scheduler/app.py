@@ -1,0 +1,240 @@
+"""Everything that works in the background of one process, put together."""
+
+import asyncio
+import os
+import socket
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+from datetime import timedelta
+from ipaddress import ip_network
+
+import structlog
+from sqlalchemy.ext.asyncio import AsyncEngine
+
+from scrapersky import engine as queue_engine
+from scrapersky.crawler import Crawler, CrawlerPolicy, Resolver, Sandbox, proxy_rules
+from scrapersky.db.connection import Target, connect
+from scrapersky.engine import Worker
+from scrapersky.engine.events import Event
+from scrapersky.errors import ConfigurationError
+from scrapersky.kit.events import Events
+from scrapersky.politeness import PostgresLedger
+from scrapersky.providers.google_places import GoogleSettings
+from scrapersky.providers.openstreetmap import NominatimSettings, OverpassSettings
+from scrapersky.providers.registry import ProviderSettings, open_sources
+from scrapersky.providers.source import PlaceSource
+from scrapersky.scheduler.run_log import RunLog, purge_runs
+from scrapersky.scheduler.schedule import Job, Schedule
+from scrapersky.settings import Settings
+from scrapersky.stages import configured_pipeline, registry_of, settings_of
+from scrapersky.stages.mail_server import DnsMailServers, MailServers
+from scrapersky.stages.tools import Tools
+
+log = structlog.get_logger()
+
+SHORTEST_DRAIN = timedelta(minutes=1)
+PRELOAD = ("scrapersky.extraction.home_page", "scrapersky.extraction.page_list",
+           "scrapersky.extraction.contact_page")  # fmt: skip
+
+STAGE_JOBS = {
+    "place_search": ("process_places_search_background", "Process Place Searches"),
+    "deep_scan": ("process_deep_scan_queue", "Process Deep Scans"),
+    "domain_extraction": (
+        "process_domain_extraction_queue",
+        "Process Domain Extractions",
+    ),
+    "domain_metadata": ("process_pending_domains", "Process Pending Domains"),
+    "sitemap_submission": (
+        "process_pending_domain_sitemap_submissions",
+        "Domain Sitemap Submission Scheduler",
+    ),
+    "sitemap_import": ("process_sitemap_imports", "Process Pending Sitemap Imports"),
+    "page_curation": ("v2_page_curation_processor", "Process Page Curation"),
+    "contact_validation": ("validate_contacts", "Validate Contacts"),
+}
+"""Which job drains which stage: its id, and the name people read."""
+
+
+@dataclass(frozen=True, slots=True)
+class World:
+    """What a process brings along instead of the real world: the demo, the tests."""
+
+    policy: CrawlerPolicy | None = None
+    resolver: Resolver | None = None
+    sources: Mapping[str, PlaceSource] | None = None
+    mail_servers: MailServers | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Background:
+    """The background work of this process while it runs."""
+
+    engine: AsyncEngine
+    worker: Worker
+    schedule: Schedule
+    tools: Tools
+    events: Events[Event]
+
+
+@asynccontextmanager
+async def background_work(
+    settings: Settings,
+    target: Target,
+    *,
+    world: World | None = None,
+    ticking: bool = True,
+) -> AsyncIterator[Background]:
+    """Run every stage and the scheduler until the block ends.
+
+    Stages are drained the moment rows are queued; the schedule's ticks are the net
+    under that, for rows that plain SQL has queued. Without `ticking` only the former.
+    """
+    world = world or World()
+    name = f"{socket.gethostname()}-{os.getpid()}"
+    async with AsyncExitStack() as stack:
+        # Two for the worker's claims and settles, the rest for tools and records.
+        engine = connect(target, name="scrapersky-worker", pool_size=8)
+        stack.push_async_callback(engine.dispose)
+        tools = await stack.enter_async_context(open_tools(settings, engine, world))
+        events: Events[Event] = Events()
+        stages = configured_pipeline(settings)
+        enabled = [s for s in stages if settings_of(settings)[s.name].enabled]
+        worker = Worker(
+            engine,
+            enabled,
+            tools=tools,
+            name=name,
+            listen_dsn=listen_dsn(settings, target),
+            registry=registry_of(stages),
+            events=events,
+        )
+        await worker.start()
+        running = asyncio.create_task(worker.run(), name="worker")
+        schedule = Schedule(jobs_of(settings, worker, engine), RunLog(engine, name))
+        if ticking:
+            schedule.start()
+        try:
+            yield Background(engine, worker, schedule, tools, events)
+        finally:
+            grace = timedelta(seconds=settings.shutdown_grace_seconds)
+            await asyncio.gather(worker.stop(grace=grace), schedule.stop())
+            await running
+
+
+@asynccontextmanager
+async def open_tools(
+    settings: Settings, engine: AsyncEngine, world: World
+) -> AsyncIterator[Tools]:
+    """Open what the stages work with."""
+    policy = world.policy or crawler_policy(settings)
+    async with AsyncExitStack() as stack:
+        ledger = await stack.enter_async_context(
+            PostgresLedger(engine, delay=policy.host_delay)
+        )
+        crawler = await stack.enter_async_context(
+            Crawler(policy, ledger, resolver=world.resolver)
+        )
+        sandbox = await stack.enter_async_context(Sandbox(preload=PRELOAD))
+        sources = await stack.enter_async_context(
+            open_sources(provider_settings(settings), extra=world.sources)
+        )
+        yield Tools(
+            crawler=crawler,
+            sandbox=sandbox,
+            sources=sources,
+            mail_servers=world.mail_servers or DnsMailServers(),
+            database=engine,
+            system_user_id=settings.scheduler_system_user_id,
+        )
+
+
+def crawler_policy(settings: Settings) -> CrawlerPolicy:
+    """Translate the settings into how we behave on other people's servers."""
+    try:
+        networks = tuple(ip_network(text) for text in settings.crawler_allowed_networks)
+        ports = frozenset(int(text) for text in settings.crawler_allowed_ports)
+    except ValueError as error:
+        raise ConfigurationError(
+            f"CRAWLER_ALLOWED_NETWORKS or CRAWLER_ALLOWED_PORTS is invalid: {error}."
+        ) from error
+    return CrawlerPolicy(
+        user_agent=settings.user_agent,
+        host_delay=timedelta(seconds=settings.crawler_host_delay_seconds),
+        extra_networks=networks,
+        extra_ports=ports,
+        proxy=proxy_rules(os.environ),
+    )
+
+
+def provider_settings(settings: Settings) -> ProviderSettings:
+    """Translate the settings into what the sources of places need."""
+    return ProviderSettings(
+        user_agent=settings.user_agent,
+        import_dir=settings.data_dir / "imports",
+        google=GoogleSettings(
+            api_key=settings.google_maps_api_key,
+            enabled=settings.google_places_enabled,
+            base_url=settings.google_places_url,
+        ),
+        openstreetmap_enabled=settings.openstreetmap_enabled,
+        nominatim=NominatimSettings(url=settings.nominatim_url),
+        overpass=OverpassSettings(url=settings.overpass_url),
+    )
+
+
+def listen_dsn(settings: Settings, target: Target) -> str | None:
+    """Return a direct way to the database on which wake-ups are heard, if there is one."""
+    if settings.database_listen_url is not None:
+        return settings.database_listen_url.get_secret_value()
+    return None if target.behind_pooler else target.dsn
+
+
+def jobs_of(settings: Settings, worker: Worker, engine: AsyncEngine) -> list[Job]:
+    """List every job of the schedule: one per stage, and the housekeeping."""
+    chosen = settings_of(settings)
+    jobs = []
+    for stage, (job_id, name) in STAGE_JOBS.items():
+        if not chosen[stage].enabled:
+            continue
+        within = max(chosen[stage].interval, SHORTEST_DRAIN)
+        jobs.append(Job(job_id, name, chosen[stage], drain(worker, stage, within)))
+
+    async def rescue() -> int:
+        reaped = await queue_engine.reap(engine)
+        return reaped.rescued + reaped.quarantined + reaped.requeued
+
+    async def purge() -> int:
+        age = timedelta(days=settings.history_days)
+        return await queue_engine.purge(engine, older_than=age) + await purge_runs(
+            engine, age
+        )
+
+    return [
+        *jobs,
+        Job(
+            "reap_expired_claims",
+            "Rescue Expired Claims",
+            settings.reap,
+            rescue,
+            is_singleton=True,
+        ),
+        Job(
+            "purge_old_history",
+            "Purge Old History",
+            settings.purge,
+            purge,
+            is_singleton=True,
+        ),
+    ]
+
+
+def drain(
+    worker: Worker, stage: str, within: timedelta
+) -> Callable[[], Awaitable[int]]:
+    """Return a run of a job that drains one stage, bounded by time."""
+
+    async def run() -> int:
+        return await worker.drain(stage, within=within)
+
+    return run

@@ -1,0 +1,129 @@
+"""WF4 - Domain metadata: what stands at a domain, told by its home page."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from sqlalchemy import update
+
+from scrapersky.crawler import Fetched
+from scrapersky.engine import Done, Effect, GiveUp, Outcome, Retry, Transaction, stage
+from scrapersky.errors import ConnectFailed, DnsFailed, FetchError
+from scrapersky.extraction.home_page import HomePage, read_home_page
+from scrapersky.extraction.verdict import VerdictKind
+from scrapersky.models import Domain
+from scrapersky.models.status import DomainStatus, SitemapAnalysisStatus
+from scrapersky.stages.fetching import outcome_of
+from scrapersky.stages.tools import Tools
+
+WORTH_A_LOOK = (VerdictKind.OWN_SITE,)
+"""Verdicts after which the site's pages are looked for."""
+SERVER_ERROR = 500
+
+
+@stage(
+    "domain_metadata",
+    claims=Domain.status,
+    error=Domain.error,
+    tenant=Domain.tenant_id,
+    priority=Domain.priority,
+    queued=DomainStatus.PENDING,
+    processing=DomainStatus.PROCESSING,
+    done=DomainStatus.COMPLETED,
+    failed=DomainStatus.ERROR,
+    feeds=("sitemap_submission",),
+)
+async def gather_metadata(domain: Domain, tools: Tools) -> Outcome:
+    """Fetch the home page, take its facts, and say what stands there and why."""
+    failure: FetchError | None = None
+    for url in addresses(domain):
+        try:
+            fetched = await tools.crawler.fetch(url)
+            if fetched.status >= SERVER_ERROR:
+                return Retry(f"the server answered {fetched.status}")
+            found = await tools.sandbox.run(
+                read_home_page,
+                fetched.body,
+                url,
+                str(fetched.url),
+                fetched.charset.name,
+                fetched.status,
+            )
+        except (DnsFailed, ConnectFailed) as error:
+            # Perhaps only this spelling of the address has no server.
+            failure = error
+            continue
+        except FetchError as error:
+            return outcome_of(error)
+        if not fetched.is_success and found.verdict.kind in WORTH_A_LOOK:
+            return GiveUp(f"the server answered {fetched.status}")
+        return Done(store_facts(domain, fetched, found))
+    return outcome_of(failure) if failure else GiveUp("there is no address to try")
+
+
+def addresses(domain: Domain) -> Iterator[str]:
+    """Yield where the home page may be: as given first, then https and http, www or not."""
+    tried: set[str] = set()
+    for url in (
+        domain.home_url,
+        f"https://{domain.domain}/",
+        f"https://www.{domain.domain}/",
+        f"http://{domain.domain}/",
+        f"http://www.{domain.domain}/",
+    ):
+        if url and url not in tried:
+            tried.add(url)
+            yield url
+
+
+def store_facts(domain: Domain, fetched: Fetched, found: HomePage) -> Effect:
+    """Store the facts; a site of its own goes on to the search for its sitemaps."""
+
+    async def effect(transaction: Transaction) -> None:
+        await transaction.execute(
+            update(Domain)
+            .where(Domain.id == domain.id)
+            .values(**columns(fetched, found))
+        )
+        if found.verdict.kind in WORTH_A_LOOK:
+            await transaction.execute(
+                update(Domain)
+                .where(
+                    Domain.id == domain.id,
+                    Domain.sitemap_analysis_status == SitemapAnalysisStatus.PENDING,
+                )
+                .values(sitemap_analysis_status=SitemapAnalysisStatus.QUEUED)
+            )
+            transaction.wake("sitemap_submission")
+
+    return effect
+
+
+def columns(fetched: Fetched, found: HomePage) -> dict[str, Any]:
+    """Write the facts as columns of a domain."""
+    facts, contacts = found.facts, found.contacts
+    organisation = facts.organisation
+    return {
+        "home_url": str(fetched.url),
+        "verdict": found.verdict.kind.value,
+        "verdict_evidence": {
+            "confidence": found.verdict.confidence,
+            "evidence": list(found.verdict.evidence),
+        },
+        "title": facts.page.title,
+        "description": facts.page.description,
+        "language": facts.page.language,
+        "favicon_url": facts.favicon,
+        "logo_url": facts.logo,
+        "generator": facts.generator,
+        "generator_version": facts.generator_version,
+        "tech_stack": {tech.name: tech.version for tech in facts.technologies},
+        "emails": [email.address for email in contacts.emails],
+        "phones": [phone.e164 for phone in contacts.phones],
+        "social_links": {
+            social.network: social.url for social in reversed(contacts.socials)
+        },
+        "organisation": None
+        if organisation is None
+        else {"type": organisation.type, "name": organisation.name},
+        "sitemap_hints": found.sitemaps,
+    }

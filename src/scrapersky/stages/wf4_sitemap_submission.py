@@ -1,0 +1,209 @@
+"""WF4 - Sitemap submission: a domain's sitemaps are found and written down."""
+
+from collections import deque
+from dataclasses import dataclass, field
+from datetime import timedelta
+from uuid import UUID
+
+from sqlalchemy.dialects.postgresql import insert
+
+from scrapersky.crawler import Accept, Fetched
+from scrapersky.curation.condition import Condition
+from scrapersky.curation.kind import KINDS
+from scrapersky.curation.rule import apply_rules
+from scrapersky.engine import Done, Effect, Later, Outcome, Retry, Transaction, stage
+from scrapersky.errors import (
+    ExtractionError,
+    FetchError,
+    HtmlNotSitemap,
+    InvalidUrl,
+    NotHtml,
+)
+from scrapersky.extraction.discovery import FoundBy, sitemap_candidates
+from scrapersky.extraction.page_list import PageList, list_sitemap_pages
+from scrapersky.kit.urls import parse_url
+from scrapersky.models import Domain, SitemapFile
+from scrapersky.models.status import SitemapAnalysisStatus, SitemapFileStatus
+from scrapersky.stages.fetching import outcome_of
+from scrapersky.stages.tools import Tools
+
+LINKS = "links"
+MOST_GUESSES = 8
+HTML_ANSWERS = 2
+"""After so many pages where a sitemap should be, the site answers so to everything."""
+
+
+@stage(
+    "sitemap_submission",
+    claims=Domain.sitemap_analysis_status,
+    error=Domain.sitemap_analysis_error,
+    tenant=Domain.tenant_id,
+    priority=Domain.priority,
+    queued=SitemapAnalysisStatus.QUEUED,
+    processing=SitemapAnalysisStatus.PROCESSING,
+    done=SitemapAnalysisStatus.SUBMITTED,
+    failed=SitemapAnalysisStatus.FAILED,
+    timeout=timedelta(minutes=5),
+    feeds=("sitemap_import",),
+)
+async def submit_sitemaps(domain: Domain, tools: Tools) -> Outcome:
+    """Find every sitemap of the site; a site without one is read by its links."""
+    home = domain.home_url or f"https://{domain.domain}/"
+    hunt = Hunt(domain, tools)
+    try:
+        await hunt.run(home)
+    except FetchError as error:
+        return outcome_of(error)
+    nothing = None if hunt.found else "no sitemap: the home page's links are taken"
+    files = hunt.found or [FoundFile(home, LINKS, "home_page")]
+    return Done(store_files(domain, files, tools.system_user_id), nothing=nothing)
+
+
+@dataclass(frozen=True, slots=True)
+class FoundFile:
+    """A sitemap that is there."""
+
+    url: str
+    kind: str
+    found_by: str
+    size: int | None = None
+    urls: int | None = None
+    generator: str | None = None
+
+
+@dataclass(slots=True)
+class Hunt:
+    """One search through a site's possible sitemaps, within limits."""
+
+    domain: Domain
+    tools: Tools
+    found: list[FoundFile] = field(default_factory=list)
+    seen: set[str] = field(default_factory=set)
+    html_answers: int = 0
+
+    async def run(self, home: str) -> None:
+        """Try what the site names; guess only while nothing was found."""
+        robots = await self.tools.crawler.robots(home)
+        lines = "\n".join(f"Sitemap: {url}" for url in robots.sitemaps)
+        candidates = sitemap_candidates(
+            home, robots=lines, generator=self.domain.generator
+        )
+        named = [(c.url, c.found_by) for c in candidates if c.is_promised]
+        named += [(url, FoundBy.HTML_LINK) for url in self.domain.sitemap_hints]
+        await self.follow(named)
+        if any(file.kind != "feed" for file in self.found):
+            return
+        guesses = [(c.url, c.found_by) for c in candidates if not c.is_promised]
+        for guess in guesses[:MOST_GUESSES]:
+            await self.follow([guess])
+            if self.found or self.html_answers >= HTML_ANSWERS:
+                return
+
+    async def follow(self, urls: list[tuple[str, FoundBy]]) -> None:
+        """Visit these files and what their indexes name, each once."""
+        waiting = deque((url, found_by, 1) for url, found_by in urls)
+        limits = self.tools.limits
+        while waiting and len(self.found) < limits.sitemaps:
+            url, found_by, depth = waiting.popleft()
+            if url in self.seen or not self.is_ours(url):
+                continue
+            self.seen.add(url)
+            pages = await self.visit(url, found_by)
+            if pages is not None and depth < limits.sitemap_depth:
+                waiting += [
+                    (child, FoundBy.INDEX, depth + 1) for child in pages.children
+                ]
+
+    def is_ours(self, url: str) -> bool:
+        """Say whether a file lies on this site; others would be someone else's."""
+        home = self.domain.home_url or f"https://{self.domain.domain}/"
+        try:
+            return parse_url(url).site == parse_url(home).site
+        except InvalidUrl:
+            return False
+
+    async def visit(self, url: str, found_by: FoundBy) -> PageList | None:
+        """Fetch one file and keep it if it is a sitemap; None if it is not."""
+        try:
+            fetched = await self.tools.crawler.fetch(
+                url,
+                accept=Accept.ANY,
+                max_bytes=self.tools.limits.sitemap_bytes,
+                keep_partial=True,
+            )
+            if not fetched.is_success:
+                return None
+            pages = await self.read(fetched)
+        except (HtmlNotSitemap, NotHtml):
+            self.html_answers += 1
+            return None
+        except ExtractionError:
+            return None
+        except FetchError as error:
+            if isinstance(outcome_of(error), Retry | Later):
+                raise
+            return None
+        self.seen.add(str(fetched.url))
+        self.found.append(
+            FoundFile(
+                str(fetched.url),
+                pages.kind,
+                found_by.value,
+                size=len(fetched.body),
+                urls=len(pages.urls) or len(pages.children),
+                generator=pages.generator,
+            )
+        )
+        return pages
+
+    async def read(self, fetched: Fetched) -> PageList:
+        """Parse a file where hostile bytes do no harm."""
+        return await self.tools.sandbox.run(
+            list_sitemap_pages,
+            fetched.body,
+            str(fetched.url),
+            fetched.url.site,
+            self.tools.limits.pages,
+        )
+
+
+def store_files(domain: Domain, files: list[FoundFile], user_id: UUID) -> Effect:
+    """Store the files, and let the tenant's rules choose among them.
+
+    An index has no pages of its own: its files stand beside it.
+    """
+    rows = [
+        {
+            "tenant_id": domain.tenant_id,
+            "created_by": user_id,
+            "domain_id": domain.id,
+            "url": file.url,
+            "sitemap_type": file.kind,
+            "found_by": file.found_by,
+            "size_bytes": file.size,
+            "url_count": file.urls,
+            "generator": file.generator,
+            "status": SitemapFileStatus.COMPLETED
+            if file.kind == "index"
+            else SitemapFileStatus.PENDING,
+        }
+        for file in {file.url: file for file in files}.values()
+    ]
+
+    async def effect(transaction: Transaction) -> None:
+        await transaction.execute(
+            insert(SitemapFile)
+            .values(rows)
+            .on_conflict_do_nothing(index_elements=["domain_id", "url"])
+        )
+        decided = await apply_rules(
+            transaction.connection,
+            domain.tenant_id,
+            KINDS["sitemap_files"],
+            user_id=user_id,
+            among=Condition(field="domain_id", value=str(domain.id)),
+        )
+        if decided.queued:
+            transaction.wake("sitemap_import")
+
+    return effect
