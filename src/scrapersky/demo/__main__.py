@@ -10,7 +10,7 @@ from scrapersky.demo.town import DEFAULT_SIZE, Town
 
 
 async def serve(options: argparse.Namespace) -> None:
-    """Open the town, say on which port, and wait."""
+    """Open the town, say on which ports (HTTP, DNS), and wait."""
     async with Town.open(
         size=options.size,
         seed=options.seed,
@@ -18,7 +18,7 @@ async def serve(options: argparse.Namespace) -> None:
         archive=options.archive,
         port=options.port,
     ) as town:
-        sys.stdout.write(f"{town.invitation.port}\n")
+        sys.stdout.write(f"{town.invitation.port} {town.invitation.dns_port}\n")
         sys.stdout.flush()
         await told_to_stop()
 

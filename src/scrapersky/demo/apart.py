@@ -47,8 +47,12 @@ async def town_apart(
     assert process.stdin is not None  # noqa: S101 - a pipe was asked for
     assert process.stdout is not None  # noqa: S101 - a pipe was asked for
     try:
-        port = int(await process.stdout.readline())
-        yield TownApart(Invitation(port=port, size=size, seed=seed, trouble=trouble))
+        port, dns_port = map(int, (await process.stdout.readline()).split())
+        yield TownApart(
+            Invitation(
+                port=port, dns_port=dns_port, size=size, seed=seed, trouble=trouble
+            )
+        )
     finally:
         process.stdin.close()
         await process.wait()

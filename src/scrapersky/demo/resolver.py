@@ -23,12 +23,12 @@ class TownResolver:
     """Knows the town's names only; each site has an address of its own."""
 
     def __init__(self, addresses: Mapping[str, str]) -> None:
-        self._addresses = addresses
+        self.addresses = addresses
 
     async def resolve(self, host: str, port: int) -> Sequence[str]:  # noqa: ARG002
         """Return the address of a name of the town; raise NoSuchHost for any other."""
         name = host.removeprefix("www.")
-        if (address := self._addresses.get(name)) is None:
+        if (address := self.addresses.get(name)) is None:
             raise NoSuchHost(host, "the name is not of this town")
         return (address,)
 

@@ -10,6 +10,7 @@ from typing import Final
 from scrapersky.crawler.policy import CrawlerPolicy
 from scrapersky.demo.business import SiteKind
 from scrapersky.demo.log import RequestLog
+from scrapersky.demo.nameserver import running_nameserver
 from scrapersky.demo.plan import TownPlan, plan_town
 from scrapersky.demo.register import JSON, Register
 from scrapersky.demo.resolver import (
@@ -37,6 +38,8 @@ class Invitation:
     """All that another process needs to visit a town or to know its truth."""
 
     port: int
+    dns_port: int
+    """Where, on loopback, the town's DNS says who takes mail."""
     size: int = DEFAULT_SIZE
     seed: int = 1
     trouble: bool = True
@@ -99,16 +102,24 @@ class Town:
         the archive out. Without `trouble` no site makes its readers wait.
         """
         plan = plan_town(size, seed=seed, trouble=trouble)
-        async with town_server(plan, archive).running(port) as server:
+        resolver = town_resolver(plan)
+        async with (
+            town_server(plan, archive).running(port) as server,
+            running_nameserver(plan, resolver.addresses) as dns_port,
+        ):
             invited = Invitation(
-                port=server.port, size=size, seed=seed, trouble=trouble
+                port=server.port,
+                dns_port=dns_port,
+                size=size,
+                seed=seed,
+                trouble=trouble,
             )
             async with invited.source() as source:
                 yield Town(
                     invited,
                     plan,
                     truth_of(plan),
-                    town_resolver(plan),
+                    resolver,
                     invited.policy(host_delay=host_delay),
                     source,
                     server.log,

@@ -111,9 +111,10 @@ def _page(build: _Builder, title: str, body: str, *, head: str = "") -> str:
     dress, business = dress_of(build.head), build.head
     language = business.locale.language
     description = business.locale.sentences[0].format(name=business.name)
+    whole = title if title == business.name else f"{title} | {business.name}"
     return (
         f'<!DOCTYPE html>{dress.lead}<html lang="{language}"><head>'
-        f'<meta charset="utf-8"><title>{escape(title)} | {escape(business.name)}</title>'
+        f'<meta charset="utf-8"><title>{escape(whole)}</title>'
         f'<meta name="description" content="{escape(description)}">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
         f"{dress.head.format(origin=build.origin)}{_links_in_head(build)}{head}"
