@@ -4,10 +4,10 @@ from datetime import timedelta
 
 import pytest
 
-from scrapersky.engine import Done, GiveUp, Outcome, Retry, Skip, StageBroken
+from scrapersky.engine import Done, GiveUp, Later, Outcome, Retry, Skip, StageBroken
 from scrapersky.engine.events import Died, Paused, Retried, Settled
 from scrapersky.errors import DatabaseProblem, ScraperSkyError
-from tests.engine.desk import Desk, State, Ticket, Work, reply, reply_with, triage
+from tests.engine.desk import SOON, Desk, State, Ticket, Work, reply, reply_with, triage
 
 
 def always(outcome: object) -> Work:
@@ -121,6 +121,21 @@ async def test_a_waiting_item_says_when_and_why(desk: Desk) -> None:
     ]
     wait = "SELECT round(extract(epoch FROM due_at - now()) / 60) FROM curation.claim"
     assert await desk.one(wait) == 60
+
+
+async def test_an_item_whose_turn_comes_later_spends_no_try(desk: Desk) -> None:
+    await desk.open(1)
+    turns: list[int] = []
+
+    async def work(ticket: Ticket, _tools: object) -> Outcome:
+        turns.append(ticket.id)
+        return Done() if len(turns) > 3 else Later("the host is busy", after=SOON)
+
+    async with desk.running(triage(work, max_attempts=1)):
+        await desk.until("SELECT state::text FROM ticket", "Complete")
+
+    assert await desk.outcomes() == ["postponed", "postponed", "postponed", "done"]
+    assert await desk.one("SELECT max(tries) FROM curation.attempt") == 1
 
 
 async def test_retries_end_in_a_dead_letter_with_all_attempts(desk: Desk) -> None:

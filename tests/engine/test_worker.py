@@ -16,6 +16,7 @@ from scrapersky.engine.events import (
     Drained,
     Event,
     Fenced,
+    Overclaimed,
     Paused,
     Resumed,
     Settled,
@@ -472,3 +473,13 @@ async def test_a_listener_may_come_later(desk: Desk) -> None:
         await worker.drain("triage")
 
     assert Settled in {type(event) for event in heard}
+
+
+async def test_a_claim_of_more_than_was_asked_for_raises_an_alarm(desk: Desk) -> None:
+    await desk.open(3)
+    async with desk.worker(triage(batch=3)) as worker:
+        run = worker._runs["triage"]
+        worker._accept(run, await run.claimer.next_batch(), 2)
+
+    assert desk.told(Overclaimed) == [Overclaimed("triage", asked=2, got=3)]
+    assert await desk.states() == {"Queued": 3}
