@@ -4,19 +4,28 @@ from collections.abc import Iterator
 
 import pytest
 
-from scrapersky.demo.business import Business, SiteKind
+from scrapersky.demo.business import Business, SiteKind, Verdict
 from scrapersky.demo.invent import NOTHING_TO_READ
 from scrapersky.demo.plan import TownPlan
 from scrapersky.demo.sites.dress import page_paths
 from scrapersky.demo.sites.render import render_site
 from scrapersky.demo.sites.reply import Site
-from scrapersky.demo.truth import Comparison, Finding, FindingKind, truth_of
+from scrapersky.demo.truth import (
+    Comparison,
+    Finding,
+    FindingKind,
+    truth_of,
+    verdict_of,
+)
 from scrapersky.errors import BadSitemap
 from scrapersky.extraction.contacts import find_contacts
 from scrapersky.extraction.discovery import page_links, sitemap_candidates
-from scrapersky.extraction.html import parse_page
+from scrapersky.extraction.html import Page, parse_page
 from scrapersky.extraction.page_type import rate_page
+from scrapersky.extraction.site import read_site_facts
 from scrapersky.extraction.sitemap import parse_sitemap
+from scrapersky.extraction.soft_404 import compare_with_probe
+from scrapersky.extraction.verdict import judge_site, verdict_of_url
 from tests.demo.conftest import Served
 
 LIKELY = 0.5
@@ -129,3 +138,65 @@ def test_every_page_with_contacts_looks_worth_reading(plan: TownPlan) -> None:
             rating = rate_page(f"http://{business.host}{path}")
             assert rating.score >= LIKELY, path
             assert rating.filtered is None
+
+
+def home_page(plan: TownPlan, host: str) -> Page:
+    site = render_site(plan.owners[host.removeprefix("www.")])
+    return parse_page((site.replies.get("/") or site.missing).body)
+
+
+def given_verdict(plan: TownPlan, business: Business) -> str | None:
+    if business.domain is None:
+        judged = verdict_of_url(business.website or "")
+        return judged.kind.value if judged else None
+    host = business.other_brand or business.host or ""
+    asked, final = f"http://{business.domain}/", f"http://{host}/"
+    return judge_site(asked, final, home_page(plan, host)).kind.value
+
+
+def test_every_website_that_answers_gets_its_true_verdict(plan: TownPlan) -> None:
+    unseen = {Verdict.NO_WEBSITE, Verdict.UNREACHABLE}
+    seen = [b for b in plan.businesses if verdict_of(b) not in unseen]
+
+    wrong = [
+        (business.domain, business.kind, given)
+        for business in seen
+        if (given := given_verdict(plan, business)) != verdict_of(business).value
+    ]
+
+    assert len(seen) > 250
+    assert wrong == []
+
+
+@pytest.mark.parametrize(
+    ("kind", "generator"),
+    [
+        (SiteKind.WORDPRESS, "WordPress"),
+        (SiteKind.WORDPRESS_CORE, "WordPress"),
+        (SiteKind.WIX, "Wix"),
+        (SiteKind.SQUARESPACE, "Squarespace"),
+        (SiteKind.SHOPIFY, "Shopify"),
+        (SiteKind.PLAIN, None),
+    ],
+)
+def test_the_builder_of_a_site_is_recognised(
+    plan: TownPlan, kind: SiteKind, generator: str | None
+) -> None:
+    business = next(b for b in plan.businesses if b.kind is kind)
+
+    facts = read_site_facts(home_page(plan, business.host or ""), "http://a.bv/")
+
+    assert facts.generator == generator
+    assert facts.page.title == business.name
+
+
+def test_a_soft_404_is_told_from_the_pages_that_exist(plan: TownPlan) -> None:
+    for business in plan.businesses:
+        if business.kind is not SiteKind.SOFT_404:
+            continue
+        site = render_site([business])
+        probe = parse_page(site.missing.body)
+        assert compare_with_probe(probe, probe).is_soft_404
+        for path in page_paths(business).values():
+            page = parse_page(site.replies[path].body)
+            assert not compare_with_probe(page, probe).is_soft_404, path
