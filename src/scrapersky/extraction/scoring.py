@@ -54,6 +54,8 @@ class AnnotatedPage:
     url: str
     html: str
     gold: dict[str, frozenset[str]]
+    annotated: frozenset[str]
+    """The labels people set, as opposed to mail links, which are gold by themselves."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -267,6 +269,7 @@ _DIGIT: Final = re.compile(r"\D")
 
 def _page(row: dict[str, Any]) -> AnnotatedPage:
     gold: dict[str, set[str]] = defaultdict(set)
+    annotated = {_LABEL_OF.get(e["type"], e["type"]) for e in row["entities"]}
     for entity in row["entities"]:
         label, text = entity["type"], " ".join(entity["text"].split())
         if label in ("TEL", "FAX"):
@@ -292,7 +295,13 @@ def _page(row: dict[str, Any]) -> AnnotatedPage:
         url=str(row.get("url") or ""),
         html=row["html"],
         gold={label: frozenset(values) for label, values in gold.items()},
+        annotated=frozenset(
+            annotated | ({"MAIN_ORG"} & set(gold)) | ({"FAX"} & set(gold))
+        ),
     )
+
+
+_LABEL_OF: Final = {"TEL": "PHONE", "FAX": "PHONE"}
 
 
 def _default_extract(html: str, url: str) -> Contacts:
@@ -304,22 +313,16 @@ def _scope(pages: Sequence[AnnotatedPage]) -> dict[str, set[str]]:
     sizes = Counter(page.group for page in pages)
     counts: Counter[tuple[str, str]] = Counter()
     for page in pages:
-        for label, values in page.gold.items():
-            counts[label, page.group] += (
-                len(values) if label != "EMAIL" else bool(values)
-            )
-    scope: dict[str, set[str]] = {label: set() for label in LABELS}
-    for label in LABELS:
-        for group, size in sizes.items():
-            if counts[label, group] >= ANNOTATED * size:
-                scope[label].add(group)
-    # Mail links are gold by construction; they do not show that text was annotated.
-    for group in sizes:
-        written = sum(1 for p in pages if p.group == group and "PHONE" in p.gold)
-        if not written:
-            scope["EMAIL"].discard(group)
-    scope["EMAIL"].discard("business_pages")
-    return scope
+        for label in page.annotated:
+            counts[label, page.group] += len(page.gold.get(label, ()))
+    return {
+        label: {
+            group
+            for group, size in sizes.items()
+            if counts[label, group] >= ANNOTATED * size
+        }
+        for label in LABELS
+    }
 
 
 def _score_page(

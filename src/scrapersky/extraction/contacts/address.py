@@ -472,7 +472,12 @@ class _Reader:
             if not _is_unit(piece) or above <= self.taken or line.heading:
                 break
             # The first line of a block names who lives there, not where.
-            if not _UNIT_PIECE.match(piece) and self._is_first_of_block(above):
+            is_own = line.container == self.sheet.lines[number].container
+            if (
+                not is_own
+                and not _UNIT_PIECE.match(piece)
+                and self._is_first_of_block(above)
+            ):
                 break
             at = self.sheet.starts[above]
             street.insert(

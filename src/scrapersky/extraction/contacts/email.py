@@ -73,7 +73,7 @@ def is_plausible(address: str) -> bool:
 
 # The literal '@' first lets the matcher skip through text at memory speed.
 _DOMAIN: Final = re.compile(
-    r"@((?:[^\W_](?:[\w-]{0,61}[^\W_])?+\.){1,8}+[^\W\d_][\w-]{1,30}+)"
+    r"@((?:[^\W_](?:[\w-]{0,61}[^\W_])?+\.){1,8}[^\W\d_][\w-]{1,30}+)"
 )
 _LOCAL: Final = re.compile(r"[\w.!#$%&'*+/=?^`{|}~-]{1,64}$")
 _LOCAL_JUNK: Final = "'.-!#$%&*+/=?^`{|}~"

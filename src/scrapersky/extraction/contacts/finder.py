@@ -155,11 +155,15 @@ def _assembled(
         *zip(made_hours, hours.values(), strict=True),
     ):
         placed += [Placed(made, line) for line in _seen_lines(seen)]
-    for anchor, seen in (
-        *zip(made_people, people.values(), strict=True),
-        *zip(made_streets, streets.values(), strict=True),
-    ):
-        anchors += [Placed(anchor, line) for line in _seen_lines(seen)[:3]]
+    for person, seen in zip(made_people, people.values(), strict=True):
+        # Who heads a line heads a card; "Director: Ann Lee" belongs to the card above.
+        leads = {
+            f.line for f in seen if f.line >= 0 and f.start == sheet.starts[f.line]
+        }
+        for line in _seen_lines(seen)[:3]:
+            (anchors if line in leads else placed).append(Placed(person, line))
+    for address, seen in zip(made_streets, streets.values(), strict=True):
+        anchors += [Placed(address, line) for line in _seen_lines(seen)[:3]]
     heads = [
         Placed(made, name.line)
         for made, name in zip(made_names, names, strict=True)

@@ -96,6 +96,8 @@ def _group(
     emails = tuple(dict.fromkeys(v for v in values if isinstance(v, Email)))
     phones = tuple(dict.fromkeys(v for v in values if isinstance(v, Phone)))
     hours = tuple(dict.fromkeys(v for v in values if isinstance(v, Hours)))
+    named = list(dict.fromkeys(v for v in values if isinstance(v, Person)))
+    person = anchor.person or (named[0] if len(named) == 1 else None)
     if not (emails or phones or hours or anchor.address):
         return None
     organisation = next(
@@ -109,7 +111,7 @@ def _group(
     )
     return Group(
         label=_label(sheet, anchor.line),
-        person=anchor.person,
+        person=person,
         organisation=organisation,
         address=anchor.address,
         emails=emails,

@@ -47,8 +47,8 @@ _DAYS: Final = (
 )
 _SPANS: Final = (
     r"everyday|every day|daily|täglich|tous les jours|tutti i giorni|todos los días|dagelijks|"
-    r"weekdays|weekday|weekends?|werktags|werkdag(?:en)?|working days|jours ouvrables|codziennie|"
-    r"7 days(?: a| per)? week|24 hours|24/7|24h|m-f|m-s|mo-fr|mon-fri|ma-vr"
+    r"weekdays|weekday|weekends?|werktags|werkdag(?:en)?|jours ouvrables|codziennie|"
+    r"7 days(?: a| per)? week|24 hours a day|24/7|m-f|m-s|mo-fr|mon-fri|ma-vr"
 )
 _TIME: Final = (
     r"(?:(?<![\d.,:])(?:[01]?\d|2[0-4])(?:\s?[:.h]\s?[0-5]\d)?\s?(?:a\.?m\.?|p\.?m\.?|noon|"

@@ -31,7 +31,7 @@ def _as_is(text: str) -> str:
 
 _JSON_WRAP: Final = re.compile(
     r"^\s*(?:<!--|//\s*<!\[CDATA\[|/\*\s*<!\[CDATA\[\s*\*/|<!\[CDATA\[)"
-    r"|(?:-->|//\s*\]\]>|/\*\s*\]\]>\s*\*/|\]\]>)\s*$|;\s*$"
+    r"|(?:(?://\s*)?-->|//\s*\]\]>|/\*\s*\]\]>\s*\*/|\]\]>)\s*$|;\s*$"
 )
 _JSON_COMMA: Final = re.compile(r",(?=\s{0,200}[}\]])")
 

@@ -76,7 +76,7 @@ NEAR: Final = 14
 def _selected(text: str, brace: int) -> list[str]:
     """Give the plain class and id selectors before an opening brace."""
     before = text[max(0, brace - MAX_RULE) : brace]
-    cut = max(before.rfind("}"), before.rfind("{"), before.rfind("*/") + 1)
+    cut = max(before.rfind(sign) for sign in "{}/;>")
     names = []
     for selector in before[cut + 1 :].split(","):
         match = _NAME.fullmatch(selector.strip())

@@ -28,7 +28,7 @@ MAX_LINE: Final = 200_000
 MAX_HEAD: Final = 10_000
 MAX_FORMS: Final = 100
 FOLD_LINES: Final = 4
-FOLD_TEXT: Final = 100
+FOLD_TEXT: Final = 60
 
 
 def read_page(document: turbohtml.Document, source: str, *, truncated: bool) -> Page:
