@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import timedelta
 from itertools import pairwise
+from typing import Any
 
 import pytest
 import trustme
@@ -502,6 +503,19 @@ async def test_the_total_time_counts_all_hops_but_not_the_waiting() -> None:
     ):
         with pytest.raises(TooSlow):
             await crawler.fetch(site.url("/0"))
+
+
+async def test_waiting_for_an_address_costs_a_fetch_none_of_its_time() -> None:
+    brief = replace(QUICK, total=timedelta(seconds=0.5))
+    how: dict[str, Any] = {"limits": brief, "host_delay": timedelta(seconds=0.7)}
+    async with a_site({"*": answer()}) as site, a_crawler(site, **how) as crawler:
+        for path in ("/1", "/2"):
+            found = await asyncio.gather(
+                *(crawler.fetch(site.url(path, f"{name}.example")) for name in "abc")
+            )
+            assert [one.status for one in found] == [200, 200, 200]
+
+    assert site.connections == 3
 
 
 async def test_tls_is_verified() -> None:

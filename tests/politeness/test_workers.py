@@ -23,7 +23,7 @@ PATIENCE = 240.0
 class Diary:
     """What the server saw: who came, when it began, when it ended."""
 
-    visits: list[tuple[str, str, float, float]] = field(default_factory=list)
+    visits: list[tuple[str, str, float, float, str]] = field(default_factory=list)
 
     async def serve(
         self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
@@ -34,8 +34,10 @@ class Diary:
                 began = time.monotonic()
                 host = request.split(b"Host: ")[1].split(b":")[0].decode()
                 await asyncio.sleep(0.02)
+                # Noted before the last byte leaves: the worker may be faster than we are.
+                worker = request.split(b"worker ")[1].split(b")")[0].decode()
+                self.visits.append((host, address, began, time.monotonic(), worker))
                 writer.write(b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n")
-                self.visits.append((host, address, began, time.monotonic()))
         except (asyncio.IncompleteReadError, ConnectionError):
             pass
         finally:
@@ -45,9 +47,9 @@ class Diary:
         """Return every pair of visits to one host or address that were too close."""
         found: list[tuple[object, ...]] = []
         for key in {visit[place] for visit in self.visits}:
-            own = sorted((v[2], v[3]) for v in self.visits if v[place] == key)
+            own = sorted(v[2:] for v in self.visits if v[place] == key)
             found += [
-                (key, after[0] - before[1])
+                (key, after[0] - before[1], before, after)
                 for before, after in pairwise(own)
                 if after[0] - before[1] < delay - TOLERANCE
             ]

@@ -1,6 +1,7 @@
 """A worker to be killed: fetches the same hosts as its siblings, for ever."""
 
 import asyncio
+import os
 import random
 import sys
 from collections.abc import Sequence
@@ -26,6 +27,7 @@ class Names:
 async def main(url: str, port: int, delay: float) -> None:
     engine = connect(parse_target(url))
     policy = CrawlerPolicy(
+        user_agent=f"ScraperSky/0.1 (+https://bot.example/ worker {os.getpid()})",
         host_delay=timedelta(seconds=delay),
         limits=replace(Limits(), total=timedelta(seconds=2)),
         patience=timedelta(seconds=20),

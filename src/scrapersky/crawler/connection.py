@@ -86,8 +86,9 @@ class Connection(asyncio.BufferedProtocol):
         self.transport: asyncio.Transport | None = None
         self.address = ""
         self.on_lost: Callable[[Connection], None] | None = None
-        self.exchanges = 0
         self.reusable = False
+        self.heard = False
+        """Whether anything came in answer to the last request."""
         self.idle_since = 0.0
         self._exchange: Exchange | None = None
         self._answer: asyncio.Future[Exchange] | None = None
@@ -106,8 +107,7 @@ class Connection(asyncio.BufferedProtocol):
         loop = asyncio.get_running_loop()
         if self.transport is None or self.transport.is_closing():
             raise ConnectionLost(exchange.url, "the connection was closed")
-        self.exchanges += 1
-        self.reusable = False
+        self.reusable = self.heard = False
         self._exchange, self._answer = exchange, loop.create_future()
         self._start_message()
         self._interim = 0
@@ -170,6 +170,7 @@ class Connection(asyncio.BufferedProtocol):
             return
         if not exchange.first_byte_at:
             exchange.first_byte_at = time.monotonic()
+            self.heard = True
         try:
             self._take(exchange, parser, data)
         except FetchError as error:

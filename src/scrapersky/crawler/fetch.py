@@ -248,15 +248,16 @@ class Crawler:
     async def _send(self, journey: Journey, errand: Errand) -> Exchange:
         url = journey.current
         if (idle := self._pool.idle(url)) is not None:
-            exchange = self._exchange(journey, errand)
-            async with self._address_turn(journey, idle.address):
-                try:
-                    return await self._ask(journey, idle, exchange, errand)
-                except ConnectionLost:
-                    # The server closed it between two requests; a GET may be repeated
-                    # as long as nothing of an answer was seen.
-                    if exchange.first_byte_at:
-                        raise
+            try:
+                async with self._address_turn(journey, idle.address):
+                    return await self._ask(journey, idle, errand)
+            except ConnectionLost:
+                # The server closed it between two requests; a GET may be repeated as
+                # long as nothing of an answer was seen.
+                if idle.heard:
+                    raise
+            finally:
+                self._pool.settle(url, idle)
         failure: FetchError = ConnectFailed(str(url), "no address could be tried")
         addresses = await self._pool.addresses(url, journey.clocked)
         patience = self.policy.limits.connect.total_seconds() / len(addresses)
@@ -269,9 +270,10 @@ class Crawler:
                 except ConnectFailed as error:
                     failure = error
                     continue
-                return await self._ask(
-                    journey, connection, self._exchange(journey, errand), errand
-                )
+                try:
+                    return await self._ask(journey, connection, errand)
+                finally:
+                    self._pool.settle(url, connection)
         raise failure
 
     def _exchange(self, journey: Journey, errand: Errand) -> Exchange:
@@ -290,23 +292,19 @@ class Crawler:
         )
 
     async def _ask(
-        self,
-        journey: Journey,
-        connection: Connection,
-        exchange: Exchange,
-        errand: Errand,
+        self, journey: Journey, connection: Connection, errand: Errand
     ) -> Exchange:
+        # Made only now: its time runs from here, not from before the turns.
+        exchange = self._exchange(journey, errand)
         url = journey.current
         journey.peer = connection.address
         request = build_request(
             url, self.policy, accept=errand.accept, held=errand.held
         )
         try:
-            await connection.ask(request, exchange)
+            return await connection.ask(request, exchange)
         finally:
             journey.wire_bytes += exchange.wire_bytes
-        self._pool.give_back(url, connection)
-        return exchange
 
     @asynccontextmanager
     async def _turn(

@@ -111,8 +111,8 @@ class Pool:
         connection.on_lost = self._open.discard
         return connection
 
-    def give_back(self, url: Url, connection: Connection) -> None:
-        """Keep a connection for the next request, if it can serve one."""
+    def settle(self, url: Url, connection: Connection) -> None:
+        """Keep a connection for the next request if it can serve one, else close it."""
         if not connection.is_idle:
             connection.abort()
             return
