@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from scrapersky.errors import BadSitemap, HtmlNotSitemap, SitemapTooBig
 from scrapersky.extraction.sitemap import (
@@ -22,6 +24,7 @@ from scrapersky.extraction.sitemap import (
     parse_sitemap,
     stream_sitemap,
 )
+from scrapersky.extraction.sitemap.when import parse_moments
 
 NAMESPACE = "http://www.sitemaps.org/schemas/sitemap/0.9"
 
@@ -372,6 +375,26 @@ def test_a_time_keeps_how_much_of_it_was_written(
 )
 def test_what_is_no_time_is_none(text: str) -> None:
     assert parse_moment(text) == (None, None)
+
+
+@given(
+    st.lists(
+        st.none()
+        | st.sampled_from(
+            ["2026-11-15T09:30:10Z", "2026-11-14T09:30:10Z", "2026-11-15", "2026-11"]
+        )
+        | st.text("0123456789-T:Z+ ", max_size=26),
+        max_size=8,
+    )
+)
+def test_a_column_of_times_is_read_like_its_times_one_by_one(
+    texts: list[str | None],
+) -> None:
+    times, precisions = parse_moments(texts)
+
+    one_by_one = [parse_moment(text) for text in texts]
+
+    assert list(zip(times, precisions, strict=True)) == one_by_one
 
 
 @pytest.mark.parametrize(

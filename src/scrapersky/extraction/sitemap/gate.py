@@ -1,5 +1,6 @@
 """Decide for each URL of a sitemap whether it is kept, and count why it is not."""
 
+import re
 from collections import Counter
 from collections.abc import Sequence
 from typing import Final
@@ -37,27 +38,33 @@ class Gate:
         Nearly every file holds only plain URLs of one origin, none twice. That is seen
         by looking at the whole column at once; only other columns are read one by one.
         """
-        if not self._all_plain(locs):
+        urls = self._plain(locs)
+        if urls is None or self.kept + len(urls) > self._max_urls:
             return [self._admit_one(loc) for loc in locs]
-        fresh = set(locs)
-        if len(fresh) < len(locs) or not self._seen.isdisjoint(fresh):
+        fresh = set(urls)
+        if len(fresh) < len(urls) or not self._seen.isdisjoint(fresh):
             return [self._admit_one(loc) for loc in locs]
-        if self.kept + len(locs) > self._max_urls:
-            return [self._admit_one(loc) for loc in locs]
-        self._seen |= fresh  # type: ignore[arg-type]  # plain means that none is None
-        self.kept += len(locs)
-        return list(locs)
+        self._seen |= fresh
+        self.kept += len(urls)
+        return [*urls]
 
-    def _all_plain(self, locs: Sequence[str | None]) -> bool:
+    def _plain(self, locs: Sequence[str | None]) -> list[str] | None:
+        """Return the URLs if all are canonical, or only lack capitals in escapes."""
         if self._prefix is None or None in locs:
-            return False
+            return None
         column = "\n" + "\n".join(locs)  # type: ignore[arg-type]  # see the line above
         if not column.isascii() or column.count("\n" + self._prefix) != len(locs):
-            return False
+            return None
+        if "%" in column:
+            column = _SMALL_ESCAPE.sub(_in_capitals, column)
+            if _OTHER_ESCAPE.search(column):
+                return None
         odd = column.encode().translate(None, _PLAIN)
         if odd != self._usual * len(locs) and not _has_only_names(odd, column, locs):
-            return False
-        return max(map(len, locs)) <= MAX_LENGTH  # type: ignore[arg-type]
+            return None
+        urls = column.split("\n")
+        del urls[0]
+        return urls if max(map(len, urls), default=0) <= MAX_LENGTH else None
 
     def _admit_one(self, loc: str | None) -> str | None:
         parsed = self._parsed(loc)
@@ -102,8 +109,16 @@ class Gate:
 # or a tracking parameter, so such a URL is its own canonical form. Dots and line ends
 # are looked at apart: they show how many URLs there are, and where "/../" may be.
 _PLAIN: Final = (
-    b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789/_~!$&*+,=:@-"
+    b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789/_~!$&*+,=:@%-"
 )
+
+# Escapes of letters that are not ASCII stay escaped, in capitals.
+_SMALL_ESCAPE: Final = re.compile(r"%(?:[89][a-f]|[a-f][0-9A-Fa-f]|[A-F][a-f])")
+_OTHER_ESCAPE: Final = re.compile(r"%(?![89A-F][0-9A-F])")
+
+
+def _in_capitals(found: re.Match[str]) -> str:
+    return found[0].upper()
 
 
 def _has_only_names(odd: bytes, column: str, locs: Sequence[object]) -> bool:

@@ -19,11 +19,14 @@ IMAGE_LEAVES: Final = frozenset(
 )
 
 
+Columns = dict[str, list[str | None]]
+
+
 @dataclass(frozen=True, slots=True)
 class Regular:
     """The columns of a regular slab by tag name, and the images of each item."""
 
-    columns: Mapping[str, list[str]]
+    columns: Mapping[str, list[str | None]]
     images: list[tuple[str, ...]] | None = None
 
 
@@ -31,12 +34,41 @@ def read_regular(slab: bytes, item: bytes) -> Regular | None:
     """Return the columns of a regular slab; None if it is not one."""
     if b"&" in slab and slab.count(b"&") != slab.count(b"&amp;"):
         return None
-    columns = _read_period(slab, item, LEAVES)
-    if columns is not None:
-        return Regular(columns)
     if b"<image:image>" in slab:
         return _read_with_images(slab, item)
-    return None
+    columns = _read_plain(slab, item)
+    return None if columns is None else Regular(columns)
+
+
+def _read_plain(slab: bytes, item: bytes) -> Columns | None:
+    columns = _read_period(slab, item, LEAVES)
+    if columns is None:
+        return _read_groups(slab, item)
+    return {name: [*texts] for name, texts in columns.items()}
+
+
+def _read_groups(slab: bytes, item: bytes) -> Columns | None:
+    """Read slabs with a few kinds of items, such as pages with and without a date."""
+    end = b"</%b>" % item
+    parts = slab.split(end)
+    if parts.pop().strip():
+        return None
+    sizes = [part.count(b"<") for part in parts]
+    kinds = set(sizes)
+    if not 1 < len(kinds) <= _MAX_KINDS:
+        return None
+    columns: Columns = {}
+    for kind in kinds:
+        places = [place for place, size in enumerate(sizes) if size == kind]
+        group = b"".join([parts[place] + end for place in places])
+        found = _read_period(group, item, LEAVES)
+        if found is None:
+            return None
+        for name, texts in found.items():
+            column = columns.setdefault(name, [None] * len(parts))
+            for place, text in zip(places, texts, strict=True):
+                column[place] = text
+    return columns
 
 
 def _read_with_images(slab: bytes, item: bytes) -> Regular | None:
@@ -45,7 +77,7 @@ def _read_with_images(slab: bytes, item: bytes) -> Regular | None:
     halves = [part.partition(_IMAGE_START) for part in slab.split(end)]
     if halves.pop() != (b"", b"", b"") and slab[slab.rfind(end) + len(end) :].strip():
         return None
-    columns = _read_period(b"".join([half[0] + end for half in halves]), item, LEAVES)
+    columns = _read_plain(b"".join([half[0] + end for half in halves]), item)
     if columns is None:
         return None
     together = b"".join([start + rest for _, start, rest in halves])
@@ -107,6 +139,7 @@ def _read_period(
 _IMAGE: Final = b"image:image"
 _IMAGE_START: Final = b"<image:image>"
 _FIRST_ITEM: Final = 16 * 1024
+_MAX_KINDS: Final = 4
 _MOST_PARTS: Final = 2 + 2 * len(LEAVES)
 
 

@@ -210,6 +210,14 @@ _KNOWN_ROOT: Final = re.compile(
     rb"<(?P<prefix>[\w.-]{1,40}:)?(?P<name>urlset|sitemapindex|rss|feed|RDF)"
     + _TAG_REST
 )
+_USUAL_TAG: Final = (
+    rb"/|(?:url|loc|lastmod|changefreq|priority|sitemap)>"
+    rb"|image:(?:image|loc|title|caption|license|geo_location)>"
+    rb"|video:(?:video|title|description|thumbnail_loc|content_loc|duration)>"
+    rb"|news:(?:news|publication|name|language|publication_date|title)>"
+    rb'|xhtml:link(?:\s++(?:rel|hreflang|href)="[^"<]*+")*+\s*+/?>'
+)
+_UNUSUAL_TAG: Final = re.compile(rb"<(?!" + _USUAL_TAG + rb")[^<>]{1,20000}+")
 _NAME: Final = re.compile(rb"<[^\s/>!?<]{1,200}+|\s[\w:.-]{1,200}+(?==)")
 _MAX_NAMES: Final = 5_000
 _CUT_TRIES: Final = 8
@@ -219,7 +227,8 @@ _MAX_SLAB: Final = 8 * PIECE
 
 def _refuse_many_names(xml: bytes) -> None:
     # The XML library keeps every name it ever met until the process ends.
-    if len(set(_NAME.findall(xml))) > _MAX_NAMES:
+    names = set(_NAME.findall(b"\n".join(_UNUSUAL_TAG.findall(xml))))
+    if len(names) > _MAX_NAMES:
         raise BadSitemap(f"it has more than {_MAX_NAMES:,} different tags")
 
 

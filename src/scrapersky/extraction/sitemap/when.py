@@ -31,17 +31,30 @@ def parse_moments(
     texts: Sequence[str | None],
 ) -> tuple[list[datetime | None], list[Precision | None]]:
     """Read a column of times, with the same result as one by one but faster."""
+    written = [text for text in texts if text is not None]
+    times, precision = _alike(written)
+    if precision is None:
+        known = {text: parse_moment(text) for text in set(texts)}
+        moments = [known[text] for text in texts]
+        return [when for when, _ in moments], [of for _, of in moments]
+    if len(written) == len(texts):
+        return [*times], [precision] * len(times)
+    rest = iter(times)
+    whens = [None if text is None else next(rest) for text in texts]
+    return whens, [None if text is None else precision for text in texts]
+
+
+def _alike(texts: Sequence[str]) -> tuple[list[datetime], Precision | None]:
+    """Read times that are all in UTC and written in the same usual way."""
+    lengths = set(map(len, texts))
+    precision = _BY_LENGTH.get(lengths.pop()) if len(lengths) == 1 else None
+    if precision is None:
+        return [], None
     try:
-        lengths = set(map(len, texts))  # type: ignore[arg-type]  # None is a TypeError
-        if len(lengths) == 1 and (precision := _BY_LENGTH.get(lengths.pop())):
-            times = list(map(datetime.fromisoformat, texts))  # type: ignore[arg-type]
-            if {when.tzinfo for when in times} == {UTC}:
-                return [*times], [precision] * len(times)
-    except (TypeError, ValueError):
-        pass
-    known = {text: parse_moment(text) for text in set(texts)}
-    moments = [known[text] for text in texts]
-    return [when for when, _ in moments], [precision for _, precision in moments]
+        times = list(map(datetime.fromisoformat, texts))
+    except ValueError:
+        return [], None
+    return times, precision if {when.tzinfo for when in times} == {UTC} else None
 
 
 # Nearly every lastmod is one of these: 2026-11-15, then with T09:30, Z, +01:00, ...
