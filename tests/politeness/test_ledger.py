@@ -228,6 +228,42 @@ async def test_an_idle_lease_is_returned_for_others(engine: AsyncEngine) -> None
         assert await turn(other, "shop.example", patience=PATIENCE)
 
 
+async def test_old_hosts_are_forgotten_but_pauses_are_kept(
+    ledgers: list[PostgresLedger], engine: AsyncEngine
+) -> None:
+    one, _ = ledgers
+    old = datetime.now(UTC) - timedelta(days=8)
+    await one.keep_robots(
+        "https://old.example", StoredRobots(RobotsState.ABSENT, "", "", old)
+    )
+    await turn(one, "used.example")
+    await one.pause("paused.example", None, why="by an operator")
+    async with engine.begin() as connection:
+        await connection.execute(
+            text(
+                "INSERT INTO hosts (key, next_at, updated_at) VALUES ('old.example', "
+                "clock_timestamp() - interval '8 days', clock_timestamp() - interval '8 days')"
+            )
+        )
+        await connection.execute(
+            text(
+                "UPDATE hosts SET updated_at = '2020-01-01' WHERE key = 'paused.example'"
+            )
+        )
+
+    await one.purge()
+
+    async with engine.connect() as connection:
+        left = (
+            await connection.scalars(text("SELECT key FROM hosts ORDER BY key"))
+        ).all()
+        robots = (
+            await connection.scalars(text("SELECT origin FROM host_robots"))
+        ).all()
+    assert list(left) == ["paused.example", "used.example"]
+    assert list(robots) == []
+
+
 async def test_without_the_database_it_is_nobodys_turn() -> None:
     nowhere = connect(parse_target("postgresql://nobody@127.0.0.1:1/none"))
     async with PostgresLedger(nowhere) as ledger:

@@ -176,6 +176,11 @@ class PostgresLedger:
         except DATABASE_TROUBLE as trouble:
             log.warning("ledger.unreachable", error=type(trouble).__name__)
 
+    async def purge(self, age: timedelta = timedelta(days=7)) -> None:
+        """Forget hosts and robots.txt files unused for so long; pauses are kept."""
+        await self._execute(statement.FORGET_ROBOTS, age=age)
+        await self._execute(statement.FORGET_HOSTS, age=age)
+
     def _covers_a_request(self, key: str) -> bool:
         lease = self._leases.get(key)
         return lease is not None and lease.until - time.monotonic() > self._reserve

@@ -130,5 +130,15 @@ KEEP_ROBOTS = text(
 )
 
 FORGET_ROBOTS = text(
-    "DELETE FROM host_robots WHERE expires_at < clock_timestamp() - interval '7 days'"
+    "DELETE FROM host_robots WHERE expires_at < clock_timestamp() - CAST(:age AS interval)"
+)
+
+FORGET_HOSTS = text(
+    """
+    DELETE FROM hosts
+    WHERE updated_at < clock_timestamp() - CAST(:age AS interval)
+      AND next_at < clock_timestamp()
+      AND (lease_until IS NULL OR lease_until < clock_timestamp())
+      AND (paused_until IS NULL OR paused_until < clock_timestamp())
+    """
 )
