@@ -17,11 +17,8 @@ MINUTES_A_DAY = 24 * 60
 OSM_DAYS = ("mo", "tu", "we", "th", "fr", "sa", "su")
 
 LONGEST_TEXT = 1000
-RULE = re.compile(
-    r"^(?P<days>(?:(?:mo|tu|we|th|fr|sa|su|ph|sh)(?:\s*-\s*(?:mo|tu|we|th|fr|sa|su))?"
-    r"\s*,?\s*)*)\s*:?\s*(?P<times>off|closed|open|24/7|[\d:.,\s\-]*)$",
-    re.IGNORECASE,
-)
+TIMES = re.compile(r"\d|off\b|closed\b|open\b", re.IGNORECASE)
+DAY_RANGE = re.compile(r"(mo|tu|we|th|fr|sa|su|ph|sh)(?: ?- ?(mo|tu|we|th|fr|sa|su))?")
 SPAN = re.compile(r"^(\d{1,2})[:.](\d{2})\s*-\s*(\d{1,2})[:.](\d{2})$")
 ADDITION = re.compile(r",\s*(?=(?:mo|tu|we|th|fr|sa|su|ph|sh)\b)", re.IGNORECASE)
 
@@ -64,33 +61,34 @@ def split_additions(rule: str) -> list[str]:
 
 def read_rule(rule: str) -> tuple[list[str], list[list[str]]] | None:
     """Read one rule into its weekdays and its times; None if it is not understood."""
-    if rule == "24/7":
-        return list(DAYS), [list(WHOLE_DAY)]
-    if (match := RULE.match(rule)) is None:
+    begins = TIMES.search(rule)
+    start = begins.start() if begins else len(rule)
+    named, times = rule[:start].strip(" :,").lower(), rule[start:].strip().lower()
+    days = read_days(named) if named else list(DAYS)
+    if days is None or not (named or times):
         return None
-    named = match["days"].strip(" ,")
-    days = list(named_days(named.lower())) if named else list(DAYS)
-    times = match["times"].strip().lower()
     if times in {"off", "closed"}:
         return days, []
-    if times in {"open", "24/7"} or (named and not times):
+    if times in {"", "open", "24/7"}:
         return days, [list(WHOLE_DAY)]
     spans = [read_span(part.strip()) for part in times.split(",")]
-    if not times or None in spans:
-        return None
-    return days, [span for span in spans if span is not None]
+    known = [span for span in spans if span is not None]
+    return (days, known) if len(known) == len(spans) else None
 
 
-def named_days(named: str) -> Iterator[str]:
-    """Give the weekdays of a list such as `mo-fr,su`; holidays are none."""
-    for part in re.split(r"\s*,\s*|\s+(?=[a-z])", named):
-        first, _, last = (side.strip() for side in part.partition("-"))
-        if first not in OSM_DAYS:
+def read_days(named: str) -> list[str] | None:
+    """Read the weekdays of a list such as `mo-fr,su`; holidays are none."""
+    days: list[str] = []
+    for part in re.split(r" ?, ?", named):
+        if (match := DAY_RANGE.fullmatch(part)) is None:
+            return None
+        if match[1] not in OSM_DAYS:
             continue
-        start = OSM_DAYS.index(first)
-        end = OSM_DAYS.index(last) if last else start
-        for step in range((end - start) % len(DAYS) + 1):
-            yield DAYS[(start + step) % len(DAYS)]
+        start = OSM_DAYS.index(match[1])
+        end = OSM_DAYS.index(match[2]) if match[2] else start
+        count = (end - start) % len(DAYS) + 1
+        days += [DAYS[(start + step) % len(DAYS)] for step in range(count)]
+    return days
 
 
 def read_span(text: str) -> list[str] | None:
