@@ -25,3 +25,14 @@ def test_the_label_of_an_italian_tax_number_is_nobody() -> None:
     people = find_contacts(page, "https://acme.it/note-legali").people
 
     assert [person.name for person in people] == ["Giulia Donati"]
+
+
+def test_the_and_between_two_partners_begins_no_name() -> None:
+    page = (
+        "<html lang='es'><body><h1>Restaurante Galindo y Duarte</h1>"
+        "<p>© 2026 Restaurante Galindo y Duarte</p></body></html>"
+    )
+
+    people = find_contacts(page, "https://acme.es/").people
+
+    assert people == ()

@@ -307,6 +307,8 @@ def _names_in_run(
             (has_given or has_title or is_start)
             and word not in _SOFT
             and word not in _HARD
+            # The "y" of "Galindo y Duarte" is no initial.
+            and not tokens[place][2][0].islower()
         ):
             stop = _name_stop(tokens, place)
             if stop:
