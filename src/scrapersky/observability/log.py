@@ -2,6 +2,7 @@
 
 import logging
 import sys
+from functools import lru_cache
 from typing import Any, Literal
 
 import orjson
@@ -57,9 +58,15 @@ def configure_logs(level: str = "INFO", form: Format = "auto") -> None:
 def mask_secrets(_logger: WrappedLogger, _method: str, event: EventDict) -> EventDict:
     """Replace values whose name says that they are nobody's business."""
     for key in event:
-        if any(word in key.lower() for word in SECRET_WORDS):
+        if is_secret(key):
             event[key] = MASK
     return event
+
+
+@lru_cache(maxsize=1024)
+def is_secret(name: str) -> bool:
+    """Say whether a value of this name must not be shown."""
+    return any(word in name.lower() for word in SECRET_WORDS)
 
 
 def make_printable(_logger: WrappedLogger, _method: str, event: EventDict) -> EventDict:
