@@ -68,15 +68,11 @@ def a_google(base_url: str, *, key: str = KEY, **changes: Any) -> GooglePlaces:
     )
 
 
-def an_osm(
-    interpreter: str, nominatim_url: str | None = None, **changes: Any
-) -> OpenStreetMap:
+def an_osm(interpreter: str, **changes: Any) -> OpenStreetMap:
+    geocoder = changes.pop("geocoder", None)
     settings = OverpassSettings(
         url=interpreter, interval=timedelta(0), patience=HASTY, page_size=40
     )
-    geocoder = None
-    if nominatim_url is not None:
-        geocoder = a_nominatim(nominatim_url)
     return OpenStreetMap(
         replace(settings, **changes), user_agent=AGENT, geocoder=geocoder
     )

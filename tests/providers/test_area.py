@@ -1,7 +1,7 @@
 import math
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from scrapersky.providers.area import (
@@ -27,6 +27,7 @@ def boxes(draw: st.DrawFn) -> Box:
     return Box(south, draw(longitudes), north, draw(longitudes))
 
 
+@settings(deadline=None)
 @given(box=boxes(), point=points)
 def test_a_point_of_a_box_is_in_one_of_its_quarters(box: Box, point: Point) -> None:
     inside = [box.quarter(which).contains(point) for which in range(4)]
@@ -36,6 +37,7 @@ def test_a_point_of_a_box_is_in_one_of_its_quarters(box: Box, point: Point) -> N
     assert any(inside) == box.contains(point) or near
 
 
+@settings(deadline=None)
 @given(box=boxes())
 def test_quarters_are_half_as_wide_and_high(box: Box) -> None:
     quarter = box.quarter(2)
@@ -44,6 +46,7 @@ def test_quarters_are_half_as_wide_and_high(box: Box) -> None:
     assert quarter.north == box.north
 
 
+@settings(deadline=None)
 @given(centre=points, radius=st.floats(10, 200_000), point=points)
 def test_the_box_around_a_circle_holds_all_of_it(
     centre: Point, radius: float, point: Point
@@ -53,6 +56,7 @@ def test_the_box_around_a_circle_holds_all_of_it(
     assert not circle.contains(point) or circle.bounds.contains(point)
 
 
+@settings(deadline=None)
 @given(centre=points, radius=st.floats(100, 200_000), box=boxes(), point=points)
 def test_a_box_with_a_point_of_the_circle_touches_it(
     centre: Point, radius: float, box: Box, point: Point
@@ -63,6 +67,7 @@ def test_a_box_with_a_point_of_the_circle_touches_it(
     assert not shared or circle.touches(box)
 
 
+@settings(deadline=None)
 @given(
     corners=st.lists(
         st.builds(Point, st.floats(-60, 60), st.floats(-80, 80)), min_size=3, max_size=8

@@ -1,7 +1,7 @@
 import time
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from scrapersky.providers.hours import DAYS, week_from_osm, week_from_periods
@@ -86,6 +86,7 @@ def test_what_goes_beyond_it_is_unknown_and_not_guessed(text: str) -> None:
     assert week_from_osm(text) is None
 
 
+@settings(deadline=None)
 @given(st.text("MoTuPH0123456789:-,; off/24", max_size=60))
 def test_any_text_is_a_whole_week_or_unknown(text: str) -> None:
     week = week_from_osm(text)

@@ -1,0 +1,471 @@
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from scrapersky.errors import BadPlaceFile, BadPlaceQuery
+from scrapersky.providers.area import Box
+from scrapersky.providers.files import FileSettings, PlaceFiles
+from scrapersky.providers.purse import LocalPurse
+from scrapersky.providers.source import (
+    BusinessStatus,
+    FoundPlace,
+    PlaceQuery,
+    Resume,
+    RowProblem,
+)
+from tests.providers.rig import collect, ids_in, write_csv
+from tests.providers.town import a_town
+
+Import = Callable[..., "list[FoundPlace]"]
+
+
+async def read(
+    directory: Path, content: str | bytes, name: str = "places.csv", **asked: str
+) -> tuple[list[FoundPlace], list[RowProblem]]:
+    data = content.encode() if isinstance(content, str) else content
+    (directory / name).write_bytes(data)
+    source = PlaceFiles(FileSettings(directory))
+    pages = await collect(source, PlaceQuery(file=name, **asked))  # type: ignore[arg-type]
+    places = [place for page in pages for place in page.places]
+    return places, [problem for page in pages for problem in page.problems]
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "name,website\nErfunden,erfunden.example\n",
+        "name;website\nErfunden;erfunden.example\n",
+        "name\twebsite\nErfunden\terfunden.example\n",
+        "name|website\r\nErfunden|erfunden.example\r\n",
+        '"Name","Website"\n"Erfunden","erfunden.example"\n',
+        "sep=;\nname;website\nErfunden;erfunden.example\n",
+        "\n\nFirma;Webseite\nErfunden;https://erfunden.example/\n",
+        "Company Name,Company Domain\nErfunden,erfunden.example",
+        "NOMBRE,Sitio Web\nErfunden,http://erfunden.example",
+        "website,name,unknown\nerfunden.example,Erfunden,x\n\n",
+        'name,notes,website\nErfunden,"a, b\nand; c",erfunden.example\n',
+    ],
+)
+async def test_any_dialect_is_read(tmp_path: Path, content: str) -> None:
+    places, problems = await read(tmp_path, content)
+
+    assert [place.name for place in places] == ["Erfunden"]
+    assert places[0].website in {
+        "https://erfunden.example/",
+        "http://erfunden.example/",
+    }
+    assert problems == []
+
+
+@pytest.mark.parametrize(
+    "encoding",
+    [
+        "utf-8",
+        "utf-8-sig",
+        "utf-16",
+        "utf-16-le",
+        "utf-16-be",
+        "utf-32",
+        "cp1252",
+        "latin-1",
+    ],
+)
+async def test_any_encoding_is_read(tmp_path: Path, encoding: str) -> None:
+    content = "name,city\nBäckerei Erfunden,Köln\n" + "Café,Zürich\n" * 3
+    content += "Straßenbäcker,Münster\n"
+
+    places, _ = await read(tmp_path, content.encode(encoding))
+
+    assert [place.name for place in places] == [
+        "Bäckerei Erfunden",
+        "Café",
+        "Straßenbäcker",
+    ]
+
+
+async def test_a_wrong_letter_at_the_very_end_does_not_spoil_the_rest(
+    tmp_path: Path,
+) -> None:
+    rows = "".join(f"Business {n},b{n}.example\n" for n in range(60_000))
+    content = b"name,website\n" + rows.encode() + "Café,cafe.example\n".encode("cp1252")
+
+    places, _ = await read(tmp_path, content)
+
+    assert len(places) == 60_001
+    assert places[-1].name == "Café"
+
+
+async def test_a_bare_list_of_domains_is_enough(tmp_path: Path) -> None:
+    places, problems = await read(
+        tmp_path, "eins.example\nhttps://zwei.example/a\n", "d.txt"
+    )
+
+    assert [place.website for place in places] == [
+        "https://eins.example/",
+        "https://zwei.example/a",
+    ]
+    assert problems == []
+
+
+async def test_every_column_arrives(tmp_path: Path) -> None:
+    header = (
+        "id;Business Name;Webseite;Telefon;E-Mail;Straße;Hausnummer;PLZ;Ort;Land;Lat;Lng;"
+        "Rating;Reviews;Kategorie;Business Status;Opening Hours;Facebook"
+    )
+    row = (
+        "7;Praxis Erfunden;praxis.example;089 654321;a@praxis.example, b@praxis.example;"
+        "Erfundene Gasse;12;80331;München;Deutschland;48,1;11,5;4,5;1.234;Zahnarzt|Praxis;"
+        "CLOSED_TEMPORARILY;Mo-Fr 08:00-12:00;https://www.facebook.com/erfunden"
+    )
+    places, problems = await read(tmp_path, f"{header}\n{row}\n")
+
+    place = places[0]
+    facts = PlaceFiles(FileSettings(tmp_path)).facts(place.raw)
+    assert problems == []
+    assert (place.latitude, place.longitude) == (48.1, 11.5)
+    assert (place.rating, place.reviews_count) == (4.5, 1234)
+    assert place.categories == ("Zahnarzt", "Praxis")
+    assert place.business_status is BusinessStatus.CLOSED_TEMPORARILY
+    assert facts.street == "Erfundene Gasse 12"
+    assert (facts.postal_code, facts.city, facts.country) == ("80331", "München", "DE")
+    assert facts.phone == "+4989654321"
+    assert facts.emails == ("a@praxis.example", "b@praxis.example")
+    assert facts.links == ("https://www.facebook.com/erfunden",)
+    assert facts.hours is not None
+    assert facts.hours["mon"] == [["08:00", "12:00"]]
+
+
+async def test_a_bad_row_is_told_with_its_line_and_harms_no_other(
+    tmp_path: Path,
+) -> None:
+    content = (
+        "name,website,lat,lng\n"
+        "Eins,eins.example,48,11\n"
+        ",,48,11\n"
+        '"Zwei\nzweite Zeile",zwei.example,999,11\n'
+        "Drei,drei.example,48,11,too,many\n"
+        "Vier,no url at all,48,11\n"
+        "Fünf\n"
+    )
+
+    places, problems = await read(tmp_path, content)
+
+    assert [place.name for place in places] == [
+        "Eins",
+        "Zwei\nzweite Zeile",
+        "Vier",
+        "Fünf",
+    ]
+    assert [(p.line, p.is_fatal) for p in problems] == [
+        (3, True),
+        (4, False),
+        (6, True),
+        (7, False),
+    ]
+    assert places[1].latitude is None
+
+
+@pytest.mark.parametrize(
+    ("cell", "name"),
+    [
+        ('="Erfunden"', "Erfunden"),
+        ("'=Erfunden", None),
+        ("=1+1", None),
+        ('=HYPERLINK(""http://evil.example"",""x"")', None),
+        ("@SUM(1+1)*cmd|' /C calc'!A0", None),
+        ("+cmd|' /C calc'!A0", None),
+        ("-2+3+cmd|' /C calc'!A0", None),
+        ("@home", "@home"),
+        ("- Erfunden -", "- Erfunden -"),
+    ],
+)
+async def test_a_formula_is_no_value(
+    tmp_path: Path, cell: str, name: str | None
+) -> None:
+    quoted = cell if cell.startswith('="') else cell.replace('""', '"')
+    escaped = quoted.replace('"', '""')
+    content = f'name,website\n"{escaped}",erfunden.example\n'
+
+    places, problems = await read(tmp_path, content)
+
+    assert places[0].name == name
+    assert bool(problems) == (name is None)
+    assert "cmd" not in json.dumps(places[0].raw)
+
+
+async def test_a_phone_number_is_no_formula(tmp_path: Path) -> None:
+    places, problems = await read(tmp_path, "name,phone\nErfunden,+1 (512) 555-0123\n")
+
+    assert places[0].phone == "+1 (512) 555-0123"
+    assert problems == []
+
+
+async def test_reading_twice_gives_the_same_ids(tmp_path: Path) -> None:
+    town = a_town(50)
+    write_csv(tmp_path / "one.csv", town)
+    write_csv(tmp_path / "two.csv", reversed(town))
+    source = PlaceFiles(FileSettings(tmp_path))
+
+    one = await collect(source, PlaceQuery(file="one.csv"))
+    again = await collect(source, PlaceQuery(file="one.csv"))
+    two = await collect(source, PlaceQuery(file="two.csv"))
+
+    assert ids_in(one) == ids_in(again)
+    assert set(ids_in(one)) == set(ids_in(two))
+
+
+async def test_ids_of_a_file_belong_to_its_dataset(tmp_path: Path) -> None:
+    content = "id,name\n1,Erfunden\n"
+
+    first, _ = await read(tmp_path, content, "a.csv")
+    other, _ = await read(tmp_path, content, "b.csv")
+    named, _ = await read(
+        tmp_path, content.replace("Erf", "Neu-Erf"), "b.csv", dataset="a.csv"
+    )
+
+    assert first[0].source_place_id != other[0].source_place_id
+    assert first[0].source_place_id == named[0].source_place_id
+
+
+async def test_a_row_that_stands_twice_is_one_place(tmp_path: Path) -> None:
+    content = "name,website\n" + "Erfunden,erfunden.example\n" * 3
+    (tmp_path / "a.csv").write_text(content)
+
+    pages = await collect(PlaceFiles(FileSettings(tmp_path)), PlaceQuery(file="a.csv"))
+
+    assert len(ids_in(pages)) == 1
+    assert pages[-1].progress.duplicates == 2
+
+
+async def test_a_file_that_changed_is_read_from_the_top(tmp_path: Path) -> None:
+    write_csv(tmp_path / "a.csv", a_town(30))
+    source = PlaceFiles(FileSettings(tmp_path, page_size=10))
+    query = PlaceQuery(file="a.csv")
+    before = await collect(source, query)
+    write_csv(tmp_path / "a.csv", a_town(40))
+
+    rest = await collect(
+        source, query, resume=Resume(before[1].state, frozenset(ids_in(before[:2])))
+    )
+
+    assert len({*ids_in(before[:2]), *ids_in(rest)}) == 40
+
+
+OVERTURE = {
+    "id": "08f194db1234",
+    "geometry": {"type": "Point", "coordinates": [11.5, 48.1]},
+    "bbox": {"xmin": 11.5, "xmax": 11.5, "ymin": 48.1, "ymax": 48.1},
+    "version": 3,
+    "names": {"primary": "Praxis Erfunden", "common": None, "rules": None},
+    "categories": {"primary": "dentist", "alternate": ["orthodontist"]},
+    "confidence": 0.93,
+    "websites": ["https://praxis.example"],
+    "emails": ["info@praxis.example"],
+    "phones": ["+4989654321"],
+    "socials": ["https://www.facebook.com/123"],
+    "brand": {"names": {"primary": "Erfunden"}},
+    "addresses": [
+        {
+            "freeform": "Erfundene Gasse 12",
+            "locality": "München",
+            "postcode": "80331",
+            "region": "BY",
+            "country": "DE",
+        }
+    ],
+    "operating_status": "open",
+    "sources": [
+        {"property": "", "dataset": "meta", "record_id": "1"},
+        {"property": "", "dataset": "Foursquare", "record_id": "2"},
+    ],
+}
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        json.dumps(OVERTURE),
+        json.dumps({**OVERTURE, "geometry": "POINT (11.5 48.1)"}),
+        json.dumps({**OVERTURE, "geometry": None}),
+        "\x1e"
+        + json.dumps(
+            {
+                "type": "Feature",
+                "id": OVERTURE["id"],
+                "geometry": OVERTURE["geometry"],
+                "properties": {
+                    key: value for key, value in OVERTURE.items() if key != "geometry"
+                },
+            }
+        ),
+    ],
+)
+async def test_overture_is_read_in_every_form(tmp_path: Path, line: str) -> None:
+    places, problems = await read(tmp_path, line + "\n", "places.jsonl")
+
+    place = places[0]
+    facts = PlaceFiles(FileSettings(tmp_path)).facts(place.raw)
+    assert problems == []
+    assert place.name == "Praxis Erfunden"
+    assert (place.latitude, place.longitude) == (48.1, 11.5)
+    assert place.categories == ("dentist", "orthodontist")
+    assert place.licence == facts.licence == "CDLA-Permissive-2.0 AND Apache-2.0"
+    assert place.business_status is BusinessStatus.OPERATING
+    assert facts.emails == ("info@praxis.example",)
+    assert facts.phone == "+4989654321"
+    assert facts.city == "München"
+    assert facts.attributes == {"brand": "Erfunden", "confidence": 0.93}
+
+
+async def test_flat_objects_are_read_like_rows(tmp_path: Path) -> None:
+    rows = [
+        {
+            "name": "Eins",
+            "website": "eins.example",
+            "lat": 48.1,
+            "lng": 11.5,
+            "reviews": 3,
+        },
+        {"Company": "Zwei", "phones": ["+49 89 1", "+49 89 654321"], "open": True},
+        {"title": "=1+1", "url": "drei.example", "nested": {"deep": 1}},
+    ]
+    content = "\n".join(json.dumps(row) for row in rows)
+
+    places, problems = await read(tmp_path, content, "places.ndjson")
+
+    assert [place.name for place in places] == ["Eins", "Zwei", None]
+    assert places[0].latitude == 48.1
+    assert places[0].reviews_count == 3
+    facts = PlaceFiles(FileSettings(tmp_path)).facts(places[1].raw, region="DE")
+    assert facts.phones == ("+4989654321",)
+    assert [(p.line, p.is_fatal) for p in problems] == [(3, False)]
+
+
+async def test_broken_lines_are_told_and_harm_no_other(tmp_path: Path) -> None:
+    content = '{"name": "Eins"}\n{"name": \n[1]\n\n"x"\n{}\n{"name": "Zwei"}\n'
+
+    places, problems = await read(tmp_path, content, "places.jsonl")
+
+    assert [place.name for place in places] == ["Eins", "Zwei"]
+    assert [problem.line for problem in problems] == [2, 3, 5, 6]
+
+
+@pytest.mark.parametrize("name", ["places.csv", "places.jsonl"])
+async def test_an_endless_line_is_left_out(tmp_path: Path, name: str) -> None:
+    is_json = name.endswith("jsonl")
+    head, good = (
+        ("", '{"name": "Eins"}\n')
+        if is_json
+        else ("name,website\n", "Eins,e.example\n")
+    )
+    content = head + good + "x" * 3_000_000 + "\n" + good.replace("Eins", "Zwei")
+
+    places, problems = await read(tmp_path, content, name)
+
+    assert [place.name for place in places] == ["Eins", "Zwei"]
+    assert len(problems) == 1
+
+
+async def test_a_quote_that_never_closes_is_told(tmp_path: Path) -> None:
+    content = (
+        'name,website\nEins,eins.example\n"Zwei,zwei.example\n'
+        + "Drei,d.example\n" * 20_000
+    )
+
+    places, problems = await read(tmp_path, content)
+
+    assert places[0].name == "Eins"
+    assert problems[0].line == 3
+    assert "CSV" in problems[0].why
+
+
+@pytest.mark.parametrize(
+    ("content", "name", "why"),
+    [
+        (b"", "a.csv", "empty"),
+        (b"\n \n", "a.csv", "empty"),
+        (b"colour,size\nred,3\n", "a.csv", "no column"),
+        (b"PK\x03\x04rest", "a.xlsx", "spreadsheet"),
+        (b"PK\x03\x04rest", "a.csv", "spreadsheet"),
+        (b'[{"name": "x"}]', "a.json", "array"),
+    ],
+)
+async def test_a_file_without_places_is_refused_with_a_reason(
+    tmp_path: Path, content: bytes, name: str, why: str
+) -> None:
+    with pytest.raises(BadPlaceFile, match=why):
+        await read(tmp_path, content, name)
+
+
+@pytest.mark.parametrize(
+    "name", ["../secret.csv", "/etc/passwd", "missing.csv", ".", "link.csv", "a\x00b"]
+)
+async def test_no_file_outside_the_directory_is_read(tmp_path: Path, name: str) -> None:
+    inside = tmp_path / "imports"
+    inside.mkdir()
+    (tmp_path / "secret.csv").write_text("name\nSecret\n")
+    (inside / "link.csv").symlink_to(tmp_path / "secret.csv")
+    source = PlaceFiles(FileSettings(inside))
+
+    with pytest.raises(BadPlaceFile):
+        await collect(source, PlaceQuery(file=name))
+
+
+async def test_a_search_without_a_file_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(BadPlaceQuery):
+        await collect(PlaceFiles(FileSettings(tmp_path)), PlaceQuery())
+
+
+async def test_an_area_leaves_out_what_lies_outside(tmp_path: Path) -> None:
+    content = "name,lat,lng\nInside,1,1\nOutside,9,9\nAnywhere,,\n"
+    (tmp_path / "a.csv").write_text(content)
+
+    pages = await collect(
+        PlaceFiles(FileSettings(tmp_path)),
+        PlaceQuery(file="a.csv", area=Box(0, 0, 2, 2)),
+    )
+
+    names = [place.name for page in pages for place in page.places]
+    assert names == ["Inside", "Anywhere"]
+
+
+async def test_rows_that_could_not_be_used_are_in_the_coverage(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("name,website\nEins,\n,\n,x y\n")
+
+    pages = await collect(PlaceFiles(FileSettings(tmp_path)), PlaceQuery(file="a.csv"))
+
+    coverage = pages[-1].coverage
+    assert coverage is not None
+    assert not coverage.is_complete
+    assert "1 rows could not be used" in coverage.why
+
+
+async def test_a_large_file_is_not_kept_in_memory(tmp_path: Path) -> None:
+    path = tmp_path / "large.csv"
+    with path.open("w") as file:
+        file.write("name,website,notes\n")
+        for number in range(30_000):
+            file.write(f"Business {number},b{number}.example,{'x' * 500}\n")
+    source = PlaceFiles(FileSettings(tmp_path))
+
+    count = 0
+    async for page in source.search(PlaceQuery(file="large.csv"), LocalPurse()):
+        assert len(page.places) <= 500
+        count += len(page.places)
+
+    assert count == 30_000
+
+
+def test_a_query_survives_json() -> None:
+    query = PlaceQuery(business_type="dentist", area=Box(0, 0, 1, 1), limit=3)
+
+    assert PlaceQuery.from_json(json.loads(json.dumps(query.to_json()))) == query
+    assert query.fingerprint == replace(query).fingerprint
+    assert query.fingerprint != replace(query, limit=4).fingerprint
+    with pytest.raises(BadPlaceQuery, match="colour"):
+        PlaceQuery.from_json({"colour": "red"})
+    with pytest.raises(BadPlaceQuery):
+        PlaceQuery.from_json({"area": {"box": [1]}})
