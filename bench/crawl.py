@@ -27,13 +27,14 @@ import psutil
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from bench.crawl_peers import town
-from tests.zoo import namespace
-from tests.zoo.run import run_apart
+from bench.crawl_peers import town  # noqa: E402 - needs the path set above
+from tests.zoo import namespace  # noqa: E402
+from tests.zoo.run import run_apart  # noqa: E402
 
 HOSTS = 100
 PEERS: dict[str, Sequence[str]] = {
-    "this crawler": ("ours", "2"),
+    "this crawler": ("ours", "1"),
+    "this crawler, without children": ("ours", "0"),
     "bare aiohttp + turbohtml": ("bare_aiohttp",),
     "Scrapy": ("scrapy_peer",),
     "Crawlee ParselCrawler": ("crawlee_peer", "parsel"),
@@ -207,7 +208,8 @@ def main() -> None:
     pace = "0.1" if quick else "1"
     hostile = run_apart(["--pace", pace], lane=lane, timeout=600)
     show_hostile(hostile)
-    mixed = run_apart(["--pace", pace, "--mixed"], lane=lane, timeout=600)
+    rounds = "1" if quick else "4"
+    mixed = run_apart(["--mixed", "--rounds", rounds], lane=lane, timeout=600)
     print(
         f"50 healthy hosts beside 50 hostile ones: {mixed['complete']:.0%} complete, "
         f"p95 {mixed['p95_alone'] * 1000:.0f} ms alone, "

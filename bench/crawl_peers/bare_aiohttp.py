@@ -19,7 +19,7 @@ async def main() -> None:
         for url in queue:
             async with session.get(url) as answer:
                 body = b"".join([chunk async for chunk in answer.content.iter_any()])
-            timed.taken.add(*read(body, url))
+            timed.taken.add(*read(body))
 
     connector = aiohttp.TCPConnector(limit=CONCURRENCY)
     async with aiohttp.ClientSession(connector=connector) as session:

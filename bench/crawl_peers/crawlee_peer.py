@@ -3,7 +3,6 @@
 import asyncio
 import logging
 import sys
-from urllib.parse import urljoin
 
 from crawlee import ConcurrencySettings
 from crawlee.configuration import Configuration
@@ -36,8 +35,7 @@ async def parsel(urls: list[str], timed: Timed) -> None:
     async def handle(context: ParselCrawlingContext) -> None:
         page = context.selector
         title = page.css("title::text").get("")
-        base = context.request.url
-        links = [urljoin(base, href) for href in page.css("a::attr(href)").getall()]
+        links = page.css("a::attr(href)").getall()
         body = await context.http_response.read()
         timed.taken.add(title, links, find_emails(body.decode()))
 
@@ -57,7 +55,7 @@ async def plain(urls: list[str], timed: Timed) -> None:
     @crawler.router.default_handler
     async def handle(context: HttpCrawlingContext) -> None:
         body = await context.http_response.read()
-        timed.taken.add(*read(body, context.request.url))
+        timed.taken.add(*read(body))
 
     with timed:
         await crawler.run(urls)

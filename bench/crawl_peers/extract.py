@@ -2,7 +2,6 @@
 
 import re
 from dataclasses import dataclass, field
-from urllib.parse import urljoin
 
 import turbohtml
 
@@ -49,8 +48,8 @@ def find_emails(text: str) -> set[str]:
     return found
 
 
-def read(body: bytes, url: str) -> tuple[str, list[str], set[str]]:
-    """Return title, absolute links and addresses of a page."""
+def read(body: bytes) -> tuple[str, list[str], set[str]]:
+    """Return title, links as written, and addresses of a page."""
     text = body.decode("utf-8", "replace")
     document = turbohtml.parse(text, positions=False)
     title = ""
@@ -59,5 +58,5 @@ def read(body: bytes, url: str) -> tuple[str, list[str], set[str]]:
         if element.tag == "title":
             title = title or element.text
         elif href := element.attr("href"):
-            links.append(href if "://" in href else urljoin(url, href))
+            links.append(href)
     return title, links, find_emails(text)

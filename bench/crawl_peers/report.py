@@ -1,11 +1,12 @@
 """How a timed crawler tells the harness what it did."""
 
 import json
-import resource
 import sys
 import time
 from types import TracebackType
-from typing import Self
+from typing import Any, Self
+
+import psutil
 
 from bench.crawl_peers.extract import Taken
 
@@ -16,6 +17,7 @@ class Timed:
     def __init__(self) -> None:
         self.taken = Taken()
         self.began = self.cpu = 0.0
+        self.result: dict[str, Any] = {}
 
     def __enter__(self) -> Self:
         self.cpu = cpu_seconds()
@@ -29,19 +31,20 @@ class Timed:
         trace: TracebackType | None,
     ) -> None:
         seconds = time.perf_counter() - self.began
-        # The children's share appears once they were waited for, so look a bit later.
-        self.result = {"seconds": seconds, **self.taken.summary()}
+        cpu = cpu_seconds() - self.cpu
+        self.result = {"seconds": seconds, "cpu": cpu, **self.taken.summary()}
 
     def say(self) -> None:
         """Print the result as the last line of the output."""
-        print(json.dumps({**self.result, "cpu": cpu_seconds() - self.cpu}), flush=True)
+        print(json.dumps(self.result), flush=True)
 
 
 def cpu_seconds() -> float:
-    """Return the processor time of this process and its ended children."""
-    own = resource.getrusage(resource.RUSAGE_SELF)
-    children = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return own.ru_utime + own.ru_stime + children.ru_utime + children.ru_stime
+    """Return the processor time of this process and its living children."""
+    me = psutil.Process()
+    tree = [me, *me.children(recursive=True)]
+    times = [process.cpu_times() for process in tree]
+    return sum(each.user + each.system for each in times)
 
 
 def given_urls() -> list[str]:

@@ -24,7 +24,7 @@ class Shops(scrapy.Spider):
 
     def parse(self, response: Any) -> Iterator[Any]:
         title = response.css("title::text").get("")
-        links = [response.urljoin(h) for h in response.css("a::attr(href)").getall()]
+        links = response.css("a::attr(href)").getall()
         TIMED.taken.add(title, links, find_emails(response.text))
         yield from ()
 

@@ -16,7 +16,41 @@ PAGE_BYTES = 20_000
 LINKS = 60
 EMAILS = 3
 ROBOTS = b"User-agent: *\nDisallow: /private/\nAllow: /\n"
-WORDS = ["bakery", "bread", "fresh", "town", "hall", "service", "customer", "repair", "garden", "family", "quality", "opening", "hours", "monday", "friday", "street", "visit", "phone", "workshop", "delivery", "offer", "since", "master", "craft", "wood", "window", "roof", "paint", "bicycle", "dental", "practice", "lawyer", "notary"]
+WORDS = [
+    "bakery",
+    "bread",
+    "fresh",
+    "town",
+    "hall",
+    "service",
+    "customer",
+    "repair",
+    "garden",
+    "family",
+    "quality",
+    "opening",
+    "hours",
+    "monday",
+    "friday",
+    "street",
+    "visit",
+    "phone",
+    "workshop",
+    "delivery",
+    "offer",
+    "since",
+    "master",
+    "craft",
+    "wood",
+    "window",
+    "roof",
+    "paint",
+    "bicycle",
+    "dental",
+    "practice",
+    "lawyer",
+    "notary",
+]
 
 
 def host(number: int) -> str:

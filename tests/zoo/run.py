@@ -29,7 +29,6 @@ from tests.zoo.rig import ROOT, Rig, environment, raise_open_files
 from tests.zoo.wiretap import Wiretap
 
 PAGES_EACH = 4
-ROUNDS = 2
 USUAL_DELAY = CrawlerPolicy().host_delay
 PESTS = (
     *("1", "2", "3", "4", "5", "6", "7", "7b", "8", "10", "11a", "12b", "13"),
@@ -376,7 +375,7 @@ class Mixture:
     peak_memory: int
 
 
-async def mix(lane: str) -> Mixture:
+async def mix(lane: str, rounds: int) -> Mixture:
     """Fetch from the good hosts alone, then again beside fifty bad ones.
 
     The policy is the usual one: its delay, and all of its limits.
@@ -388,7 +387,7 @@ async def mix(lane: str) -> Mixture:
     forget_peak()
     async with Rig(lane, 1.0) as rig:
         await rig.ask("yield")
-        for _ in range(ROUNDS):
+        for _ in range(rounds):
             async with make_crawler(rig, delay=USUAL_DELAY) as crawler:
                 alone += await visit_good(crawler, rig)
             async with make_crawler(rig, delay=USUAL_DELAY) as crawler:
@@ -400,7 +399,7 @@ async def mix(lane: str) -> Mixture:
                 tried += sum(await asyncio.gather(*bad))
     before, after = p95(alone), p95(among)
     return Mixture(
-        complete=len(among) / (HEALTHY_SITES * PAGES_EACH * ROUNDS),
+        complete=len(among) / (HEALTHY_SITES * PAGES_EACH * rounds),
         p95_alone=round(before, 4),
         p95_mixed=round(after, 4),
         p95_ratio=round(after / before, 2),
@@ -460,6 +459,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--only", nargs="*", default=())
     parser.add_argument("--mixed", action="store_true")
+    parser.add_argument("--rounds", type=int, default=1)
     return parser.parse_args()
 
 
@@ -467,7 +467,7 @@ if __name__ == "__main__":
     given = arguments()
     raise_open_files()
     if given.mixed:
-        print(json.dumps(asdict(asyncio.run(mix(given.lane)))))
+        print(json.dumps(asdict(asyncio.run(mix(given.lane, given.rounds)))))
     else:
         found = asyncio.run(main(given.lane, given.pace, given.seed, given.only))
         print(json.dumps(asdict(found)))
