@@ -5,6 +5,7 @@ ScraperSkyError
 ├── CurationError           a decision cannot be made as asked (InvalidDecision,
 │                           InvalidCondition, InvalidSubmission, UnknownAction,
 │                           UnknownBatch)
+├── SearchFailed            a search could not be brought to its end
 ├── UnknownJob              the scheduler has no such job
 ├── AlreadyRunning          another process serves this data directory
 ├── DatabaseProblem         the database cannot be used as it is
@@ -83,6 +84,10 @@ class UnknownBatch(CurationError):
     """There is no such batch of this tenant."""
 
     status_code = 404
+
+
+class SearchFailed(ScraperSkyError):
+    """A search could not be brought to its end."""
 
 
 class UnknownJob(ScraperSkyError):

@@ -13,6 +13,7 @@ from scrapersky.api.problem import Problem, install_problems
 from scrapersky.api.request_log import RequestLog
 from scrapersky.db.connection import Target, connect
 from scrapersky.models.check import check_database
+from scrapersky.scheduler.app import World, background_work
 from scrapersky.settings import Settings
 
 log = structlog.get_logger()
@@ -32,8 +33,14 @@ WELCOME = """<!doctype html>
 """
 
 
-def create_app(settings: Settings, target: Target) -> FastAPI:
-    """Build the application for one database; it connects when it starts."""
+def create_app(
+    settings: Settings, target: Target, *, world: World | None = None
+) -> FastAPI:
+    """Build the application for one database; it connects when it starts.
+
+    The stages and their scheduler start and stop with it. `world` stands in for the
+    real one: the demo town, or a test's.
+    """
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
@@ -42,9 +49,14 @@ def create_app(settings: Settings, target: Target) -> FastAPI:
         )
         try:
             await check_database(engine, settings.scheduler_system_user_id)
-            app.state.checks = health.database_checks(engine)
-            log.info("application.started", database=str(target))
-            yield
+            async with background_work(settings, target, world=world) as background:
+                app.state.background = background
+                app.state.checks = {
+                    **health.database_checks(engine),
+                    **health.scheduler_checks(background.schedule),
+                }
+                log.info("application.started", database=str(target))
+                yield
         finally:
             await engine.dispose()
             log.info("application.stopped")

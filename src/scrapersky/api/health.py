@@ -14,6 +14,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 from scrapersky.db.schema import differences
 from scrapersky.errors import ScraperSkyError
 from scrapersky.models import METADATA
+from scrapersky.scheduler.schedule import Schedule
 
 log = structlog.get_logger()
 router = APIRouter(prefix="/health", tags=["health"])
@@ -90,3 +91,14 @@ def database_checks(engine: AsyncEngine) -> dict[str, Check]:
         return f"{len(found)} differences; run `scrapersky doctor`" if found else None
 
     return {"database": database, "migrations": migrations}
+
+
+def scheduler_checks(schedule: Schedule) -> dict[str, Check]:
+    """Check that the scheduler ticks and that every job could be registered."""
+
+    async def scheduler() -> str | None:
+        if schedule.problems:
+            return f"not registered: {', '.join(schedule.problems)}"
+        return None if schedule.is_running else "it does not tick"
+
+    return {"scheduler": scheduler}

@@ -55,9 +55,49 @@ Print every setting with its value and its origin.
 
 Secrets are masked. The environment beats `.env`, which beats the default.
 """
+WORKER = """\
+Run the stages and the scheduler, without the application.
+
+As many as you like, on any number of hosts: they share the work through the database that
+`DATABASE_URL` names. Ctrl-C finishes what is in hand and hands the rest back.
+"""
+RUN = """\
+Search, follow every place to its contacts, and write them to a file.
+
+`scrapersky run "dentists in Austin, TX"` does it all without a person. Ctrl-C keeps what is
+done, and the same command goes on.
+"""
+DEMO = """\
+Run the whole pipeline over a simulated town, and compare with the truth.
+
+Business websites of many kinds on this machine's loopback; no internet, no key. The
+application stays open on the result until Ctrl-C.
+"""
+STAGES = """\
+Print depth, rate, oldest item, failures and pauses of every stage.
+
+`scrapersky stages pause NAME` and `resume NAME` stop a stage and let it go on.
+"""
+DEAD_LETTERS = """\
+List the items that failed for good; inspect, replay or discard them.
+"""
+SUBMIT = """\
+Submit a list of domains, sitemaps or pages.
+
+A line that cannot be used, or is known already, is reported and never fails the rest.
+"""
 VERSION = "Print the version of ScraperSky and of what it stands on."
 
 app.command("scrapersky.cli.up:up", group=run, help=UP)
+app.command("scrapersky.cli.demo:demo", group=run, help=DEMO)
+app.command("scrapersky.cli.run:run", group=run, help=RUN)
+app.command("scrapersky.cli.submit:submit", group=run, help=SUBMIT)
+app.command("scrapersky.cli.worker:worker", group=run, help=WORKER)
+app.command("scrapersky.cli.stages:stages", group=care, help=STAGES)
+app.command(
+    "scrapersky.cli.dead_letters:dead_letters", name="dead-letters", group=care,
+    help=DEAD_LETTERS,
+)  # fmt: skip
 app.command("scrapersky.cli.migrate:migrate", group=care, help=MIGRATE)
 app.command("scrapersky.cli.doctor:doctor", group=care, help=DOCTOR)
 app.command("scrapersky.cli.config:config", group=care, help=CONFIG)

@@ -136,6 +136,9 @@ async def open_tools(
             Crawler(policy, ledger, resolver=world.resolver)
         )
         sandbox = await stack.enter_async_context(Sandbox(preload=PRELOAD))
+        # The children load their libraries while the first searches are still running.
+        warming = asyncio.create_task(sandbox.warm_up(), name="sandbox")
+        stack.callback(warming.cancel)
         sources = await stack.enter_async_context(
             open_sources(provider_settings(settings), extra=world.sources)
         )

@@ -13,7 +13,17 @@ from scrapersky.crawler import Conditions, Fetched
 from scrapersky.engine import Done, Effect, GiveUp, Outcome, Transaction, stage
 from scrapersky.errors import FetchError
 from scrapersky.extraction.contact_page import ContactPage, read_contact_page
-from scrapersky.extraction.contacts import Contacts, Email, Evidence, Phone, PhoneKind
+from scrapersky.extraction.contacts import (
+    Address,
+    Contacts,
+    Email,
+    Evidence,
+    Group,
+    Person,
+    Phone,
+    PhoneKind,
+    Social,
+)
 from scrapersky.kit.clock import utc_now
 from scrapersky.models import Contact, Page
 from scrapersky.models import Evidence as EvidenceRow
@@ -84,6 +94,8 @@ class FoundContact:
     name: str | None = None
     role: str | None = None
     phones: tuple[Phone, ...] = ()
+    address: Address | None = None
+    socials: tuple[Social, ...] = ()
     values: tuple[tuple[str, str, tuple[Evidence, ...], float], ...] = field(
         default_factory=tuple
     )
@@ -101,57 +113,78 @@ def contacts_of(contacts: Contacts) -> list[FoundContact]:
     A phone that stands with an e-mail in a group belongs to that contact; a phone that
     belongs to none is a contact of its own.
     """
-    owned: dict[str, tuple[Phone, ...]] = {}
-    named: dict[str, tuple[str, str | None]] = {}
-    for group in contacts.groups:
-        for email in group.emails:
-            owned.setdefault(email.address, group.phones)
-            if group.person is not None and len(group.emails) == 1:
-                named.setdefault(email.address, (group.person.name, group.person.role))
-    found = [with_email(email, owned, named) for email in contacts.emails]
-    taken = {phone.e164 for contact in found for phone in contact.phones}
-    lone = [
-        phone
+    found = [
+        contact(contacts, group_with(contacts, email=email), email=email)
+        for email in contacts.emails
+    ]
+    taken = {phone.e164 for each in found for phone in each.phones}
+    return found + [
+        contact(contacts, group_with(contacts, phone=phone), phone=phone)
         for phone in contacts.phones
         if phone.e164 not in taken and phone.kind is not PhoneKind.FAX
     ]
-    return found + [with_phone(phone, contacts) for phone in lone]
 
 
-def with_email(
-    email: Email,
-    owned: dict[str, tuple[Phone, ...]],
-    named: dict[str, tuple[str, str | None]],
+def group_with(
+    contacts: Contacts, *, email: Email | None = None, phone: Phone | None = None
+) -> Group | None:
+    """Return the group a value stands in; a phone's only if no e-mail owns it."""
+    for group in contacts.groups:
+        if email is not None and email in group.emails:
+            return group
+        if phone is not None and phone in group.phones and not group.emails:
+            return group
+    return None
+
+
+def contact(
+    contacts: Contacts,
+    group: Group | None,
+    *,
+    email: Email | None = None,
+    phone: Phone | None = None,
 ) -> FoundContact:
-    """Make the contact of one e-mail address."""
-    phones = owned.get(email.address, ())
-    name, role = named.get(email.address, (None, None))
-    voice = next((phone for phone in phones if phone.kind is not PhoneKind.FAX), None)
-    values = [("email", email.address, email.evidence, email.confidence)]
-    values += phone_values(phones)
-    return FoundContact(email, voice, name, role, phones, tuple(values))
+    """Make one contact of a value and of what stands with it.
 
-
-def with_phone(phone: Phone, contacts: Contacts) -> FoundContact:
-    """Make the contact of a phone number that no e-mail address goes with."""
-    person = next(
-        (
-            group.person
-            for group in contacts.groups
-            if group.person and not group.emails and phone in group.phones
-        ),
-        None,
+    The page's only address is everyone's; where there are several, the group's alone.
+    """
+    phones = group.phones if group and email else (phone,) if phone else ()
+    is_personal = group is not None and len(group.emails) <= 1
+    person = group.person if group and is_personal else None
+    address = group.address if group else None
+    if address is None and len(contacts.addresses) == 1:
+        address = contacts.addresses[0]
+    voice = next((one for one in phones if one.kind is not PhoneKind.FAX), None)
+    return FoundContact(
+        email=email,
+        phone=voice,
+        name=person.name if person else None,
+        role=person.role if person else None,
+        phones=phones,
+        address=address,
+        socials=contacts.socials,
+        values=tuple(values(email, phones, person, address, contacts.socials)),
     )
-    name, role = (person.name, person.role) if person else (None, None)
-    return FoundContact(None, phone, name, role, (phone,), tuple(phone_values([phone])))
 
 
-def phone_values(
+def values(
+    email: Email | None,
     phones: Iterable[Phone],
+    person: Person | None,
+    address: Address | None,
+    socials: Iterable[Social],
 ) -> Iterator[tuple[str, str, tuple[Evidence, ...], float]]:
-    """Write phones as values with their evidence."""
+    """Yield every value of a contact with its evidence."""
+    if email is not None:
+        yield "email", email.address, email.evidence, email.confidence
     for phone in phones:
         yield phone.kind.value, phone.e164, phone.evidence, phone.confidence
+    if person is not None:
+        yield "name", person.name, person.evidence, person.confidence
+    if address is not None:
+        yield "address", address.text, address.evidence, address.confidence
+    for social in socials:
+        yield social.network, social.url, social.evidence, social.confidence
 
 
 def note_unchanged(page: Page) -> Effect:
@@ -254,6 +287,8 @@ async def store_contact(
         role=person.role,
         phone=person.phone.e164 if person.phone else None,
         phones={phone.e164: phone_facts(phone) for phone in person.phones},
+        address=address_facts(person.address),
+        social_links={social.network: social.url for social in person.socials},
         confidence=person.confidence,
     )
     given = statement.excluded
@@ -270,11 +305,27 @@ async def store_contact(
             "role": func.coalesce(Contact.role, given.role),
             "phone": func.coalesce(Contact.phone, given.phone),
             "phones": Contact.phones.op("||")(given.phones),
+            "address": func.coalesce(Contact.address, given.address),
+            "social_links": given.social_links.op("||")(Contact.social_links),
             "confidence": func.greatest(Contact.confidence, given.confidence),
         },
     )
     result = await transaction.execute(upserted.returning(Contact.id))
     return UUID(str(result.scalar_one()))
+
+
+def address_facts(address: Address | None) -> dict[str, str | None] | None:
+    """Keep an address as written and in its parts."""
+    if address is None:
+        return None
+    return {
+        "text": address.text,
+        "street": address.street,
+        "city": address.city,
+        "state": address.state,
+        "postal_code": address.postal_code,
+        "country": address.country,
+    }
 
 
 def phone_facts(phone: Phone) -> dict[str, str | None]:

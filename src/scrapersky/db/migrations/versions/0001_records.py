@@ -52,6 +52,10 @@ TOUCHED = (
 
 SYSTEM_USER_ID = "5c7a9e0a-0000-4000-8000-000000000001"
 
+CONTACT_LIKE = (
+    '{"all": [{"field": "contact_likelihood", "comparison": "at_least", "value": 0.3}]}'
+)
+
 
 def an_enum(name: str) -> postgresql.ENUM:
     return postgresql.ENUM(*ENUMS[name].split(" | "), name=name, create_type=False)
@@ -1254,6 +1258,16 @@ def upgrade() -> None:
             "SELECT :id, id, 'system@scrapersky.invalid', 'ScraperSky', 'admin', true "
             "FROM tenants WHERE slug = 'default'"
         ).bindparams(sa.bindparam("id", UUID(SYSTEM_USER_ID), sa.Uuid()))
+    )
+    op.execute(
+        sa.text(
+            "INSERT INTO selection_rules (tenant_id, created_by, name, kind, conditions, "
+            "status) SELECT id, :id, 'Contact-like pages', 'pages', "
+            "CAST(:conditions AS jsonb), 'Selected' FROM tenants WHERE slug = 'default'"
+        ).bindparams(
+            sa.bindparam("id", UUID(SYSTEM_USER_ID), sa.Uuid()),
+            sa.bindparam("conditions", CONTACT_LIKE),
+        )
     )
 
 

@@ -1,0 +1,101 @@
+"""`scrapersky dead-letters`."""
+
+from dataclasses import asdict
+
+import orjson
+from cyclopts import App
+from rich import box
+from rich.console import Console
+from rich.table import Table
+from sqlalchemy.ext.asyncio import AsyncEngine
+
+from scrapersky import engine as queue_engine
+from scrapersky.cli.stages import on_database
+
+dead_letters = App(name="dead-letters")
+
+
+@dead_letters.default
+def show(stage: str | None = None, *, limit: int = 50, json: bool = False) -> None:
+    """List the items that failed for good, the latest first.
+
+    Parameters
+    ----------
+    stage
+        Only of this stage.
+    limit
+        How many at the most.
+    json
+        Print them as JSON.
+    """
+
+    async def act(engine: AsyncEngine) -> object:
+        return await queue_engine.dead_letters.list(engine, stage, limit=limit)
+
+    letters = on_database(act)
+    if json:
+        print(orjson.dumps([asdict(letter) for letter in letters]).decode())
+        return
+    table = Table("stage", "item", "kind", "tries", "when", "why", box=box.SIMPLE)
+    for letter in letters:
+        when = letter.died_at.strftime("%Y-%m-%d %H:%M")
+        why = (letter.why or "")[:200]
+        table.add_row(
+            letter.stage, letter.item, letter.kind, str(letter.tries), when, why
+        )
+    Console().print(table)
+
+
+@dead_letters.command
+def inspect(stage: str, item: str) -> None:
+    """Tell the whole story of one dead letter.
+
+    Parameters
+    ----------
+    stage
+        The stage it died in.
+    item
+        Its id.
+    """
+
+    async def act(engine: AsyncEngine) -> object:
+        return await queue_engine.dead_letters.inspect(engine, stage, item)
+
+    letter = on_database(act)
+    print(orjson.dumps(asdict(letter), option=orjson.OPT_INDENT_2).decode())
+
+
+@dead_letters.command
+def replay(stage: str, *items: str) -> None:
+    """Queue dead letters again with all their attempts; none named: the stage's all.
+
+    Parameters
+    ----------
+    stage
+        The stage they died in.
+    items
+        Their ids.
+    """
+
+    async def act(engine: AsyncEngine) -> object:
+        return await queue_engine.dead_letters.replay(engine, stage, *items)
+
+    print(f"{on_database(act)} queued again.")
+
+
+@dead_letters.command
+def discard(stage: str, *items: str) -> None:
+    """Forget dead letters; the records keep their failed status.
+
+    Parameters
+    ----------
+    stage
+        The stage they died in.
+    items
+        Their ids; none named: the stage's all.
+    """
+
+    async def act(engine: AsyncEngine) -> object:
+        return await queue_engine.dead_letters.discard(engine, stage, *items)
+
+    print(f"{on_database(act)} forgotten.")

@@ -1,0 +1,169 @@
+"""Drive one search through the whole pipeline from the terminal, and show it."""
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from uuid import UUID
+
+from rich.console import Console
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    TaskID,
+    TextColumn,
+    TimeRemainingColumn,
+)
+from sqlalchemy import text
+from sqlalchemy.ext.asyncio import AsyncEngine
+
+from scrapersky.curation.decision import Actor, Selection, decide
+from scrapersky.curation.kind import KINDS
+from scrapersky.stages.count import StageCount, count_stages
+
+LOOK_EVERY = 0.5
+SOON = 30.0
+"""Seconds. A try that is further away is not waited for."""
+LABELS = {
+    "place_search": "place search",
+    "deep_scan": "places",
+    "domain_extraction": "businesses",
+    "domain_metadata": "domains",
+    "sitemap_submission": "sitemap search",
+    "sitemap_import": "sitemaps",
+    "page_curation": "pages",
+    "contact_validation": "contacts",
+}
+UNDECIDED = {
+    "places": """SELECT id FROM places_staging WHERE status = 'New' AND id IN
+        (SELECT place_id FROM place_search_hits WHERE search_id = :search)""",
+    "businesses": """SELECT b.id FROM local_businesses b JOIN place_search_hits h
+        ON h.place_id = b.place_id WHERE b.status = 'New' AND h.search_id = :search""",
+    "sitemap_files": """SELECT s.id FROM sitemap_files s
+        WHERE s.deep_scrape_curation_status = 'New' AND s.sitemap_type <> 'index'
+        AND s.domain_id IN (SELECT b.domain_id FROM local_businesses b
+        JOIN place_search_hits h ON h.place_id = b.place_id WHERE h.search_id = :search)""",
+    "contacts": """SELECT c.id FROM contacts c
+        WHERE c.contact_curation_status = 'New' AND c.email IS NOT NULL
+        AND c.domain_id IN (SELECT b.domain_id FROM local_businesses b
+        JOIN place_search_hits h ON h.place_id = b.place_id WHERE h.search_id = :search)""",
+}
+"""What waits for a person; on the command line everything is wanted. Pages are chosen
+by the tenant's rules."""
+
+
+@dataclass(slots=True)
+class Ride:
+    """One search on its way through the pipeline."""
+
+    engine: AsyncEngine
+    actor: Actor
+    search_id: UUID
+    validate: bool = True
+    started: float = field(default_factory=time.monotonic)
+    counts: list[StageCount] = field(default_factory=list)
+    waiting: int = 0
+    """Items that failed for now, and whose next try is not soon."""
+
+    async def advance(self) -> bool:
+        """Decide what waits, count what is where; say whether all of it is over."""
+        await self._decide_for_the_person()
+        self.counts = await count_stages(self.engine, self.search_id)
+        self.waiting = await self._count_waiting()
+        if sum(count.open for count in self.counts) > self.waiting:
+            return False
+        # Something may have arrived between the decision and the count.
+        return not await self._decide_for_the_person()
+
+    async def _count_waiting(self) -> int:
+        query = text(
+            "SELECT count(*) FROM curation.claim WHERE fence IS NULL"
+            " AND due_at > clock_timestamp() + make_interval(secs => :soon)"
+        )
+        async with self.engine.connect() as connection:
+            return int(await connection.scalar(query, {"soon": SOON}) or 0)
+
+    async def _decide_for_the_person(self) -> int:
+        total = 0
+        for name, query in UNDECIDED.items():
+            if name == "contacts" and not self.validate:
+                continue
+            async with self.engine.connect() as connection:
+                found = await connection.scalars(
+                    text(query), {"search": self.search_id}
+                )
+                ids = tuple(found.all())
+            if ids:
+                kind = KINDS[name]
+                decided = await decide(
+                    self.engine,
+                    self.actor,
+                    kind,
+                    kind.trigger.value,
+                    Selection(ids=ids),
+                )
+                total += decided.queued
+        return total
+
+
+async def ride(journey: Ride, console: Console, is_alive: Callable[[], bool]) -> None:
+    """Show the journey with a bar per stage until it is over."""
+    async with bars(console) as show:
+        while is_alive():
+            if await journey.advance():
+                show(journey.counts)
+                break
+            show(journey.counts)
+            await asyncio.sleep(LOOK_EVERY)
+    if journey.waiting:
+        console.print(
+            f"{journey.waiting} items could not be had now and are tried again later.",
+            highlight=False,
+        )
+
+
+@asynccontextmanager
+async def bars(console: Console) -> AsyncIterator[Callable[[list[StageCount]], None]]:
+    """Keep a progress bar for every stage while the block runs."""
+    columns = (
+        TextColumn("{task.description:>15}"),
+        BarColumn(bar_width=30),
+        MofNCompleteColumn(),
+        TextColumn("{task.fields[rate]:>8}"),
+        TextColumn("{task.fields[note]}"),
+        TimeRemainingColumn(elapsed_when_finished=True),
+    )
+    began = time.monotonic()
+    tasks: dict[str, TaskID] = {}
+    with Progress(*columns, console=console) as progress:
+
+        def show(counts: list[StageCount]) -> None:
+            for count in counts:
+                if count.total == 0 and count.stage not in tasks:
+                    continue
+                if count.stage not in tasks:
+                    tasks[count.stage] = progress.add_task(
+                        LABELS[count.stage], total=count.total, rate="", note=""
+                    )
+                over = count.done + count.failed
+                rate = over / max(time.monotonic() - began, 0.001)
+                progress.update(
+                    tasks[count.stage],
+                    completed=over,
+                    total=count.total,
+                    rate=f"{rate:.1f}/s",
+                    note=f"[red]{count.failed} failed[/]" if count.failed else "",
+                )
+
+        yield show
+
+
+async def default_tenant(engine: AsyncEngine) -> UUID:
+    """Return the tenant that a laptop's data belongs to."""
+    async with engine.connect() as connection:
+        found = await connection.scalar(
+            text("SELECT id FROM tenants WHERE slug = 'default'")
+        )
+    return UUID(str(found))

@@ -1,0 +1,193 @@
+"""`scrapersky run`."""
+
+import asyncio
+import signal
+from decimal import Decimal
+from pathlib import Path
+from typing import Literal
+from uuid import UUID
+
+from rich.console import Console
+from sqlalchemy import insert, select, update
+from sqlalchemy.ext.asyncio import AsyncEngine
+
+from scrapersky import engine as queue_engine
+from scrapersky.cli.database import a_database
+from scrapersky.cli.pipeline import Ride, default_tenant, ride
+from scrapersky.cli.signals import stop_on_signals
+from scrapersky.cli.up import prepare, say
+from scrapersky.curation.decision import Actor
+from scrapersky.db.connection import Target
+from scrapersky.errors import ConfigurationError, SearchFailed
+from scrapersky.export.contacts import write_csv
+from scrapersky.models import PlaceSearch
+from scrapersky.models.status import TaskStatus
+from scrapersky.observability.log import configure_logs
+from scrapersky.providers.source import Estimate, PlaceQuery
+from scrapersky.scheduler.app import Background, background_work
+from scrapersky.settings import Settings, load_settings
+
+Source = Literal["osm", "google", "file"]
+
+
+def run(
+    search: str,
+    *,
+    source: Source = "osm",
+    limit: int | None = None,
+    budget: Decimal | None = None,
+    out: Path = Path("contacts.csv"),
+    file: str | None = None,
+) -> int:
+    """Search, follow every place to its contacts, and write them to a file.
+
+    Parameters
+    ----------
+    search
+        What and where: "dentists in Austin, TX".
+    source
+        Where places come from.
+    limit
+        At most this many places.
+    budget
+        Spend at most this much, in US dollars; Google needs it.
+    out
+        The CSV file to write.
+    file
+        The file of places, in the data directory's `imports`, for `--source file`.
+    """
+    settings = load_settings().settings
+    configure_logs("ERROR", settings.log_format)
+    query = read_query(search, source, limit, file)
+    code = 1
+    with stop_on_signals(), a_database(settings, say) as target:
+        code = asyncio.run(
+            travel(settings, target, query, source=source, budget=budget, out=out)
+        )
+    return code  # noqa: RET504 - 1 stands if someone stopped it
+
+
+def read_query(
+    search: str, source: Source, limit: int | None, file: str | None
+) -> PlaceQuery:
+    """Split "dentists in Austin, TX" into what and where."""
+    what, found, where = search.rpartition(" in ")
+    if not found:
+        what, where = search, ""
+    if source == "file" and not file:
+        raise ConfigurationError("--source file needs --file.")
+    if source != "file" and not where.strip():
+        raise ConfigurationError(
+            f"'{search}' does not say where.",
+            hint='Write it as "dentists in Austin, TX".',
+        )
+    return PlaceQuery(
+        business_type=what.strip(),
+        location=where.strip() or None,
+        limit=limit,
+        file=file,
+    )
+
+
+async def travel(
+    settings: Settings,
+    target: Target,
+    query: PlaceQuery,
+    *,
+    source: str,
+    budget: Decimal | None,
+    out: Path,
+) -> int:
+    """Run the pipeline for one search until it is over or someone stops it."""
+    await prepare(target, settings, say)
+    console = Console()
+    stop = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        loop.add_signal_handler(number, stop.set)
+    async with background_work(settings, target) as background:
+        engine = background.engine
+        show_estimate(console, await background.tools.sources[source].estimate(query))
+        if source == "google" and budget is None:
+            raise ConfigurationError(
+                "Google charges for every request.", hint="Say how much with --budget."
+            )
+        tenant = await default_tenant(engine)
+        actor = Actor(tenant, settings.scheduler_system_user_id, "run")
+        search_id = await begin(background, actor, query, source, budget)
+        journey = Ride(engine, actor, search_id)
+        await ride(journey, console, lambda: not stop.is_set())
+        count = await write_csv(engine, tenant, out, search_id)
+        state = await state_of(engine, search_id)
+    console.print(f"{count} contacts written to {out}.", highlight=False)
+    if stop.is_set():
+        console.print("Stopped; what is done is kept. The same command goes on.")
+    if state.error:
+        raise SearchFailed(state.error)
+    return 0
+
+
+def show_estimate(console: Console, estimate: Estimate) -> None:
+    """Say what the search will take before it starts."""
+    likely = estimate.requests_likely
+    requests = (
+        f"about {likely}" if likely is not None else f"{estimate.requests_low} or more"
+    )
+    price = estimate.price_likely
+    cost = "free" if not price else f"about {price:.2f} {estimate.currency}"
+    console.print(f"{requests} requests, {cost}.", highlight=False)
+
+
+async def begin(
+    background: Background,
+    actor: Actor,
+    query: PlaceQuery,
+    source: str,
+    budget: Decimal | None,
+) -> UUID:
+    """Queue the search, or take up the same one where it stopped."""
+    params = query.to_json()
+    values = {
+        "business_type": params.pop("business_type", ""),
+        "location": params.pop("location", None),
+        "params": params,
+        "source": source,
+        "budget": budget,
+    }
+    known = select(PlaceSearch.id, PlaceSearch.status).where(
+        PlaceSearch.tenant_id == actor.tenant_id,
+        PlaceSearch.business_type == values["business_type"],
+        PlaceSearch.location.is_not_distinct_from(values["location"]),
+        PlaceSearch.params == params,
+        PlaceSearch.source == source,
+    )
+    async with background.engine.begin() as connection:
+        found = (
+            await connection.execute(known.order_by(PlaceSearch.created_at.desc()))
+        ).first()
+        if found is None:
+            result = await connection.execute(
+                insert(PlaceSearch)
+                .values(tenant_id=actor.tenant_id, created_by=actor.user_id, **values)
+                .returning(PlaceSearch.id)
+            )
+            search_id = UUID(str(result.scalar_one()))
+        else:
+            search_id = found.id
+            if found.status is TaskStatus.ERROR:
+                await connection.execute(
+                    update(PlaceSearch)
+                    .where(PlaceSearch.id == search_id)
+                    .values(status=TaskStatus.QUEUED, error=None, budget=budget)
+                )
+    await queue_engine.wake(background.engine, "place_search")
+    return search_id
+
+
+async def state_of(engine: AsyncEngine, search_id: UUID) -> PlaceSearch:
+    """Return the search as it stands."""
+    async with engine.connect() as connection:
+        row = await connection.execute(
+            select(PlaceSearch).where(PlaceSearch.id == search_id)
+        )
+    return row.one()  # type: ignore[return-value]

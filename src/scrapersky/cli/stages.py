@@ -1,0 +1,151 @@
+"""`scrapersky stages`."""
+
+import asyncio
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from typing import Any
+
+import orjson
+from cyclopts import App
+from rich import box
+from rich.console import Console
+from rich.table import Table
+from sqlalchemy.ext.asyncio import AsyncEngine
+
+from scrapersky import engine as queue_engine
+from scrapersky.cli.database import a_database
+from scrapersky.cli.signals import stop_on_signals
+from scrapersky.db.connection import Target, connect
+from scrapersky.kit.clock import utc_now
+from scrapersky.settings import load_settings
+from scrapersky.stages.count import count_stages
+
+stages = App(name="stages")
+
+
+@dataclass(frozen=True, slots=True)
+class StageLine:
+    """One stage as an operator sees it."""
+
+    stage: str
+    queued: int
+    working: int
+    done: int
+    failed: int
+    per_second: float
+    oldest_seconds: float | None
+    paused: str | None
+
+
+@stages.default
+def show(*, json: bool = False) -> None:
+    """Print depth, rate, oldest item, failures and pauses of every stage.
+
+    Parameters
+    ----------
+    json
+        Print it as JSON.
+    """
+    lines: list[StageLine] = on_database(look)
+    if json:
+        print(orjson.dumps([asdict(line) for line in lines]).decode())
+        return
+    table = Table(
+        "stage", "queued", "working", "done", "failed", "per second", "oldest", "paused",
+        box=box.SIMPLE,
+    )  # fmt: skip
+    for line in lines:
+        oldest = f"{line.oldest_seconds:.0f} s" if line.oldest_seconds else ""
+        numbers = (line.queued, line.working, line.done, line.failed)
+        table.add_row(
+            line.stage,
+            *(str(number) for number in numbers),
+            f"{line.per_second:.1f}",
+            oldest,
+            line.paused or "",
+        )
+    Console().print(table)
+
+
+@stages.command
+def pause(stage: str, *, why: str = "paused by hand") -> None:
+    """Stop a stage from taking more work, in every process.
+
+    Parameters
+    ----------
+    stage
+        The stage's name, as `scrapersky stages` prints it.
+    why
+        The reason that everyone sees.
+    """
+
+    async def act(engine: AsyncEngine) -> None:
+        await queue_engine.pause(engine, stage, why)
+
+    on_database(act)
+    print(f"{stage} is paused.")
+
+
+@stages.command
+def resume(stage: str) -> None:
+    """Let a paused stage go on.
+
+    Parameters
+    ----------
+    stage
+        The stage's name, as `scrapersky stages` prints it.
+    """
+
+    async def act(engine: AsyncEngine) -> None:
+        await queue_engine.resume(engine, stage)
+
+    on_database(act)
+    print(f"{stage} goes on.")
+
+
+async def look(engine: AsyncEngine) -> list[StageLine]:
+    """Gather what there is to say about every stage."""
+    known = {state.name: state for state in await queue_engine.states(engine)}
+    lines = []
+    for count in await count_stages(engine):
+        state = known.get(count.stage)
+        waits = await queue_engine.oldest(engine, count.stage) if state else None
+        speed = await queue_engine.rate(engine, count.stage) if state else 0.0
+        lines.append(
+            StageLine(
+                stage=count.stage,
+                queued=count.queued,
+                working=count.working,
+                done=count.done,
+                failed=count.failed,
+                per_second=speed,
+                oldest_seconds=age(waits),
+                paused=state.paused_why if state and state.paused else None,
+            )
+        )
+    return lines
+
+
+def age(moment: object) -> float | None:
+    """Return how long ago a moment was, in seconds."""
+    if not isinstance(moment, datetime):
+        return None
+    return max((utc_now() - moment).total_seconds(), 0.0)
+
+
+def on_database(act: Any) -> Any:  # noqa: ANN401 - whatever the action returns
+    """Do something with the database, whether ScraperSky is running or not."""
+    settings = load_settings().settings
+    found = None
+    with stop_on_signals(), a_database(settings) as target:
+        found = asyncio.run(with_engine(target, act))
+    return found  # noqa: RET504 - None stands if someone stopped it
+
+
+async def with_engine(target: Target, act: Any) -> Any:  # noqa: ANN401 - as above
+    """Open an engine for one action."""
+    engine = connect(target, name="scrapersky-cli", pool_size=1)
+    try:
+        return await act(engine)
+    finally:
+        await engine.dispose()

@@ -1,0 +1,1 @@
+"""Take the contacts away: files that other programs open without harm."""
