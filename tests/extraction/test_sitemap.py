@@ -226,6 +226,25 @@ def test_a_url_that_is_cut_off_is_never_kept_as_a_shorter_one() -> None:
     assert found == whole
 
 
+def test_a_feed_that_is_cut_off_keeps_only_whole_urls() -> None:
+    item = "<item><link>https://a.test/{}</link></item>"
+    data = f"<rss><channel>{item.format('one')}{item.format('two')}".encode()
+
+    found = {url for end in range(len(data)) for url in _urls_or_none(data[:end])}
+
+    assert found == {"https://a.test/one", "https://a.test/two"}
+
+
+def test_a_feed_larger_than_the_cap_is_cut() -> None:
+    item = b"<item><link>https://a.test/%d</link><a>" + b"x" * 20_000 + b"</a></item>"
+    feed = b"<rss><channel>" + b"".join(item % n for n in range(600))
+
+    sitemap = parse_sitemap(feed)
+
+    assert sitemap.cut is Cut.ENDED_EARLY
+    assert 400 < sitemap.kept < 600
+
+
 def _urls_or_none(data: bytes) -> list[str]:
     try:
         return urls(data)

@@ -173,6 +173,7 @@ class _Body:
 
     def sitemap(self) -> Sitemap:
         form = self._form
+        generator, version = self._tally.generator or (None, None)
         return Sitemap(
             kind=self._tally.kind(form.kind if form else Kind.STANDARD),
             dialect=form.dialect if form else Dialect.SITEMAP,
@@ -185,10 +186,8 @@ class _Body:
             news=self._tally.shown[Kind.NEWS],
             alternates=self._tally.alternates,
             newest=self._tally.newest,
-            generator=self._tally.generator[0] if self._tally.generator else None,
-            generator_version=self._tally.generator[1]
-            if self._tally.generator
-            else None,
+            generator=generator,
+            generator_version=version,
             recovered=form.recovered if form else False,
         )
 
@@ -298,14 +297,15 @@ class _Whole:
         self._content = bytearray()
 
     def take(self, piece: bytes) -> list[Entry]:
-        if len(self._content) + len(piece) > _MAX_WHOLE:
-            self.ended_early = True
-        else:
-            self._content += piece
+        room = _MAX_WHOLE - len(self._content)
+        self.ended_early |= len(piece) > room
+        self._content += piece[:room]
         return []
 
     def close(self, *, is_cut: bool) -> list[Entry]:
-        tree, was_mended = lenient_tree(bytes(self._content))
+        # What follows the last tag may be half a URL.
+        content = bytes(self._content[: self._content.rfind(b">") + 1])
+        tree, was_mended = lenient_tree(content)
         self.recovered = was_mended and not is_cut
         return self._posts(tree) if self.kind is Kind.FEED else self._locations(tree)
 
