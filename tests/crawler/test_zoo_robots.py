@@ -3,6 +3,7 @@
 from datetime import UTC, datetime
 
 from scrapersky.crawler import RobotsState, StoredRobots
+from scrapersky.crawler.hosts import RobotsCache
 from scrapersky.crawler.robots import MAX_PARSED_TEXT, Robots, RobotsShelf
 
 LONG = 500 * 1024
@@ -35,3 +36,13 @@ def test_a_file_read_anew_takes_the_place_of_the_old_one() -> None:
 
     assert shelf.find("http://host.com", last.stored) is last
     assert shelf.find("http://other.com", other.stored) is other
+
+
+def test_long_texts_do_not_pile_up_in_a_ledger() -> None:
+    cache = RobotsCache(characters=10 * LONG)
+
+    for number in range(100):
+        cache.put(f"http://host-{number}.com", long_robots().stored)
+
+    kept = [n for n in range(100) if cache.get(f"http://host-{n}.com")]
+    assert kept == list(range(91, 100))

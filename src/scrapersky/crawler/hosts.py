@@ -18,7 +18,8 @@ from typing import Protocol
 from scrapersky.errors import HostBusy, HostPaused
 
 MAX_QUIET_GATES = 10_000
-MAX_ROBOTS = 2_000
+MAX_ROBOTS_TEXT = 32 * 1024 * 1024
+SMALLEST_ROBOTS = 1024
 LONG_ROBOTS = 16 * 1024
 MAX_STATISTICS = 50_000
 
@@ -210,13 +211,39 @@ class Gates:
                 del self.gates[key]
 
 
+class RobotsCache:
+    """The robots.txt files met last: many usual ones, or few of those without end."""
+
+    def __init__(self, characters: int = MAX_ROBOTS_TEXT) -> None:
+        self._most = characters
+        self._held = 0
+        self._files: OrderedDict[str, StoredRobots] = OrderedDict()
+
+    def get(self, origin: str) -> StoredRobots | None:
+        """Return the file of an origin, if it is still here."""
+        return self._files.get(origin)
+
+    def put(self, origin: str, robots: StoredRobots) -> None:
+        """Keep a file; the oldest make room."""
+        if (older := self._files.pop(origin, None)) is not None:
+            self._held -= _weight(older)
+        self._files[origin] = robots
+        self._held += _weight(robots)
+        while self._held > self._most and len(self._files) > 1:
+            self._held -= _weight(self._files.popitem(last=False)[1])
+
+
+def _weight(robots: StoredRobots) -> int:
+    return len(robots.text) + SMALLEST_ROBOTS
+
+
 class MemoryLedger:
     """A ledger for one process, for tools and tests; it forgets when the process ends."""
 
     def __init__(self, now: Callable[[], datetime]) -> None:
         self._now = now
         self._gates = Gates()
-        self._robots: OrderedDict[str, StoredRobots] = OrderedDict()
+        self._robots = RobotsCache()
         self._statistics: OrderedDict[str, HostStatistics] = OrderedDict()
 
     async def acquire(self, key: str, *, url: str, patience: timedelta) -> None:
@@ -258,10 +285,7 @@ class MemoryLedger:
 
     async def keep_robots(self, origin: str, robots: StoredRobots) -> None:
         """Keep a robots.txt until it expires."""
-        self._robots[origin] = robots
-        self._robots.move_to_end(origin)
-        if len(self._robots) > MAX_ROBOTS:
-            self._robots.popitem(last=False)
+        self._robots.put(origin, robots)
 
 
 def count(counted: HostStatistics, outcome: str, *, size: int, seconds: float) -> None:

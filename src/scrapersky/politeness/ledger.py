@@ -8,7 +8,6 @@ renews the leases in use and returns the others, each all at once.
 
 import asyncio
 import time
-from collections import OrderedDict
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -23,11 +22,10 @@ from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from scrapersky.crawler import HostStatistics, RobotsState, StoredRobots
-from scrapersky.crawler.hosts import Gate, Gates, busy, count, paused
+from scrapersky.crawler.hosts import Gate, Gates, RobotsCache, busy, count, paused
 from scrapersky.errors import HostBusy
 from scrapersky.politeness import statement
 
-MAX_ROBOTS = 1_000
 IDLE_BEFORE_RETURN = 0.5
 POLL = 0.25
 DATABASE_TROUBLE = (SQLAlchemyError, OSError, TimeoutError)
@@ -72,7 +70,7 @@ class PostgresLedger:
         self._gates = Gates()
         self._leases: dict[str, _Lease] = {}
         self._counted: dict[tuple[str, str], HostStatistics] = {}
-        self._robots: OrderedDict[str, StoredRobots] = OrderedDict()
+        self._robots = RobotsCache()
         self._keeper: asyncio.Task[None] | None = None
 
     async def __aenter__(self) -> Self:
@@ -341,10 +339,7 @@ class PostgresLedger:
             kept.seconds += lost.seconds
 
     def _remember(self, origin: str, stored: StoredRobots) -> StoredRobots:
-        self._robots[origin] = stored
-        self._robots.move_to_end(origin)
-        if len(self._robots) > MAX_ROBOTS:
-            self._robots.popitem(last=False)
+        self._robots.put(origin, stored)
         return stored
 
     def _is_fresh(self, stored: StoredRobots) -> bool:
