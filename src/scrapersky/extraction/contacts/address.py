@@ -153,6 +153,11 @@ _STRONG_END: Final = re.compile(
     rf"(?:\s{{1,2}}{_DIRECTION}\b\.?)?(?:{_UNIT_TAIL}){{0,3}}$",
     re.IGNORECASE,
 )
+# Endings no English word has; "Spring 12" and "Market 5" need a place to follow.
+_SURE_SUFFIX: Final = re.compile(
+    r"(?:stra(?:ß|ss)e|str\.|gasse|platz|allee|weg|straat|laan|plein|gracht|kade|dijk|gatan|"
+    r"vägen|gade|vej|stræde|gaten|veien|katu|utca|caddesi|sokağı|sokak|bulvarı)\s?,?\s?\d"
+)
 _BLOCK_PATTERN: Final = re.compile(_BLOCK)
 _FRENCH_START: Final = re.compile(
     r"\d{1,4}[\w\s/-]{0,10},?\s(?i:rue|avenue|boulevard|place|chemin|impasse|allée|quai)\s"
@@ -836,7 +841,7 @@ def _is_street(text: str) -> bool:
 def _is_foreign_street(text: str) -> bool:
     if _BLOCK_PATTERN.search(text) or _FRENCH_START.match(text):
         return True
-    return bool(re.search(rf"(?:{_SUFFIX_WORDS})\s?\d", text)) or bool(
+    return bool(_SURE_SUFFIX.search(text)) or bool(
         re.match(rf"(?i:{_ROMANCE_WORDS})\s", text)
     )
 

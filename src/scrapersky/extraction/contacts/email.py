@@ -381,13 +381,29 @@ _BRACKET_DOT: Final = re.compile(
     r"[\s\u00a0]{0,3}",
     re.IGNORECASE,
 )
-_WORD_DOT: Final = re.compile(
-    rf"[\s\u00a0]{{1,3}}(?:{_DOT_WORDS})[\s\u00a0]{{1,3}}", re.IGNORECASE
+# Which words for '@' and '.' go together, so that "meet at noon. Point com" is nothing.
+_PAIRS: Final = (
+    ("at|ät", "dot|punkt|punt"),
+    ("arroba", "punto|ponto|dot"),
+    ("arobase", "point|dot"),
+    ("chiocciola", "punto"),
+    ("snabel-?a|krøllalfa", "punkt|punktum|prick|dot"),
+    ("zavin[aá][cč]", "te[cč]ka|bodka|dot"),
+    ("ma[lł]pa", "kropka|dot"),
+    ("apenstaartje", "punt|dot"),
+    ("kukac", "pont"),
+    ("собака", "точка"),
 )
-_WORD_AT: Final = re.compile(
-    r"[\s\u00a0]{1,3}(?:at|ät|arroba|arobase|chiocciola|snabel-?a|zavin[aá][cč]|"
-    r"ma[lł]pa|apenstaartje|kukac|собака)[\s\u00a0]{1,3}",
-    re.IGNORECASE,
+_SPELLED: Final = tuple(
+    re.compile(
+        rf"([\w+-]{{1,40}}(?: (?:{dot}) [\w+-]{{1,40}}){{0,2}}) (?:{at}) "
+        rf"([\w-]{{1,63}}(?: (?:{dot}) [\w-]{{2,63}}){{1,3}})(?!\w)",
+        re.IGNORECASE,
+    )
+    for at, dot in _PAIRS
+)
+_SPELLED_DOTS: Final = tuple(
+    re.compile(rf" (?:{dot}) ", re.IGNORECASE) for _, dot in _PAIRS
 )
 _SPACED_AT: Final = re.compile(r"(?<=\w) {0,2}[@\uff20] {0,2}(?=\w)")
 _STAR_AT: Final = re.compile(r"(?<=[\w])[★☆■◎●](?=[\w-]{1,63}(?:\.[\w-]{1,63}){1,4})")
@@ -404,23 +420,33 @@ def _from_obfuscation(sheet: Sheet) -> Iterator[Found]:
     text = sheet.visible_text
     seen: set[str] = set()
     given = 0
+    for start, end, address in _spelled_out(text):
+        yield Found(
+            key=address,
+            value=address,
+            method=Method.OBFUSCATED,
+            line=sheet.line_at(start),
+            start=start,
+            end=end,
+            snippet=_snippet(sheet.snippet(start, end)[:120], address),
+        )
     for pattern, start, end in _at_signs(text):
         line = sheet.line_at(start)
         left = max(sheet.starts[line], start - _WINDOW)
         stop = sheet.starts[line] + len(sheet.lines[line].text)
         right = min(stop, end + _WINDOW)
-        address = _joined(text[left:start], text[end:right], pattern)
-        if address and (key := f"{address}{line}") not in seen:
+        joined = _joined(text[left:start], text[end:right], pattern)
+        if joined and (key := f"{joined}{line}") not in seen:
             seen.add(key)
             given += 1
             yield Found(
-                key=address,
-                value=address,
+                key=joined,
+                value=joined,
                 method=Method.OBFUSCATED,
                 line=line,
                 start=start,
                 end=end,
-                snippet=_snippet(sheet.snippet(start, end)[:120], address),
+                snippet=_snippet(sheet.snippet(start, end)[:120], joined),
             )
         if given > MAX_FOUND:
             return
@@ -436,11 +462,6 @@ def _at_signs(text: str) -> Iterator[tuple[str, int, int]]:
             or not (match[0][0].isspace() and len(match[0].strip()) == len("(a)"))
         ):
             yield "bracket", match.start(), match.end()
-    if _has_dot_word(text):
-        for count, match in enumerate(_WORD_AT.finditer(text)):
-            if count > MAX_FOUND:
-                break
-            yield "word", match.start(), match.end()
     if "@ " in text or " @" in text or "\uff20" in text:
         for count, match in enumerate(_SPACED_AT.finditer(text)):
             if count > MAX_FOUND:
@@ -459,34 +480,45 @@ def _at_signs(text: str) -> Iterator[tuple[str, int, int]]:
 
 
 _CAPITAL_AT: Final = re.compile(r"(?<=[a-z0-9]) AT (?=[a-z0-9])")
-_DOT_HINTS: Final = tuple(
-    f" {word} "
-    for word in (
-        "dot", "punkt", "punto", "point", "ponto", "punt", "piste", "prick", "tečka",
-        "tecka", "kropka", "nokta", "punktum", "pont", "точка",
-    )
+_AT_HINTS: Final = (
+    (" at ", " ät ", " AT ", " At "), (" arroba ",), (" arobase ",), (" chiocciola ",),
+    (" snabel", " krøllalfa "), (" zavin",), (" ma",), (" apenstaartje ",),
+    (" kukac ",), (" собака ",),
+)  # fmt: skip
+_DOT_HINTS: Final = (
+    " dot ", " DOT ", " Dot ", " punkt ", " punt ", " punto ", " ponto ", " point ",
+    " punktum ", " prick ", " tečka ", " tecka ", " bodka ", " kropka ", " pont ", " точка ",
 )  # fmt: skip
 
 
-def _has_dot_word(text: str) -> bool:
-    low = text.lower()
-    return any(hint in low for hint in _DOT_HINTS)
+def _spelled_out(text: str) -> Iterator[tuple[int, int, str]]:
+    """Yield addresses written in words: `ann at acme dot com`."""
+    if not any(hint in text for hint in _DOT_HINTS):
+        return
+    for pattern, dots, hints in zip(_SPELLED, _SPELLED_DOTS, _AT_HINTS, strict=True):
+        if not any(hint in text for hint in hints):
+            continue
+        for count, match in enumerate(pattern.finditer(text)):
+            if count > MAX_FOUND:
+                break
+            address = f"{dots.sub('.', match[1])}@{dots.sub('.', match[2])}".lower()
+            if address.isascii() and is_plausible(address):
+                yield match.start(), match.end(), address
 
 
+_DOT_AFTER_LABEL: Final = re.compile(
+    rf"^([\w-]{{1,63}}) (?:{_DOT_WORDS}) (?=[a-z]{{2,10}}\b)", re.IGNORECASE
+)
 _TAIL_LOCAL: Final = re.compile(r"[\w.+'-]{1,64}$")
 _HEAD_DOMAIN: Final = re.compile(r"(?:[\w-]{1,63}\.){1,6}[^\W\d_]{2,24}")
 
 
 def _joined(left: str, right: str, pattern: str) -> str | None:
     left = _BRACKET_DOT.sub(".", left)
-    if pattern == "word":
-        left = _WORD_DOT.sub(".", left)
-        right = _WORD_DOT.sub(".", _BRACKET_DOT.sub(".", right))
-    else:
-        right = _BRACKET_DOT.sub(".", right)
-        if pattern == "bracket":
-            right = _WORD_DOT.sub(".", right)
-            right = re.sub(r"^([\w-]{1,63}) ?\. ?(?=[a-z]{2,10}\b)", r"\1.", right)
+    right = _BRACKET_DOT.sub(".", right)
+    if pattern == "bracket":
+        right = _DOT_AFTER_LABEL.sub(r"\1.", right)
+        right = re.sub(r"^([\w-]{1,63}) ?\. ?(?=[a-z]{2,10}\b)", r"\1.", right)
     local = _TAIL_LOCAL.search(left)
     domain = _HEAD_DOMAIN.match(right)
     if not local or not domain:
@@ -515,7 +547,8 @@ def _deobfuscated(text: str) -> str | None:
         return None
     for wide, plain in _translations().items():
         text = text.replace(wide, plain)
-    match = _BRACKET_AT.search(text) or _WORD_AT.search(text)
-    if not match:
-        return _NO_SPAM.sub("", _BRACKET_DOT.sub(".", text))
-    return _joined(text[: match.start()], text[match.end() :], "word")
+    match = _BRACKET_AT.search(text)
+    if match:
+        return _joined(text[: match.start()], text[match.end() :], "bracket")
+    spelled = next((address for _, _, address in _spelled_out(text)), None)
+    return spelled or _NO_SPAM.sub("", _BRACKET_DOT.sub(".", text))

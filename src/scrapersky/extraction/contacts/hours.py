@@ -193,12 +193,15 @@ def _kinds(sheet: Sheet) -> list[str]:
             continue
         has_time = bool(_HOURS_HINT.search(text))
         has_day = bool(days.search(text)) if has_time or len(text) < 40 else False
-        is_dated = has_time and has_day and bool(_DATE.search(text))
+        is_dated = has_time and bool(
+            _TIMESTAMP.search(text) or (has_day and _DATE.search(text))
+        )
         if not is_dated:
             kinds[number] = ("d" if has_day else "") + ("t" if has_time else "")
     return kinds
 
 
+_TIMESTAMP: Final = re.compile(r"\b(?:19|20)\d\d-[01]\d-[0-3]\d\b")
 MAX_TIMES: Final = 5_000
 # It starts with a digit, so that the matcher runs through text without numbers.
 _TIME_SCAN: Final = re.compile(

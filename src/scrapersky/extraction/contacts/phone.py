@@ -95,6 +95,10 @@ def _from_text(sheet: Sheet, regions: tuple[str, ...]) -> Iterator[Found]:
         if _is_something_else(text, span.start, span.end, label):
             continue
         kind = _kind(label)
+        # Digits without any sign between are ids as often as numbers to call.
+        is_bare = kind is None and span.text.isdigit()
+        if is_bare and not _is_announced(text, span.start):
+            continue
         yield Found(
             key=_key(span.e164, span.extension),
             value=span.text,
@@ -149,6 +153,11 @@ def _from_labels(
         )
 
 
+NEAR: Final = 80
+_CONTACT_NEAR: Final = re.compile(
+    r"phone|\btel\b|\bcall\b|contact|mobile|\bcell\b|fax|whatsapp|telefon|booking|[☎✆📞]",
+    re.IGNORECASE,
+)
 MIN_DIGITS: Final = 7
 MAX_DIGITS: Final = 15
 _FAX_WORDS: Final = ("fax", "faks", "telefax", "факс")
@@ -159,6 +168,16 @@ _LABELLED: Final = re.compile(
     re.IGNORECASE,
 )
 _CARRIER: Final = re.compile(r"\b0[xX]{2}(?=\s?-?\d\d\b)")
+
+
+def _is_announced(text: str, start: int) -> bool:
+    """Say whether the line, or a bare label above it, speaks of calling someone."""
+    line = text.rfind("\n", 0, start) + 1
+    if _CONTACT_NEAR.search(text, max(line, start - NEAR), start):
+        return True
+    above = text[text.rfind("\n", 0, max(0, line - 1)) + 1 : max(0, line - 1)]
+    is_label = len(above) < NEAR and not any(c.isdigit() for c in above)
+    return is_label and bool(_CONTACT_NEAR.search(above))
 
 
 def _label_before(text: str, start: int) -> str:
@@ -200,6 +219,11 @@ def _is_counting(written: str) -> bool:
 _MONEY_BEFORE: Final = re.compile(r"[$€£¥]\s?[\d.,]{0,12}$")
 
 
+# Films, templates and forms call 555; other plans must not lend it a country.
+_FICTIONAL: Final = re.compile(
+    r"(?:\+?1[ .-]?)?(?:\(?555\)?[ .-]?\d{3}[ .-]?\d{4}|\(?\d{3}\)?[ .-]?555[ .-]?01\d\d)"
+)
+_DECIMAL: Final = re.compile(r"-?\d{1,3}[.,]\d{4,}")
 _DATE: Final = re.compile(
     r"(?:0?[1-9]|[12]\d|3[01])([-./ ])(?:0?[1-9]|[12]\d|3[01])\1(?:19|20)\d\d"
     r"|(?:19|20)\d\d([-./ ])(?:0?[1-9]|1[0-2])\2(?:0?[1-9]|[12]\d|3[01])"
@@ -208,6 +232,10 @@ _DATE: Final = re.compile(
 
 def _is_something_else(text: str, start: int, end: int, label: str) -> bool:
     written = text[start:end]
+    if _FICTIONAL.fullmatch(written):
+        return True
+    if _DECIMAL.fullmatch(written) and not _PHONE.search(label):
+        return True
     if _DATE.search(written) or _is_counting(written):
         return True
     if _ID_LABEL.search(label) or _MONEY_BEFORE.search(label):

@@ -22,10 +22,14 @@ def words(text: str) -> frozenset[str]:
 
 
 SURE_LANGUAGE: Final = 0.6
+ENOUGH_TEXT: Final = 120
+"""A line or two is too short to tell a language by."""
 
 
 def text_language(text: str) -> str | None:
     """Guess the ISO 639-3 code of the language a text is written in."""
+    if len(text) < ENOUGH_TEXT:
+        return None
     match = detect_language(text[:4000])
     return match.language if match.confidence >= SURE_LANGUAGE else None
 

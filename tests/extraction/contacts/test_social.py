@@ -1,0 +1,64 @@
+import pytest
+
+from scrapersky.extraction.contacts import Profile, read_profile
+
+
+@pytest.mark.parametrize(
+    ("href", "network", "handle", "url"),
+    [
+        ("https://www.facebook.com/acme/", "facebook", "acme", "https://www.facebook.com/acme"),
+        ("https://de-de.facebook.com/acme", "facebook", "acme", "https://www.facebook.com/acme"),
+        ("https://facebook.com/profile.php?id=10001", "facebook", "10001", "https://www.facebook.com/10001"),
+        ("http://www.facebook.com/pages/Acme/123", "facebook", "123", "https://www.facebook.com/pages/Acme/123"),
+        ("https://instagram.com/acme.bikes?hl=de", "instagram", "acme.bikes", "https://www.instagram.com/acme.bikes"),
+        ("http://twitter.com/#!/acme", None, None, None),
+        ("https://mobile.twitter.com/acme", "x", "acme", "https://x.com/acme"),
+        ("//x.com/acme", "x", "acme", "https://x.com/acme"),
+        ("https://www.linkedin.com/company/acme-inc/about/", "linkedin", "acme-inc", "https://www.linkedin.com/company/acme-inc"),
+        ("https://uk.linkedin.com/in/ann-lee", "linkedin", "ann-lee", "https://www.linkedin.com/in/ann-lee"),
+        ("https://www.youtube.com/@acme", "youtube", "acme", "https://www.youtube.com/@acme"),
+        ("https://youtube.com/channel/UCabc", "youtube", "UCabc", "https://www.youtube.com/channel/UCabc"),
+        ("https://www.tiktok.com/@acme", "tiktok", "acme", "https://www.tiktok.com/@acme"),
+        ("https://www.pinterest.de/acme/", "pinterest", "acme", "https://www.pinterest.com/acme"),
+        ("https://wa.me/4930901820", "whatsapp", "4930901820", "https://wa.me/4930901820"),
+        ("https://www.yelp.com/biz/acme-austin", "yelp", "acme-austin", "https://www.yelp.com/biz/acme-austin"),
+    ],
+)  # fmt: skip
+def test_a_profile_is_read_with_its_handle(
+    href: str, network: str | None, handle: str | None, url: str | None
+) -> None:
+    expected = Profile(network, handle, url) if network and handle and url else None
+
+    assert read_profile(href) == expected
+
+
+@pytest.mark.parametrize(
+    "href",
+    [
+        "https://www.facebook.com/sharer/sharer.php?u=https://acme.com",
+        "https://www.facebook.com/share.php?u=x",
+        "https://www.facebook.com/dialog/share?href=x",
+        "https://www.facebook.com/plugins/like.php?href=x",
+        "https://www.facebook.com/",
+        "https://www.facebook.com/yourpage",
+        "https://twitter.com/intent/tweet?text=x",
+        "https://twitter.com/share?url=x",
+        "https://x.com/acme/status/123",
+        "https://www.linkedin.com/shareArticle?url=x",
+        "https://www.linkedin.com/sharing/share-offsite/?url=x",
+        "https://www.youtube.com/watch?v=abc",
+        "https://youtu.be/abc",
+        "https://www.instagram.com/p/Cx1/",
+        "https://www.instagram.com/explore/tags/bikes/",
+        "https://pinterest.com/pin/create/button/?url=x",
+        "https://wa.me/?text=x",
+        "https://t.me/share/url?url=x",
+        "https://acme.com/facebook.com/acme",
+        "javascript:void('facebook.com/acme')",
+        "mailto:facebook.com@acme.com",
+        "https://[facebook.com/acme",
+        "",
+    ],
+)
+def test_shares_posts_and_the_networks_own_pages_are_refused(href: str) -> None:
+    assert read_profile(href) is None
