@@ -1,5 +1,6 @@
 """The product's own crawler, guard and all, on a visit."""
 
+import ssl
 from collections.abc import AsyncIterator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -28,15 +29,23 @@ from scrapersky.errors import (
 )
 
 
+@pytest.fixture(scope="module")
+def tls() -> ssl.SSLContext:
+    """Read the system's certificates once: that is slow."""
+    return ssl.create_default_context()
+
+
 @pytest.fixture
-async def crawler(town: Town) -> AsyncIterator[Crawler]:
+async def crawler(town: Town, tls: ssl.SSLContext) -> AsyncIterator[Crawler]:
     policy = replace(
         town.policy,
         host_delay=timedelta(0),
         limits=replace(Limits(), headers=timedelta(seconds=1)),
     )
     ledger = MemoryLedger(lambda: datetime.now(UTC))
-    async with Crawler(policy, ledger, resolver=town.resolver, listeners=()) as crawler:
+    async with Crawler(
+        policy, ledger, resolver=town.resolver, ssl_context=tls, listeners=()
+    ) as crawler:
         yield crawler
 
 
