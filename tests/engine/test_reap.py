@@ -57,8 +57,8 @@ async def test_a_lease_from_the_future_is_shortened_not_trusted(desk: Desk) -> N
     assert await desk.one(left) is True
 
 
-async def test_rescued_items_are_worked_one_at_a_time(desk: Desk) -> None:
-    await abandon(desk, 6)
+async def test_items_that_may_be_to_blame_are_worked_one_at_a_time(desk: Desk) -> None:
+    await abandon(desk, 6, deaths=1)
     await reap(desk.engine)
     at_once = [0, 0]
 

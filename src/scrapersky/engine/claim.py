@@ -59,6 +59,7 @@ class Claimer:
         self._statements = statements
         self._lane = lane
         self._worker = worker
+        self._alone_first = False
         self._cursor: tuple[Any, Any] | None = None
         self._scanned = 0.0
         self._tenants: list[Any] = []
@@ -83,9 +84,17 @@ class Claimer:
         """Claim items whose wait for another try is over."""
         return await self._take(self._statements.claim_due, moves=False)
 
-    async def next_suspect(self) -> list[Held]:
-        """Claim one item that was in the hands of a worker when it died."""
-        return await self._take(self._statements.claim_suspect, moves=False)
+    async def next_suspects(self, *, alone: bool = True) -> list[Held]:
+        """Claim items whose worker died: a few, or (if `alone`) one that may be to blame."""
+        if not alone:
+            return await self._take(self._statements.claim_rescued, moves=False)
+        kinds = [self._statements.claim_rescued, self._statements.claim_suspect]
+        if self._alone_first:
+            kinds.reverse()
+        # In turns, so that neither kind waits for the end of the other.
+        self._alone_first = not self._alone_first
+        found = await self._take(kinds[0], moves=False)
+        return found or await self._take(kinds[1], moves=False)
 
     async def _take(
         self, statement: str, *beyond: object, moves: bool = True

@@ -9,6 +9,9 @@ from dataclasses import dataclass
 
 from scrapersky.engine.queue import Queue, literal
 
+RESCUED_TOGETHER = 10
+"""How many items of dead workers one worker tries again at once."""
+
 NOT_PAUSED = """(SELECT paused_at IS NULL OR paused_until <= clock_timestamp()
       FROM curation.stage WHERE name = $1)"""
 
@@ -24,6 +27,7 @@ class Statements:
     claim_onward: str | None
     claim_shared: str | None
     claim_due: str
+    claim_rescued: str
     claim_suspect: str
     done: str
     done_each: str
@@ -46,7 +50,18 @@ def statements_of(queue: Queue, *, columns: str, batch: int, keyed: bool) -> Sta
         claim_onward=onward,
         claim_shared=shared,
         claim_due=claim_waiting(queue, columns, batch, "k.deaths = 0"),
-        claim_suspect=claim_waiting(queue, columns, 1, "k.deaths > 0"),
+        # After a first death the guilty one is among many: a few at a time. Whoever
+        # would be quarantined by its next death is worked alone, so that nobody else
+        # is blamed for it.
+        claim_rescued=claim_waiting(
+            queue,
+            columns,
+            RESCUED_TOGETHER,
+            f"k.deaths > 0 AND k.deaths < {queue.max_deaths - 1}",
+        ),
+        claim_suspect=claim_waiting(
+            queue, columns, 1, f"k.deaths > 0 AND k.deaths >= {queue.max_deaths - 1}"
+        ),
         done=settle_done(queue, "SELECT count(*) FROM kept"),
         done_each=settle_done(queue, "SELECT item, fence FROM kept"),
         settle=settle_any(queue),

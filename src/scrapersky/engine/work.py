@@ -54,7 +54,8 @@ class StageRun:
         self.changed = asyncio.Event()
         self.paused: str | None = None
         self.choked = False
-        self.suspect: Held | None = None
+        self.suspects: set[Held] = set()
+        self.has_last_chance = False
         self.suspect_gone = asyncio.Event()
         self.busy_at = time.monotonic()
         self.empty_at = self.empty_waiting_at = 0.0
@@ -113,8 +114,9 @@ class StageRun:
             # The same row may have been claimed again by now, under another fence.
             if mine.get(held.item) is held:
                 del mine[held.item]
-            if held is self.suspect:
-                self.suspect = None
+            if self.suspects and held in self.suspects:
+                self.suspects.discard(held)
+                self.has_last_chance = False
                 self.suspect_gone.set()
 
     def note_begun(self) -> None:

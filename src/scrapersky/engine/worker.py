@@ -317,23 +317,34 @@ class Worker:
                 if len(run.ready) < run.stage.batch:
                     found = await run.claimer.next_due()
                     self._accept(run, found, run.stage.batch)
-                if run.suspect is None:
-                    # One at a time: if this one kills its worker, it kills alone.
-                    suspects = await run.claimer.next_suspect()
-                    run.suspect = suspects[0] if suspects else None
-                    self._accept(run, suspects, 1)
+                if not run.suspects:
+                    suspects = await self._claim_suspects(run)
+                    self._accept(run, suspects, sql.RESCUED_TOGETHER)
             except Exception as error:  # noqa: BLE001 - nothing may end a worker
                 self._trouble("claim", error)
                 await self._wait(run.suspect_gone, LONGEST_PAUSE)
                 await self._return_strays(run)
             else:
-                if not found and run.suspect is None:
+                if not found and not run.suspects:
                     run.empty_waiting_at = began
                     run.changed.set()
             if not found:
                 quiet = began - run.busy_at > QUIET_AFTER
                 pause = LONGEST_PAUSE if quiet else LOOK_FOR_RETRIES
                 await self._wait(run.suspect_gone, pause)
+
+    async def _claim_suspects(self, run: StageRun) -> list[Held]:
+        # In the whole worker, one item at most whose next death would be its last:
+        # or the third death of one would be counted as the third of both.
+        run.has_last_chance = not any(r.has_last_chance for r in self._runs.values())
+        found: list[Held] = []
+        try:
+            found = await run.claimer.next_suspects(alone=run.has_last_chance)
+        finally:
+            last = run.stage.max_deaths - 1
+            run.has_last_chance = any(held.deaths >= last for held in found)
+        run.suspects.update(found)
+        return found
 
     def _accept(self, run: StageRun, found: list[Held], asked: int) -> None:
         if not found:

@@ -317,7 +317,7 @@ def poison(*, seeds: int, poisons: int, pause: float) -> Row:
     bad = frozenset(chance.sample(range(1, seeds + 1), poisons))
     with orchard(seeds) as field:
         order = field.order(
-            pause=pause, poison=bad, lease=1.0, options={"max_deaths": 3}
+            pause=pause, poison=bad, lease=2.0, options={"max_deaths": 3}
         )
         with running_fleet(order, size=4, seed=9) as fleet:
             ended = time.monotonic() + PATIENCE
@@ -325,11 +325,11 @@ def poison(*, seeds: int, poisons: int, pause: float) -> Row:
                 fleet.fill()
                 time.sleep(0.05)
         row = field.finish("item that kills its worker", poisons)
-        with psycopg.connect(field.dsn) as connection:
-            dead = connection.execute(
-                "SELECT item::bigint FROM curation.dead_letter WHERE stage = 'sow'"
-            ).fetchall()
-        assert {item for (item,) in dead} == set(bad), "others were blamed"
+        dead = field.cluster.execute(
+            "SELECT stage, item::bigint FROM curation.dead_letter",
+            database=field.database,
+        )
+        assert set(dead) == {("sow", seed) for seed in bad}, "others were blamed"
         assert row.findings is not None
         assert row.findings.fruits == seeds - poisons
         # The poisoned ones are dead letters by design, not lost.

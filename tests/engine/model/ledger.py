@@ -160,7 +160,7 @@ class Hand:
         take = {
             "batch": self.run.claimer.next_batch,
             "due": self.run.claimer.next_due,
-            "suspect": self.run.claimer.next_suspect,
+            "suspect": self.run.claimer.next_suspects,
         }[kind]
         found = []
         for held in await take():

@@ -24,6 +24,7 @@ from hypothesis.stateful import (
 )
 
 from scrapersky.engine import Done, GiveUp, Retry
+from scrapersky.engine.sql import RESCUED_TOGETHER
 from scrapersky.engine.verdict import Returned
 from tests.conftest import TestDatabase
 from tests.engine.model.ledger import BATCH, InHand, Ledger, Snapshot, entry_of
@@ -66,7 +67,7 @@ class LedgerMachine(RuleBasedStateMachine):
         for kind in KINDS:
             taken = self.do(self.ledger.hands[hand].claim(kind))
 
-            assert len(taken) <= (1 if kind == "suspect" else BATCH)
+            assert len(taken) <= (RESCUED_TOGETHER if kind == "suspect" else BATCH)
             for mine in taken:
                 now = self.do(self.ledger.look(mine.job))
                 assert (now.status, now.fence) == ("working", mine.held.fence)

@@ -14,8 +14,8 @@ from typing import Any
 from scrapersky.engine import settle, sql
 from scrapersky.engine.outcome import Done
 from scrapersky.engine.queue import Queue
-from scrapersky.engine.settle import Batch, Settler
-from scrapersky.engine.work import StageRun
+from scrapersky.engine.settle import Settler
+from scrapersky.engine.work import Batch, StageRun
 
 Put = Callable[[Any, str, Any], None]
 """Sets an attribute: `setattr`, or pytest's, which takes it back."""

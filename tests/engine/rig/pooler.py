@@ -4,9 +4,12 @@ import contextlib
 import os
 import shutil
 import subprocess
+import tempfile
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
 
 import psycopg
 
@@ -16,7 +19,7 @@ from tests.engine.rig.program import needed
 
 CONFIGURATION = """
 [databases]
-* = host={socket} port={port} user=postgres
+* = host={socket} port={port} user={role}
 [pgbouncer]
 listen_addr = 127.0.0.1
 listen_port = {own}
@@ -49,24 +52,33 @@ class Pooler:
 
 @contextlib.contextmanager
 def running_pooler(cluster: Cluster, *, size: int = 5) -> Iterator[Pooler]:
-    """Yield PgBouncer in transaction mode with `size` server connections."""
+    """Yield PgBouncer in transaction mode before a cluster of the rig."""
+    place = {"socket": str(cluster.home), "port": cluster.port, "role": "postgres"}
+    with pooler_before(place, owner=(NOBODY, NOBODY), size=size) as pooler:
+        yield pooler
+
+
+@contextlib.contextmanager
+def pooler_before(
+    place: dict[str, Any], *, owner: tuple[int, int], size: int
+) -> Iterator[Pooler]:
+    """Yield PgBouncer with `size` connections to the server behind a unix socket."""
     program = needed("pgbouncer", package="pgbouncer")
-    home = cluster.home / "pgbouncer"
-    home.mkdir(exist_ok=True)
+    home = Path(tempfile.mkdtemp(prefix="scrapersky-pgbouncer-", dir="/tmp"))
     own = free_port()
     settings = home / "pgbouncer.ini"
-    settings.write_text(
-        CONFIGURATION.format(
-            socket=cluster.home, port=cluster.port, own=own, size=size, home=home
-        )
-    )
-    command = [program, str(settings)]
+    settings.write_text(CONFIGURATION.format(own=own, size=size, home=home, **place))
+    identity: dict[str, Any] = {}
     if os.geteuid() == 0:
+        # It refuses to run as root, and must be let into the server's directory.
+        identity = {"user": owner[0], "group": owner[1], "extra_groups": []}
         for path in (home, settings):
-            os.chown(path, NOBODY, NOBODY)
-        command[1:1] = ["-u", "nobody"]
+            os.chown(path, *owner)
     process = subprocess.Popen(
-        command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        [program, str(settings)],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        **identity,
     )
     pooler = Pooler(own)
     try:

@@ -1,0 +1,59 @@
+"""A pytest plugin that puts PgBouncer between the engine's own tests and PostgreSQL.
+
+    pytest -p tests.engine.rig.pooled tests/engine/test_worker.py ...
+
+Every SQLAlchemy engine that a test makes goes through the pooler in transaction mode;
+direct connections (LISTEN, a test's own second connection) stay direct.
+"""
+
+import contextlib
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+import sqlalchemy.ext.asyncio
+from sqlalchemy import make_url
+from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
+
+from scrapersky.db.connection import unnamed
+from scrapersky.db.embedded import server_user
+from tests.engine.rig.pooler import Pooler, pooler_before
+
+POOLERS: dict[str, Pooler] = {}
+STACK = contextlib.ExitStack()
+MADE: list[str] = []
+
+
+def pooled(url: str, **options: Any) -> AsyncEngine:
+    """Make the engine as the product does behind a pooler."""
+    target = make_url(url)
+    socket = str(target.query["host"])
+    if socket not in POOLERS:
+        user = server_user()
+        place = {"socket": socket, "port": 5432, "role": target.username}
+        POOLERS[socket] = STACK.enter_context(
+            pooler_before(place, owner=(user.uid, user.gid), size=20)
+        )
+    through = make_url(POOLERS[socket].url(str(target.database)))
+    MADE.append(str(target.database))
+    arguments = {
+        **options.pop("connect_args", {}),
+        "statement_cache_size": 0,
+        "prepared_statement_cache_size": 0,
+        "prepared_statement_name_func": unnamed,
+    }
+    return create_async_engine(through, connect_args=arguments, **options)
+
+
+# Before any test module is imported, so that all of them take this one.
+sqlalchemy.ext.asyncio.create_async_engine = pooled  # type: ignore[assignment]
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_sessionfinish() -> Iterator[None]:
+    yield
+    STACK.close()
+
+
+def pytest_terminal_summary(terminalreporter: Any) -> None:
+    terminalreporter.write_line(f"{len(MADE)} engines went through PgBouncer")
