@@ -35,7 +35,7 @@ ResultT = TypeVar("ResultT")
 
 CHILD = Path(__file__).with_name("sandbox_child.py")
 START_PATIENCE = 30.0
-HURRY = 0.25
+HURRY = 0.5
 """How long work waits for a busy child before one more is started."""
 
 
