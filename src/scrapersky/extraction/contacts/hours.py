@@ -56,7 +56,7 @@ _TIME: Final = (
 )
 _CLOCK: Final = (
     r"(?:(?<![\d.,:/$])(?:[01]?\d|2[0-4])(?:[:.hu][0-5]\d\s?(?:a\.?m\.?|p\.?m\.?|uhr|uur|u|h|hrs)?"
-    r"|\s?(?:a\.m\.?|p\.m\.?|am\b|pm\b|uhr\b|uur\b|u\b|h\b))(?![\d])|\bnoon\b|\bmidnight\b)"
+    r"|\s?(?:a\.m\.?|p\.m\.?|am\b|pm\b|uhr\b|uur\b|u\b|h\b))(?!\.?\d)|\bnoon\b|\bmidnight\b)"
 )
 _CLOSED: Final = (
     r"closed|geschlossen|ruhetag|fermé|cerrado|chiuso|gesloten|fechado|zamknięte|nieczynne|"
@@ -202,6 +202,7 @@ def _kinds(sheet: Sheet) -> list[str]:
 
 
 _TIMESTAMP: Final = re.compile(r"\b(?:19|20)\d\d-[01]\d-[0-3]\d\b")
+_ALWAYS: Final = re.compile(r"24\s?/\s?7|24 hours a day")
 MAX_TIMES: Final = 5_000
 # It starts with a digit, so that the matcher runs through text without numbers.
 _TIME_SCAN: Final = re.compile(
@@ -225,11 +226,15 @@ def _trimmed(sheet: Sheet, start: int, end: int) -> tuple[int, int] | None:
     if not marks or (
         len(clocks) < 2
         and not _CLOSED_PATTERN.search(text)
-        and not re.search(r"\d\s?(?:-|–|to|tot|bis|à|a)\s?\d|24", text)
+        and not re.search(
+            r"\d\s?(?:-|–|to|tot|bis|à|a)\s?\d|24\s?/\s?7|24 hours a day", text
+        )
     ):
         return None
     has_day = _day_pattern().search(text)
-    if not has_day or not (clocks or _CLOSED_PATTERN.search(text) or "24" in text):
+    if not has_day or not (
+        clocks or _CLOSED_PATTERN.search(text) or _ALWAYS.search(text)
+    ):
         return None
     left = min(m.start() for m in marks)
     right = max(m.end() for m in marks)
