@@ -1,9 +1,9 @@
-# Sourced by ./scrapersky and ./check: makes .venv hold what locks/$1.txt names.
+# Sourced by ./scrapersky and ./check: makes .venv hold what locks/$wanted.txt names.
 # Uses uv where present; otherwise brings it from the package index into .tools.
 set -eu
 
-lock="locks/$1.txt"
-stamp=".venv/.installed-$1"
+lock="locks/$wanted.txt"
+stamp=".venv/.installed-$wanted"
 export UV_PYTHON_DOWNLOADS=never UV_PROJECT_ENVIRONMENT="$PWD/.venv" VIRTUAL_ENV="$PWD/.venv"
 
 say() { printf '%s\n' "$*" >&2; }
