@@ -83,6 +83,8 @@ def sizes() -> Iterator[Exhibit]:
         slug="robots-patterns",
         url="/" + "ab" * 250,
         expect="ok robots_denied",
+        # 400 KB of rules are sixty times that once they are patterns.
+        memory=64 << 20,
     )
     agents = "".join(f"User-agent: bot{n}\n" for n in range(12_000))
     yield exhibit(
