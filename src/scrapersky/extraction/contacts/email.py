@@ -19,6 +19,7 @@ from scrapersky.extraction.html import Page, clean, words
 
 MAX_FOUND: Final = 2_000
 MAX_LOCAL: Final = 64
+MAX_TRIES: Final = 10_000
 MAX_SIGNS: Final = 50_000
 """No honest page has more '@'; what follows is not read."""
 
@@ -45,7 +46,11 @@ def addresses_in(text: str) -> Iterator[tuple[int, int, str]]:
     text = text.replace("\uff20", "@")
     if text.count("@") > MAX_SIGNS:
         text = "@".join(text.split("@", MAX_SIGNS)[:MAX_SIGNS])
-    for match in _DOMAIN.finditer(text):
+    for tries, match in enumerate(_DOMAIN.finditer(text)):
+        if tries > MAX_TRIES:
+            return
+        if match[1].rpartition(".")[2] in _FILE_ENDINGS:
+            continue
         at = match.start()
         local = _local_before(text, at)
         if not local:

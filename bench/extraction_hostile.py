@@ -1,0 +1,76 @@
+"""Texts and trees made to stall an extractor, each scalable to any size."""
+
+from collections.abc import Callable
+
+MIB = 1024 * 1024
+
+
+def _repeat(unit: str) -> Callable[[int], str]:
+    return lambda size: unit * (size // len(unit))
+
+
+EMAIL_SOUP: dict[str, Callable[[int], str]] = {
+    "a@b": _repeat("a@b"),
+    "one local part": lambda size: "a" * size + "@b.com",
+    "a@a.a.a.a": lambda size: "a@" + "a." * (size // 2),
+    "addresses": _repeat("ab@cd.com "),
+    "retina names": _repeat("logo@2x.png "),
+    "ip hosts": _repeat("user@127.0.0.1 "),
+    "only @": _repeat("@"),
+}
+"""Text for the e-mail finder: at most 50 ms a MiB."""
+
+PAGES: dict[str, Callable[[int], str]] = {
+    **EMAIL_SOUP,
+    "nested div": _repeat("<div>"),
+    "nested b": _repeat("<b>"),
+    "nested b i": _repeat("<b><i>"),
+    "misnested": _repeat("<a><b><i><u>"),
+    "links": _repeat("<a href=x>y</a>"),
+    "open links": _repeat("<a href=x>"),
+    "attributes": lambda size: (
+        "<a " + " ".join(f"a{n}=1" for n in range(size // 9)) + ">"
+    ),
+    "tables": _repeat("<table><tr><td>"),
+    "hidden": _repeat('<div style="display:none">x</div>'),
+    "nested hidden": _repeat('<div style="display:none">x'),
+    "mirrored": _repeat("<bdo dir=rtl>x"),
+    "itemscope": _repeat("<div itemscope itemprop=a>"),
+    "typeof": _repeat("<div typeof=a property=b>"),
+    "vcards": _repeat("<div class=vcard>"),
+    "a!": lambda size: "a" * size + "!",
+    "spaces": _repeat(" "),
+    "nbsp": _repeat("\u00a0"),
+    "<": _repeat("<"),
+    "(((( digits": _repeat("(1"),
+    "digits": _repeat("1"),
+    "digits and spaces": _repeat("1 "),
+    "+1-+1-": _repeat("+1-"),
+    "capital words": _repeat("Anna "),
+    "capital letters": _repeat("A"),
+    "A. A. A.": _repeat("A. "),
+    "numbers and names": _repeat("12 Main "),
+    "streets": _repeat("12 Main Street, "),
+    "postcodes": _repeat("12345 Berlin "),
+    "house numbers": _repeat("Aa 1, "),
+    "days": _repeat("Mon 9:00-"),
+    "hours": _repeat("9:00 "),
+    "at words": _repeat("a at b dot "),
+    "brackets": _repeat("[at]"),
+    "parentheses": _repeat("("),
+    "legal forms": _repeat("Aa Ltd "),
+    "copyright": _repeat("\u00a9 2020 "),
+    "css": lambda size: "<style>" + ".a{display:none}" * (size // 16) + "</style>",
+    "css open": lambda size: "<style>" + "{display:none" * (size // 13) + "</style>",
+    "script strings": lambda size: "<script>" + "'a'+'@'+" * (size // 8) + "</script>",
+    "script quotes": lambda size: "<script>@" + "'" * size + "</script>",
+    "json-ld": lambda size: (
+        "<script type='application/ld+json'>" + "[" * size + "</script>"
+    ),
+    "json-ld commas": lambda size: (
+        "<script type='application/ld+json'>" + ", " * (size // 2) + "</script>"
+    ),
+    "options": _repeat("<option>Anna Lee"),
+    "lines": _repeat("<br>a"),
+}
+"""Whole pages: at most one second a MiB."""

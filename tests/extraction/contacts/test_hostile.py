@@ -1,0 +1,95 @@
+"""No page stalls, grows or breaks extraction; only typed errors ever leave it."""
+
+import contextlib
+import json
+import time
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from bench.extraction_hostile import EMAIL_SOUP, MIB, PAGES
+from bench.extraction_pages import business_page
+from scrapersky.errors import ExtractionError
+from scrapersky.extraction.contacts import Hints, find_contacts
+from scrapersky.extraction.contacts.email import addresses_in
+
+FIXTURES = Path(__file__).parents[1] / "fixtures" / "contacts" / "pages.jsonl"
+REAL = [json.loads(line)["html"] for line in FIXTURES.read_text("utf-8").splitlines()]
+PIECE = MIB // 4
+# Ten times the budget of one second a MiB: a shared machine may be busy.
+PATIENCE = 10.0 * PIECE / MIB
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_a_hostile_page_is_read_in_linear_time(name: str) -> None:
+    page = PAGES[name](PIECE)
+
+    started = time.process_time()
+    find_contacts(page, "https://acme.com/")
+
+    assert time.process_time() - started < PATIENCE
+
+
+@pytest.mark.parametrize("name", EMAIL_SOUP)
+def test_address_soup_is_searched_in_linear_time(name: str) -> None:
+    text = EMAIL_SOUP[name](MIB)
+
+    started = time.process_time()
+    found = [address for _, _, address in addresses_in(text)]
+
+    assert time.process_time() - started < 0.5
+    assert not any(address.endswith((".png", ".1")) for address in found)
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.binary(max_size=400), st.sampled_from([None, "utf-8", "x-no-such", "utf-16"]))
+def test_any_bytes_give_contacts_or_a_typed_error(
+    data: bytes, encoding: str | None
+) -> None:
+    with contextlib.suppress(ExtractionError):
+        find_contacts(data, "https://acme.com/", hints=Hints(encoding=encoding))
+
+
+@settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
+@given(st.data())
+def test_a_mutilated_page_gives_contacts_or_a_typed_error(data: st.DataObject) -> None:
+    page = data.draw(st.sampled_from(REAL))
+    start = data.draw(st.integers(0, len(page)))
+    length = data.draw(st.integers(0, 60))
+    scrap = data.draw(st.text(max_size=20))
+    url = data.draw(st.sampled_from(["", "https://acme.de/", "http://[", "\x00", "x"]))
+
+    try:
+        contacts = find_contacts(page[:start] + scrap + page[start + length :], url)
+    except ExtractionError:
+        return
+
+    assert all(email.address.isprintable() for email in contacts.emails)
+    assert all(phone.written.isprintable() for phone in contacts.phones)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.text(max_size=300))
+def test_any_text_gives_contacts_or_a_typed_error(text: str) -> None:
+    with contextlib.suppress(ExtractionError):
+        find_contacts(
+            f"<p>{text}</p><p>Tel: {text}</p><h1>{text}</h1>", "https://acme.com/"
+        )
+
+
+@pytest.mark.long
+@settings(max_examples=3000, deadline=None, suppress_health_check=list(HealthCheck))
+@given(st.integers(0, 20), st.randoms(use_true_random=False))
+def test_long_pages_with_random_damage_give_contacts_or_a_typed_error(
+    seed: int, dice: object
+) -> None:
+    page, url = business_page(seed, size=8_000)
+    letters = list(page)
+    for _ in range(40):
+        place = dice.randrange(len(letters))  # type: ignore[attr-defined]
+        letters[place] = chr(dice.randrange(0x3000))  # type: ignore[attr-defined]
+
+    with contextlib.suppress(ExtractionError):
+        find_contacts("".join(letters), url)
