@@ -1,6 +1,7 @@
 """Print the fault table: `python -m tests.engine.faults [--long] [name ...]`."""
 
 import argparse
+import sys
 
 from tests.engine.faults.scenario import Row
 from tests.engine.faults.table import LONG, QUICK
@@ -14,8 +15,14 @@ def main() -> None:
     options = parser.parse_args()
     runs = LONG if options.long else QUICK
     print(Row.HEADER, flush=True)
+    failed = False
     for name in options.names or runs:
-        print(runs[name](), flush=True)
+        try:
+            print(runs[name](), flush=True)
+        except Exception as error:  # noqa: BLE001 - the other lines are wanted too
+            failed = True
+            print(f"{name}: FAILED: {error!r}", flush=True)
+    sys.exit(int(failed))
 
 
 if __name__ == "__main__":
