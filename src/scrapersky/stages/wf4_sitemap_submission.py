@@ -1,6 +1,5 @@
 """WF4 - Sitemap submission: a domain's sitemaps are found and written down."""
 
-from collections import deque
 from dataclasses import dataclass, field
 from datetime import timedelta
 from uuid import UUID
@@ -21,6 +20,7 @@ from scrapersky.errors import (
 )
 from scrapersky.extraction.discovery import FoundBy, sitemap_candidates
 from scrapersky.extraction.page_list import PageList, list_sitemap_pages
+from scrapersky.extraction.sitemap import Entry, Kind, SitemapWalk
 from scrapersky.kit.urls import parse_url
 from scrapersky.models import Domain, SitemapFile
 from scrapersky.models.status import SitemapAnalysisStatus, SitemapFileStatus
@@ -54,8 +54,11 @@ async def submit_sitemaps(domain: Domain, tools: Tools) -> Outcome:
         await hunt.run(home)
     except FetchError as error:
         return outcome_of(error)
-    nothing = None if hunt.found else "no sitemap: the home page's links are taken"
-    files = hunt.found or [FoundFile(home, LINKS, "home_page")]
+    files, nothing = hunt.found, None
+    if all(file.kind == Kind.FEED for file in files):
+        # A feed names the latest articles, never the page with the address.
+        files = [*files, FoundFile(home, LINKS, "home_page")]
+        nothing = "no sitemap: the home page's links are taken"
     return Done(store_files(domain, files, tools.system_user_id), nothing=nothing)
 
 
@@ -91,7 +94,7 @@ class Hunt:
         named = [(c.url, c.found_by) for c in candidates if c.is_promised]
         named += [(url, FoundBy.HTML_LINK) for url in self.domain.sitemap_hints]
         await self.follow(named)
-        if any(file.kind != "feed" for file in self.found):
+        if any(file.kind != Kind.FEED for file in self.found):
             return
         guesses = [(c.url, c.found_by) for c in candidates if not c.is_promised]
         for guess in guesses[:MOST_GUESSES]:
@@ -101,18 +104,19 @@ class Hunt:
 
     async def follow(self, urls: list[tuple[str, FoundBy]]) -> None:
         """Visit these files and what their indexes name, each once."""
-        waiting = deque((url, found_by, 1) for url, found_by in urls)
+        named = dict(urls)
         limits = self.tools.limits
-        while waiting and len(self.found) < limits.sitemaps:
-            url, found_by, depth = waiting.popleft()
-            if url in self.seen or not self.is_ours(url):
+        walk = SitemapWalk(
+            named, max_depth=limits.sitemap_depth, max_files=limits.sitemaps
+        )
+        while (stop := walk.next_stop()) is not None:
+            if stop.url in self.seen or not self.is_ours(stop.url):
                 continue
-            self.seen.add(url)
-            pages = await self.visit(url, found_by)
-            if pages is not None and depth < limits.sitemap_depth:
-                waiting += [
-                    (child, FoundBy.INDEX, depth + 1) for child in pages.children
-                ]
+            self.seen.add(stop.url)
+            pages = await self.visit(stop.url, named.get(stop.url, FoundBy.INDEX))
+            if pages is not None:
+                children = [Entry(url) for url in pages.children]
+                walk.found(stop, pages=len(pages.urls), sitemaps=children)
 
     def is_ours(self, url: str) -> bool:
         """Say whether a file lies on this site; others would be someone else's."""
@@ -184,7 +188,7 @@ def store_files(domain: Domain, files: list[FoundFile], user_id: UUID) -> Effect
             "url_count": file.urls,
             "generator": file.generator,
             "status": SitemapFileStatus.COMPLETED
-            if file.kind == "index"
+            if file.kind == Kind.INDEX
             else SitemapFileStatus.PENDING,
         }
         for file in {file.url: file for file in files}.values()
