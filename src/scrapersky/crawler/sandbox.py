@@ -35,6 +35,7 @@ ResultT = TypeVar("ResultT")
 
 CHILD = Path(__file__).with_name("sandbox_child.py")
 START_PATIENCE = 30.0
+SENT_AT_ONCE = 256 * 1024
 HURRY = 0.5
 """How long work waits for a busy child before one more is started."""
 
@@ -241,10 +242,16 @@ class _Child:
     async def call(self, request: bytes, largest: int) -> tuple[bytes, bytes]:
         self.calls += 1
         loop = asyncio.get_running_loop()
-        await loop.sock_sendall(self.link, LENGTH.pack(len(request)) + request)
-        head = await self._read(HEADER.size + LENGTH.size)
-        kind, size = HEADER.unpack_from(head)
-        self.peak_memory = LENGTH.unpack_from(head, HEADER.size)[0] * PEAK_UNIT
+        head = LENGTH.pack(len(request))
+        if len(request) < SENT_AT_ONCE:
+            await loop.sock_sendall(self.link, head + request)
+        else:
+            # A large sitemap is not copied once more only to be sent in one piece.
+            await loop.sock_sendall(self.link, head)
+            await loop.sock_sendall(self.link, request)
+        answer = await self._read(HEADER.size + LENGTH.size)
+        kind, size = HEADER.unpack_from(answer)
+        self.peak_memory = LENGTH.unpack_from(answer, HEADER.size)[0] * PEAK_UNIT
         if size > largest:
             raise EOFError("the answer is too large")
         return kind, await self._read(size)
