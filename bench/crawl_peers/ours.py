@@ -7,7 +7,7 @@ from ipaddress import ip_network
 
 from bench.crawl_peers.extract import read
 from bench.crawl_peers.report import Timed, given_urls
-from bench.crawl_peers.town import NETWORK
+from bench.crawl_peers.town import NETWORK, PORT
 from scrapersky.crawler import Crawler, CrawlerPolicy, MemoryLedger, Sandbox
 from scrapersky.observability.log import configure_logs
 
@@ -19,7 +19,9 @@ async def main(children: int) -> None:
     queue = iter(urls)
     timed = Timed()
     policy = CrawlerPolicy(
-        host_delay=timedelta(), extra_networks=(ip_network(f"{NETWORK}.0.0/16"),)
+        host_delay=timedelta(),
+        extra_networks=(ip_network(f"{NETWORK}.0.0/16"),),
+        extra_ports=frozenset({PORT}),
     )
     ledger = MemoryLedger(lambda: datetime.now(UTC))
     sandbox = Sandbox(children=children or 1, preload=[read.__module__])

@@ -11,7 +11,7 @@ from functools import lru_cache
 import uvloop
 
 NETWORK = "127.88"
-PORT = 8080
+PORT = 18_480
 PAGE_BYTES = 20_000
 LINKS = 60
 EMAILS = 3

@@ -36,10 +36,12 @@ HEALTHY_SITES = 50
 
 
 def make_lane(name: str, pace: float, number: int = 0) -> Lane:
-    """Return a lane: public-looking addresses, or loopback and free choice of net."""
+    """Return a lane: public-looking addresses, or loopback and a number."""
     if name == "namespace":
         return Lane(name, "93.184", 80, 443, pace)
-    return Lane(name, f"127.{20 + number % 200}", 8080, 8443, pace)
+    # Someone may listen on port 8080 of every address, so the ports are our own.
+    port = 20_000 + number % 5_000 * 2
+    return Lane(name, f"127.{20 + number % 200}", port, port + 1, pace)
 
 
 PORTS = (22, 25, 80, 443, 5432, 6379, 8080, 8443)

@@ -3,6 +3,7 @@
 import asyncio
 import json
 import os
+import socket
 import ssl
 import sys
 import tempfile
@@ -36,7 +37,8 @@ class Rig:
 
     def __init__(self, lane: str, pace: float) -> None:
         # Another network for each process: two runs on one machine do not meet.
-        self.lane: Lane = make_lane(lane, pace, os.getpid())
+        self._number = os.getpid() if lane == "namespace" else free_network(pace)
+        self.lane: Lane = make_lane(lane, pace, self._number)
         self._directory = tempfile.TemporaryDirectory(prefix="zoo-")
         self._process: asyncio.subprocess.Process | None = None
         self._turn = asyncio.Lock()
@@ -58,7 +60,7 @@ class Rig:
 
     async def __aenter__(self) -> Self:
         apart = namespace.unshare() if self.is_isolated else []
-        words = (self.lane.name, str(self.lane.pace), str(os.getpid()))
+        words = (self.lane.name, str(self.lane.pace), str(self._number))
         self._process = await asyncio.create_subprocess_exec(
             *apart,
             *(sys.executable, "-m", "tests.zoo.serve", *words, str(self.directory)),
@@ -149,10 +151,33 @@ class Rig:
         context.load_verify_locations(str(self.directory / "ca.pem"))
         return context
 
+    def extra_ports(self) -> frozenset[int]:
+        """Return the ports the crawler must be given: none in a namespace."""
+        ours = frozenset({self.lane.http, self.lane.https})
+        return frozenset() if self.is_isolated else ours
+
     def extra_networks(self) -> tuple[Any, ...]:
         """Return the networks the crawler must be given: none in a namespace."""
         network = ip_network(f"{self.lane.network}.0.0/16")
         return () if self.is_isolated else (network,)
+
+
+def free_network(pace: float) -> int:
+    """Return the number of a loopback network in which nobody listens."""
+    for number in range(os.getpid(), os.getpid() + 200):
+        lane = make_lane("loopback", pace, number)
+        if is_free(lane.address(0), lane.http) and is_free(lane.address(0), lane.https):
+            return number
+    raise RuntimeError("every loopback network is in use")
+
+
+def is_free(address: str, port: int) -> bool:
+    with socket.socket() as probe:
+        try:
+            probe.bind((address, port))
+        except OSError:
+            return False
+    return True
 
 
 def as_seen(row: dict[str, Any]) -> Seen:

@@ -103,6 +103,7 @@ def policy_for(rig: Rig, pace: float) -> CrawlerPolicy:
         host_delay=timedelta(),
         patience=timedelta(seconds=60 * pace),
         extra_networks=rig.extra_networks(),
+        extra_ports=rig.extra_ports(),
     )
 
 
