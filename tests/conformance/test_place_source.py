@@ -409,7 +409,7 @@ async def test_kill_9_costs_at_most_one_request_each(rig: Rig, tmp_path: Path) -
 async def test_kill_9_often_costs_at_most_one_request_each(
     rig: Rig, tmp_path: Path
 ) -> None:
-    await killed_search(rig, tmp_path, kills=25)
+    await killed_search(rig, tmp_path, kills=10)
 
 
 @pytest.mark.parametrize("rig", PRICED, indirect=True)

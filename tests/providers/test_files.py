@@ -203,6 +203,17 @@ async def test_a_phone_number_is_no_formula(tmp_path: Path) -> None:
     assert problems == []
 
 
+async def test_a_national_number_is_read_by_the_region_of_the_import(
+    tmp_path: Path,
+) -> None:
+    content = "name,phone\nErfunden,089 654321\n"
+
+    places, _ = await read(tmp_path, content, region="DE")
+
+    facts = PlaceFiles(FileSettings(tmp_path)).facts(places[0].raw)
+    assert facts.phone == "+4989654321"
+
+
 async def test_reading_twice_gives_the_same_ids(tmp_path: Path) -> None:
     town = a_town(50)
     write_csv(tmp_path / "one.csv", town)

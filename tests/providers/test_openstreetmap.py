@@ -183,6 +183,21 @@ async def test_a_location_is_found_and_handed_out_for_good(
     assert len(ids_in(pages)) == 120
 
 
+async def test_a_national_number_is_read_by_the_country_of_the_location(
+    maps: NominatimServer,
+) -> None:
+    town = [a_business(1, point=Point(30.3, -97.7), phone="512-555-0123")]
+    async with OverpassServer(town) as server:
+        geocoder = a_nominatim(maps.url)
+        source = an_osm(server.interpreter, geocoder=geocoder)
+        pages = await collect(source, replace(DENTISTS, area=None))
+        await source.close()
+        await geocoder.close()
+
+    place = next(place for page in pages for place in page.places)
+    assert source.facts(place.raw).phone == "+15125550123"
+
+
 async def test_without_a_geocoder_a_location_is_refused(osm: OpenStreetMap) -> None:
     with pytest.raises(SourceUnavailable) as caught:
         await collect(osm, replace(DENTISTS, area=None))

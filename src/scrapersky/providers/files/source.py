@@ -42,6 +42,7 @@ from scrapersky.providers.source import (
     Resume,
     RowProblem,
 )
+from scrapersky.providers.value import country_of
 
 VERSION = 1
 LICENCE = "as supplied"
@@ -154,7 +155,8 @@ class PlaceFiles:
         if not isinstance(data, dict):
             raise PlaceGone(PROVIDER, "what was stored is no row of a file")
         record = record_of(data, Notes())
-        return facts_of(record, identify(record, str(raw.get("dataset"))), raw, region)
+        place_id = identify(record, str(raw.get("dataset")))
+        return facts_of(record, place_id, raw, region or country_of(raw.get("region")))
 
     async def details(
         self,
@@ -279,6 +281,8 @@ def read_row(row: Row, query: PlaceQuery) -> tuple[FoundPlace | None, list[RowPr
     dataset = query.dataset or Path(query.file or "").name
     licence = record.licence or query.licence or LICENCE
     raw: Json = {"row": row.cells, "dataset": dataset, "licence": licence}
+    if query.region:
+        raw["region"] = query.region
     return found_place(record, identify(record, dataset), raw, licence), problems
 
 

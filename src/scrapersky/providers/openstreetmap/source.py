@@ -64,6 +64,8 @@ class Tour:
     requests: int = 0
     found: int = 0
     cut_by_limit: bool = False
+    country: str | None = None
+    """Where phone numbers without a country code are meant to be."""
 
     @property
     def where(self) -> Area:
@@ -167,7 +169,7 @@ class OpenStreetMap:
                 continue
             tour.requests += 1
             places, count = await asyncio.to_thread(
-                wanted, elements, tour.where, delivered
+                wanted, elements, tour.where, tour.country, delivered
             )
             pages = paged(within_limit(tour, query, places), self._settings.page_size)
             for left, chunk in zip(range(len(pages) - 1, -1, -1), pages, strict=True):
@@ -213,13 +215,14 @@ class OpenStreetMap:
                 raise SourceUnavailable(
                     PROVIDER,
                     "nobody is there to say where the location is",
-                    hint="Switch on NOMINATIM_ENABLED, or give an area.",
+                    hint="Give an area instead of a location, or switch on a geocoder.",
                 )
             located = await self._geocoder.locate(
                 query.location or "", language=query.language, region=query.region
             )
             area = located.within(query.radius_m)
         tour.area, tour.phase, tour.pending = area.to_json(), "collect", [""]
+        tour.country = query.region or (located.country if located else None)
         return page_of(tour, query, located=located)
 
     async def _ask_cell(
@@ -254,13 +257,16 @@ def check(query: PlaceQuery) -> None:
 
 
 def wanted(
-    elements: list[Json], area: Area, delivered: Collection[str]
+    elements: list[Json],
+    area: Area,
+    country: str | None,
+    delivered: Collection[str],
 ) -> tuple[tuple[FoundPlace, ...], int]:
     """Return the places inside the area that are new, and how many are inside."""
     is_inside = fence(area)
     found: dict[str, FoundPlace] = {}
     for element in elements:
-        place = read_element(element)
+        place = read_element({**element, "region": country} if country else element)
         if place is not None and place.point and is_inside(place.point):
             found.setdefault(place.source_place_id, place)
     new = tuple(place for key, place in found.items() if key not in delivered)

@@ -91,7 +91,8 @@ def read_facts(element: Json, region: str | None) -> PlaceFacts:
     tags = tags_of(element)
     point = where(element)
     parts = address_parts(tags)
-    phones = e164_all(values(tags, PHONES), parts["country"] or region)
+    here = parts["country"] or region or country_of(element.get("region"))
+    phones = e164_all(values(tags, PHONES), here)
     return PlaceFacts(
         source=PROVIDER,
         source_place_id=place_id,
