@@ -9,6 +9,7 @@ from scrapersky.cli.database import a_database
 from scrapersky.cli.signals import stop_on_signals
 from scrapersky.db import migrate as migrations
 from scrapersky.db.connection import Target, check_server, connect
+from scrapersky.db.revision import revisions
 from scrapersky.db.schema import check_schema
 from scrapersky.models import METADATA
 from scrapersky.settings import load_settings
@@ -25,7 +26,7 @@ def migrate(*, json: bool = False) -> None:
     settings = load_settings().settings
     with stop_on_signals(), a_database(settings, say) as target:
         applied = asyncio.run(bring_up_to_date(target))
-        newest = migrations.revisions()[-1]
+        newest = revisions()[-1]
         if json:
             print(orjson.dumps({"applied": applied, "revision": newest}).decode())
         elif applied:

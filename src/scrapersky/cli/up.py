@@ -9,17 +9,19 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from importlib import import_module
 from pathlib import Path
 
 import orjson
 import uvicorn
+from sqlalchemy.ext.asyncio import AsyncEngine
 
 from scrapersky.api.app import create_app
 from scrapersky.cli.database import a_database
 from scrapersky.cli.signals import stop_on_signals
-from scrapersky.db import migrate
 from scrapersky.db.connection import Target, check_server, connect
 from scrapersky.db.embedded import make_home, server_user
+from scrapersky.db.revision import is_up_to_date
 from scrapersky.errors import AlreadyRunning, ConfigurationError
 from scrapersky.models.check import check_database
 from scrapersky.observability.log import configure_logs
@@ -60,12 +62,21 @@ async def prepare(
     engine = connect(target, name="scrapersky-start", pool_size=1, patience=None)
     try:
         await check_server(engine)
-        applied = await migrate.upgrade(engine)
-        if applied:
-            report(f"Updated the database: {', '.join(applied)}")
+        async with engine.connect() as connection:
+            is_current = await connection.run_sync(is_up_to_date)
+        if not is_current:
+            report("Updating the database")
+            report(f"Updated the database: {', '.join(await upgrade(engine))}")
         await check_database(engine, settings.scheduler_system_user_id)
     finally:
         await engine.dispose()
+
+
+async def upgrade(engine: AsyncEngine) -> tuple[str, ...]:
+    """Apply what is missing; what does that is loaded only when it is needed."""
+    migrate = import_module("scrapersky.db.migrate")
+    applied: tuple[str, ...] = await migrate.upgrade(engine)
+    return applied
 
 
 def serve(settings: Settings, target: Target, listener: socket.socket) -> None:

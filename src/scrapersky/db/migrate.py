@@ -2,17 +2,21 @@
 
 import asyncio
 from collections.abc import Callable, Sequence
-from pathlib import Path
 
 from alembic import command
 from alembic.config import Config
-from alembic.script import ScriptDirectory
 from alembic.util.exc import CommandError
 from sqlalchemy import Connection, MetaData, text
-from sqlalchemy.exc import DBAPIError, ProgrammingError
+from sqlalchemy.exc import DBAPIError
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from scrapersky.db.connection import explain_refusal
+from scrapersky.db.revision import (
+    MIGRATIONS,
+    current_revision,
+    refuse_newer_schema,
+    revisions,
+)
 from scrapersky.errors import SchemaMismatch
 
 LOCK = 0x5C7A9E05C8E3A
@@ -77,36 +81,10 @@ def alembic_config(
 ) -> Config:
     """Point Alembic at our revisions; there is no alembic.ini to find or to lose."""
     config = Config()
-    config.set_main_option("script_location", str(Path(__file__).parent / "migrations"))
+    config.set_main_option("script_location", str(MIGRATIONS))
     config.set_main_option("path_separator", "os")
     config.attributes.update(connection=connection, metadata=list(metadata), **more)
     return config
-
-
-def revisions() -> tuple[str, ...]:
-    """Name every revision this code knows, oldest first."""
-    script = ScriptDirectory.from_config(alembic_config())
-    return tuple(found.revision for found in reversed([*script.walk_revisions()]))
-
-
-def current_revision(connection: Connection) -> str | None:
-    """Read which revision the database is at; None for a database without ours."""
-    try:
-        with connection.begin_nested():
-            found = connection.scalar(text("SELECT version_num FROM alembic_version"))
-    except ProgrammingError:
-        return None
-    return None if found is None else str(found)
-
-
-def refuse_newer_schema(revision: str | None) -> None:
-    """Raise if the database was migrated by a ScraperSky newer than this one."""
-    if revision is not None and revision not in revisions():
-        raise SchemaMismatch(
-            f"The database is at revision {revision}, which this ScraperSky does not "
-            f"know; its newest is {revisions()[-1]}.",
-            hint="A newer ScraperSky has used this database: install that version.",
-        )
 
 
 def between(before: str | None, after: str | None) -> tuple[str, ...]:

@@ -7,7 +7,11 @@ from sqlalchemy.dialects import postgresql
 from sqlalchemy.dialects.postgresql import ENUM
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from scrapersky.db.migrate import current_revision, refuse_newer_schema, revisions
+from scrapersky.db.revision import (
+    current_revision,
+    is_up_to_date,
+    revisions,
+)
 from scrapersky.errors import SchemaMismatch
 
 SHOWN = 10
@@ -34,10 +38,9 @@ async def check_schema(engine: AsyncEngine, *metadata: MetaData) -> None:
 
 def differences(connection: Connection, metadata: Sequence[MetaData]) -> list[str]:
     """List what differs between the code and the database, in words."""
-    revision = current_revision(connection)
-    refuse_newer_schema(revision)
-    if revision != revisions()[-1]:
-        return [f"it is at revision {revision or 'none'}, not at {revisions()[-1]}"]
+    if not is_up_to_date(connection):
+        revision = current_revision(connection) or "none"
+        return [f"it is at revision {revision}, not at {revisions()[-1]}"]
     return [
         difference
         for part in metadata

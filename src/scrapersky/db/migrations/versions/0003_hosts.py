@@ -25,7 +25,6 @@ def upgrade() -> None:
         sa.Column("pause_reason", sa.Text),
         sa.Column("updated_at", MOMENT, nullable=False, server_default=NOW),
         sa.PrimaryKeyConstraint("key", name="pk_hosts"),
-        comment="A registrable domain or an address, and whose turn it is there.",
     )
     op.create_table(
         "host_outcomes",
@@ -38,7 +37,6 @@ def upgrade() -> None:
         sa.Column("seconds", sa.Float, nullable=False, server_default=sa.text("0")),
         sa.Column("last_at", MOMENT, nullable=False, server_default=NOW),
         sa.PrimaryKeyConstraint("key", "outcome", name="pk_host_outcomes"),
-        comment="How often fetches from a host ended in one way, and what they cost.",
     )
     op.create_table(
         "host_robots",
@@ -52,7 +50,6 @@ def upgrade() -> None:
         sa.CheckConstraint(
             "state IN ('rules', 'absent', 'unreachable')", name="ck_host_robots_state"
         ),
-        comment="The robots.txt of each origin, as it was read.",
     )
 
 
