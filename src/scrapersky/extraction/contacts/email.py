@@ -377,7 +377,7 @@ _DOT_WORDS: Final = (
 _OPEN: Final = r"[\[({<*|«»【（［〈《]"
 _CLOSE: Final = r"[\])}>*|«»】）］〉》]"
 _BRACKET_AT: Final = re.compile(
-    rf"[\s\u00a0]{{0,3}}{_OPEN}{{1,2}}[\s\"']{{0,3}}(?:{_AT_WORDS}|@)[\s\"']{{0,3}}{_CLOSE}{{1,2}}"
+    rf"{_OPEN}{{1,2}}[\s\"']{{0,3}}(?:{_AT_WORDS}|@)[\s\"']{{0,3}}{_CLOSE}{{1,2}}"
     r"[\s\u00a0]{0,3}",
     re.IGNORECASE,
 )
@@ -440,7 +440,7 @@ def _from_obfuscation(sheet: Sheet) -> Iterator[Found]:
         left = max(sheet.starts[line], start - _WINDOW)
         stop = sheet.starts[line] + len(sheet.lines[line].text)
         right = min(stop, end + _WINDOW)
-        joined = _joined(text[left:start], text[end:right], pattern)
+        joined = _joined(text[left:start].rstrip(), text[end:right], pattern)
         if joined and (key := f"{joined}{line}") not in seen:
             seen.add(key)
             given += 1
@@ -485,30 +485,48 @@ def _at_signs(text: str) -> Iterator[tuple[str, int, int]]:
 
 
 _CAPITAL_AT: Final = re.compile(r"(?<=[a-z0-9]) AT (?=[a-z0-9])")
-_AT_HINTS: Final = (
-    (" at ", " ät ", " AT ", " At "), (" arroba ",), (" arobase ",), (" chiocciola ",),
-    (" snabel", " krøllalfa "), (" zavin",), (" ma",), (" apenstaartje ",),
-    (" kukac ",), (" собака ",),
+_AT_WORDS_SPELLED: Final = (
+    (" at ", " ät "), (" arroba ",), (" arobase ",), (" chiocciola ",),
+    (" snabel-a ", " snabela ", " krøllalfa "), (" zavináč ", " zavinac "),
+    (" małpa ", " malpa "), (" apenstaartje ",), (" kukac ",), (" собака ",),
 )  # fmt: skip
 _DOT_HINTS: Final = (
-    " dot ", " DOT ", " Dot ", " punkt ", " punt ", " punto ", " ponto ", " point ",
-    " punktum ", " prick ", " tečka ", " tecka ", " bodka ", " kropka ", " pont ", " точка ",
+    " dot ", " punkt ", " punt ", " punto ", " ponto ", " point ", " punktum ", " prick ",
+    " tečka ", " tecka ", " bodka ", " kropka ", " pont ", " точка ",
 )  # fmt: skip
 
 
 def _spelled_out(text: str) -> Iterator[tuple[int, int, str]]:
-    """Yield addresses written in words: `ann at acme dot com`."""
-    if not any(hint in text for hint in _DOT_HINTS):
+    """Yield addresses written in words: `ann at acme dot com`.
+
+    Only the surroundings of a word for '@' that has a word for '.' near are looked at.
+    """
+    low = text.lower()
+    if len(low) != len(text) or not any(hint in low for hint in _DOT_HINTS):
         return
-    for pattern, dots, hints in zip(_SPELLED, _SPELLED_DOTS, _AT_HINTS, strict=True):
-        if not any(hint in text for hint in hints):
-            continue
-        for count, match in enumerate(pattern.finditer(text)):
-            if count > MAX_FOUND:
-                break
-            address = f"{dots.sub('.', match[1])}@{dots.sub('.', match[2])}".lower()
-            if address.isascii() and is_plausible(address):
-                yield match.start(), match.end(), address
+    for pattern, dots, spellings in zip(
+        _SPELLED, _SPELLED_DOTS, _AT_WORDS_SPELLED, strict=True
+    ):
+        for spelling in spellings:
+            place = low.find(spelling)
+            tries = 0
+            while place >= 0 and tries < MAX_TRIES:
+                tries += 1
+                window = text[max(0, place - _WINDOW) : place + _WINDOW]
+                if dots.search(window):
+                    yield from _spelled_in(
+                        window, max(0, place - _WINDOW), pattern, dots
+                    )
+                place = low.find(spelling, place + 1)
+
+
+def _spelled_in(
+    window: str, offset: int, pattern: re.Pattern[str], dots: re.Pattern[str]
+) -> Iterator[tuple[int, int, str]]:
+    for match in pattern.finditer(window):
+        address = f"{dots.sub('.', match[1])}@{dots.sub('.', match[2])}".lower()
+        if address.isascii() and is_plausible(address):
+            yield offset + match.start(), offset + match.end(), address
 
 
 _DOT_AFTER_LABEL: Final = re.compile(

@@ -178,21 +178,24 @@ def _kinds(sheet: Sheet) -> list[str]:
     Only lines near something like a time are looked at; the rest of a page is skipped.
     """
     kinds = [""] * len(sheet.lines)
-    near: set[int] = set()
+    timed: set[int] = set()
     for count, match in enumerate(_TIME_SCAN.finditer(sheet.text)):
         if count > MAX_TIMES:
             break
-        line = sheet.line_at(match.start())
-        near.update(range(line - 3, line + 4))
+        timed.add(sheet.line_at(match.start()))
+    near = {place for line in timed for place in range(line - 3, line + 4)}
     days = _day_pattern()
     for number in near:
         if not 0 <= number < len(kinds):
             continue
         text = sheet.lines[number].text
-        if len(text) > MAX_LINE * 4 or sheet.lines[number].tag == "option":
+        has_time = number in timed
+        if len(text) > (MAX_LINE * 4 if has_time else MAX_LABEL):
             continue
-        has_time = bool(_HOURS_HINT.search(text))
-        has_day = bool(days.search(text)) if has_time or len(text) < 40 else False
+        if sheet.lines[number].tag == "option":
+            continue
+        has_time = has_time or bool(_CLOSED_PATTERN.search(text))
+        has_day = bool(days.search(text))
         is_dated = has_time and bool(
             _TIMESTAMP.search(text) or (has_day and _DATE.search(text))
         )
@@ -203,6 +206,7 @@ def _kinds(sheet: Sheet) -> list[str]:
 
 _TIMESTAMP: Final = re.compile(r"\b(?:19|20)\d\d-[01]\d-[0-3]\d\b")
 _ALWAYS: Final = re.compile(r"24\s?/\s?7|24 hours a day")
+MAX_LABEL: Final = 60
 MAX_TIMES: Final = 5_000
 # It starts with a digit, so that the matcher runs through text without numbers.
 _TIME_SCAN: Final = re.compile(

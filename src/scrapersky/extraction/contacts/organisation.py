@@ -87,11 +87,15 @@ _NOT_A_FIRM: Final = re.compile(
 _SHORT_FORM: Final = re.compile(
     r"\s(?:AG|KG|AB|AS|SA|NV|BV|HB|Oy|KK|SL|CV|UG|Bt|S\.A|S\.L)\.?$"
 )
-_LEGAL_HINT: Final = re.compile(
-    r"[\s,](?:Inc|Corp|Company|LLC|L\.L\.C|LLP|PLLC|Ltd|Limited|LTD|LIMITED|INC|PLC|plc|Pty|Pvt|GmbH|AG|KG|"
-    r"UG|SARL|SAS|S\.A|S\.L|S\.r\.l|SRL|S\.p\.A|SpA|B\.V|BV|N\.V|NV|A/S|ApS|AB|AS|Oy|K\.K|KK|"
-    r"Sp\. ?z|s\.r\.o|a\.s|d\.o\.o|Kft|Ltda|Lda|A\.Ş|Co\.)(?![\w-])"
-)
+_LEGAL_MARKS: Final = (
+        "Inc", "INC", "Incorporated", "Corp", "CORP", "Corporation", "Company", "LLC", "L.L.C", "LLP", "L.L.P", "PLLC", "Ltd",
+        "LTD", "Limited", "LIMITED", "PLC", "plc", "Pty", "Pvt", "PTE", "GmbH", "mbH", "AG", "KG",
+        "UG", "SARL", "SAS", "EURL", "S.A", "SA", "S.L", "SL", "S.r.l", "SRL", "Srl", "S.R.L",
+        "S.p.A", "SpA", "B.V", "BV", "N.V", "NV", "A/S", "ApS", "AB", "ASA", "AS", "Oy", "K.K",
+        "KK", "Sp. z", "Sp.z", "s.r.o", "s. r. o", "a.s", "d.o.o", "Kft", "Zrt", "Ltda", "LTDA",
+        "Lda", "A.Ş", "Co.", "& Co", "and Co", "e.V", "e.K", "OHG", "GbR", "QSC", "MMC", "OOO",
+        "ООО", "P.C", "P.A", "N.A",
+)  # fmt: skip
 _INSTITUTE: Final = re.compile(
     r"(?<![\w&])(?:(?:The )?(?:University|College|Bank|Church|Museum|Institute|School|City|Town|"
     r"County|Department|Ministry|Chamber|Bank) of (?:the )?(?:[A-Z][\w'’&-]{1,20}(?: and | of | )?){1,4}"
@@ -207,13 +211,20 @@ def _nominations(
 
 
 def _copyright_lines(sheet: Sheet) -> list[int]:
+    return sorted(
+        _lines_with(sheet, ("©", "copyright", "Copyright", "COPYRIGHT", "(c)", "(C)"))
+    )
+
+
+def _lines_with(sheet: Sheet, signs: Sequence[str]) -> set[int]:
+    """Find the lines that hold one of some strings, by plain search."""
     numbers: set[int] = set()
-    for sign in ("©", "copyright", "(c)"):
-        place = sheet.lower.find(sign)
-        while place >= 0 and len(numbers) < MAX_FOUND:
-            numbers.add(sheet.line_at(place))
-            place = sheet.lower.find(sign, place + 1)
-    return sorted(numbers)
+    for sign in signs:
+        place = sheet.text.find(sign)
+        while place >= 0 and len(numbers) < MAX_HINTS:
+            numbers.add(sheet.line_at(place + len(sign) - 1))
+            place = sheet.text.find(sign, place + 1)
+    return numbers
 
 
 def _copyright_names(text: str) -> Iterator[tuple[str, Method, float]]:
@@ -240,12 +251,15 @@ def _link_names(sheet: Sheet) -> Iterator[tuple[str, Method, float]]:
 
 def _legal_names(sheet: Sheet) -> Iterator[tuple[str, Method, float]]:
     given = 0
-    numbers = {
-        sheet.line_at(match.start())
-        for _, match in zip(
-            range(MAX_HINTS), _LEGAL_HINT.finditer(sheet.text), strict=False
-        )
-    }
+    words_of_page = sheet.words
+    numbers = _lines_with(
+        sheet,
+        [
+            f" {form}"
+            for form in _LEGAL_MARKS
+            if form.split()[0].rstrip(".") in words_of_page
+        ],
+    )
     for number in sorted(numbers):
         text = sheet.lines[number].text
         if len(text) > 4000:
@@ -287,12 +301,15 @@ def _kin_names(sheet: Sheet, labels: list[str]) -> Iterator[tuple[str, Method, f
     wanted = [label for label in labels if len(label) > 3]
     if not wanted:
         return
+    starts = {label[:3] for label in wanted}
     votes: Counter[str] = Counter()
+    if not any(start in sheet.lower for start in starts):
+        return
     for line in sheet.lines:
         if line.tag == "option" or len(line.text) > 3000:
             continue
-        low = _NON_WORD.sub("", line.text).casefold()
-        if not any(label[:4] in low for label in wanted):
+        low = line.text.lower()
+        if not any(start in low for start in starts):
             continue
         for run in _runs(line.text):
             if (name := _spelling(run, wanted)) and name not in votes:
@@ -389,7 +406,7 @@ class _Ballot:
                 continue
             score = sum(candidate.methods.values())
             kinship = max((_kinship(key, label) for label in self.labels), default=0.0)
-            mentions = folded.count(f" {key} ") if len(key) > 3 else 0
+            mentions = folded.count(key) if len(key) > 3 else 0
             score += 2.5 * kinship + min(1.0, 0.25 * mentions)
             ranked.append((score, kinship, key, candidate))
         ranked.sort(key=lambda entry: (-entry[0], entry[2]))

@@ -8,7 +8,7 @@ are told apart by the word that follows.
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cache
 from typing import Final
 
 from scrapersky.extraction import wordlist
@@ -76,7 +76,8 @@ _UPPER: Final = "A-ZÀ-ÖØ-ÞĀĂĄĆĈĊČĎĐĒĘĚĞĢĪĮİĶŁĹĻŃŅŇŌ
 _WORD: Final = rf"[{_UPPER}](?:[\w'’-]{{1,20}}|\.(?= ?[{_UPPER}]))"
 _PARTICLE: Final = r"(?:van|von|de|der|den|da|di|do|dos|del|della|la|le|du|zu|af|av|bin|al|ten|ter|y|e)"
 _RUN: Final = re.compile(
-    rf"(?<![\w@/.])(?<!\w-){_WORD}(?: (?:{_WORD}|{_PARTICLE}(?= )|\([{_UPPER}][a-z]{{1,12}}\)|[“\"][{_UPPER}][a-z]{{1,12}}[”\"])){{1,7}}"
+    # The set comes first so that the matcher can skip; what stands before is checked next.
+    rf"[{_UPPER}](?<![\w@/.].)(?<!\w-.)(?:[\w'’-]{{1,20}}|\.(?= ?[{_UPPER}]))(?: (?:{_WORD}|{_PARTICLE}(?= )|\([{_UPPER}][a-z]{{1,12}}\)|[“\"][{_UPPER}][a-z]{{1,12}}[”\"])){{1,7}}"
 )
 _HONORIFIC: Final = words(
     "dr dr. prof prof. mr mr. mrs mrs. ms ms. miss herr frau hr hr. fr. mag mag. ra ing "
@@ -167,19 +168,31 @@ class _Page:
     organisations: frozenset[str]
     reachable: frozenset[int]
 
-    @cached_property
-    def plain_words(self) -> frozenset[str]:
-        """Give the words the page writes in lower case, so no one's surname."""
-        return frozenset(_PLAIN_WORD.findall(self.sheet.text[:300_000]))
-
     def is_plain(self, name: str) -> bool:
         """Say whether a word of a name is an ordinary word of this page."""
+        text = self.sheet.text
         parts = re.split(r"[\s-]", name.casefold())
-        return any(len(p) > 2 and p in self.plain_words for p in parts)
+        return any(len(p) > 2 and _is_word_of(p.strip(".,"), text) for p in parts)
 
 
+_BEFORE_WORD: Final = re.compile(r"[\w@./'’-]")
 # The "grace" of grace.lockhart@acme.com is a name, not a word.
-_PLAIN_WORD: Final = re.compile(r"(?<![\w@./'’-])[a-zà-öø-ÿ]{3,}(?![\w@]|\.\w)")
+_AFTER_WORD: Final = re.compile(r"[\w@]|\.\w")
+MAX_LOOKS: Final = 20
+
+
+def _is_word_of(word: str, text: str) -> bool:
+    """Say whether a text writes a word in lower case, standing by itself."""
+    place = text.find(word) if word else -1
+    for _ in range(MAX_LOOKS):
+        if place < 0:
+            return False
+        before = text[place - 1 : place] if place else ""
+        end = place + len(word)
+        if not _BEFORE_WORD.match(before) and not _AFTER_WORD.match(text, end):
+            return True
+        place = text.find(word, end)
+    return False
 
 
 def _in_run(page: _Page, number: int, run: re.Match[str]) -> Iterator[Found]:

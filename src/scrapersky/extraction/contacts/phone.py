@@ -124,13 +124,19 @@ def _from_labels(
     sheet: Sheet, regions: tuple[str, ...], taken: set[int]
 ) -> Iterator[Found]:
     """Read numbers that only their label makes plain: `Tel: 27 117069122`."""
-    for count, match in enumerate(_LABELLED.finditer(sheet.text)):
-        if count > MAX_FOUND:
+    text = sheet.text
+    for count, match in enumerate(_DIGITS.finditer(text)):
+        if count > MAX_TRIES:
             return
-        start, end = match.span(2)
-        if any(place in taken for place in range(start - 2, start + 4)):
+        start, end = match.span()
+        if text[start - 1 : start] in _INSIDE_NUMBER and start:
             continue
-        written = match[2].strip(" -./")
+        label = _LABEL.search(text[max(0, start - NEAR_LABEL) : start])
+        if label is None or any(
+            place in taken for place in range(start - 2, start + 4)
+        ):
+            continue
+        written = match[0].strip(" -./")
         digits = "".join(c for c in written if c.isdigit())
         if not MIN_DIGITS <= len(digits) <= MAX_DIGITS or _DATE.search(written):
             continue
@@ -148,7 +154,7 @@ def _from_labels(
             details={
                 "extension": number[1],
                 "region": number[2],
-                "kind": "fax" if match[1].lower().startswith(_FAX_WORDS) else "phone",
+                "kind": "fax" if label[1].lower().startswith(_FAX_WORDS) else "phone",
             },
         )
 
@@ -161,10 +167,16 @@ _CONTACT_NEAR: Final = re.compile(
 MIN_DIGITS: Final = 7
 MAX_DIGITS: Final = 15
 _FAX_WORDS: Final = ("fax", "faks", "telefax", "факс")
-_LABELLED: Final = re.compile(
+MAX_TRIES: Final = 5_000
+_INSIDE_NUMBER: Final = ".,"
+NEAR_LABEL: Final = 26
+# Digits are found first: a page has few of them, and words that begin like "tel" many.
+# A set as the first thing lets the matcher skip; the sign before is checked after.
+_DIGITS: Final = re.compile(r"[+(\d][\d ()./-]{5,25}\d")
+_LABEL: Final = re.compile(
     r"(?<!\w)(tele?fax|fax|faks|факс|tel(?:ephone|efon|efono|efone|éfono)?|tél(?:éphone)?|phone|"
     r"ph|fon|mobile?|mob|cell|gsm|tlf|puh|тел|電話)(?!\w)[.:\s()#-]{0,4}(?:no\.?|nr\.?|number)?"
-    r"[.:\s-]{0,4}(\+?[(\d][\d ()./-]{5,24}\d)",
+    r"[.:\s-]{0,4}$",
     re.IGNORECASE,
 )
 _CARRIER: Final = re.compile(r"\b0[xX]{2}(?=\s?-?\d\d\b)")

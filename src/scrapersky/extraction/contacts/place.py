@@ -191,7 +191,7 @@ _CODES: Final = (
     ("CA", re.compile(r"\d[ABCEGHJ-NPRSTV-Z]\d\b"), _CA_BEFORE, None, 5),
     (
         "NL",
-        re.compile(r"(?<!\d)[1-9]\d{3}\s?(?!SS|SA|SD)[A-Z]{2}\b"),
+        re.compile(r"[1-9]\d{3}\s?(?!SS|SA|SD)[A-Z]{2}\b"),
         None,
         _CITY_AFTER,
         3,
@@ -241,10 +241,10 @@ def _vote_by_text(sheet: Sheet, votes: Counter[str]) -> None:
         votes["GB"] += 2
     if "0xx" in text:
         votes["BR"] += 5
-    capitals = sheet.capitals
+    words_of_page = sheet.words
     for region, forms in _spelled_countries():
         # The first word is looked up before the text is searched for the whole name.
-        if any(first in capitals and form in text for first, form in forms):
+        if any(first in words_of_page and form in text for first, form in forms):
             votes[region] += 1
     names = country_names()
     for line in sheet.lines:
