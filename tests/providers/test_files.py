@@ -89,12 +89,12 @@ async def test_any_encoding_is_read(tmp_path: Path, encoding: str) -> None:
 async def test_a_wrong_letter_at_the_very_end_does_not_spoil_the_rest(
     tmp_path: Path,
 ) -> None:
-    rows = "".join(f"Business {n},b{n}.example\n" for n in range(60_000))
+    rows = "".join(f"Business {n},b{n}.example\n" for n in range(12_000))
     content = b"name,website\n" + rows.encode() + "Café,cafe.example\n".encode("cp1252")
 
     places, _ = await read(tmp_path, content)
 
-    assert len(places) == 60_001
+    assert len(places) == 12_001
     assert places[-1].name == "Café"
 
 
@@ -454,11 +454,11 @@ async def test_rows_that_could_not_be_used_are_in_the_coverage(tmp_path: Path) -
     assert "1 rows could not be used" in coverage.why
 
 
-async def test_a_large_file_is_not_kept_in_memory(tmp_path: Path) -> None:
+async def test_a_large_file_is_read_in_pages(tmp_path: Path) -> None:
     path = tmp_path / "large.csv"
     with path.open("w") as file:
         file.write("name,website,notes\n")
-        for number in range(30_000):
+        for number in range(6_000):
             file.write(f"Business {number},b{number}.example,{'x' * 500}\n")
     source = PlaceFiles(FileSettings(tmp_path))
 
@@ -467,7 +467,7 @@ async def test_a_large_file_is_not_kept_in_memory(tmp_path: Path) -> None:
         assert len(page.places) <= 500
         count += len(page.places)
 
-    assert count == 30_000
+    assert count == 6_000
 
 
 def test_a_query_survives_json() -> None:

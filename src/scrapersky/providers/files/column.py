@@ -3,6 +3,7 @@
 import re
 import unicodedata
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 
 ALIASES: Mapping[str, str] = {
     "id": "id place_id source_place_id external_id google_place_id osm_id gers_id "
@@ -57,6 +58,7 @@ MEANINGS: Mapping[str, str] = {
 NETWORKS = ("facebook", "instagram", "linkedin", "twitter", "youtube", "tiktok")
 
 
+@lru_cache(maxsize=4096)
 def meaning_of(header: str) -> str | None:
     """Return what a column holds, by its name; None if we have no use for it."""
     bare = unicodedata.normalize("NFKD", header.casefold().replace("ß", "ss"))
