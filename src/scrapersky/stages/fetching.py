@@ -1,7 +1,10 @@
-"""What a failed fetch means for the item it was made for."""
+"""What a failed fetch, or a refusing answer, means for the item it was made for."""
 
+from scrapersky.crawler import Fetched
 from scrapersky.engine import GiveUp, Later, Outcome, Retry
 from scrapersky.errors import FetchError, HostBusy, HostPaused
+
+SERVER_ERROR = 500
 
 
 def outcome_of(error: FetchError) -> Outcome:
@@ -15,3 +18,14 @@ def outcome_of(error: FetchError) -> Outcome:
     if error.retryable:
         return Retry(why, error.retry_after)
     return GiveUp(why)
+
+
+def failure_of(fetched: Fetched) -> Outcome | None:
+    """Decide what an answer that is no success means; None if it is one.
+
+    What a server says while it is in trouble (5xx) may be different later.
+    """
+    if fetched.is_success:
+        return None
+    why = f"the server answered {fetched.status}"
+    return Retry(why) if fetched.status >= SERVER_ERROR else GiveUp(why)

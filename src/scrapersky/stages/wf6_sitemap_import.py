@@ -19,7 +19,7 @@ from scrapersky.extraction.page_list import (
 )
 from scrapersky.models import SitemapFile
 from scrapersky.models.status import SitemapFileStatus, SitemapImportStatus
-from scrapersky.stages.fetching import outcome_of
+from scrapersky.stages.fetching import failure_of, outcome_of
 from scrapersky.stages.tools import Tools
 
 CHUNK = 5_000
@@ -40,7 +40,9 @@ WITH given AS (
   FROM given
   ON CONFLICT (domain_id, url) DO UPDATE
     SET lastmod = excluded.lastmod, gone_at = NULL,
-      sitemap_file_id = coalesce(p.sitemap_file_id, excluded.sitemap_file_id)
+      sitemap_file_id = CASE WHEN p.gone_at IS NULL
+        THEN coalesce(p.sitemap_file_id, excluded.sitemap_file_id)
+        ELSE excluded.sitemap_file_id END
     WHERE p.lastmod IS DISTINCT FROM excluded.lastmod OR p.gone_at IS NOT NULL
   RETURNING p.xmax = 0 AS is_new
 )
@@ -48,8 +50,13 @@ SELECT count(*) FILTER (WHERE is_new) AS new, count(*) FILTER (WHERE NOT is_new)
 FROM stored
 """
 MARK_GONE = """
-UPDATE pages SET gone_at = clock_timestamp()
-WHERE sitemap_file_id = $1 AND gone_at IS NULL AND NOT (url = ANY($2::text[]))
+WITH gone AS (
+  UPDATE pages p SET gone_at = clock_timestamp()
+  WHERE sitemap_file_id = $1 AND gone_at IS NULL
+    AND NOT EXISTS (SELECT FROM unnest($2::text[]) AS named(url) WHERE named.url = p.url)
+  RETURNING 1
+)
+SELECT count(*) FROM gone
 """
 
 
@@ -70,6 +77,8 @@ async def import_sitemap(file: SitemapFile, tools: Tools) -> Outcome:
     """Fetch the file; every page it names that we have not seen is stored."""
     try:
         fetched = await fetch(file, tools)
+        if (failure := failure_of(fetched)) is not None:
+            return failure
         pages = await read(file, fetched, tools)
     except FetchError as error:
         return outcome_of(error)
@@ -126,9 +135,13 @@ def store_pages(
             )
             if row is not None:
                 new, changed = new + row["new"], changed + row["changed"]
-        if pages.cut is None:
-            await transaction.driver.execute(MARK_GONE, file.id, pages.urls)
-        await transaction.execute(note_import(file, fetched, pages, new, changed))
+        counts = {"new": new, "changed": changed, "gone": 0}
+        # What was cut off has not said which pages it would have named.
+        if pages.cut is None and fetched.cut is None:
+            counts["gone"] = await transaction.driver.fetchval(
+                MARK_GONE, file.id, pages.urls
+            )
+        await transaction.execute(note_import(file, fetched, pages, counts))
         if new:
             await choose_pages(transaction, file, user_id)
 
@@ -146,7 +159,7 @@ def urgency(score: float) -> int:
 
 
 def note_import(
-    file: SitemapFile, fetched: Fetched, pages: PageList, new: int, changed: int
+    file: SitemapFile, fetched: Fetched, pages: PageList, counts: dict[str, int]
 ) -> Any:  # noqa: ANN401 - an UPDATE statement
     """Keep with the file what its import came to."""
     return (
@@ -156,7 +169,7 @@ def note_import(
             status=SitemapFileStatus.COMPLETED,
             url_count=len(pages.urls),
             size_bytes=len(fetched.body),
-            dropped={**pages.dropped, "new": new, "changed": changed},
+            dropped={**pages.dropped, **counts},
             etag=fetched.headers.get("etag"),
             last_modified=fetched.headers.get("last-modified"),
             generator=pages.generator,

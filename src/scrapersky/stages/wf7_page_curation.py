@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import func, literal_column, update
+from sqlalchemy import ColumnElement, case, func, literal, literal_column, update
 from sqlalchemy.dialects.postgresql import insert
 
 from scrapersky.crawler import Conditions, Fetched
@@ -33,11 +33,8 @@ from scrapersky.models.status import (
     PageCurationStatus,
     PageProcessingStatus,
 )
-from scrapersky.stages.fetching import outcome_of
+from scrapersky.stages.fetching import failure_of, outcome_of
 from scrapersky.stages.tools import Tools
-
-GONE = (404, 410)
-
 
 @stage(
     "page_curation",
@@ -60,8 +57,8 @@ async def curate_page(page: Page, tools: Tools) -> Outcome:
             return Done(
                 note_unchanged(page), nothing="not modified since the last visit"
             )
-        if not fetched.is_success:
-            return refused(fetched)
+        if (failure := failure_of(fetched)) is not None:
+            return failure
         found = await tools.sandbox.run(
             read_contact_page,
             fetched.body,
@@ -80,9 +77,6 @@ async def curate_page(page: Page, tools: Tools) -> Outcome:
     )
 
 
-def refused(fetched: Fetched) -> Outcome:
-    """Say what an answer without a page means."""
-    return GiveUp(f"the server answered {fetched.status}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,7 +190,7 @@ def note_unchanged(page: Page) -> Effect:
             .where(Page.id == page.id)
             .values(
                 fetched_at=func.clock_timestamp(),
-                page_curation_status=PageCurationStatus.COMPLETE,
+                page_curation_status=completed(),
             )
         )
 
@@ -259,13 +253,24 @@ def facts(
             "meta_robots": list(fetched.meta_robots),
             "wire_bytes": fetched.wire_bytes,
         },
-        "page_curation_status": PageCurationStatus.COMPLETE,
+        "page_curation_status": completed(),
         "contact_scrape_status": (
             ContactScrapeStatus.CONTACT_FOUND
             if has_contacts
             else ContactScrapeStatus.NO_CONTACT_FOUND
         ),
     }
+
+
+def completed() -> ColumnElement[PageCurationStatus]:
+    """Complete the curation, unless a person has decided against the page meanwhile."""
+    return case(
+        (
+            Page.page_curation_status == PageCurationStatus.SKIPPED,
+            Page.page_curation_status,
+        ),
+        else_=literal(PageCurationStatus.COMPLETE, Page.page_curation_status.type),
+    )
 
 
 async def store_contact(

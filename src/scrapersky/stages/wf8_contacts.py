@@ -3,7 +3,7 @@
 from dataclasses import asdict
 from typing import Any
 
-from sqlalchemy import func, update
+from sqlalchemy import ColumnElement, case, func, literal, update
 
 from scrapersky.engine import Done, Effect, Outcome, Retry, Transaction, stage
 from scrapersky.extraction.email_quality import EmailQuality, judge_email
@@ -76,9 +76,18 @@ def finish(contact: Contact, validation: Any, **more: Any) -> Effect:  # noqa: A
             .values(
                 validation=validation,
                 validated_at=func.clock_timestamp(),
-                contact_curation_status=ContactCurationStatus.COMPLETE,
+                contact_curation_status=completed(),
                 **more,
             )
         )
 
     return effect
+
+
+def completed() -> ColumnElement[ContactCurationStatus]:
+    """Complete the curation, unless a person has put the contact aside meanwhile."""
+    column = Contact.contact_curation_status
+    return case(
+        (column == ContactCurationStatus.SKIPPED, column),
+        else_=literal(ContactCurationStatus.COMPLETE, column.type),
+    )

@@ -1,0 +1,211 @@
+"""WF6: every page a sitemap names, once, rated; new, changed and gone ones noted."""
+
+import pytest
+
+from scrapersky.demo.sites.reply import HTML, XML, Reply
+from scrapersky.models import SitemapFile
+from scrapersky.settings import SYSTEM_USER_ID
+from tests.stages.rig import Line
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+STAGE = "sitemap_import"
+MAP = "http://a.bv/sitemap.xml"
+A, B, C = "http://a.bv/contact", "http://a.bv/about", "http://a.bv/blog/x"
+AGAIN = "UPDATE sitemap_files SET sitemap_import_status = 'Queued'"
+PAGES = (
+    "SELECT url, page_curation_status::text, page_processing_status::text, page_type,"
+    " gone_at IS NOT NULL FROM pages ORDER BY url"
+)
+
+
+async def test_every_page_is_stored_rated_and_waits(line: Line) -> None:
+    line.web.sitemap("a.bv/sitemap.xml", A, B, C, A, lastmod="2026-01-02")
+    file = await line.add_sitemap(MAP)
+
+    await line.work(STAGE)
+
+    row = await line.row(SitemapFile, file)
+    assert (row.sitemap_import_status, row.status) == ("Complete", "Completed")
+    assert (row.url_count, row.dropped["new"]) == (3, 3)
+    assert {page[3] for page in await line.rows(PAGES)} >= {
+        "contact_root",
+        "about_root",
+    }
+    best = await line.rows(
+        "SELECT url, likelihood_reasons <> '{}', lastmod::date::text, created_by"
+        " FROM pages ORDER BY contact_likelihood DESC LIMIT 1"
+    )
+    assert best == [(A, True, "2026-01-02", SYSTEM_USER_ID)]
+
+
+async def test_what_is_not_worth_fetching_is_filtered(line: Line) -> None:
+    asset, archive = "http://a.bv/flyer.pdf", "http://a.bv/2019/04/"
+    line.web.sitemap("a.bv/sitemap.xml", A, asset, archive)
+    await line.rule(
+        "pages",
+        {"field": "contact_likelihood", "comparison": "at_least", "value": 0.3},
+    )
+    await line.add_sitemap(MAP)
+
+    await line.work(STAGE)
+
+    found = {page[0]: page[1:3] for page in await line.rows(PAGES)}
+    assert found[A] == ("Selected", "Queued")
+    assert found[asset] == ("New", "Filtered")
+    assert found[archive] == ("New", "Filtered")
+
+
+async def test_the_default_rule_selects_contact_pages_and_leaves_the_rest(
+    line: Line,
+) -> None:
+    line.web.sitemap("a.bv/sitemap.xml", A, C)
+    await line.add_sitemap(MAP)
+
+    await line.work(STAGE)
+
+    found = {page[0]: page[1:3] for page in await line.rows(PAGES)}
+    assert found == {A: ("Selected", "Queued"), C: ("New", None)}
+    by = await line.rows(
+        "SELECT a.kind, r.name <> '' FROM curation_actions a"
+        " JOIN selection_rules r ON r.id = a.rule_id"
+    )
+    assert by == [("pages", True)]
+
+
+async def test_a_second_import_notes_new_changed_and_gone_pages(line: Line) -> None:
+    line.web.sitemap("a.bv/sitemap.xml", A, B, lastmod="2026-01-02")
+    file = await line.add_sitemap(MAP)
+    await line.work(STAGE)
+    line.web.sitemap("a.bv/sitemap.xml", A, C, lastmod="2026-02-03")
+
+    await line.run(AGAIN)
+    await line.work(STAGE)
+
+    counts = (await line.row(SitemapFile, file)).dropped
+    assert (counts["new"], counts["changed"], counts["gone"]) == (1, 1, 1)
+    assert [(page[0], page[4]) for page in await line.rows(PAGES)] == [
+        (B, True), (C, False), (A, False),
+    ]  # fmt: skip
+
+
+async def test_a_page_that_comes_back_is_not_gone_any_more(line: Line) -> None:
+    line.web.sitemap("a.bv/sitemap.xml", A)
+    first = await line.add_sitemap(MAP)
+    await line.work(STAGE)
+    line.web.sitemap("a.bv/sitemap.xml", B)
+    await line.run(AGAIN)
+    await line.work(STAGE)
+    ((domain,),) = await line.rows("SELECT id FROM domains")
+    line.web.sitemap("a.bv/other.xml", A)
+
+    await line.add_sitemap("http://a.bv/other.xml", domain)
+    await line.work(STAGE)
+    await line.run(f"{AGAIN} WHERE id = '{first}'")
+    await line.work(STAGE)
+
+    gone = {page[0]: page[4] for page in await line.rows(PAGES)}
+    assert gone == {A: False, B: False}
+
+
+async def test_a_second_import_touches_no_decision_and_no_result(line: Line) -> None:
+    line.web.sitemap("a.bv/sitemap.xml", A)
+    await line.add_sitemap(MAP)
+    await line.work(STAGE)
+    await line.run(
+        "UPDATE pages SET page_curation_status = 'Skipped',"
+        " page_processing_status = 'Complete', title = 'kept'"
+    )
+    line.web.sitemap("a.bv/sitemap.xml", A, lastmod="2026-02-03")
+
+    await line.run(AGAIN)
+    await line.work(STAGE)
+
+    assert await line.rows(
+        "SELECT page_curation_status::text, page_processing_status::text, title,"
+        " lastmod IS NOT NULL FROM pages"
+    ) == [("Skipped", "Complete", "kept", True)]
+
+
+@pytest.mark.parametrize(
+    ("reply", "why"),
+    [
+        (Reply(b"<html><p>no</p></html>", HTML, 404), "the server answered 404"),
+        (Reply(b"<urlset><url><loc>", XML, 410), "the server answered 410"),
+        (Reply(b"<html><title>Hi</title><p>Hello</p></html>", HTML), "a web page"),
+    ],
+)
+async def test_what_is_no_sitemap_is_an_error_and_no_page_is_gone(
+    line: Line, reply: Reply, why: str
+) -> None:
+    line.web.sitemap("a.bv/sitemap.xml", A)
+    file = await line.add_sitemap(MAP)
+    await line.work(STAGE)
+
+    line.web.says["a.bv/sitemap.xml"] = reply
+    await line.run(AGAIN)
+    await line.work(STAGE)
+
+    row = await line.row(SitemapFile, file)
+    assert row.sitemap_import_status == "Error"
+    assert why.lower() in row.sitemap_import_error.lower()
+    assert [page[4] for page in await line.rows(PAGES)] == [False]
+
+
+async def test_an_empty_sitemap_is_complete_with_a_reason(line: Line) -> None:
+    line.web.sitemap("a.bv/sitemap.xml")
+    file = await line.add_sitemap(MAP)
+
+    await line.work(STAGE)
+
+    story = await line.story(STAGE, file)
+    assert story.status == "Complete"
+    assert story.attempts[-1].why
+
+
+async def test_a_cut_sitemap_keeps_what_came_and_calls_nothing_gone(line: Line) -> None:
+    line.web.sitemap("a.bv/sitemap.xml", A, B)
+    await line.add_sitemap(MAP)
+    await line.work(STAGE)
+    whole = b"<urlset><url><loc>http://a.bv/contact</loc></url><url><loc>http://a.b"
+    line.web.says["a.bv/sitemap.xml"] = Reply(whole, XML)
+
+    await line.run(AGAIN)
+    await line.work(STAGE)
+
+    assert [page[4] for page in await line.rows(PAGES)] == [False, False]
+
+
+async def test_without_a_sitemap_the_links_of_the_home_page_are_taken(
+    line: Line,
+) -> None:
+    line.web.page(
+        "a.bv/", '<a href="/contact">Contact</a><a href="http://b.bv/">Else</a>'
+    )
+    await line.add_sitemap("http://a.bv/", sitemap_type="links")
+
+    await line.work(STAGE)
+
+    assert {page[0] for page in await line.rows(PAGES)} == {"http://a.bv/", A}
+
+
+async def test_a_server_in_trouble_is_tried_again(line: Line) -> None:
+    line.web.fails("a.bv/sitemap.xml", 500)
+    file = await line.add_sitemap(MAP)
+    await line.work(STAGE)
+    line.web.sitemap("a.bv/sitemap.xml", A)
+
+    await line.work_again(STAGE)
+
+    assert await line.outcomes(STAGE, file) == ["retried", "done"]
+
+
+async def test_two_sitemaps_that_name_one_page_make_one_page(line: Line) -> None:
+    line.web.sitemap("a.bv/one.xml", A, B)
+    line.web.sitemap("a.bv/two.xml", B, A)
+    domain = await line.add_domain("a.bv")
+    await line.add_sitemap("http://a.bv/one.xml", domain)
+    await line.add_sitemap("http://a.bv/two.xml", domain)
+
+    await line.work(STAGE)
+
+    assert len(await line.rows(PAGES)) == 2
