@@ -20,6 +20,7 @@ from scrapersky.extraction.html import Page, clean, words
 MAX_FOUND: Final = 2_000
 MAX_LOCAL: Final = 64
 MAX_TRIES: Final = 10_000
+MAX_SPELLED: Final = 300
 MAX_SIGNS: Final = 50_000
 """No honest page has more '@'; what follows is not read."""
 
@@ -462,11 +463,10 @@ def _at_signs(text: str) -> Iterator[tuple[str, int, int]]:
         if count > MAX_FOUND:
             break
         # "firma(a)seznam.cz" is an address, "clause (a) acme.com" is none.
-        if match[0].strip("[](){}<>").lower() in ("a", "ad") or (
-            "a" not in match[0].strip().strip("[](){}<>").lower()[:1]
-            or not (match[0][0].isspace() and len(match[0].strip()) == len("(a)"))
-        ):
-            yield "bracket", match.start(), match.end()
+        word = match[0].strip(" []{}()<>\"'").lower()
+        if word in ("a", "ad") and text[match.start() - 1 : match.start()].isspace():
+            continue
+        yield "bracket", match.start(), match.end()
     if "@ " in text or " @" in text or "\uff20" in text:
         for count, match in enumerate(_SPACED_AT.finditer(text)):
             if count > MAX_FOUND:
@@ -510,10 +510,10 @@ def _spelled_out(text: str) -> Iterator[tuple[int, int, str]]:
         for spelling in spellings:
             place = low.find(spelling)
             tries = 0
-            while place >= 0 and tries < MAX_TRIES:
-                tries += 1
+            while place >= 0 and tries < MAX_SPELLED:
                 window = text[max(0, place - _WINDOW) : place + _WINDOW]
                 if dots.search(window):
+                    tries += 1
                     yield from _spelled_in(
                         window, max(0, place - _WINDOW), pattern, dots
                     )

@@ -244,7 +244,7 @@ _DATE: Final = re.compile(
 
 def _is_something_else(text: str, start: int, end: int, label: str) -> bool:
     written = text[start:end]
-    if _FICTIONAL.fullmatch(written):
+    if _FICTIONAL.fullmatch(written) and _kind(label) is None:
         return True
     if _DECIMAL.fullmatch(written) and not _PHONE.search(label):
         return True

@@ -11,6 +11,8 @@ from scrapersky.extraction.html.text import clean
 
 MAX_ITEMS: Final = 2_000
 MAX_TEXT: Final = 20_000
+MAX_CARD: Final = 200
+"""Elements looked at in one hCard; cards inside cards would else cost their square."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +116,7 @@ def read_hcard(card: turbohtml.Element) -> Item:
     """Read a microformat card into the names schema.org uses."""
     properties: dict[str, list[str]] = {}
     for count, element in enumerate(card.iter_elements(include_self=True)):
-        if count > MAX_ITEMS:
+        if count > MAX_CARD:
             break
         classes = element.attrs.get("class")
         for name in classes or () if isinstance(classes, list) else ():
