@@ -1,7 +1,16 @@
+import socket
+from pathlib import Path
+
 import pytest
 from sqlalchemy import text
 
-from scrapersky.db.connection import check_server, connect, parse_target
+from scrapersky.db.connection import (
+    check_server,
+    connect,
+    parse_target,
+    refuse_old_server,
+)
+from scrapersky.db.embedded import EmbeddedPostgres
 from scrapersky.errors import (
     ConfigurationError,
     DatabaseRefused,
@@ -109,3 +118,35 @@ async def test_behind_a_pooler_no_statement_is_prepared_by_name(
 
     assert named == 0
     await engine.dispose()
+
+
+@pytest.mark.parametrize(("version", "is_refused"), [(130_020, True), (140_000, False)])
+def test_a_server_older_than_14_is_refused(version: int, is_refused: bool) -> None:
+    if not is_refused:
+        refuse_old_server(version, "here")
+        return
+    with pytest.raises(
+        DatabaseUnsuitable, match="is PostgreSQL 13; ScraperSky needs 14"
+    ):
+        refuse_old_server(version, "here")
+
+
+async def test_a_wrong_password_is_told_from_a_missing_server(scratch: Path) -> None:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    home = scratch / "with-password"
+    with EmbeddedPostgres(home):
+        pass
+    (home / "postgres" / "pg_hba.conf").write_text(
+        "local all all peer map=owner\nhost all all 127.0.0.1/32 scram-sha-256\n"
+    )
+    options = {"listen_addresses": "127.0.0.1", "port": str(port)}
+
+    with EmbeddedPostgres(home, options=options):
+        engine = connect(
+            parse_target(f"postgresql://scrapersky:wrong@127.0.0.1:{port}/scrapersky")
+        )
+        with pytest.raises(DatabaseRefused, match="refused the user name or password"):
+            await check_server(engine)
+        await engine.dispose()

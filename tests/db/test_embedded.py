@@ -209,6 +209,25 @@ def test_a_data_directory_open_to_others_is_refused_in_words(home: Path) -> None
         EmbeddedPostgres(home).start()
 
 
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root may mount a small disk")
+def test_a_full_disk_is_said_in_words_and_loses_nothing(scratch: Path) -> None:
+    disk = scratch / "small-disk"
+    disk.mkdir()
+    mounted = subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", "size=20m,mode=711", "tmpfs", disk],
+        capture_output=True,
+        check=False,
+    )
+    if mounted.returncode != 0:
+        pytest.skip(f"this machine does not let us mount: {mounted.stderr.decode()}")
+    try:
+        with pytest.raises(EmbeddedPostgresFailed, match="the disk is full"):
+            EmbeddedPostgres(disk / "home").start()
+        assert not (disk / "home" / "postgres").exists()
+    finally:
+        subprocess.run(["umount", disk], check=True)
+
+
 @pytest.mark.parametrize(
     ("said", "answer"),
     [
