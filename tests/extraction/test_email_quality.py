@@ -1,6 +1,7 @@
 import pytest
 
-from scrapersky.extraction.email_quality import EmailType, judge_email
+from scrapersky.extraction.email_quality import judge_email
+from scrapersky.kit.email_type import EmailType
 
 
 @pytest.mark.parametrize(

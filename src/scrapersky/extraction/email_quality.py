@@ -1,23 +1,14 @@
 """Say what an e-mail address is worth without asking any server."""
 
 from dataclasses import dataclass
-from enum import StrEnum
 from functools import cache, lru_cache
 
 import email_validator
 from publicsuffixlist import PublicSuffixList
 
 from scrapersky.extraction import wordlist
+from scrapersky.kit.email_type import EmailType
 from scrapersky.kit.urls import registrable_domain
-
-
-class EmailType(StrEnum):
-    """The kinds of address the product stores."""
-
-    SERVICE = "SERVICE"
-    CORPORATE = "CORPORATE"
-    FREE = "FREE"
-    UNKNOWN = "UNKNOWN"
 
 
 @dataclass(frozen=True, slots=True)

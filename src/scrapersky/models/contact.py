@@ -8,6 +8,7 @@ from sqlalchemy.dialects.postgresql import ARRAY
 from sqlalchemy.orm import Mapped, mapped_column
 
 from scrapersky.engine import queue_index
+from scrapersky.kit.email_type import EmailType
 from scrapersky.models.base import ERROR_LIMIT, Base, Json, OwnedRecord
 from scrapersky.models.status import (
     CONTACT_CURATION_STATUS,
@@ -15,7 +16,6 @@ from scrapersky.models.status import (
     EMAIL_TYPE,
     ContactCurationStatus,
     ContactProcessingStatus,
-    EmailType,
 )
 
 

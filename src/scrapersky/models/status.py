@@ -8,6 +8,7 @@ from enum import StrEnum
 
 from sqlalchemy.dialects.postgresql import ENUM
 
+from scrapersky.kit.email_type import EmailType
 from scrapersky.models.base import native_enum
 
 
@@ -138,15 +139,6 @@ class ContactProcessingStatus(StrEnum):
     PROCESSING = "Processing"
     COMPLETE = "Complete"
     ERROR = "Error"
-
-
-class EmailType(StrEnum):
-    """What kind of address an e-mail address is."""
-
-    SERVICE = "SERVICE"
-    CORPORATE = "CORPORATE"
-    FREE = "FREE"
-    UNKNOWN = "UNKNOWN"
 
 
 class Role(StrEnum):

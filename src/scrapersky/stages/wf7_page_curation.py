@@ -25,16 +25,17 @@ from scrapersky.extraction.contacts import (
     Social,
 )
 from scrapersky.kit.clock import utc_now
+from scrapersky.kit.email_type import EmailType
 from scrapersky.models import Contact, Page
 from scrapersky.models import Evidence as EvidenceRow
 from scrapersky.models.status import (
     ContactScrapeStatus,
-    EmailType,
     PageCurationStatus,
     PageProcessingStatus,
 )
 from scrapersky.stages.fetching import failure_of, outcome_of
 from scrapersky.stages.tools import Tools
+
 
 @stage(
     "page_curation",
@@ -75,8 +76,6 @@ async def curate_page(page: Page, tools: Tools) -> Outcome:
     return Done(
         store(page, fetched, found, people, tools.system_user_id), nothing=nothing
     )
-
-
 
 
 @dataclass(frozen=True, slots=True)
@@ -278,16 +277,14 @@ async def store_contact(
 ) -> UUID:
     """Upsert one contact by its natural key; what is known already is kept."""
     email = person.email.address if person.email else None
-    quality = (
-        person.email.quality.type.value if person.email else EmailType.UNKNOWN.value
-    )
+    quality = person.email.quality.type if person.email else EmailType.UNKNOWN
     statement = insert(Contact).values(
         tenant_id=page.tenant_id,
         created_by=user_id,
         domain_id=page.domain_id,
         page_id=page.id,
         email=email,
-        email_type=EmailType(quality),
+        email_type=quality,
         name=person.name,
         role=person.role,
         phone=person.phone.e164 if person.phone else None,

@@ -11,7 +11,6 @@ from scrapersky.models import Contact
 from scrapersky.models.status import (
     ContactCurationStatus,
     ContactProcessingStatus,
-    EmailType,
 )
 from scrapersky.stages.mail_server import MailAnswer, MailServersFound
 from scrapersky.stages.tools import Tools
@@ -62,7 +61,7 @@ def keep(
             "mail": found.answer.value if found else None,
             "mail_servers": list(found.servers[:5]) if found else [],
         },
-        email_type=EmailType(quality.type.value),
+        email_type=quality.type,
     )
 
 

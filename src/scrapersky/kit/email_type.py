@@ -1,0 +1,12 @@
+"""The kinds of e-mail address the product tells apart, spelt in this one place."""
+
+from enum import StrEnum
+
+
+class EmailType(StrEnum):
+    """What kind of address an e-mail address is."""
+
+    SERVICE = "SERVICE"
+    CORPORATE = "CORPORATE"
+    FREE = "FREE"
+    UNKNOWN = "UNKNOWN"
