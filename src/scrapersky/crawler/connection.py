@@ -45,6 +45,7 @@ class Exchange:
     """Asked once the headers are there; may raise to end the exchange."""
     status: int = 0
     headers: list[tuple[str, bytes]] = field(default_factory=list)
+    names: set[str] = field(default_factory=set)
     body: Inflater | None = None
     content: bytes = b""
     """The whole body, once the exchange is done."""
@@ -68,6 +69,8 @@ class Exchange:
 
     def values(self, name: str) -> list[str]:
         """Return every value of a header, decoded as Latin-1, which cannot fail."""
+        if name not in self.names:
+            return []
         return [
             value.decode("latin-1").strip()
             for key, value in self.headers
@@ -228,7 +231,9 @@ class Connection(asyncio.BufferedProtocol):
                 f"sent more than {exchange.limits.header_bytes:,} bytes of headers",
             )
         if not exchange.headers_done:
-            exchange.headers.append((name.decode("latin-1").lower(), value))
+            key = name.decode("latin-1").lower()
+            exchange.headers.append((key, value))
+            exchange.names.add(key)
 
     def on_headers_complete(self) -> None:
         """Look at the status, then prepare for the body."""
@@ -263,6 +268,7 @@ class Connection(asyncio.BufferedProtocol):
             return
         if not exchange.headers_done:
             exchange.headers.clear()
+            exchange.names.clear()
             self._start_message()
             return
         self.reusable = parser is not None and bool(parser.should_keep_alive())

@@ -3,9 +3,8 @@
 import asyncio
 import ssl
 import time
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
-from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
@@ -192,9 +191,10 @@ class Crawler:
         while True:
             url = journey.current
             # The conditions belong to the URL asked for, not to where it leads.
-            held = errand.held if not journey.hops else NOTHING_HELD
+            if journey.hops and errand.held is not NOTHING_HELD:
+                errand = replace(errand, held=NOTHING_HELD)
             delay = await self._permission(journey)
-            exchange = await self._visit(journey, replace(errand, held=held), delay)
+            exchange = await self._visit(journey, errand, delay)
             await self._heed_backoff(url, exchange)
             if (target := redirect_target(exchange, url)) is not None:
                 journey.go_on(target, exchange.status, "http", limit=limit)
@@ -242,7 +242,7 @@ class Crawler:
     ) -> Exchange:
         """Make one request in the site's turn and the address's turn."""
         url = journey.current
-        async with self._turn(journey, url.site, delay):
+        async with _Turn(self._hosts, self.policy, journey, url.site, delay):
             return await self._send(journey, errand)
 
     async def _send(self, journey: Journey, errand: Errand) -> Exchange:
@@ -306,31 +306,10 @@ class Crawler:
         finally:
             journey.wire_bytes += exchange.wire_bytes
 
-    @asynccontextmanager
-    async def _turn(
-        self, journey: Journey, key: str, delay: timedelta
-    ) -> AsyncIterator[None]:
-        asked = time.monotonic()
-        try:
-            await self._hosts.acquire(
-                key, url=str(journey.current), patience=self.policy.patience
-            )
-        finally:
-            journey.waited += time.monotonic() - asked
-        try:
-            yield
-        finally:
-            self._hosts.release(key, delay=delay)
-
-    @asynccontextmanager
-    async def _address_turn(
-        self, journey: Journey, address: str
-    ) -> AsyncIterator[None]:
-        if address == journey.current.site:
-            yield
-            return
-        async with self._turn(journey, address, self.policy.host_delay):
-            yield
+    def _address_turn(self, journey: Journey, address: str) -> "_Turn":
+        # A URL with a bare address has only one turn to wait for.
+        key = None if address == journey.current.site else address
+        return _Turn(self._hosts, self.policy, journey, key, self.policy.host_delay)
 
     async def _heed_backoff(self, url: Url, exchange: Exchange) -> None:
         if exchange.status not in {TOO_MANY_REQUESTS, UNAVAILABLE}:
@@ -467,6 +446,37 @@ class Crawler:
         )
         for listener in self._listeners:
             listener(record)
+
+
+@dataclass(frozen=True, slots=True)
+class _Turn:
+    """A turn at one host; the time waited for it is not the fetch's."""
+
+    hosts: HostLedger
+    policy: CrawlerPolicy
+    journey: Journey
+    key: str | None
+    delay: timedelta
+
+    async def __aenter__(self) -> None:
+        if self.key is None:
+            return
+        asked = time.monotonic()
+        try:
+            await self.hosts.acquire(
+                self.key, url=str(self.journey.current), patience=self.policy.patience
+            )
+        finally:
+            self.journey.waited += time.monotonic() - asked
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self.key is not None:
+            self.hosts.release(self.key, delay=self.delay)
 
 
 @dataclass(frozen=True, slots=True)

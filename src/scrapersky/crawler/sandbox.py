@@ -36,6 +36,8 @@ ResultT = TypeVar("ResultT")
 CHILD = Path(__file__).with_name("sandbox_child.py")
 START_PATIENCE = 30.0
 SENT_AT_ONCE = 256 * 1024
+RECEIVED_AT_ONCE = 64 * 1024
+FRAME_HEAD = HEADER.size + LENGTH.size
 HURRY = 0.5
 """How long work waits for a busy child before one more is started."""
 
@@ -249,21 +251,27 @@ class _Child:
             # A large sitemap is not copied once more only to be sent in one piece.
             await loop.sock_sendall(self.link, head)
             await loop.sock_sendall(self.link, request)
-        answer = await self._read(HEADER.size + LENGTH.size)
-        kind, size = HEADER.unpack_from(answer)
-        self.peak_memory = LENGTH.unpack_from(answer, HEADER.size)[0] * PEAK_UNIT
-        if size > largest:
-            raise EOFError("the answer is too large")
-        return kind, await self._read(size)
+        return await self._answer(largest)
 
-    async def _read(self, size: int) -> bytes:
+    async def _answer(self, largest: int) -> tuple[bytes, bytes]:
+        """Read one frame; most come in a single piece."""
         loop = asyncio.get_running_loop()
         data = bytearray()
-        while len(data) < size:
-            if not (piece := await loop.sock_recv(self.link, size - len(data))):
+        kind, wanted = b"", FRAME_HEAD
+        while len(data) < wanted:
+            room = max(wanted - len(data), RECEIVED_AT_ONCE)
+            if not (piece := await loop.sock_recv(self.link, room)):
                 raise EOFError("the child hung up")
             data += piece
-        return bytes(data)
+            if not kind and len(data) >= FRAME_HEAD:
+                kind, size = HEADER.unpack_from(data)
+                self.peak_memory = LENGTH.unpack_from(data, HEADER.size)[0] * PEAK_UNIT
+                if size > largest:
+                    raise EOFError("the answer is too large")
+                wanted += size
+        if len(data) > wanted:
+            raise EOFError("the child said more than it was asked")
+        return kind, bytes(data[FRAME_HEAD:])
 
     def cause_of_death(self) -> str:
         try:

@@ -119,8 +119,8 @@ def read_exactly(link: socket.socket, size: int) -> bytes:
 def write_frame(link: socket.socket, kind: bytes, data: bytes) -> None:
     """Send one frame with the peak of our memory use."""
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    link.sendall(HEADER.pack(kind, len(data)) + LENGTH.pack(min(peak, 2**32 - 1)))
-    link.sendall(data)
+    head = HEADER.pack(kind, len(data)) + LENGTH.pack(min(peak, 2**32 - 1))
+    link.sendall(head + data)
 
 
 if __name__ == "__main__":
