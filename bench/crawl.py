@@ -33,7 +33,7 @@ from tests.zoo.run import run_apart  # noqa: E402
 
 HOSTS = 100
 PEERS: dict[str, Sequence[str]] = {
-    "this crawler": ("ours", "1"),
+    "this crawler": ("ours", "2"),
     "this crawler, without children": ("ours", "0"),
     "bare aiohttp + turbohtml": ("bare_aiohttp",),
     "Scrapy": ("scrapy_peer",),
