@@ -19,15 +19,15 @@ _RELIABILITY: Final[dict[str, dict[Method, float]]] = {
         Method.ATTRIBUTE: 0.85,
         Method.IMAGE: 0.9,
     },
-    "phone": {Method.TEL: 0.97, Method.LABELLED: 0.99, Method.TEXT: 0.96},
-    "address": {Method.STREET: 0.92, Method.POSTAL: 0.75},
+    "phone": {Method.TEL: 0.97, Method.LABELLED: 0.98, Method.TEXT: 0.97},
+    "address": {Method.STREET: 0.82, Method.POSTAL: 0.75},
     "organisation": {},
     "person": {
-        Method.ROLE: 0.8,
-        Method.NAME_LIST: 0.55,
+        Method.ROLE: 0.93,
+        Method.NAME_LIST: 0.72,
         Method.TITLE_OF_ADDRESS: 0.7,
     },
-    "hours": {Method.TEXT: 0.75},
+    "hours": {Method.TEXT: 0.77},
     "social": {Method.LINK: 0.98},
 }
 _STRUCTURED: Final = {
@@ -56,4 +56,4 @@ def joined(kind: str, methods: Iterable[Method]) -> float:
 
 def of_score(score: float) -> float:
     """Turn the votes for an organisation's name into a confidence."""
-    return round(min(0.97, 0.35 + 0.1 * score), 3)
+    return round(min(0.92, 0.25 + 0.11 * score), 3)
