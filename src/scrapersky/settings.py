@@ -212,8 +212,20 @@ class Settings(Frozen):
     google_places_url: str = Field(
         "https://places.googleapis.com/v1", description="Where the Places API is."
     )
+    google_price_search: NonNegativeFloat = Field(
+        35, description="US dollars for 1,000 searches with the fields we ask for."
+    )
+    google_price_details: NonNegativeFloat = Field(
+        20, description="US dollars for 1,000 details with the fields we ask for."
+    )
+    google_content_days: PositiveInt = Field(
+        30, description="How long what Google says of a place may be kept."
+    )
     openstreetmap_enabled: bool = Field(
         default=True, description="Whether OpenStreetMap may be searched."
+    )
+    nominatim_enabled: bool = Field(
+        default=True, description="Whether names of places may be looked up there."
     )
     nominatim_url: str = Field(
         "https://nominatim.openstreetmap.org",

@@ -2,9 +2,11 @@
 
 from datetime import datetime
 from decimal import Decimal
+from typing import Any
 from uuid import UUID
 
 from sqlalchemy import ForeignKey, Numeric, String, text
+from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.orm import Mapped, mapped_column
 
 from scrapersky.engine import queue_index
@@ -29,6 +31,10 @@ class PlaceSearch(OwnedRecord, Base):
         TASK_STATUS, server_default=TaskStatus.QUEUED.value
     )
     progress: Mapped[Json] = mapped_column(server_default=text("'{}'"))
+    problems: Mapped[list[Any]] = mapped_column(
+        JSONB(none_as_null=True), server_default=text("'[]'")
+    )
+    """Rows of a file that could not be used, with their line numbers."""
     coverage: Mapped[Json | None]
     found_count: Mapped[int] = mapped_column(server_default=text("0"))
     new_count: Mapped[int] = mapped_column(server_default=text("0"))

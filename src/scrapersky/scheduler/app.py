@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from datetime import timedelta
+from decimal import Decimal
 from ipaddress import ip_network
 
 import structlog
@@ -20,7 +21,7 @@ from scrapersky.engine.events import Event
 from scrapersky.errors import ConfigurationError
 from scrapersky.kit.events import Events
 from scrapersky.politeness import PostgresLedger
-from scrapersky.providers.google_places import GoogleSettings
+from scrapersky.providers.google_places import GooglePrices, GoogleSettings
 from scrapersky.providers.openstreetmap import NominatimSettings, OverpassSettings
 from scrapersky.providers.registry import ProviderSettings, open_sources
 from scrapersky.providers.source import PlaceSource
@@ -179,9 +180,16 @@ def provider_settings(settings: Settings) -> ProviderSettings:
             api_key=settings.google_maps_api_key,
             enabled=settings.google_places_enabled,
             base_url=settings.google_places_url,
+            prices=GooglePrices(
+                search_enterprise=Decimal(str(settings.google_price_search)),
+                details_enterprise=Decimal(str(settings.google_price_details)),
+            ),
+            content_lifetime=timedelta(days=settings.google_content_days),
         ),
         openstreetmap_enabled=settings.openstreetmap_enabled,
-        nominatim=NominatimSettings(url=settings.nominatim_url),
+        nominatim=NominatimSettings(
+            enabled=settings.nominatim_enabled, url=settings.nominatim_url
+        ),
         overpass=OverpassSettings(url=settings.overpass_url),
     )
 

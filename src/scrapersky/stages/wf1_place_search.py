@@ -1,11 +1,21 @@
 """WF1 - Place search: one search becomes places, all of them, within its budget."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import Boolean, case, func, literal_column, select, text, update
+from sqlalchemy import (
+    Boolean,
+    case,
+    func,
+    literal,
+    literal_column,
+    select,
+    text,
+    update,
+)
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
@@ -15,10 +25,18 @@ from scrapersky.engine import Done, GiveUp, Outcome, Transaction, stage
 from scrapersky.errors import BudgetExhausted
 from scrapersky.models import Place, PlaceSearch, PlaceSearchHit
 from scrapersky.models.status import TaskStatus
-from scrapersky.providers.source import FoundPlace, PlacePage, PlaceQuery, Resume
+from scrapersky.providers.source import (
+    FoundPlace,
+    Located,
+    PlacePage,
+    PlaceQuery,
+    Resume,
+)
 from scrapersky.stages.search_purse import SearchPurse
 from scrapersky.stages.tools import Tools
 
+FRESH = timedelta(days=7)
+"""A place seen within this time is taken as it is, and not paid for again."""
 FACTS = (
     "name", "address", "latitude", "longitude", "rating", "reviews_count",
     "price_level", "categories", "website", "phone", "business_status", "moved_to",
@@ -44,12 +62,13 @@ async def search_places(search: PlaceSearch, tools: Tools) -> Outcome:
     Whoever takes over after a crash goes on from the last page that was kept.
     """
     source = tools.sources[search.source]
-    query = query_of(search)
+    query = await located(tools.database, search, query_of(search))
     purse = SearchPurse(tools.database, search.id)
     resume = await resume_of(tools.database, search)
+    fresh = await fresh_places(tools.database, search)
     last: PlacePage | None = None
     try:
-        async for page in source.search(query, purse, resume=resume):
+        async for page in source.search(query, purse, resume=resume, fresh=fresh):
             await keep_page(tools, search, page)
             last = page
     except BudgetExhausted as error:
@@ -69,6 +88,40 @@ def query_of(search: PlaceSearch) -> PlaceQuery:
     if search.area is not None:
         asked["area"] = search.area
     return PlaceQuery.from_json(asked)
+
+
+async def located(
+    database: AsyncEngine, search: PlaceSearch, query: PlaceQuery
+) -> PlaceQuery:
+    """Use what an earlier search learnt of the location: nobody is asked twice."""
+    if query.area is not None or query.location is None:
+        return query
+    known = (
+        select(PlaceSearch.progress["located"])
+        .where(
+            PlaceSearch.location == query.location,
+            PlaceSearch.source == search.source,
+            PlaceSearch.progress.has_key("located"),
+        )
+        .limit(1)
+    )
+    async with database.connect() as connection:
+        found = await connection.scalar(known)
+    if found is None:
+        return query
+    return replace(query, area=Located.from_json(found).within(query.radius_m))
+
+
+async def fresh_places(database: AsyncEngine, search: PlaceSearch) -> frozenset[str]:
+    """Return the places we hold and need not pay for again."""
+    query = select(Place.source_place_id).where(
+        Place.tenant_id == search.tenant_id,
+        Place.source == search.source,
+        Place.seen_at > func.clock_timestamp() - FRESH,
+        Place.name.is_not(None),
+    )
+    async with database.connect() as connection:
+        return frozenset((await connection.scalars(query)).all())
 
 
 def nothing_found(query: PlaceQuery, last: PlacePage | None) -> str:
@@ -102,21 +155,38 @@ async def keep_page(tools: Tools, search: PlaceSearch, page: PlacePage) -> None:
         "requests": page.progress.requests,
         "found": page.progress.found,
         "requests_left": page.progress.requests_left,
-        "problems": [
-            {"line": found.line, "why": found.why} for found in page.problems[:100]
-        ],
     }
+    problems = [{"line": each.line, "why": each.why} for each in page.problems]
     if page.located is not None:
         progress["located"] = page.located.to_json()
     async with tools.database.begin() as connection:
         new = await store_places(connection, search, page.places, tools.system_user_id)
+        await link_known(connection, search, page.known)
         await connection.execute(
             update(PlaceSearch)
             .where(PlaceSearch.id == search.id)
             .values(
                 progress=PlaceSearch.progress.op("||")(progress),
+                problems=PlaceSearch.problems.op("||")(problems),
                 new_count=PlaceSearch.new_count + new,
             )
+        )
+
+
+async def link_known(
+    connection: AsyncConnection, search: PlaceSearch, known: Sequence[str]
+) -> None:
+    """Link places to the search that were found again and not paid for again."""
+    if known:
+        found = select(literal(search.id), Place.id, Place.tenant_id).where(
+            Place.tenant_id == search.tenant_id,
+            Place.source == search.source,
+            Place.source_place_id.in_(known),
+        )
+        await connection.execute(
+            insert(PlaceSearchHit)
+            .from_select(["search_id", "place_id", "tenant_id"], found)
+            .on_conflict_do_nothing()
         )
 
 

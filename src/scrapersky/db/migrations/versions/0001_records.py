@@ -407,6 +407,12 @@ def upgrade() -> None:
             nullable=False,
         ),
         sa.Column(
+            "problems",
+            postgresql.JSONB(none_as_null=True, astext_type=sa.Text()),
+            server_default=sa.text("'[]'"),
+            nullable=False,
+        ),
+        sa.Column(
             "coverage",
             postgresql.JSONB(none_as_null=True, astext_type=sa.Text()),
             nullable=True,
