@@ -20,7 +20,7 @@ import statistics
 import sys
 import time
 from collections.abc import Awaitable, Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -48,7 +48,7 @@ class Plan:
     """How much of everything one run does."""
 
     items: int = 20_000
-    rounds: int = 5
+    rounds: int = 3
     old_items: int = 2_000
     procrastinate_seconds: float = 6.0
     procrastinate_concurrencies: tuple[int, ...] = (1, 10, 30, 100)
@@ -63,17 +63,17 @@ class Plan:
 
 
 QUICK = Plan(
-    items=4_000,
-    rounds=2,
-    old_items=300,
+    items=3_000,
+    rounds=1,
+    old_items=200,
     procrastinate_seconds=1.0,
     procrastinate_concurrencies=(10,),
-    latency_samples=80,
-    table_sizes=(10_000, 300_000),
-    claims_timed=30,
-    snapshot_items=16_000,
+    latency_samples=60,
+    table_sizes=(10_000, 200_000),
+    claims_timed=40,
+    snapshot_items=8_000,
     snapshot_rounds=1,
-    scaling_items=16_000,
+    scaling_items=8_000,
     scaling_rounds=1,
 )
 
@@ -251,16 +251,16 @@ def measure_latency(bench: Bench, plan: Plan) -> dict[str, float]:
 
 
 def measure_claims(bench: Bench, plan: Plan) -> dict[int, float]:
-    """Time one claim of ten in tables of growing size, where few rows are queued."""
-    costs = {}
-    for size in plan.table_sizes:
-        with bench.database() as name:
-            url = bench.cluster.url(name)
-            bench.run(ours.prepare_table(url, size))
-            bench.settle_down()
-            times = bench.run(ours.claim_times(url, plan.claims_timed, batch=10))
-        costs[size] = statistics.median(times) * 1000
-    return costs
+    """Time one claim of ten in tables of growing size, turn by turn."""
+    with ExitStack() as stack:
+        urls = {}
+        for size in plan.table_sizes:
+            name = stack.enter_context(bench.database())
+            urls[size] = bench.cluster.url(name)
+            bench.run(ours.prepare_table(urls[size], size))
+        bench.settle_down()
+        times = bench.run(ours.claim_times(urls, plan.claims_timed, batch=10))
+    return {size: statistics.median(found) * 1000 for size, found in times.items()}
 
 
 def measure_old_snapshot(bench: Bench, plan: Plan) -> tuple[float, float]:

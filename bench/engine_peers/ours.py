@@ -3,6 +3,7 @@
 import asyncio
 import os
 import time
+from contextlib import AsyncExitStack
 from datetime import datetime, timedelta
 from multiprocessing.queues import SimpleQueue
 from multiprocessing.synchronize import Barrier
@@ -170,21 +171,28 @@ async def start_latencies(url: str, samples: int) -> list[float]:
     return found
 
 
-async def claim_times(url: str, claims: int, *, batch: int) -> list[float]:
-    """Claim again and again through the engine's own claimer; return the seconds."""
-    database = engine_for(url)
-    async with Worker(database, [no_op_stage(batch)]) as worker:
-        claimer = worker._runs["no_op"].claimer
-        for _ in range(5):
-            await claimer.next_batch()
-        found = []
+async def claim_times(
+    urls: dict[int, str], claims: int, *, batch: int
+) -> dict[int, list[float]]:
+    """Claim again and again, in one database after the other; return the seconds."""
+    found: dict[int, list[float]] = {size: [] for size in urls}
+    async with AsyncExitStack() as stack:
+        claimers = {}
+        for size, url in urls.items():
+            database = engine_for(url)
+            stack.push_async_callback(database.dispose)
+            worker = await stack.enter_async_context(
+                Worker(database, [no_op_stage(batch)])
+            )
+            claimers[size] = worker._runs["no_op"].claimer
+            await claimers[size].next_batch()
         for _ in range(claims):
-            started = time.perf_counter()
-            held = await claimer.next_batch()
-            found.append(time.perf_counter() - started)
-            if len(held) != batch:
-                raise RuntimeError(f"claimed {len(held)} instead of {batch}")
-    await database.dispose()
+            for size, claimer in claimers.items():
+                started = time.perf_counter()
+                held = await claimer.next_batch()
+                found[size].append(time.perf_counter() - started)
+                if len(held) != batch:
+                    raise RuntimeError(f"claimed {len(held)} instead of {batch}")
     return found
 
 

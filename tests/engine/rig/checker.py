@@ -85,3 +85,26 @@ def unfinished(dsn: str) -> int:
         row = connection.execute(COUNTS["stuck"].encode()).fetchone()
     assert row is not None
     return int(row[0])
+
+
+def in_hand_now(dsn: str) -> dict[str, list[int]]:
+    """Return what workers hold, or did when they died, by stage."""
+    with psycopg.connect(dsn, connect_timeout=5) as connection:
+        rows = connection.execute(
+            b"SELECT stage, array_agg(item::bigint) FROM curation.claim GROUP BY stage"
+        ).fetchall()
+    return dict(rows)
+
+
+def unfinished_of(dsn: str, items: dict[str, list[int]]) -> int:
+    """Return how many of these have not come to their end yet."""
+    with psycopg.connect(dsn, connect_timeout=5) as connection:
+        row = connection.execute(
+            b"SELECT (SELECT count(*) FROM seed WHERE id = ANY(%s)"
+            b"   AND status IN ('queued', 'working'))"
+            b" + (SELECT count(*) FROM plant WHERE id = ANY(%s)"
+            b"   AND status IN ('queued', 'working'))",
+            [items.get("sow", []), items.get("grow", [])],
+        ).fetchone()
+    assert row is not None
+    return int(row[0])
