@@ -474,7 +474,9 @@ class _Reader:
         for above in range(number - 1, max(-1, number - 4), -1):
             line = self.sheet.lines[above]
             piece = line.text.rstrip(" ,")
-            if not _is_unit(piece) or above <= self.taken or line.heading:
+            if above <= self.taken or line.heading:
+                break
+            if not _is_unit(piece) and not _is_part(piece):
                 break
             # The first line of a block names who lives there, not where.
             is_own = line.container == self.sheet.lines[number].container
@@ -535,7 +537,10 @@ class _Reader:
             is_near = piece.line - street[-1].line <= 1
             if not is_near:
                 break
-            if _is_unit(piece.text) and not self.postcode.search(piece.text):
+            is_next_line = piece.line > street[-1].line
+            if (
+                _is_unit(piece.text) or (is_next_line and _is_part(piece.text))
+            ) and not self.postcode.search(piece.text):
                 street.append(tail.pop(0))
                 continue
             split = _UNIT_HEAD.match(piece.text)
@@ -854,6 +859,25 @@ def _is_prose(text: str, end: int) -> bool:
         and after[:1].islower()
         and not after.startswith(("in ", "and "))
     )
+
+
+_PART: Final = re.compile(
+    r"\b(?:Floor|Building|Bldg|Tower|Complex|Block|Zone|Villa|Plot|Sector|Flat|"
+    r"P\.?\s?O\.?\s?Box|Post Box|Industrial Area|Business Park|Estate)\b"
+)
+
+
+def _is_part(text: str) -> bool:
+    """Say whether a line is one of those between a firm's name and its city."""
+    if not 5 < len(text) <= 60 or (not text[:1].isupper() and not text[:1].isdigit()):
+        return False
+    if (
+        not _PART.search(text)
+        or _NOT_ADDRESS.search(text)
+        or _LEGAL_PREFIX.match(f"{text} ")
+    ):
+        return False
+    return any(c.isdigit() for c in text) or bool(_BUILDING_PIECE.match(text))
 
 
 def _is_unit(text: str) -> bool:
