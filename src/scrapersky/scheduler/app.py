@@ -8,13 +8,13 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from datetime import timedelta
 from decimal import Decimal
-from ipaddress import ip_network
 
 import structlog
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from scrapersky import engine as queue_engine
 from scrapersky.crawler import Crawler, CrawlerPolicy, Resolver, Sandbox, proxy_rules
+from scrapersky.crawler.guard import parse_networks
 from scrapersky.db.connection import Target, connect
 from scrapersky.engine import Worker
 from scrapersky.engine.events import Event
@@ -156,7 +156,7 @@ async def open_tools(
 def crawler_policy(settings: Settings) -> CrawlerPolicy:
     """Translate the settings into how we behave on other people's servers."""
     try:
-        networks = tuple(ip_network(text) for text in settings.crawler_allowed_networks)
+        networks = parse_networks(settings.crawler_allowed_networks)
         ports = frozenset(int(text) for text in settings.crawler_allowed_ports)
     except ValueError as error:
         raise ConfigurationError(
@@ -217,6 +217,7 @@ def jobs_of(settings: Settings, worker: Worker, engine: AsyncEngine) -> list[Job
 
     async def purge() -> int:
         age = timedelta(days=settings.history_days)
+        await PostgresLedger(engine).purge(age)
         return await queue_engine.purge(engine, older_than=age) + await purge_runs(
             engine, age
         )

@@ -1,0 +1,25 @@
+"""Batches: domains, sitemaps or pages submitted together, and how far they are.
+
+A batch keeps no count and no status of its own. Both are derived from its items, so it
+cannot say complete while one of them is pending, whatever crashed in between.
+"""
+
+from scrapersky.curation.batch.control import (
+    cancel_batch,
+    pause_batch,
+    resume_batch,
+    retry_failed,
+)
+from scrapersky.curation.batch.progress import BatchProgress, progress
+from scrapersky.curation.batch.submission import Submitted, submit
+
+__all__ = [
+    "BatchProgress",
+    "Submitted",
+    "cancel_batch",
+    "pause_batch",
+    "progress",
+    "resume_batch",
+    "retry_failed",
+    "submit",
+]

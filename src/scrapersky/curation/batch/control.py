@@ -1,0 +1,90 @@
+"""Pause, resume, cancel a batch, or try its failed items again."""
+
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from uuid import UUID
+
+from sqlalchemy import func, select, update
+from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
+
+from scrapersky import engine as queue_engine
+from scrapersky.curation.batch.kind import BatchKind, kind_named
+from scrapersky.curation.batch.progress import batch_of
+from scrapersky.engine.control import queue_named
+from scrapersky.engine.hold import hold, release, withdraw
+from scrapersky.engine.queue import Queue
+from scrapersky.models import BatchItem, BatchJob
+
+Act = Callable[[AsyncConnection, Queue, Sequence[str]], Awaitable[int]]
+"""Holds items back, lets them go on, or takes them out."""
+
+
+async def pause_batch(engine: AsyncEngine, tenant_id: UUID, batch_id: UUID) -> int:
+    """Hold back what has not begun; what is in work is finished."""
+    return await change(engine, tenant_id, batch_id, "paused_at", hold)
+
+
+async def resume_batch(engine: AsyncEngine, tenant_id: UUID, batch_id: UUID) -> int:
+    """Let a paused batch go on."""
+    batch = await batch_of(engine, tenant_id, batch_id)
+    count = await change(engine, tenant_id, batch_id, "paused_at", release, clear=True)
+    await queue_engine.wake(engine, kind_named(batch.kind).stage)
+    return count
+
+
+async def cancel_batch(engine: AsyncEngine, tenant_id: UUID, batch_id: UUID) -> int:
+    """Take what has not begun out of the queue for good."""
+
+    async def cancelled(
+        connection: AsyncConnection, queue: Queue, items: Sequence[str]
+    ) -> int:
+        return await withdraw(connection, queue, items, "cancelled with its batch")
+
+    return await change(engine, tenant_id, batch_id, "cancelled_at", cancelled)
+
+
+async def retry_failed(engine: AsyncEngine, tenant_id: UUID, batch_id: UUID) -> int:
+    """Queue the failed items of a batch again; return how many."""
+    batch = await batch_of(engine, tenant_id, batch_id)
+    kind = kind_named(batch.kind)
+    items = [item async for item in item_ids(engine, kind, batch_id)]
+    # No items would mean all of the stage's dead letters, of every batch and tenant.
+    return (
+        await queue_engine.dead_letters.replay(engine, kind.stage, *items)
+        if items
+        else 0
+    )
+
+
+async def change(
+    engine: AsyncEngine,
+    tenant_id: UUID,
+    batch_id: UUID,
+    column: str,
+    act: Act,
+    *,
+    clear: bool = False,
+) -> int:
+    """Mark a batch and act on the items that only it brought into the queue."""
+    batch = await batch_of(engine, tenant_id, batch_id)
+    kind = kind_named(batch.kind)
+    queue = await queue_named(engine, kind.stage)
+    items = [str(item) async for item in item_ids(engine, kind, batch_id)]
+    moment = None if clear else func.clock_timestamp()
+    async with engine.begin() as connection:
+        await connection.execute(
+            update(BatchJob).where(BatchJob.id == batch_id).values({column: moment})
+        )
+        return int(await act(connection, queue, items))
+
+
+async def item_ids(
+    engine: AsyncEngine, kind: BatchKind, batch_id: UUID
+) -> AsyncIterator[UUID]:
+    """Yield the ids of the records that a batch itself brought in."""
+    column = getattr(BatchItem, kind.link)
+    query = select(column).where(
+        BatchItem.batch_id == batch_id, column.is_not(None), ~BatchItem.is_duplicate
+    )
+    async with engine.connect() as connection:
+        for record_id in await connection.scalars(query):
+            yield record_id
