@@ -21,7 +21,7 @@ from scrapersky.curation.kind import KINDS
 from scrapersky.curation.rule import save_rule
 from scrapersky.db.connection import connect, parse_target
 from scrapersky.demo.log import RequestLog
-from scrapersky.demo.resolver import TOWN_NETWORK, TownResolver, demo_policy
+from scrapersky.demo.resolver import TOWN_NETWORK, demo_policy
 from scrapersky.demo.server import Ask, Stream, TownServer
 from scrapersky.demo.sites.reply import HTML, TEXT, XML, Reply
 from scrapersky.engine import Story, Worker
@@ -91,9 +91,8 @@ class AnyName:
 
     def __init__(self) -> None:
         self.unknown: set[str] = set()
-        self._known = TownResolver({})
 
-    async def resolve(self, host: str, port: int) -> list[str]:  # noqa: ARG002
+    async def resolve(self, host: str, port: int) -> list[str]:
         if host in self.unknown:
             raise NoSuchHost(host, "the name is not of this test")
         number = sum(ord(letter) * 7**n for n, letter in enumerate(host)) % 50_000

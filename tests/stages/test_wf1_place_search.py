@@ -183,7 +183,7 @@ async def test_after_a_wrong_key_the_others_go_on_and_a_right_one_resumes(
     server_of(google).always = None
     await queue_engine.resume(line.engine, STAGE)
     async with asyncio.timeout(20):
-        while not await line.work(STAGE):  # until the worker has heard of it
+        while not await line.work(STAGE):  # noqa: ASYNC110 - until it has heard
             await asyncio.sleep(0.1)
 
     assert await line.rows("SELECT email FROM contacts") == [("hello@a.bv",)]

@@ -171,6 +171,8 @@ async def test_a_wrong_key_pauses_only_this_stage(line: Line, google: Rig) -> No
 
     await line.work(STAGE)
 
-    paused = await line.rows("SELECT name FROM curation.stage WHERE paused_at IS NOT NULL")
+    paused = await line.rows(
+        "SELECT name FROM curation.stage WHERE paused_at IS NOT NULL"
+    )
     assert paused == [(STAGE,)]
     assert (await line.row(Place, place)).deep_scan_status == "Queued"

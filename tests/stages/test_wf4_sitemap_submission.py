@@ -4,12 +4,12 @@ from uuid import UUID
 
 import pytest
 
+from scrapersky.crawler import Sandbox
 from scrapersky.demo.sites.reply import XML, Reply
 from scrapersky.models import Domain
 from scrapersky.settings import SYSTEM_USER_ID
 from scrapersky.stages.tools import SiteLimits
 from tests.conftest import TestDatabase
-from tests.stages.conftest import Sandbox
 from tests.stages.rig import Line, running_line
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -139,9 +139,7 @@ async def test_submitting_again_changes_no_decision_and_doubles_nothing(
     line.web.sitemap("a.bv/one.xml", "http://a.bv/1")
     domain = await queue_domain(line)
     await line.work(STAGE)
-    await line.run(
-        "UPDATE sitemap_files SET deep_scrape_curation_status = 'Not a Fit'"
-    )
+    await line.run("UPDATE sitemap_files SET deep_scrape_curation_status = 'Not a Fit'")
 
     await line.decide("domains", "Selected", domain, force=True)
     await line.work(STAGE)

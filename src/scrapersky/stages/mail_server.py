@@ -69,9 +69,11 @@ class DnsMailServers:
             raise TimeoutError(f"no answer about mail for {domain}") from error
         ranked = sorted(found, key=lambda record: record.preference)
         servers = tuple(
-            record.exchange.to_text(omit_final_dot=True) for record in ranked
+            record.exchange.to_text(omit_final_dot=True)
+            for record in ranked
+            if record.exchange != dns.name.root
         )
-        if not any(servers):
+        if not servers:
             return MailServersFound(MailAnswer.REFUSES)
         return MailServersFound(MailAnswer.TAKES_MAIL, servers)
 

@@ -1,12 +1,20 @@
 """WF7 - Page curation: one page becomes contacts, each value with its evidence."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import ColumnElement, case, func, literal, literal_column, update
+from sqlalchemy import (
+    ColumnElement,
+    case,
+    func,
+    literal,
+    literal_column,
+    select,
+    update,
+)
 from sqlalchemy.dialects.postgresql import insert
 
 from scrapersky.crawler import Conditions, Fetched
@@ -26,7 +34,7 @@ from scrapersky.extraction.contacts import (
 )
 from scrapersky.kit.clock import utc_now
 from scrapersky.kit.email_type import EmailType
-from scrapersky.models import Contact, Page
+from scrapersky.models import Contact, LocalBusiness, Page
 from scrapersky.models import Evidence as EvidenceRow
 from scrapersky.models.status import (
     ContactScrapeStatus,
@@ -65,7 +73,7 @@ async def curate_page(page: Page, tools: Tools) -> Outcome:
             fetched.body,
             str(fetched.url),
             fetched.charset.name,
-            None,
+            await country_of(page, tools),
         )
     except FetchError as error:
         return outcome_of(error)
@@ -76,6 +84,15 @@ async def curate_page(page: Page, tools: Tools) -> Outcome:
     return Done(
         store(page, fetched, found, people, tools.system_user_id), nothing=nothing
     )
+
+
+async def country_of(page: Page, tools: Tools) -> str | None:
+    """Return where the business is, as its source says: it tells how to read numbers."""
+    query = select(LocalBusiness.country).where(
+        LocalBusiness.domain_id == page.domain_id, LocalBusiness.country.is_not(None)
+    )
+    async with tools.database.connect() as connection:
+        return await connection.scalar(query.order_by(LocalBusiness.id).limit(1))
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,11 +128,23 @@ def contacts_of(contacts: Contacts) -> list[FoundContact]:
         for email in contacts.emails
     ]
     taken = {phone.e164 for each in found for phone in each.phones}
-    return found + [
+    lone = [phone for phone in contacts.phones if phone.e164 not in taken]
+    found += [
         contact(contacts, group_with(contacts, phone=phone), phone=phone)
-        for phone in contacts.phones
-        if phone.e164 not in taken and phone.kind is not PhoneKind.FAX
+        for phone in lone
+        if phone.kind is not PhoneKind.FAX
     ]
+    return with_faxes(found, [p for p in lone if p.kind is PhoneKind.FAX])
+
+
+def with_faxes(found: list[FoundContact], faxes: list[Phone]) -> list[FoundContact]:
+    """Give the page's fax numbers to its first contact: nobody is reached by fax alone."""
+    if not found or not faxes:
+        return found
+    first, *others = found
+    added = tuple(values(None, faxes, None, None, ()))
+    phones = (*first.phones, *faxes)
+    return [replace(first, phones=phones, values=first.values + added), *others]
 
 
 def group_with(

@@ -1,0 +1,247 @@
+"""WF7: every contact of a page with its evidence, and never one that is not there."""
+
+import pytest
+
+from scrapersky import engine as queue_engine
+from scrapersky.demo.sites.reply import Conduct, Reply
+from scrapersky.models import LocalBusiness, Page
+from scrapersky.settings import SYSTEM_USER_ID
+from tests.stages.rig import Line
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+STAGE = "page_curation"
+URL = "http://a.bv/contact"
+CONTACT = """<html lang="en"><title>Contact</title><h1>Contact us</h1>
+<p>Phone: <a href="tel:+442079460018">020 7946 0018</a></p>
+<p>Fax: 020 7946 0999</p>
+<p>E-mail: <a href="mailto:Hello@A.bv">Hello@A.bv</a></p>
+<form action="/send"><input name="email"><textarea name="message"></textarea></form>
+</html>"""
+CONTACTS = "SELECT email, phone FROM contacts ORDER BY email, phone"
+
+
+async def test_a_page_becomes_contacts_with_evidence_for_every_value(
+    line: Line,
+) -> None:
+    line.web.page("a.bv/contact", CONTACT)
+    page = await line.add_page(URL)
+
+    await line.work(STAGE)
+
+    row = await line.row(Page, page)
+    assert (row.page_processing_status, row.page_processing_error) == ("Complete", None)
+    assert (row.page_curation_status, row.contact_scrape_status) == (
+        "Complete",
+        "ContactFound",
+    )
+    assert (row.title, row.h1, row.http_status) == ("Contact", "Contact us", 200)
+    assert row.has_contact_form
+    found = await line.rows(
+        "SELECT DISTINCT c.email, c.email_type::text, c.page_id, c.created_by"
+        " FROM contacts c WHERE email IS NOT NULL"
+    )
+    assert found == [("hello@a.bv", "SERVICE", page, SYSTEM_USER_ID)]
+    evidence = await line.rows(
+        "SELECT DISTINCT field, value, url, snippet <> '', confidence > 0"
+        " FROM contact_evidence ORDER BY 1"
+    )
+    assert ("email", "hello@a.bv", URL, True, True) in evidence
+    assert ("phone", "+442079460018", URL, True, True) in evidence
+
+
+async def test_a_fax_is_kept_with_the_pages_first_contact(line: Line) -> None:
+    line.web.page("a.bv/contact", CONTACT)
+    await line.add_page(URL)
+
+    await line.work(STAGE)
+
+    kinds = await line.rows(
+        "SELECT k, v->>'kind' FROM contacts, jsonb_each(phones) AS p(k, v) ORDER BY 1"
+    )
+    assert ("+442079460999", "fax") in kinds
+    assert not [row for row in await line.rows(CONTACTS) if row[1] == "+442079460999"]
+
+
+async def test_a_page_without_contacts_is_complete_and_says_so(line: Line) -> None:
+    line.web.page("a.bv/contact", "<title>News</title><p>We have moved.</p>")
+    page = await line.add_page(URL)
+
+    await line.work(STAGE)
+
+    row = await line.row(Page, page)
+    story = await line.story(STAGE, page)
+    assert row.page_processing_status == "Complete"
+    assert row.contact_scrape_status == "NoContactFound"
+    assert story.attempts[-1].why == "the page names no e-mail address or phone number"
+    assert await line.rows(CONTACTS) == []
+
+
+async def test_contacts_of_several_pages_are_merged_by_their_key(line: Line) -> None:
+    line.web.page(
+        "a.bv/team",
+        '<div class="card"><h3>Ada Lovelace</h3><p>Owner</p>'
+        '<a href="mailto:ada@a.bv">ada@a.bv</a></div>',
+    )
+    line.web.page("a.bv/contact", '<p>Write to <a href="mailto:ada@a.bv">Ada</a></p>')
+    domain = await line.add_domain("a.bv")
+    await line.add_page("http://a.bv/team", domain)
+    await line.add_page(URL, domain)
+
+    await line.work(STAGE)
+
+    assert await line.rows("SELECT email, name FROM contacts") == [
+        ("ada@a.bv", "Ada Lovelace")
+    ]
+    seen = await line.rows(
+        "SELECT DISTINCT url FROM contact_evidence WHERE field = 'email' ORDER BY 1"
+    )
+    assert seen == [(URL,), ("http://a.bv/team",)]
+
+
+async def test_visiting_again_changes_no_decision_and_doubles_nothing(
+    line: Line,
+) -> None:
+    line.web.page("a.bv/contact", CONTACT)
+    page = await line.add_page(URL, page_curation_status="Selected")
+    await line.work(STAGE)
+    before = await line.rows("SELECT count(*) FROM contact_evidence")
+    await line.run(
+        "UPDATE contacts SET contact_curation_status = 'Skipped', name = 'By hand'"
+    )
+
+    await line.run("UPDATE pages SET etag = NULL")
+    await line.decide("pages", "Selected", page, force=True)
+    await line.work(STAGE)
+
+    kept = await line.rows(
+        "SELECT DISTINCT contact_curation_status::text, name FROM contacts"
+    )
+    assert kept == [("Skipped", "By hand")]
+    assert await line.rows("SELECT count(*) FROM contact_evidence") == before
+
+
+async def test_a_page_a_person_skips_meanwhile_stays_skipped(line: Line) -> None:
+    line.web.page("a.bv/contact", CONTACT)
+    page = await line.add_page(URL, page_curation_status="Skipped")
+
+    await line.work(STAGE)
+
+    row = await line.row(Page, page)
+    assert row.page_curation_status == "Skipped"
+    assert row.page_processing_status == "Complete"
+
+
+async def test_an_unchanged_page_is_not_read_again(line: Line) -> None:
+    line.web.page("a.bv/contact", CONTACT)
+    page = await line.add_page(URL)
+    await line.work(STAGE)
+    etag = (await line.row(Page, page)).etag
+    line.web.says["a.bv/contact"] = Reply(status=304, headers=(("ETag", etag),))
+
+    await line.decide("pages", "Selected", page, force=True)
+    await line.work(STAGE)
+
+    story = await line.story(STAGE, page)
+    assert story.attempts[-1].why == "not modified since the last visit"
+    assert (await line.row(Page, page)).title == "Contact"
+
+
+@pytest.mark.parametrize("status", [404, 410, 401, 403])
+async def test_a_refusal_is_final(line: Line, status: int) -> None:
+    line.web.fails("a.bv/contact", status)
+    page = await line.add_page(URL)
+
+    await line.work(STAGE)
+
+    row = await line.row(Page, page)
+    assert row.page_processing_status == "Error"
+    assert row.page_processing_error == f"the server answered {status}"
+    assert (await line.story(STAGE, page)).dead == "gave_up"
+
+
+@pytest.mark.parametrize("status", [500, 502, 504])
+async def test_a_server_in_trouble_is_tried_again(line: Line, status: int) -> None:
+    line.web.fails("a.bv/contact", status, then=CONTACT)
+    page = await line.add_page(URL)
+
+    await line.work(STAGE)
+    await line.work_again(STAGE)
+
+    assert await line.outcomes(STAGE, page) == ["retried", "done"]
+
+
+async def test_a_page_that_says_it_is_not_there_is_no_page(line: Line) -> None:
+    line.web.page(
+        "a.bv/contact",
+        "<title>Page not found</title><h1>404 - Page not found</h1><p>info@a.bv</p>",
+    )
+    page = await line.add_page(URL)
+
+    await line.work(STAGE)
+
+    assert (await line.row(Page, page)).page_processing_status == "Error"
+    assert await line.rows(CONTACTS) == []
+
+
+async def test_robots_are_obeyed_and_the_page_is_never_asked(line: Line) -> None:
+    line.web.text("a.bv/robots.txt", "User-agent: *\nDisallow: /contact\n")
+    line.web.page("a.bv/contact", CONTACT)
+    page = await line.add_page(URL)
+
+    await line.work(STAGE)
+
+    row = await line.row(Page, page)
+    assert row.page_processing_error.startswith("robots_denied")
+    assert "a.bv/contact" not in line.web.asked
+
+
+async def test_a_page_that_hangs_holds_up_no_other_site(line: Line) -> None:
+    line.web.says["hang.bv/contact"] = Reply(conduct=Conduct.SILENT)
+    line.web.page("a.bv/contact", CONTACT)
+    slow = await line.add_page("http://hang.bv/contact")
+    await line.add_page(URL)
+
+    await line.work(STAGE)
+
+    assert await line.outcomes(STAGE, slow) == ["retried"]
+    assert await line.rows("SELECT email FROM contacts WHERE email IS NOT NULL") == [
+        ("hello@a.bv",)
+    ]
+
+
+async def test_no_placeholder_is_ever_stored(line: Line) -> None:
+    line.web.page(
+        "a.bv/contact",
+        "<p>name@example.com, your@email.com, logo@2x.png, user@domain.com</p>"
+        "<p>Phone: not available</p>",
+    )
+    await line.add_page(URL)
+
+    await line.work(STAGE)
+
+    assert await line.rows(CONTACTS) == []
+
+
+async def test_numbers_are_read_by_the_country_of_the_business(line: Line) -> None:
+    domain = await line.add_domain("a.com")
+    await line.add(LocalBusiness, domain_id=domain, country="GB", name="A")
+    line.web.page("a.com/contact", "<p>Phone: 020 7946 0018</p>")
+    await line.add_page("http://a.com/contact", domain)
+
+    await line.work(STAGE)
+
+    assert await line.rows(CONTACTS) == [(None, "+442079460018")]
+
+
+async def test_a_dead_letter_can_be_replayed(line: Line) -> None:
+    line.web.fails("a.bv/contact", 404)
+    page = await line.add_page(URL)
+    await line.work(STAGE)
+    line.web.page("a.bv/contact", CONTACT)
+
+    replayed = await queue_engine.dead_letters.replay(line.engine, STAGE, str(page))
+    await line.work(STAGE)
+
+    assert replayed == 1
+    row = await line.row(Page, page)
+    assert (row.page_processing_status, row.page_processing_error) == ("Complete", None)
