@@ -1,7 +1,7 @@
-"""Write the reference pages that are made from the code: python -m scripts.reference."""
+"""Write the pages of the documentation that are made from the code: python -m scripts.reference."""
 
 import inspect
-import re
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -56,10 +56,12 @@ def settings_page() -> str:
 
 def commands_page() -> str:
     """Describe every command."""
-    # The usage line of the completion command repeats how this script was called.
-    page = re.sub(
-        r"(--install-completion)[^\n]* \[OPTIONS\]", r"\1", app.generate_docs()
-    )
+    # Cyclopts writes into the usage lines how the running program was called.
+    called, sys.argv = sys.argv, ["scrapersky"]
+    try:
+        page = app.generate_docs()
+    finally:
+        sys.argv = called
     return f"{MADE}{page.rstrip()}\n\n{app.help_epilogue}"
 
 
@@ -88,7 +90,35 @@ def errors_page() -> str:
     return MADE + "\n".join(lines) + "\n"
 
 
+DOCS = Path(__file__).parents[1] / "docs"
+KINDS = {
+    "tutorial": "Tutorial: learn by doing",
+    "how-to": "How-to: get one thing done",
+    "reference": "Reference: look it up",
+    "explanation": "Explanation: understand why",
+    "adr": "Decisions, one page each",
+}
+
+
+def contents_page() -> str:
+    """List every page of the documentation, by kind."""
+    lines = ["# Documentation", ""]
+    for folder, heading in KINDS.items():
+        pages = sorted((DOCS / folder).glob("*.md"))
+        lines += [f"## {heading}", ""]
+        lines += [f"- [{title_of(page)}]({folder}/{page.name})" for page in pages]
+        lines += [""]
+    return MADE + "\n".join(lines)
+
+
+def title_of(page: Path) -> str:
+    """Return the heading of a page."""
+    first = page.read_text().partition("# ")[2]
+    return first.partition("\n")[0].strip()
+
+
 PAGES: dict[str, Callable[[], str]] = {
+    "../README.md": contents_page,
     "settings.md": settings_page,
     "commands.md": commands_page,
     "errors.md": errors_page,
@@ -97,10 +127,10 @@ PAGES: dict[str, Callable[[], str]] = {
 
 def main() -> None:
     """Write the pages."""
-    folder = Path(__file__).parents[1] / "docs" / "reference"
     for name, page in PAGES.items():
-        (folder / name).write_text(page())
-        print(folder / name)
+        place = (DOCS / "reference" / name).resolve()
+        place.write_text(page())
+        print(place)
 
 
 if __name__ == "__main__":
