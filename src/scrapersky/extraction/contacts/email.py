@@ -378,7 +378,7 @@ _DOT_WORDS: Final = (
 _OPEN: Final = r"[\[({<*|«»【（［〈《]"
 _CLOSE: Final = r"[\])}>*|«»】）］〉》]"
 _BRACKET_AT: Final = re.compile(
-    rf"{_OPEN}{{1,2}}[\s\"']{{0,3}}(?:{_AT_WORDS}|@)[\s\"']{{0,3}}{_CLOSE}{{1,2}}"
+    rf"{_OPEN}{{1,2}}[\s\"']{{0,3}}(?=[^\W\d_]|@)(?:{_AT_WORDS}|@)[\s\"']{{0,3}}{_CLOSE}{{1,2}}"
     r"[\s\u00a0]{0,3}",
     re.IGNORECASE,
 )

@@ -25,6 +25,7 @@ from scrapersky.extraction.html.text import clean, words
 MAX_NODES: Final = 400_000
 MAX_LINKS: Final = 2_000
 MAX_LINE: Final = 200_000
+MAX_LINES: Final = 50_000
 MAX_HEAD: Final = 10_000
 MAX_FORMS: Final = 100
 FOLD_LINES: Final = 4
@@ -370,6 +371,9 @@ class _Walk:
         pieces = self.pieces
         text = pieces[0] if len(pieces) == 1 else "".join(pieces)
         pieces.clear()
+        if len(self.lines) >= MAX_LINES:
+            self.truncated = True
+            return
         marks = self.marks
         if context.tag == "pre":
             parts = [clean(part) for part in text.splitlines()[:2000]]
