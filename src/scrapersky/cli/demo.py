@@ -34,6 +34,8 @@ from scrapersky.scheduler.app import World
 from scrapersky.settings import Settings, load_settings
 from scrapersky.stages.mail_server import DnsMailServers
 
+SOON = 10.0
+"""Seconds. Sites that hang are part of the show, but nobody wants to wait for them."""
 FOUND = """
 SELECT d.domain, 'email', c.email FROM contacts c JOIN domains d ON d.id = c.domain_id
 WHERE c.email IS NOT NULL
@@ -173,7 +175,7 @@ async def begin(engine: AsyncEngine, settings: Settings, source: str) -> Ride:
         )
         search_id = UUID(str(result.scalar_one()))
     await queue_engine.wake(engine, "place_search")
-    return Ride(engine, Actor(tenant, user, "demo"), search_id)
+    return Ride(engine, Actor(tenant, user, "demo"), search_id, soon=SOON)
 
 
 async def findings(engine: AsyncEngine) -> list[Finding]:

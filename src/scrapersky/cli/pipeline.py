@@ -62,6 +62,7 @@ class Ride:
     actor: Actor
     search_id: UUID
     validate: bool = True
+    soon: float = SOON
     started: float = field(default_factory=time.monotonic)
     counts: list[StageCount] = field(default_factory=list)
     waiting: int = 0
@@ -83,7 +84,7 @@ class Ride:
             " AND due_at > clock_timestamp() + make_interval(secs => :soon)"
         )
         async with self.engine.connect() as connection:
-            return int(await connection.scalar(query, {"soon": SOON}) or 0)
+            return int(await connection.scalar(query, {"soon": self.soon}) or 0)
 
     async def _decide_for_the_person(self) -> int:
         total = 0

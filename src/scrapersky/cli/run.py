@@ -24,7 +24,7 @@ from scrapersky.models import PlaceSearch
 from scrapersky.models.status import TaskStatus
 from scrapersky.observability.log import configure_logs
 from scrapersky.providers.source import Estimate, PlaceQuery
-from scrapersky.scheduler.app import Background, background_work
+from scrapersky.scheduler.app import Background, World, background_work
 from scrapersky.settings import Settings, load_settings
 
 Source = Literal["osm", "google", "file"]
@@ -97,6 +97,7 @@ async def travel(
     source: str,
     budget: Decimal | None,
     out: Path,
+    world: World | None = None,
 ) -> int:
     """Run the pipeline for one search until it is over or someone stops it."""
     await prepare(target, settings, say)
@@ -105,7 +106,7 @@ async def travel(
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         loop.add_signal_handler(number, stop.set)
-    async with background_work(settings, target) as background:
+    async with background_work(settings, target, world=world) as background:
         engine = background.engine
         show_estimate(console, await background.tools.sources[source].estimate(query))
         if source == "google" and budget is None:

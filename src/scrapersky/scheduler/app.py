@@ -35,6 +35,8 @@ from scrapersky.stages.tools import Tools
 log = structlog.get_logger()
 
 SHORTEST_DRAIN = timedelta(minutes=1)
+HANDOVER = timedelta(seconds=2)
+"""What a request may take beyond its own limit until everyone knows that it is over."""
 PRELOAD = ("scrapersky.extraction.home_page", "scrapersky.extraction.page_list",
            "scrapersky.extraction.contact_page")  # fmt: skip
 
@@ -130,8 +132,14 @@ async def open_tools(
     """Open what the stages work with."""
     policy = world.policy or crawler_policy(settings)
     async with AsyncExitStack() as stack:
+        longest = policy.limits.total + HANDOVER
         ledger = await stack.enter_async_context(
-            PostgresLedger(engine, delay=policy.host_delay)
+            PostgresLedger(
+                engine,
+                delay=policy.host_delay,
+                longest_request=longest,
+                lease=1.4 * longest,
+            )
         )
         crawler = await stack.enter_async_context(
             Crawler(policy, ledger, resolver=world.resolver)

@@ -1,0 +1,495 @@
+"""How fast a search becomes contacts: the whole pipeline over the demo town.
+
+    python bench/pipeline.py            1,000 businesses, a few minutes
+    python bench/pipeline.py --quick    a small town, under a minute
+
+The town is a process of its own, PostgreSQL is a throw-away one with its default,
+durable configuration, and workers are processes as in production, with a delay of 0
+between requests to a site. The last line is one object of JSON.
+"""
+
+import argparse
+import asyncio
+import csv
+import json
+import statistics
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Coroutine, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+import asyncpg
+import psutil
+from sqlalchemy import insert, text
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from scrapersky import engine as queue_engine
+from scrapersky.db.connection import connect, parse_target
+from scrapersky.demo.apart import town_apart
+from scrapersky.demo.resolver import ARCHIVE_HOST
+from scrapersky.demo.town import Invitation
+from scrapersky.engine.claim import Claimer, select_list
+from scrapersky.engine.lane import Lane
+from scrapersky.engine.sql import statements_of
+from scrapersky.models import Domain, PlaceSearch, SitemapFile
+from scrapersky.stages import PIPELINE, registry_of
+from scrapersky.stages.wf7_page_curation import curate_page
+from tests.acceptance.rig import Desk, Order, a_crew, a_desk
+from tests.engine.rig.cluster import Cluster, running_cluster
+
+LONGEST = 1_200.0
+STAGES = tuple(stage.name for stage in PIPELINE)
+UNITS = {
+    "place_search": "searches", "deep_scan": "places", "domain_extraction": "businesses",
+    "domain_metadata": "domains", "sitemap_submission": "domains",
+    "sitemap_import": "sitemaps", "page_curation": "pages",
+    "contact_validation": "contacts",
+}  # fmt: skip
+MEBI = 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """How much of everything one run does."""
+
+    town: int = 1_000
+    crews: tuple[int, ...] = (1, 2)
+    latencies: int = 12
+    archive: int = 50_000
+    imports: int = 5
+    depths: tuple[int, ...] = (10_000, 1_000_000)
+    claims: int = 40
+
+
+QUICK = Plan(
+    town=40, crews=(1,), latencies=3, imports=1, depths=(10_000, 60_000), claims=20
+)  # fmt: skip
+
+
+@dataclass
+class Watch:
+    """CPU and memory of the processes that do the work, sampled while they do."""
+
+    pids: list[int]
+    server: int
+    peak: int = 0
+    first: int = 0
+    began: dict[str, float] = field(default_factory=dict)
+
+    def start(self) -> None:
+        """Begin to count."""
+        self.began = self._seconds()
+        self.first = self.peak = self._memory()
+
+    def look(self) -> None:
+        """Take a sample of the memory."""
+        self.peak = max(self.peak, self._memory())
+
+    def cpu(self) -> dict[str, float]:
+        """Return CPU seconds since the start, by who spent them."""
+        now = self._seconds()
+        return {name: now[name] - self.began[name] for name in now}
+
+    def _memory(self) -> int:
+        """Sum what belongs to the workers alone, parsing children included."""
+        total = 0
+        for process in self._tree(self.pids):
+            try:
+                total += process.memory_full_info().uss
+            except psutil.Error:
+                continue
+        return total
+
+    def _seconds(self) -> dict[str, float]:
+        return {
+            "workers": sum(map(seconds_of, self._tree(self.pids))),
+            "postgres": sum(map(seconds_of, self._tree([self.server]))),
+        }
+
+    @staticmethod
+    def _tree(pids: list[int]) -> Iterator[psutil.Process]:
+        for pid in pids:
+            try:
+                process = psutil.Process(pid)
+                yield process
+                yield from process.children(recursive=True)
+            except psutil.Error:
+                continue
+
+
+def seconds_of(process: psutil.Process) -> float:
+    """Return the CPU seconds of a process and of those of its children that ended."""
+    try:
+        times = process.cpu_times()
+    except psutil.Error:
+        return 0.0
+    ended = times.children_user + times.children_system
+    return float(times.user + times.system + ended)
+
+
+@contextmanager
+def a_database(cluster: Cluster, name: str) -> Iterator[str]:
+    cluster.create_database(name)
+    try:
+        yield cluster.url(name)
+    finally:
+        cluster.drop_database(name)
+
+
+# From a search to contacts
+
+
+async def time_town(cluster: Cluster, plan: Plan, crew_size: int) -> dict[str, Any]:
+    """Run the whole pipeline over the town once."""
+    async with town_apart(size=plan.town, trouble=False) as town:
+        with a_database(cluster, f"town_{crew_size}") as url:
+            async with a_desk(url) as desk:
+                order = Order(url, town.invitation, slowest=30)
+                with a_crew(order, crew_size) as crew:
+                    watch = Watch([m.pid or 0 for m in crew.members], cluster.pid)
+                    await asyncio.sleep(1)
+                    watch.start()
+                    seconds = await ride(desk, watch)
+                    return await report(desk, town.invitation, watch, seconds)
+
+
+async def ride(desk: Desk, watch: Watch) -> float:
+    """Search, work, validate; return how long it took."""
+    began = time.monotonic()
+    await desk.search()
+    while await desk.open():
+        watch.look()
+        await asyncio.sleep(0.5)
+        if time.monotonic() - began > LONGEST:
+            raise SystemExit("the pipeline did not finish")
+        await desk.validate()
+    return time.monotonic() - began
+
+
+async def report(
+    desk: Desk, invitation: Invitation, watch: Watch, seconds: float
+) -> dict[str, Any]:
+    """Say what a run came to."""
+    rows = await desk.rows(
+        "SELECT stage, count(*), extract(epoch FROM max(settled_at) - min(claimed_at))"
+        " FROM curation.attempt WHERE outcome = 'done' GROUP BY 1"
+    )
+    compared = await desk.compare(invitation)
+    cpu = watch.cpu()
+    dead = await desk.rows("SELECT count(*) FROM curation.dead_letter")
+    return {
+        "seconds": seconds,
+        "stages": {
+            name: {"records": count, "per_second": count / max(float(span), 0.001)}
+            for name, count, span in rows
+        },
+        "cpu_workers": cpu["workers"],
+        "cpu_postgres": cpu["postgres"],
+        "memory": watch.peak / MEBI,
+        "dead": dead[0][0],
+        "true": sum(t.true for t in compared.tallies),
+        "found": sum(t.found for t in compared.tallies),
+        "wrong": sum(len(t.wrong) for t in compared.tallies),
+    }
+
+
+# One record through all stages
+
+
+async def time_one_record(
+    cluster: Cluster, plan: Plan
+) -> tuple[list[float], list[tuple[str, float, float]]]:
+    """Send one business after the other through an idle system."""
+    with tempfile.TemporaryDirectory() as home, a_database(cluster, "latency") as url:
+        async with town_apart(size=60, trouble=False) as town, a_desk(url) as desk:
+            files = write_searches(Path(home) / "imports", town.invitation)
+            settings = {"SCRAPERSKY_DATA_DIR": home}
+            order = Order(url, town.invitation, slowest=30, environment=settings)
+            times, timelines = [], []
+            with a_crew(order, 1):
+                await asyncio.sleep(2)
+                for file in files[: plan.latencies + 1]:
+                    seconds, timeline = await one_record(desk, file)
+                    times.append(seconds)
+                    timelines.append(timeline)
+            middle = times.index(statistics.median_low(times[1:]), 1)
+            return times[1:], timelines[middle]
+
+
+def write_searches(directory: Path, invitation: Invitation) -> list[str]:
+    """Write a file of one place for every business that has contacts on a site."""
+    directory.mkdir()
+    names = []
+    for business in invitation.plan.businesses:
+        if business.host is None or not business.mailboxes:
+            continue
+        name = f"{business.number}.csv"
+        with (directory / name).open("w", newline="") as file:
+            writer = csv.writer(file)
+            writer.writerow(["name", "website"])
+            writer.writerow([business.name, f"http://{business.host}/"])
+        names.append(name)
+    return names
+
+
+async def one_record(
+    desk: Desk, file: str
+) -> tuple[float, list[tuple[str, float, float]]]:
+    """Search for one business and wait until its contacts are validated."""
+    began = time.monotonic()
+    async with desk.engine.begin() as connection:
+        made = await connection.execute(
+            insert(PlaceSearch)
+            .values(
+                tenant_id=desk.actor.tenant_id,
+                business_type="",
+                source="file",
+                params={"file": file},
+            )
+            .returning(PlaceSearch.id, PlaceSearch.created_at)
+        )
+        search = made.one()
+    await queue_engine.wake(desk.engine, "place_search")
+    while await desk.open():
+        await asyncio.sleep(0.02)
+        await desk.validate()
+        if time.monotonic() - began > LONGEST:
+            raise SystemExit("a record did not arrive")
+    seconds = time.monotonic() - began
+    rows = await desk.rows(
+        "SELECT stage, extract(epoch FROM min(claimed_at) - :t0)::float,"
+        " extract(epoch FROM max(settled_at) - :t0)::float FROM curation.attempt"
+        " WHERE claimed_at >= :t0 GROUP BY 1",
+        t0=search.created_at,
+    )
+    await asyncio.sleep(0.3)
+    return seconds, sorted(rows, key=lambda row: STAGES.index(row[0]))
+
+
+# A sitemap of 50,000 URLs
+
+
+async def time_import(cluster: Cluster, plan: Plan) -> dict[str, float]:
+    """Import a very long sitemap several times, each into an empty table."""
+    async with town_apart(size=1, trouble=False, archive=plan.archive) as town:
+        with a_database(cluster, "archive") as url:
+            async with a_desk(url) as desk:
+                order = Order(url, town.invitation, slowest=30)
+                whole, stored, grown = [], [], []
+                with a_crew(order, 1) as crew:
+                    watch = Watch([m.pid or 0 for m in crew.members], cluster.pid)
+                    await one_import(desk, watch)  # children start, caches fill
+                    for _ in range(plan.imports):
+                        watch.start()
+                        seconds, storing = await one_import(desk, watch)
+                        whole.append(seconds)
+                        stored.append(storing)
+                        grown.append((watch.peak - watch.first) / MEBI)
+    return {
+        "seconds": statistics.median(whole),
+        "storing": statistics.median(stored),
+        "grown": max(grown),
+    }
+
+
+async def one_import(desk: Desk, watch: Watch) -> tuple[float, float]:
+    """Import the archive; return the seconds from the claim to the last row, and of storing."""
+    async with desk.engine.begin() as connection:
+        await connection.execute(text("TRUNCATE domains, curation.attempt CASCADE"))
+        domain = await connection.scalar(
+            insert(Domain)
+            .values(
+                tenant_id=desk.actor.tenant_id, domain=ARCHIVE_HOST, status="completed"
+            )
+            .returning(Domain.id)
+        )
+        await connection.execute(
+            insert(SitemapFile).values(
+                tenant_id=desk.actor.tenant_id,
+                domain_id=UUID(str(domain)),
+                url=f"http://{ARCHIVE_HOST}/sitemap.xml",
+                sitemap_type="standard",
+                sitemap_import_status="Queued",
+            )
+        )
+    await queue_engine.wake(desk.engine, "sitemap_import")
+    deadline = time.monotonic() + LONGEST
+    while time.monotonic() < deadline:
+        watch.look()
+        await asyncio.sleep(0.05)
+        rows = await desk.rows(
+            "SELECT extract(epoch FROM max(p.created_at) - a.claimed_at)::float,"
+            " extract(epoch FROM max(p.created_at) - min(p.created_at))::float,"
+            " count(p.id) FROM curation.attempt a, pages p"
+            " WHERE a.stage = 'sitemap_import' GROUP BY a.claimed_at"
+        )
+        if rows:
+            return rows[0][0], rows[0][1]
+    raise SystemExit("the import did not finish")
+
+
+# A deep queue
+
+
+async def time_claims(cluster: Cluster, plan: Plan) -> dict[int, float]:
+    """Claim batches of pages out of queues of different depth; medians in ms."""
+    found = {}
+    for depth in plan.depths:
+        with a_database(cluster, f"depth_{depth}") as url:
+            async with a_desk(url) as desk:
+                await fill(url, desk, depth)
+                found[depth] = await claim_some(url, plan.claims)
+    return found
+
+
+async def fill(url: str, desk: Desk, depth: int) -> None:
+    """Queue so many pages, of a thousand domains."""
+    connection = await asyncpg.connect(url.replace("+asyncpg", ""))
+    try:
+        await connection.execute(
+            "INSERT INTO domains (tenant_id, domain, status)"
+            " SELECT $1, 'd' || n || '.bv', 'completed'"
+            " FROM generate_series(1, 1000) AS n",
+            desk.actor.tenant_id,
+        )
+        await connection.execute(
+            "INSERT INTO pages (tenant_id, domain_id, url, priority,"
+            "  page_processing_status)"
+            " SELECT $1, d.id, 'http://' || d.domain || '/' || n, n % 100, 'Queued'"
+            " FROM domains d, generate_series(1, $2 / 1000) AS n",
+            desk.actor.tenant_id, depth, timeout=600,
+        )  # fmt: skip
+        await connection.execute("VACUUM ANALYZE pages")
+        await connection.execute("CHECKPOINT")
+    finally:
+        await connection.close()
+
+
+async def claim_some(url: str, claims: int) -> float:
+    """Return the median milliseconds of a claim of one batch."""
+    engine = connect(parse_target(url), pool_size=2)
+    (ready,) = await registry_of(PIPELINE).check(engine, [curate_page])
+    statements = statements_of(
+        ready.queue, columns=select_list(curate_page, engine.dialect),
+        batch=curate_page.batch, keyed=ready.keyed,
+    )  # fmt: skip
+    claimer = Claimer(curate_page, statements, Lane(engine), "bench")
+    times = []
+    for _ in range(claims):
+        began = time.perf_counter()
+        batch = await claimer.next_batch()
+        times.append((time.perf_counter() - began) * 1000)
+        if len(batch) != curate_page.batch:
+            raise SystemExit("a claim took less than a batch")
+    await engine.dispose()
+    return statistics.median(times[3:])
+
+
+# The report
+
+
+def show_town(crew: int, size: int, run: dict[str, Any]) -> None:
+    print(f"\n{size} businesses, {crew} worker process{'es' if crew > 1 else ''}")
+    print(f"{'stage':22}{'records':>10}{'per second':>12}")
+    for name in STAGES:
+        if name in run["stages"]:
+            told = run["stages"][name]
+            print(f"{name:22}{told['records']:>10,}{told['per_second']:>12.1f}")
+    print(
+        f"{run['seconds']:.1f} s; CPU {run['cpu_workers']:.1f} s workers, "
+        f"{run['cpu_postgres']:.1f} s PostgreSQL; peak memory {run['memory']:.0f} MB; "
+        f"contacts found {run['found']} of {run['true']}, wrong {run['wrong']}; "
+        f"dead letters {run['dead']}"
+    )
+
+
+def show_latency(times: list[float], timeline: list[tuple[str, float, float]]) -> None:
+    print(f"\none record through all stages of an idle system, {len(times)} times")
+    print(f"median {statistics.median(times):.2f} s, slowest {max(times):.2f} s")
+    print(
+        f"{'stage':22}{'claimed':>10}{'settled':>10}   (s after the search was queued)"
+    )
+    for name, claimed, settled in timeline:
+        print(f"{name:22}{claimed:>10.3f}{settled:>10.3f}")
+
+
+def main() -> None:
+    """Run everything and print the tables and the line of JSON."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--quick", action="store_true")
+    parser.add_argument("--only", choices=["town", "latency", "import", "claims"])
+    chosen = parser.parse_args()
+    plan = QUICK if chosen.quick else Plan()
+    parts: dict[str, Callable[[Cluster, Plan], Coroutine[Any, Any, dict[str, Any]]]] = {
+        "town": run_town,
+        "latency": run_latency,
+        "import": run_import,
+        "claims": run_claims,
+    }
+    result: dict[str, Any] = {}
+    with running_cluster() as cluster:
+        for name, part in parts.items():
+            if chosen.only in {None, name}:
+                result |= asyncio.run(part(cluster, plan))
+    print(json.dumps(result))
+
+
+async def run_town(cluster: Cluster, plan: Plan) -> dict[str, Any]:
+    result: dict[str, Any] = {"businesses": plan.town}
+    for crew in plan.crews:
+        run = await time_town(cluster, plan, crew)
+        show_town(crew, plan.town, run)
+        told = {
+            "seconds": run["seconds"],
+            "pages_per_second": run["stages"]["page_curation"]["records"]
+            / run["seconds"],
+            "cpu_seconds_workers": run["cpu_workers"],
+            "cpu_seconds_postgres": run["cpu_postgres"],
+            "memory_mb": run["memory"],
+            "contacts_true": run["true"],
+            "contacts_found_share": run["found"] / run["true"],
+            "contacts_wrong": run["wrong"],
+        }
+        result |= {f"{name}_{crew}_workers": round(v, 4) for name, v in told.items()}
+    return result
+
+
+async def run_latency(cluster: Cluster, plan: Plan) -> dict[str, Any]:
+    times, timeline = await time_one_record(cluster, plan)
+    show_latency(times, timeline)
+    return {
+        "one_record_median_seconds": round(statistics.median(times), 3),
+        "one_record_slowest_seconds": round(max(times), 3),
+    }
+
+
+async def run_import(cluster: Cluster, plan: Plan) -> dict[str, Any]:
+    told = await time_import(cluster, plan)
+    whole, storing = plan.archive / told["seconds"], plan.archive / told["storing"]
+    print(f"\na sitemap of {plan.archive:,} URLs, {plan.imports} times")
+    print(f"from claim to the last row {told['seconds']:.2f} s: {whole:,.0f} URLs/s")
+    print(f"into the table {told['storing']:.2f} s: {storing:,.0f} URLs/s")
+    print(f"memory growth {told['grown']:.0f} MB")
+    return {
+        "import_urls_per_second": round(whole),
+        "import_urls_per_second_into_the_table": round(storing),
+        "import_memory_growth_mb": round(told["grown"], 1),
+    }
+
+
+async def run_claims(cluster: Cluster, plan: Plan) -> dict[str, Any]:
+    found = await time_claims(cluster, plan)
+    print("\na claim of one batch out of a queue of pages")
+    for depth, milliseconds in found.items():
+        print(f"{depth:>12,} queued{milliseconds:>10.2f} ms")
+    return {f"claim_ms_depth_{depth}": round(ms, 3) for depth, ms in found.items()}
+
+
+if __name__ == "__main__":
+    main()
