@@ -362,6 +362,14 @@ class ExtractionError(ScraperSkyError):
     """Bytes could not be understood."""
 
 
+class NotMarkup(ExtractionError):
+    """The bytes could not be read as a page at all."""
+
+
+class BadAnnotations(ExtractionError):
+    """A line of an annotated file is not what the format asks for."""
+
+
 class BadSitemap(ExtractionError):
     """The bytes are no sitemap in any form we read."""
 

@@ -86,6 +86,12 @@ Submit a list of domains, sitemaps or pages.
 
 A line that cannot be used, or is known already, is reported and never fails the rest.
 """
+SCORE = """\
+Measure contact extraction on annotated pages.
+
+Prints precision, recall and F1 per label, micro and macro, how well the confidences hold, and
+the list of misses. The format is explained in docs/explanation/contacts.md.
+"""
 VERSION = "Print the version of ScraperSky and of what it stands on."
 
 app.command("scrapersky.cli.up:up", group=run, help=UP)
@@ -101,6 +107,7 @@ app.command(
 app.command("scrapersky.cli.migrate:migrate", group=care, help=MIGRATE)
 app.command("scrapersky.cli.doctor:doctor", group=care, help=DOCTOR)
 app.command("scrapersky.cli.config:config", group=care, help=CONFIG)
+app.command("scrapersky.cli.score:score", group=care, help=SCORE)
 app.command("scrapersky.cli.version:version", group=care, help=VERSION)
 app.register_install_completion_command(group=care)
 

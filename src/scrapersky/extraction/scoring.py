@@ -18,7 +18,7 @@ from urllib.parse import unquote
 import orjson
 import phonenumbers
 
-from scrapersky.errors import ExtractionError
+from scrapersky.errors import BadAnnotations
 from scrapersky.extraction.contacts import NO_HINTS, Contacts, PhoneKind, find_contacts
 from scrapersky.extraction.contacts.model import Value
 
@@ -39,10 +39,6 @@ ANNOTATED: Final = 0.1
 """A set of pages is scored for a label if it has this many annotations a page."""
 ALIKE: Final = 0.8
 MIN_DIGITS: Final = 7
-
-
-class BadAnnotations(ExtractionError):
-    """A line of an annotated file is not what the format asks for."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from typing import Final
 
 import turbohtml
 
-from scrapersky.errors import ExtractionError
+from scrapersky.errors import NotMarkup
 from scrapersky.extraction.html.item import Item
 from scrapersky.extraction.html.page import (
     Form,
@@ -50,10 +50,6 @@ __all__ = [
 ]
 
 MAX_CHARACTERS: Final = 10 * 1024 * 1024
-
-
-class NotMarkup(ExtractionError):
-    """The bytes could not be read as a page at all."""
 
 
 def parse_page(markup: bytes | str, *, encoding: str | None = None) -> Page:
