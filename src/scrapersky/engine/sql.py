@@ -126,9 +126,10 @@ def take(queue: Queue, columns: str, picked: str) -> str:
     SELECT nextval('curation.fence') AS fence, clock_timestamp() AS moment
   ), taken AS (
     UPDATE {queue.table} m SET {queue.status} = {literal(queue.processing)}
-    FROM picked WHERE m.ctid = picked.place
+    WHERE m.ctid = ANY(ARRAY(SELECT place FROM picked))
       AND m.{queue.status} = {literal(queue.queued)}
-    RETURNING m.{queue.key}::text AS item, picked.rank, picked.key, {columns}
+    RETURNING m.{queue.key}::text AS item, m.{queue.order_by} AS rank,
+      m.{queue.key} AS key, {columns}
   ), held AS (
     INSERT INTO curation.claim AS k
       (stage, item, fence, lease_until, claimed_at, tries, worker)

@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from scrapersky.engine import Done, Transaction
+from scrapersky.engine import Done, Transaction, sql
 from tests.conftest import TestDatabase
 from tests.engine.model.ledger import Ledger, entry_of
 
@@ -147,6 +147,21 @@ async def test_a_claim_takes_no_more_than_asked(ledger: Ledger) -> None:
         "SELECT count(*) FROM job WHERE status = 'working'"
     )
     assert (len(taken), working) == (2, 2)
+
+
+async def test_a_large_claim_from_a_small_table_does_not_read_it_all(
+    ledger: Ledger,
+) -> None:
+    await ledger.reset(20_000)
+    await ledger.observer.execute("ANALYZE job")
+    queue = ledger.hands[0].run.queue
+    claim = sql.claim(queue, "m.id AS c0", 1000, keyed=True, onward=False)
+
+    plan = await ledger.observer.fetch(f"EXPLAIN {claim}", "book", "hand", 30.0)
+
+    lines = "\n".join(row[0] for row in plan)
+    assert "Seq Scan on job" not in lines
+    assert "Tid Scan on job" in lines
 
 
 async def test_a_claim_steps_over_rows_that_others_hold(ledger: Ledger) -> None:

@@ -120,11 +120,8 @@ def limit_inside_in(put: Put) -> None:
         text = original(queue, columns, picked)
         changes = {
             f"WITH picked AS MATERIALIZED (\n    {picked}\n  ), token": "WITH token",
-            "FROM picked WHERE m.ctid = picked.place": (
+            "WHERE m.ctid = ANY(ARRAY(SELECT place FROM picked))": (
                 f"WHERE m.{queue.key} IN (SELECT x.key FROM ({picked}) x)"
-            ),
-            "picked.rank, picked.key": (
-                f"m.{queue.order_by} AS rank, m.{queue.key} AS key"
             ),
         }
         for old, new in changes.items():
