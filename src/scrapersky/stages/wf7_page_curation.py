@@ -1,7 +1,6 @@
 """WF7 - Page curation: one page becomes contacts, each value with its evidence."""
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -20,18 +19,9 @@ from sqlalchemy.dialects.postgresql import insert
 from scrapersky.crawler import Conditions, Fetched
 from scrapersky.engine import Done, Effect, GiveUp, Outcome, Transaction, stage
 from scrapersky.errors import FetchError
+from scrapersky.extraction.contact_card import ContactCard, cards_of
 from scrapersky.extraction.contact_page import ContactPage, read_contact_page
-from scrapersky.extraction.contacts import (
-    Address,
-    Contacts,
-    Email,
-    Evidence,
-    Group,
-    Person,
-    Phone,
-    PhoneKind,
-    Social,
-)
+from scrapersky.extraction.contacts import Address, Phone
 from scrapersky.kit.clock import utc_now
 from scrapersky.kit.email_type import EmailType
 from scrapersky.models import Contact, LocalBusiness, Page
@@ -79,7 +69,7 @@ async def curate_page(page: Page, tools: Tools) -> Outcome:
         return outcome_of(error)
     if found.not_found is not None:
         return GiveUp(f"the page says that it does not exist: {found.not_found!r}")
-    people = contacts_of(found.contacts)
+    people = cards_of(found.contacts)
     nothing = None if people else "the page names no e-mail address or phone number"
     return Done(
         store(page, fetched, found, people, tools.system_user_id), nothing=nothing
@@ -93,120 +83,6 @@ async def country_of(page: Page, tools: Tools) -> str | None:
     )
     async with tools.database.connect() as connection:
         return await connection.scalar(query.order_by(LocalBusiness.id).limit(1))
-
-
-@dataclass(frozen=True, slots=True)
-class FoundContact:
-    """A contact as it will be stored: by e-mail, or by phone without one."""
-
-    email: Email | None
-    phone: Phone | None
-    name: str | None = None
-    role: str | None = None
-    phones: tuple[Phone, ...] = ()
-    address: Address | None = None
-    socials: tuple[Social, ...] = ()
-    values: tuple[tuple[str, str, tuple[Evidence, ...], float], ...] = field(
-        default_factory=tuple
-    )
-
-    @property
-    def confidence(self) -> float:
-        """How sure we are of what the contact is known by."""
-        known_by = self.email or self.phone
-        return known_by.confidence if known_by else 0.0
-
-
-def contacts_of(contacts: Contacts) -> list[FoundContact]:
-    """Arrange what a page says as contacts: one per e-mail, else one per phone.
-
-    A phone that stands with an e-mail in a group belongs to that contact; a phone that
-    belongs to none is a contact of its own.
-    """
-    found = [
-        contact(contacts, group_with(contacts, email=email), email=email)
-        for email in contacts.emails
-    ]
-    taken = {phone.e164 for each in found for phone in each.phones}
-    lone = [phone for phone in contacts.phones if phone.e164 not in taken]
-    found += [
-        contact(contacts, group_with(contacts, phone=phone), phone=phone)
-        for phone in lone
-        if phone.kind is not PhoneKind.FAX
-    ]
-    return with_faxes(found, [p for p in lone if p.kind is PhoneKind.FAX])
-
-
-def with_faxes(found: list[FoundContact], faxes: list[Phone]) -> list[FoundContact]:
-    """Give the page's fax numbers to its first contact: nobody is reached by fax alone."""
-    if not found or not faxes:
-        return found
-    first, *others = found
-    added = tuple(values(None, faxes, None, None, ()))
-    phones = (*first.phones, *faxes)
-    return [replace(first, phones=phones, values=first.values + added), *others]
-
-
-def group_with(
-    contacts: Contacts, *, email: Email | None = None, phone: Phone | None = None
-) -> Group | None:
-    """Return the group a value stands in; a phone's only if no e-mail owns it."""
-    for group in contacts.groups:
-        if email is not None and email in group.emails:
-            return group
-        if phone is not None and phone in group.phones and not group.emails:
-            return group
-    return None
-
-
-def contact(
-    contacts: Contacts,
-    group: Group | None,
-    *,
-    email: Email | None = None,
-    phone: Phone | None = None,
-) -> FoundContact:
-    """Make one contact of a value and of what stands with it.
-
-    The page's only address is everyone's; where there are several, the group's alone.
-    """
-    phones = group.phones if group and email else (phone,) if phone else ()
-    is_personal = group is not None and len(group.emails) <= 1
-    person = group.person if group and is_personal else None
-    address = group.address if group else None
-    if address is None and len(contacts.addresses) == 1:
-        address = contacts.addresses[0]
-    voice = next((one for one in phones if one.kind is not PhoneKind.FAX), None)
-    return FoundContact(
-        email=email,
-        phone=voice,
-        name=person.name if person else None,
-        role=person.role if person else None,
-        phones=phones,
-        address=address,
-        socials=contacts.socials,
-        values=tuple(values(email, phones, person, address, contacts.socials)),
-    )
-
-
-def values(
-    email: Email | None,
-    phones: Iterable[Phone],
-    person: Person | None,
-    address: Address | None,
-    socials: Iterable[Social],
-) -> Iterator[tuple[str, str, tuple[Evidence, ...], float]]:
-    """Yield every value of a contact with its evidence."""
-    if email is not None:
-        yield "email", email.address, email.evidence, email.confidence
-    for phone in phones:
-        yield phone.kind.value, phone.e164, phone.evidence, phone.confidence
-    if person is not None:
-        yield "name", person.name, person.evidence, person.confidence
-    if address is not None:
-        yield "address", address.text, address.evidence, address.confidence
-    for social in socials:
-        yield social.network, social.url, social.evidence, social.confidence
 
 
 def note_unchanged(page: Page) -> Effect:
@@ -229,7 +105,7 @@ def store(
     page: Page,
     fetched: Fetched,
     found: ContactPage,
-    people: list[FoundContact],
+    people: list[ContactCard],
     user_id: UUID,
 ) -> Effect:
     """Store the page's facts, its contacts and the evidence for every value."""
@@ -253,7 +129,7 @@ def store(
 
 
 def facts(
-    fetched: Fetched, found: ContactPage, people: list[FoundContact]
+    fetched: Fetched, found: ContactPage, people: list[ContactCard]
 ) -> dict[str, Any]:
     """Write what the visit told about the page itself."""
     told, has_contacts = found.facts, bool(people)
@@ -302,7 +178,7 @@ def completed() -> ColumnElement[PageCurationStatus]:
 
 
 async def store_contact(
-    transaction: Transaction, page: Page, person: FoundContact, user_id: UUID
+    transaction: Transaction, page: Page, person: ContactCard, user_id: UUID
 ) -> UUID:
     """Upsert one contact by its natural key; what is known already is kept."""
     email = person.email.address if person.email else None
@@ -372,7 +248,7 @@ def phone_facts(phone: Phone) -> dict[str, str | None]:
 def evidence_rows(
     page: Page,
     contact_id: UUID,
-    person: FoundContact,
+    person: ContactCard,
     fetched: Fetched,
     seen_at: datetime,
 ) -> Iterator[dict[str, Any]]:
