@@ -32,6 +32,15 @@ def test_a_hostile_page_is_read_in_linear_time(name: str) -> None:
     assert time.process_time() - started < PATIENCE
 
 
+def test_a_page_of_too_many_lines_is_read_in_part_and_says_so() -> None:
+    page = "<p>Mail ann@acme.com" + "<br>a" * 60_000 + "<p>Mail bob@acme.com"
+
+    contacts = find_contacts(page, "https://acme.com/")
+
+    assert [email.address for email in contacts.emails] == ["ann@acme.com"]
+    assert contacts.truncated
+
+
 @pytest.mark.parametrize("name", EMAIL_SOUP)
 def test_address_soup_is_searched_in_linear_time(name: str) -> None:
     text = EMAIL_SOUP[name](MIB)

@@ -75,6 +75,10 @@ class _Context(NamedTuple):
 _Later = list[tuple[turbohtml.Element, _Context]]
 
 
+class _FullError(Exception):
+    """The page has more lines than are read; the walk ends where it is."""
+
+
 class _Walk:
     def __init__(
         self, document: turbohtml.Document, source: str, *, truncated: bool
@@ -182,14 +186,17 @@ class _Walk:
 
     def _walk_all(self, root: turbohtml.Element) -> None:
         later: _Later = []
-        self._walk_from(root, _Context(), later)
-        # Hidden parts come last, so that they never split a visible line.
-        for element, context in later:
-            if self.budget <= 0:
-                break
-            first = len(self.lines)
-            self._walk_from(element, context, None)
-            self._fold(first)
+        try:
+            self._walk_from(root, _Context(), later)
+            # Hidden parts come last, so that they never split a visible line.
+            for element, context in later:
+                if self.budget <= 0:
+                    break
+                first = len(self.lines)
+                self._walk_from(element, context, None)
+                self._fold(first)
+        except _FullError:
+            self.truncated = True
 
     def _fold(self, first: int) -> None:
         """Tell a hidden tab from a hidden scrap by its size."""
@@ -372,8 +379,7 @@ class _Walk:
         text = pieces[0] if len(pieces) == 1 else "".join(pieces)
         pieces.clear()
         if len(self.lines) >= MAX_LINES:
-            self.truncated = True
-            return
+            raise _FullError
         marks = self.marks
         if context.tag == "pre":
             parts = [clean(part) for part in text.splitlines()[:2000]]
