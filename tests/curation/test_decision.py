@@ -1,5 +1,6 @@
 """Decisions: exact in what they change, queue and skip, and undone as a whole."""
 
+import asyncio
 from collections.abc import AsyncIterator
 from typing import Any
 from uuid import UUID, uuid4
@@ -379,3 +380,28 @@ async def test_a_rule_that_makes_no_sense_is_not_saved(
         await save_rule(engine, actor, **{**RULE, "conditions": [{"field": "no"}]})
     with pytest.raises(InvalidDecision):
         await save_rule(engine, actor, **{**RULE, "status": "Chosen"})
+
+
+async def test_a_decision_that_lost_a_deadlock_is_made_all_the_same(
+    engine: AsyncEngine, actor: Actor
+) -> None:
+    first, second = sorted(await some_places(engine, actor.tenant_id, 2))
+    lock = text("SELECT 1 FROM places_staging WHERE id = :id FOR UPDATE")
+    waits = text("SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock'"
+                 " AND datname = current_database()")  # fmt: skip
+    async with engine.connect() as stage, engine.connect() as watcher:
+        # The other one is patient, so that it is the decision that is rolled back.
+        await stage.execute(text("SET LOCAL deadlock_timeout = '60s'"))
+        await stage.execute(lock, {"id": second})
+        chosen = Selection(ids=(first, second))
+        deciding = asyncio.create_task(
+            decide(engine, actor, PLACES, "Selected", chosen)
+        )
+        while not await watcher.scalar(waits):  # noqa: ASYNC110 - PostgreSQL's own state
+            await asyncio.sleep(0.01)
+        await stage.execute(lock, {"id": first})
+        await stage.commit()
+        decided = await deciding
+
+    assert (decided.changed, decided.queued) == (2, 2)
+    assert await statuses(engine) == {("Selected", "Queued", None)}

@@ -1,8 +1,9 @@
 """Set the status of records, by ids or by conditions, and undo it."""
 
-from collections.abc import Sequence
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 from uuid import UUID
 
 from sqlalchemy import (
@@ -19,6 +20,7 @@ from sqlalchemy import (
     update,
 )
 from sqlalchemy import Text as TextType
+from sqlalchemy.exc import DBAPIError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 from scrapersky import engine as queue_engine
@@ -29,6 +31,11 @@ from scrapersky.models import AuditEntry, CurationAction, CurationChange
 
 CHUNK = 5_000
 """Rows changed in one transaction: short enough that nobody waits for it."""
+
+PAUSES = (0.02, 0.1, 0.3, 1.0, 2.0)
+ROLLED_BACK = ("40P01", "40001")
+"""Deadlock and serialization failure: nothing was done, and it may be tried again."""
+ResultT = TypeVar("ResultT")
 
 ALREADY = "already {status}"
 IN_STAGE = "the stage has it already"
@@ -97,20 +104,43 @@ async def decide(
         action_id = await open_action(connection, actor, kind, wanted, selection)
     total = Decided(action_id=action_id)
     last: UUID | None = None
+
+    async def advance(connection: AsyncConnection) -> tuple[Decided, UUID | None]:
+        step, reached = await decide_chunk(
+            connection, action_id, kind, wanted, chosen, after=last, force=force
+        )
+        await keep_counts(connection, total + step)
+        if reached is None:
+            await audit(connection, actor, "decided", kind, total + step)
+        return total + step, reached
+
     while True:
-        async with engine.begin() as connection:
-            step, last = await decide_chunk(
-                connection, action_id, kind, wanted, chosen, after=last, force=force
-            )
-            total += step
-            await keep_counts(connection, total)
-            if last is None:
-                await audit(connection, actor, "decided", kind, total)
+        total, last = await committed(engine, advance)
         if last is None:
             break
     if total.queued:
         await queue_engine.wake(engine, kind.stage)
     return total
+
+
+async def committed(
+    engine: AsyncEngine, act: Callable[[AsyncConnection], Awaitable[ResultT]]
+) -> ResultT:
+    """Act in a transaction of its own, again if PostgreSQL rolled it back for another's.
+
+    A stage that stores the results of many items at once holds many rows, and takes
+    them in another order than a person's decision does.
+    """
+    for pause in PAUSES:
+        try:
+            async with engine.begin() as connection:
+                return await act(connection)
+        except DBAPIError as error:
+            if getattr(error.orig, "sqlstate", None) not in ROLLED_BACK:
+                raise
+        await asyncio.sleep(pause)
+    async with engine.begin() as connection:
+        return await act(connection)
 
 
 async def decide_here(
@@ -326,7 +356,8 @@ async def undo(engine: AsyncEngine, actor: Actor, action_id: UUID) -> Decided:
     A record whose status someone changed again keeps that; one whose stage has begun
     keeps its result and only gets its curation status back.
     """
-    async with engine.begin() as connection:
+
+    async def take_back(connection: AsyncConnection) -> Decided:
         action = (
             await connection.execute(
                 update(CurationAction)
@@ -344,7 +375,9 @@ async def undo(engine: AsyncEngine, actor: Actor, action_id: UUID) -> Decided:
         kind = kind_named(action.kind)
         total = await restore(connection, kind, action_id, action.status)
         await audit(connection, actor, "undone", kind, total)
-    return total
+        return total
+
+    return await committed(engine, take_back)
 
 
 async def restore(

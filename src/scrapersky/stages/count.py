@@ -59,7 +59,7 @@ async def count_stages(
             rows = await connection.execute(
                 text(statement(stage, of_search=search_id is not None)), values
             )
-            counts.append(counted(stage, dict(rows.tuples().all())))
+            counts.append(counted(stage, {status: count for status, count in rows}))
     return counts
 
 

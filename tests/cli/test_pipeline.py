@@ -1,0 +1,291 @@
+"""The pipeline from the command line: real processes, real databases, local sources."""
+
+import asyncio
+import csv
+import json
+import signal
+import subprocess
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+
+from scrapersky.cli.run import travel
+from scrapersky.db.connection import parse_target
+from scrapersky.db.embedded import ROLE, EmbeddedPostgres
+from scrapersky.demo.town import Town
+from scrapersky.providers.source import PlaceQuery
+from scrapersky.scheduler.app import World
+from scrapersky.settings import load_settings
+from scrapersky.stages.mail_server import DnsMailServers
+from tests.cli.test_commands import CLEAN, COMMAND
+from tests.conftest import TestDatabase
+from tests.engine.rig.port import free_port
+from tests.providers.servers.nominatim import NominatimServer
+from tests.providers.servers.overpass import OverpassServer
+from tests.providers.town import a_town
+
+PATIENCE = 60
+
+
+@pytest.fixture(scope="module")
+def durable_server(scratch: Path) -> Iterator[EmbeddedPostgres]:
+    """Run a server as the product wants one: it refuses one that may forget."""
+    with EmbeddedPostgres(scratch / f"durable-{time.monotonic_ns()}") as server:
+        yield server
+
+
+@pytest.fixture
+def database(durable_server: EmbeddedPostgres) -> TestDatabase:
+    """Give a database of the durable server; the first command migrates it."""
+    name = f"pipeline_{time.monotonic_ns()}"
+    host = durable_server.socket_dir
+    place = f"{ROLE}@/{{}}?host={host}"
+    with psycopg.connect(
+        f"postgresql://{place.format('postgres')}", autocommit=True
+    ) as c:
+        c.execute(f'CREATE DATABASE "{name}"'.encode())
+    target = place.format(name)
+    return TestDatabase(
+        f"postgresql+asyncpg://{target}", f"postgresql://{target}", name
+    )
+
+
+@pytest.fixture
+def home(scratch: Path) -> Path:
+    directory = scratch / f"pipeline-{time.monotonic_ns()}"
+    (directory / "imports").mkdir(parents=True)
+    return directory
+
+
+@pytest.fixture
+def settings(home: Path, database: TestDatabase) -> dict[str, str]:
+    return {"SCRAPERSKY_DATA_DIR": str(home), "DATABASE_URL": database.url}
+
+
+def run(
+    *arguments: str, settings: dict[str, str], **options: Any
+) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [COMMAND, *arguments],
+        env=CLEAN | settings,
+        capture_output=True,
+        text=True,
+        timeout=2 * PATIENCE,
+        check=False,
+        **options,
+    )
+
+
+@contextmanager
+def running_worker(settings: dict[str, str]) -> Iterator["subprocess.Popen[str]"]:
+    process = subprocess.Popen(
+        [COMMAND, "worker"], env=CLEAN | settings, stderr=subprocess.PIPE, text=True
+    )
+    assert process.stderr is not None
+    try:
+        for line in process.stderr:
+            if "is running" in line:
+                break
+        yield process
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def execute(database: TestDatabase, statement: str, *values: Any) -> list[Any]:
+    with psycopg.connect(database.dsn, autocommit=True) as connection:
+        cursor = connection.execute(statement.encode(), values)
+        return cursor.fetchall() if cursor.description else []
+
+
+def wait_until(database: TestDatabase, question: str) -> None:
+    deadline = time.monotonic() + PATIENCE
+    while not execute(database, question)[0][0]:
+        assert time.monotonic() < deadline, question
+        time.sleep(0.1)
+
+
+def add_file_search(database: TestDatabase, file: str) -> None:
+    execute(
+        database,
+        "INSERT INTO place_searches (tenant_id, business_type, source, params)"
+        " SELECT id, '', 'file', jsonb_build_object('file', %s::text) FROM tenants",
+        file,
+    )
+
+
+def test_the_demo_ends_by_itself_with_nothing_invented(home: Path) -> None:
+    settings = {"SCRAPERSKY_DATA_DIR": str(home), "PORT": str(free_port())}
+
+    done = run("demo", "--size", "30", "--once", settings=settings)
+
+    assert done.returncode == 0, done.stderr
+    table = {
+        words[0]: words[1:]
+        for line in done.stdout.splitlines()
+        if (words := line.split()) and words[0] in {"email", "phone"}
+    }
+    assert {name: cells[2:4] for name, cells in table.items()} == {
+        "email": ["0", "0"],
+        "phone": ["0", "0"],
+    }
+    assert " 0 at the same time" in done.stdout
+
+
+def test_places_of_a_file_go_through_and_a_csv_is_written(
+    home: Path, settings: dict[str, str]
+) -> None:
+    rows = "name,phone\nAda's Bakery,+44 20 7946 0018\nBob's Garage,\n"
+    (home / "imports" / "places.csv").write_text(rows)
+    out = home / "contacts.csv"
+
+    done = run(
+        "run", "bakers", "--source", "file", "--file", "places.csv", "--out", str(out),
+        settings=settings,
+    )  # fmt: skip
+
+    assert done.returncode == 0, done.stderr
+    assert "0 contacts written" in done.stdout
+    assert out.read_text(encoding="utf-8-sig").startswith("business,domain,email")
+
+
+async def test_the_map_is_searched_through_the_servers_of_the_settings(
+    home: Path, settings: dict[str, str], database: TestDatabase
+) -> None:
+    town = [replace(business, website=None) for business in a_town(12)]
+    async with OverpassServer(town) as overpass, NominatimServer() as nominatim:
+        settings |= {
+            "OVERPASS_URL": overpass.interpreter,
+            "NOMINATIM_URL": nominatim.url,
+        }
+        done = await asyncio.to_thread(
+            run, "run", "dentists in Austin, TX", "--limit", "5",
+            "--out", str(home / "contacts.csv"), settings=settings,
+        )  # fmt: skip
+
+    assert done.returncode == 0, done.stderr
+    assert "free" in done.stdout
+    found = execute(
+        database,
+        "SELECT (SELECT status::text FROM place_searches), count(*),"
+        " count(*) FILTER (WHERE domain_extraction_status = 'Completed')"
+        " FROM local_businesses",
+    )
+    assert found == [("Completed", 5, 5)]
+
+
+async def test_a_run_follows_every_place_to_its_contacts_and_can_be_repeated(
+    home: Path, database: TestDatabase
+) -> None:
+    settings = load_settings({"SCRAPERSKY_DATA_DIR": str(home)}, dotenv=None).settings
+    async with Town.open(size=6, trouble=False) as town:
+        businesses = [b for b in town.plan.businesses if b.host and b.mailboxes]
+        lines = [f"{b.name},http://{b.host}/\n" for b in businesses]
+        (home / "imports" / "town.csv").write_text("name,website\n" + "".join(lines))
+        world = World(
+            policy=town.policy,
+            resolver=town.resolver,
+            mail_servers=DnsMailServers(("127.0.0.1",), town.invitation.dns_port),
+        )
+        out = home / "contacts.csv"
+        query = PlaceQuery(file="town.csv")
+        for _ in range(2):
+            code = await travel(
+                settings, parse_target(database.url), query,
+                source="file", budget=Decimal(0), out=out, world=world,
+            )  # fmt: skip
+            assert code == 0
+
+    with out.open(encoding="utf-8-sig", newline="") as file:
+        found = {row["email"] for row in csv.DictReader(file)} - {""}
+    assert found == {
+        box.address.lower() for business in businesses for box in business.mailboxes
+    }
+    assert execute(database, "SELECT count(*) FROM place_searches") == [(1,)]
+
+
+def test_a_list_is_submitted_and_every_line_accounted_for(
+    home: Path, settings: dict[str, str], database: TestDatabase
+) -> None:
+    file = home / "list.csv"
+    file.write_text("name,domain\nAda,a.bv\nBob,https://www.b.bv/x\nEve,not one\n")
+
+    run("migrate", settings=settings)
+    done = run("submit", str(file), settings=settings)
+    told = run("stages", "--json", settings=settings)
+
+    assert done.returncode == 0, done.stderr
+    assert "2 accepted, 0 known already, 1 refused" in done.stdout
+    assert "line 3" in done.stderr
+    lines = {line["stage"]: line for line in json.loads(told.stdout)}
+    assert lines["domain_metadata"]["queued"] == 2
+    assert len(lines) == 8
+
+
+def test_a_stage_is_paused_and_resumed_for_all_processes(
+    home: Path, settings: dict[str, str], database: TestDatabase
+) -> None:
+    (home / "imports" / "places.csv").write_text("name\nAda's Bakery\n")
+    with running_worker(settings):
+        paused = run("stages", "pause", "place_search", settings=settings)
+        time.sleep(1)
+        add_file_search(database, "places.csv")
+        time.sleep(2)
+        held = execute(database, "SELECT status::text FROM place_searches")
+        told = run("stages", settings=settings)
+        resumed = run("stages", "resume", "place_search", settings=settings)
+        wait_until(
+            database, "SELECT bool_and(status = 'Completed') FROM place_searches"
+        )
+
+    assert (paused.returncode, resumed.returncode) == (0, 0)
+    assert held == [("Queued",)]
+    assert "paused by hand" in told.stdout
+
+
+def test_dead_letters_are_listed_inspected_replayed_and_forgotten(
+    home: Path, settings: dict[str, str], database: TestDatabase
+) -> None:
+    with running_worker(settings):
+        add_file_search(database, "missing.csv")
+        wait_until(database, "SELECT bool_and(status = 'Error') FROM place_searches")
+        listed = run("dead-letters", "--json", settings=settings)
+        (letter,) = json.loads(listed.stdout)
+        told = run("dead-letters", "inspect", "place_search", letter["item"],
+                   settings=settings)  # fmt: skip
+        (home / "imports" / "missing.csv").write_text("name\nAda's Bakery\n")
+        replayed = run("dead-letters", "replay", "place_search", settings=settings)
+        wait_until(
+            database, "SELECT bool_and(status = 'Completed') FROM place_searches"
+        )
+
+    assert letter["stage"] == "place_search"
+    assert "missing.csv" in told.stdout
+    assert "1 queued again" in replayed.stdout
+
+
+def test_two_workers_share_a_database_and_a_stopped_one_hands_its_work_back(
+    home: Path, settings: dict[str, str], database: TestDatabase
+) -> None:
+    names = [f"{number}.csv" for number in range(12)]
+    for name in names:
+        (home / "imports" / name).write_text(f"id,name\n{name},Business {name}\n")
+    with running_worker(settings) as first, running_worker(settings):
+        for name in names:
+            add_file_search(database, name)
+        first.send_signal(signal.SIGTERM)
+        first.wait(PATIENCE)
+        wait_until(
+            database,
+            "SELECT count(*) = 12 FROM place_searches WHERE status = 'Completed'",
+        )
+
+    assert first.returncode == 0
+    assert execute(database, "SELECT count(*) FROM places_staging") == [(12,)]
