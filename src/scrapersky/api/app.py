@@ -6,9 +6,8 @@ from importlib.metadata import version
 
 import structlog
 from fastapi import FastAPI
-from fastapi.responses import HTMLResponse
 
-from scrapersky.api import health, reference
+from scrapersky.api import front, health, reference, stages
 from scrapersky.api.problem import Problem, install_problems
 from scrapersky.api.request_log import RequestLog
 from scrapersky.db.connection import Target, connect
@@ -21,15 +20,6 @@ log = structlog.get_logger()
 DESCRIPTION = """\
 ScraperSky turns a search into verified business contacts, with the source of every value.
 Errors are RFC 9457 problem details; each answer carries its `X-Request-ID`.
-"""
-WELCOME = """<!doctype html>
-<html lang="en">
-<head><meta charset="utf-8"><title>ScraperSky</title></head>
-<body>
-<h1>ScraperSky is running</h1>
-<p><a href="docs">API reference</a> &middot; <a href="health/ready">Health</a></p>
-</body>
-</html>
 """
 
 
@@ -51,6 +41,7 @@ def create_app(
             await check_database(engine, settings.scheduler_system_user_id)
             async with background_work(settings, target, world=world) as background:
                 app.state.background = background
+                app.state.engine = engine
                 app.state.checks = {
                     **health.database_checks(engine),
                     **health.scheduler_checks(background.schedule),
@@ -72,14 +63,8 @@ def create_app(
     )
     install_problems(app)
     app.include_router(health.router)
+    app.include_router(stages.router)
     app.include_router(reference.router)
-    app.add_api_route(
-        "/", welcome, response_class=HTMLResponse, include_in_schema=False
-    )
+    app.include_router(front.router)
     app.add_middleware(RequestLog)
     return app
-
-
-async def welcome() -> HTMLResponse:
-    """Greet whoever opens the address in a browser."""
-    return HTMLResponse(WELCOME)

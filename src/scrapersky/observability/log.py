@@ -3,7 +3,7 @@
 import logging
 import sys
 from functools import lru_cache
-from typing import Any, Literal
+from typing import Literal
 
 import orjson
 import structlog
@@ -18,30 +18,41 @@ NOISY = ("uvicorn.access", "uvicorn.error", "apscheduler", "alembic")
 
 
 def configure_logs(level: str = "INFO", form: Format = "auto") -> None:
-    """Send every log line of this process, ours and the libraries', to standard error."""
+    """Send every log line of this process, ours and the libraries', to standard error.
+
+    Ours are rendered and written at once, without the standard library's machinery: a
+    crawler writes a line for every page it fetches.
+    """
     as_json = form == "json" or (form == "auto" and not sys.stderr.isatty())
     shared: list[Processor] = [
         structlog.contextvars.merge_contextvars,
-        structlog.stdlib.add_log_level,
-        structlog.stdlib.add_logger_name,
+        structlog.processors.add_log_level,
         structlog.processors.TimeStamper(fmt="iso", utc=True),
         mask_secrets,
     ]
     render: list[Processor] = (
         [structlog.processors.format_exc_info, one_line_json]
         if as_json
-        else [make_printable, structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty())]
+        else [
+            make_printable,
+            structlog.dev.ConsoleRenderer(
+                colors=sys.stderr.isatty(),
+                exception_formatter=structlog.dev.plain_traceback,
+            ),
+        ]
     )
     structlog.configure(
-        processors=[*shared, structlog.stdlib.ProcessorFormatter.wrap_for_formatter],
-        logger_factory=structlog.stdlib.LoggerFactory(),
-        wrapper_class=structlog.stdlib.BoundLogger,
+        processors=[*shared, *render],
+        wrapper_class=structlog.make_filtering_bound_logger(
+            logging.getLevelName(level)
+        ),
+        logger_factory=structlog.WriteLoggerFactory(sys.stderr),
         cache_logger_on_first_use=True,
     )
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(
         structlog.stdlib.ProcessorFormatter(
-            foreign_pre_chain=shared,
+            foreign_pre_chain=[structlog.stdlib.add_logger_name, *shared],
             processors=[
                 structlog.stdlib.ProcessorFormatter.remove_processors_meta,
                 *render,
@@ -65,7 +76,7 @@ def mask_secrets(_logger: WrappedLogger, _method: str, event: EventDict) -> Even
 
 @lru_cache(maxsize=1024)
 def is_secret(name: str) -> bool:
-    """Say whether a value of this name must not be shown."""
+    """Tell by its name whether a value is nobody's business."""
     return any(word in name.lower() for word in SECRET_WORDS)
 
 
@@ -82,8 +93,3 @@ def one_line_json(_logger: WrappedLogger, _method: str, event: EventDict) -> str
     return orjson.dumps(event, default=repr, option=orjson.OPT_NON_STR_KEYS).decode(
         errors="replace"
     )
-
-
-def bind(**values: Any) -> None:  # noqa: ANN401 - whatever a line should carry
-    """Put values on every log line of the current task."""
-    structlog.contextvars.bind_contextvars(**values)

@@ -59,7 +59,8 @@ async def count_stages(
             rows = await connection.execute(
                 text(statement(stage, of_search=search_id is not None)), values
             )
-            counts.append(counted(stage, {status: count for status, count in rows}))
+            by_status = {str(row[0]): int(row[1]) for row in rows}
+            counts.append(counted(stage, by_status))
     return counts
 
 
