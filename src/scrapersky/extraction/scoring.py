@@ -192,6 +192,9 @@ def score_pages(
 def predictions_of(contacts: Contacts) -> dict[str, list[Prediction]]:
     """Put what was extracted into the terms of the annotations."""
     organisations = [_plain(o.name, o) for o in contacts.organisations]
+    spellings = [
+        _plain(name, o) for o in contacts.organisations for name in (o.name, *o.also)
+    ]
     return {
         "PHONE": [_phone(p.e164, p.written, p) for p in contacts.phones],
         "FAX": [
@@ -200,7 +203,7 @@ def predictions_of(contacts: Contacts) -> dict[str, list[Prediction]]:
             if p.kind is PhoneKind.FAX
         ],
         "EMAIL": [_plain(e.address, e) for e in contacts.emails],
-        "ORG": organisations,
+        "ORG": _distinct(spellings),
         "MAIN_ORG": organisations[:1],
         "STREET": _distinct(
             _plain(a.street, a) for a in contacts.addresses if a.street

@@ -54,6 +54,6 @@ def joined(kind: str, methods: Iterable[Method]) -> float:
     return round(min(MOST, 1.0 - doubt), 3)
 
 
-def of_score(score: float) -> float:
-    """Turn the votes for an organisation's name into a confidence."""
-    return round(min(0.92, 0.25 + 0.11 * score), 3)
+def bounded(chance: float) -> float:
+    """Turn a chance worked out elsewhere into a confidence: never quite sure."""
+    return round(min(MOST, chance), 3)

@@ -232,8 +232,9 @@ def _person(url: str, seen: list[Found]) -> Person:
 def _organisation(url: str, name: Found) -> Organisation:
     return Organisation(
         name=name.value,
+        also=tuple(also.split("|")) if (also := name.details["also"]) else (),
         evidence=(Evidence(url, name.snippet[:200], name.method),),
-        confidence=confidence.of_score(float(name.details["score"] or 0)),
+        confidence=confidence.bounded(float(name.details["chance"] or 0)),
     )
 
 

@@ -91,9 +91,10 @@ class Person(Value):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Organisation(Value):
-    """The name of a business or institution."""
+    """The name of a business or institution; `also` are other spellings of it."""
 
     name: str
+    also: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,6 +5,7 @@ copyright line, letterhead, structured data, legal forms in the text) and names 
 agree with each other and with the domain win.
 """
 
+import math
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -23,8 +24,14 @@ MAX_NAME: Final = 80
 MAX_WORDS: Final = 9
 MAX_FOUND: Final = 60
 MAX_HINTS: Final = 1_000
-ENOUGH: Final = 3.0
-ENOUGH_ALONE: Final = 1.9
+MAX_RANKED: Final = 300
+MAX_BETTER: Final = 40
+MAX_SPELLINGS: Final = 4
+MAX_PROSE: Final = 160
+ENOUGH: Final = 0.35
+"""The chance of being right from which a name is given: best F1 on annotated pages."""
+ALONE: Final = 1.9
+"""The votes a page's best name needs to be given whatever its chance."""
 
 
 def find_organisations(
@@ -73,11 +80,11 @@ _LEGAL: Final = (
     r"S\.?a\.?s|B\.?V\.?B\.?A|B\.?V|N\.?V|V\.?O\.?F|C\.?V|A/S|ApS|AB|ASA|AS|Oyj?|HB|"
     r"K\.?K|Sp\.? ?z ?o\.? ?o|S\.?K\.?A|s\.? ?r\.? ?o|a\.? ?s|d\.? ?o\.? ?o|Kft|Zrt|Nyrt|Bt|"
     r"Ltda|Lda|EIRELI|MEI|A\.?Ş|Ltd\.? ?Şti|S\.?A\.? de C\.?V|OOO|ООО|ЗАО|ОАО|QSC|MMC|"
-    r"株式会社|有限会社"
+    r"株式会社|有限会社|inc|llc|ltd|plc"
 )
 _LEGAL_END: Final = re.compile(rf"[\s,]+(?:{_LEGAL})\.?\)?$")
 _LEGAL_NAME: Final = re.compile(
-    r"(?<![\w&])(?:(?:[A-ZÀ-ÞÄÖÜŁŚŻČŠŽŘİŞ0-9][\w'’.&-]{0,24}|&|and|of|the|und|et|de|van|von|y|i|\([A-Z][\w -]{1,20}\))\s){1,7}?"
+    r"(?<![\w&])(?:(?:[A-ZÀ-ÞÄÖÜŁŚŻČŠŽŘİŞ0-9][\w'’.&-]{0,24}|&|and|of|the|und|et|de|van|von|y|i|\([A-Z][\w -]{1,20}\)),?\s){1,7}?"
     rf"(?:{_LEGAL})(?![\w-])(?! (?:to|TO|Edition|edition|time|Time|Warranty|stock)\b)"
     r"\.?(?:,? (?:Ltd|LTD|Inc|LLC)\.?(?![\w-]))?"
 )
@@ -94,11 +101,11 @@ _LEGAL_MARKS: Final = (
         "S.p.A", "SpA", "B.V", "BV", "N.V", "NV", "A/S", "ApS", "AB", "ASA", "AS", "Oy", "K.K",
         "KK", "Sp. z", "Sp.z", "s.r.o", "s. r. o", "a.s", "d.o.o", "Kft", "Zrt", "Ltda", "LTDA",
         "Lda", "A.Ş", "Co.", "& Co", "and Co", "e.V", "e.K", "OHG", "GbR", "QSC", "MMC", "OOO",
-        "ООО", "P.C", "P.A", "N.A",
+        "ООО", "P.C", "P.A", "N.A", "inc", "llc", "ltd",
 )  # fmt: skip
 _INSTITUTE: Final = re.compile(
-    r"(?<![\w&])(?:(?:The )?(?:University|College|Bank|Church|Museum|Institute|School|City|Town|"
-    r"County|Department|Ministry|Chamber|Bank) of (?:the )?(?:[A-Z][\w'’&-]{1,20}(?: and | of | )?){1,4}"
+    r"(?<![\w&])(?:(?:The )?(?:[A-Z][a-z]{1,20} ){0,3}(?:University|College|Bank|Church|Museum|"
+    r"Institute|School|City|Town|County|Department|Ministry|Chamber|Board) of (?:the )?(?:[A-Z][\w'’&-]{1,20}(?: and | of | )?){1,4}"
     r"|(?:[A-Z][\w'’.&-]{1,20} (?:of |and |& )?){1,4}"
     r"(?:University|College|High School|Elementary School|Middle School|School District|"
     r"Business School|Law School|Hospital|Medical Center|Clinic|Dental|Dentistry|Orthodontics|"
@@ -110,6 +117,10 @@ _INSTITUTE: Final = re.compile(
     r"Industries|Products|Supply|Securities|Consulting|Associates|Partners|Enterprises|"
     r"International|Holdings|Media|Design|Photography|Florist|Flower Shop|Landscaping|"
     r"Cosmetics|Jewelers|Dermatology|Chiropractic|Fitness|Yoga|Catering|Travel|Tours|Windows|"
+    r"Stores?|Shop|Software|Communications|Networks?|Entertainment|Electric|Energy|"
+    r"Financial|Capital|Advisors|Realtors|Architects|Contractors|Publishing|Press|Council|"
+    r"Agency|Authority|Committee|Trust|Theatre|Theater|Garage|Nursery|Vineyards|Winery|"
+    r"Farms|Resort|Lodge|Motel|Club|Grill|Diner|Tavern|Community Center|City Hall|"
     r"Outdoors|Audio|Engineering|Laboratory|Laboratories|Labs|Collision Repair|Auto Repair))"
     r"(?![\w-])"
 )
@@ -167,6 +178,38 @@ _COPYRIGHT_CUT: Final = re.compile(
     r"\blicensed\b|\btel\b|\bphone\b|\s[-–]\s|\ball right|\bregistered\b|\bmember\b)",
     re.IGNORECASE,
 )
+
+
+_STATED: Final = (Method.JSON_LD, Method.MICRODATA, Method.RDFA, Method.HCARD)
+_WEIGHTS: Final = {
+    "always": -2.44,
+    "above_address": 1.11,
+    "copyright": 1.72,
+    "domain": -0.46,
+    "first": 1.32,
+    "form": 0.41,
+    "in_list": -1.50,
+    "kin": 1.43,
+    "legal": 2.50,
+    "letterhead": 0.97,
+    "logo": -0.18,
+    "many_words": -0.38,
+    "mentions": 0.48,
+    "meta": 0.53,
+    "more_than_better": 0.72,
+    "one_word": -1.06,
+    "part_of_better": 0.35,
+    "plain": -0.35,
+    "prose": 0.61,
+    "same_as_domain": -0.58,
+    "short_form": 0.58,
+    "spelled": 1.13,
+    "stated": 0.46,
+    "title": 0.83,
+    "trade": 0.69,
+    "unseen": -0.27,
+    "whole_line": -0.72,
+}
 
 
 def _nominations(
@@ -276,20 +319,22 @@ def _legal_names(sheet: Sheet) -> Iterator[tuple[str, Method, float]]:
                 return
     for line in sheet.lines:
         if len(line.text) < 60 and line.tag != "option":
-            if line.text.rstrip(" ,.:").rpartition(" ")[2] not in _TRADES and (
-                " of " not in line.text
-            ):
-                continue
-            whole = _INSTITUTE.fullmatch(line.text.rstrip(" ,.:"))
+            last = line.text.rstrip(" ,.:").rpartition(" ")[2]
+            may_be = last in _TRADES or " of " in line.text
+            whole = _INSTITUTE.fullmatch(line.text.rstrip(" ,.:")) if may_be else None
             if whole is not None:
                 yield whole[0], Method.LEGAL_FORM, 1.0
-        elif len(line.text) < 4000 and any(hint in line.text for hint in _SCHOOLS):
+                continue
+        if len(line.text) < 4000 and any(hint in line.text for hint in _SCHOOLS):
             for match in _INSTITUTE.finditer(line.text):
-                if match[0].endswith(_SCHOOLS) or match[0].startswith("University of"):
+                if match[0].endswith(_SCHOOLS) or _STATE_BODY.search(match[0]):
                     yield match[0], Method.LEGAL_FORM, 3.0
 
 
-_SCHOOLS: Final = ("University", "College", "School", "Hospital", "Institute", "Clinic")
+_SCHOOLS: Final = (
+    "University", "College", "School", "Hospital", "Institute", "Clinic", "Department of",
+)  # fmt: skip
+_STATE_BODY: Final = re.compile(r"\b(?:University|College|Department|Ministry) of ")
 _CAPITALS: Final = re.compile(
     r"(?<![\w'’.-])[A-Z0-9][\w'’&-]{0,24}(?:\.(?:com|net|org|co\.uk|de|nl))?"
     r"(?: (?:&|and|of|de|und) (?=[A-Z])| (?=[A-Z]))?"
@@ -374,8 +419,18 @@ def _letterhead_names(sheet: Sheet, number: int) -> Iterator[tuple[str, Method, 
 
 @dataclass(slots=True)
 class _Candidate:
+    key: str
     names: Counter[str] = field(default_factory=Counter)
     methods: dict[Method, float] = field(default_factory=dict)
+    kinship: float = 0.0
+    mentions: int = 0
+    score: float = 0.0
+    chance: float = 0.0
+
+    @property
+    def name(self) -> str:
+        """Give the spelling seen in most places, the shortest of several."""
+        return max(self.names, key=lambda n: (self.names[n], -len(n)))
 
 
 class _Ballot:
@@ -391,55 +446,104 @@ class _Ballot:
         name = _tidy(name)
         if not is_name(name):
             return
-        candidate = self.candidates.setdefault(bare_name(name), _Candidate())
+        key = bare_name(name)
+        candidate = self.candidates.setdefault(key, _Candidate(key))
         candidate.names[name] += 1
         candidate.methods[method] = max(candidate.methods.get(method, 0.0), weight)
 
     def result(self) -> list[Found]:
         """Give the names that won, best first."""
+        ranked = self._ranked()
+        for place, candidate in enumerate(ranked):
+            candidate.chance = self._chance(place, candidate, ranked)
+        return [
+            self._found(candidate)
+            for place, candidate in enumerate(ranked[:MAX_RANKED])
+            if candidate.chance >= ENOUGH or (place == 0 and candidate.score >= ALONE)
+        ][:MAX_FOUND]
+
+    def _ranked(self) -> list[_Candidate]:
         folded = " ".join(
             _NON_WORD.sub(" ", self.sheet.text[:200_000]).casefold().split()
         )
-        ranked = []
         for key, candidate in self.candidates.items():
-            if not key:
-                continue
-            score = sum(candidate.methods.values())
-            kinship = max((_kinship(key, label) for label in self.labels), default=0.0)
-            mentions = folded.count(key) if len(key) > 3 else 0
-            score += 2.5 * kinship + min(1.0, 0.25 * mentions)
-            ranked.append((score, kinship, key, candidate))
-        ranked.sort(key=lambda entry: (-entry[0], entry[2]))
-        ranked = [entry for entry in ranked if not self._is_shadow(entry, ranked)]
-        return [
-            self._found(score, candidate)
-            for place, (score, _, _, candidate) in enumerate(ranked[:MAX_FOUND])
-            if score >= ENOUGH or (place == 0 and score >= ENOUGH_ALONE)
-        ]
+            candidate.kinship = max(
+                (_kinship(key, label) for label in self.labels), default=0.0
+            )
+            candidate.mentions = folded.count(key) if len(key) > 3 else 0
+            candidate.score = (
+                sum(candidate.methods.values())
+                + 2.5 * candidate.kinship
+                + min(1.0, 0.25 * candidate.mentions)
+            )
+        ranked = [c for c in self.candidates.values() if c.key]
+        return sorted(ranked, key=lambda c: (-c.score, c.key))
 
-    @staticmethod
-    def _is_shadow(
-        entry: tuple[float, float, str, _Candidate],
-        ranked: list[tuple[float, float, str, _Candidate]],
-    ) -> bool:
-        """Say whether a bare word is only the start of a better attested name."""
-        _, _, key, candidate = entry
-        if set(candidate.methods) != {Method.TEXT} or " " in key:
-            return False
-        return any(
-            score >= ENOUGH
-            and set(other.methods) != {Method.TEXT}
-            and (longer.startswith(f"{key} ") or longer == f"{key} com")
-            for score, _, longer, other in ranked
-        )
+    def _chance(
+        self, place: int, candidate: _Candidate, ranked: list[_Candidate]
+    ) -> float:
+        """Weigh what speaks for a name and against it."""
+        total = _WEIGHTS["always"]
+        for trait, value in self.traits(place, candidate, ranked).items():
+            total += _WEIGHTS[trait] * value
+        return 1.0 / (1.0 + math.exp(-max(-30.0, min(30.0, total))))
 
-    def _found(self, score: float, candidate: _Candidate) -> Found:
-        name = max(candidate.names, key=lambda n: (candidate.names[n], -len(n)))
+    def traits(
+        self, place: int, candidate: _Candidate, ranked: list[_Candidate]
+    ) -> dict[str, float]:
+        """Describe a name by numbers between 0 and 1, most of them 0."""
+        methods = candidate.methods
+        legal = methods.get(Method.LEGAL_FORM, 0.0)
+        key, name = candidate.key, candidate.name
+        parts = key.split()
+        long = [p for p in parts if len(p) > 2]
+        better = ranked[: min(place, MAX_BETTER)]
+        found: dict[str, float] = {
+            "title": Method.TITLE in methods,
+            "meta": Method.META in methods,
+            "logo": Method.LOGO in methods,
+            "copyright": Method.COPYRIGHT in methods,
+            "letterhead": Method.LETTERHEAD in methods,
+            "above_address": methods.get(Method.LETTERHEAD, 0.0) > 1.5,
+            "spelled": Method.TEXT in methods,
+            "stated": any(m in methods for m in _STATED),
+            "legal": legal >= 3.0,
+            "short_form": legal == 1.5,
+            "trade": legal == 1.0,
+            "form": is_legal_name(name),
+            "kin": candidate.kinship,
+            "same_as_domain": candidate.kinship == 1.0,
+            "mentions": min(1.0, math.log1p(candidate.mentions) / 3.0),
+            "first": place == 0,
+            "one_word": len(parts) == 1,
+            "many_words": len(parts) > 5,
+            "plain": (
+                sum(p in self.sheet.words for p in long) / len(long) if long else 0.0
+            ),
+            "domain": "." in name.rstrip("."),
+            "part_of_better": any(f" {key} " in f" {b.key} " for b in better),
+            "more_than_better": any(f" {b.key} " in f" {key} " for b in better),
+        }
+        return found | self._traits_of_place(name)
+
+    def _traits_of_place(self, name: str) -> dict[str, float]:
+        start = self.sheet.text.find(name)
+        if start < 0:
+            return {"unseen": 1.0}
+        line = self.sheet.lines[self.sheet.line_at(start)]
+        return {
+            "whole_line": len(line.text) <= len(name) + 2,
+            "prose": len(line.text) > MAX_PROSE,
+            "in_list": line.tag in ("li", "option"),
+        }
+
+    def _found(self, candidate: _Candidate) -> Found:
+        name = candidate.name
         start = self.sheet.text.find(name)
         method = max(candidate.methods, key=lambda m: candidate.methods[m])
         has_place = start >= 0
         return Found(
-            key=bare_name(name),
+            key=candidate.key,
             value=name,
             method=method,
             line=self.sheet.line_at(start) if has_place else -1,
@@ -447,11 +551,25 @@ class _Ballot:
             end=start + len(name) if has_place else 0,
             snippet=self.sheet.snippet(start, start + len(name)) if has_place else name,
             details={
-                "score": f"{score:.2f}",
-                "methods": " ".join(sorted(m.value for m in candidate.methods)),
-                "variants": "|".join(n for n in candidate.names if n != name),
+                "chance": f"{candidate.chance:.3f}",
+                "also": "|".join(self._spellings(candidate)) or None,
             },
         )
+
+    def _spellings(self, candidate: _Candidate) -> list[str]:
+        """Give the name with its legal form, or without, if the page writes both."""
+        kept = [set(_words_of(candidate.name))]
+        also = []
+        for name in sorted(candidate.names, key=lambda n: -candidate.names[n]):
+            mine = set(_words_of(name))
+            if mine not in kept and name in self.sheet.text:
+                kept.append(mine)
+                also.append(name)
+        return also[:MAX_SPELLINGS]
+
+
+def _words_of(name: str) -> list[str]:
+    return _NON_WORD.sub(" ", name.casefold()).split()
 
 
 def _tidy(name: str) -> str:
@@ -463,13 +581,16 @@ def _tidy(name: str) -> str:
     return re.sub(r"^(?:19|20)\d\d(?:\s?[-–]\s?(?:19|20)?\d\d)?\s+", "", name).strip()
 
 
+_FOREIGN_SIGNS: Final = ("@", "http", "www.", "|", "»", "::", " > ")
+
+
 @lru_cache(maxsize=4096)
 def is_name(name: str) -> bool:
     """Say whether a text could be the name of an organisation."""
     if not 2 <= len(name) <= MAX_NAME or not any(c.isalpha() for c in name):
         return False
     parts = name.split()
-    if len(parts) > MAX_WORDS or "@" in name or "http" in name or "www." in name:
+    if len(parts) > MAX_WORDS or any(sign in name for sign in _FOREIGN_SIGNS):
         return False
     low = [p.strip(".,&'’()-!?:").casefold() for p in parts]
     if all(p in _GENERIC or not p for p in low):
@@ -482,12 +603,15 @@ def is_name(name: str) -> bool:
     ):
         # iPhone and ioSafe are names, a sentence in lower case is none.
         return len(parts) <= 2 and any(c.isupper() for c in name)
+    if parts[-1].rstrip(".") in _SMALL_FORMS:
+        parts.pop()
     capital = sum(
         1 for p in parts if p[:1].isupper() or p[:1].isdigit() or p.lower() in _SMALL
     )
     return capital >= 0.7 * len(parts)
 
 
+_SMALL_FORMS: Final = words("inc llc ltd plc")
 _SMALL: Final = words(
     "of the and & for de la du der die das und von y e et van a in by to at on - des del i og och"
 )
