@@ -76,34 +76,39 @@ def expected_enums(metadata: MetaData) -> dict[str, list[str]]:
 
 def column_differences(connection: Connection, metadata: MetaData) -> Iterator[str]:
     """Compare the columns of every table: presence, type, nullability."""
+    actual = actual_tables(connection)
     for table in metadata.sorted_tables:
-        found = actual_columns(connection, table.schema or "public", table.name)
-        if not found:
+        found = actual.get((table.schema or "public", table.name))
+        if found is None:
             yield f"table {table.fullname} is missing"
             continue
         for column in table.columns:
             expected = (type_name(column), bool(column.nullable))
-            actual = found.get(column.name)
-            if actual is None:
+            kept = found.get(column.name)
+            if kept is None:
                 yield f"column {table.fullname}.{column.name} is missing"
-            elif actual != expected:
+            elif kept != expected:
                 yield (
-                    f"column {table.fullname}.{column.name} is {worded(actual)}, "
+                    f"column {table.fullname}.{column.name} is {worded(kept)}, "
                     f"not {worded(expected)}"
                 )
 
 
-def actual_columns(connection: Connection, schema: str, table: str) -> Columns:
-    """Read the columns of one table from the catalogue."""
+def actual_tables(connection: Connection) -> Mapping[tuple[str, str], Columns]:
+    """Read the columns of every table from the catalogue, in one go."""
     query = text(
-        "SELECT a.attname, format_type(a.atttypid, a.atttypmod), NOT a.attnotnull "
+        "SELECT n.nspname AS schema, c.relname AS name, a.attname AS column_name, "
+        "format_type(a.atttypid, a.atttypmod) AS kind, NOT a.attnotnull AS nullable "
         "FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid "
         "JOIN pg_namespace n ON n.oid = c.relnamespace "
-        "WHERE n.nspname = :schema AND c.relname = :table "
-        "AND a.attnum > 0 AND NOT a.attisdropped"
+        "WHERE c.relkind IN ('r', 'p') AND a.attnum > 0 AND NOT a.attisdropped "
+        "AND n.nspname NOT IN ('pg_catalog', 'information_schema')"
     )
-    rows = connection.execute(query, {"schema": schema, "table": table})
-    return {name: (kind, nullable) for name, kind, nullable in rows}
+    tables: dict[tuple[str, str], dict[str, tuple[str, bool]]] = {}
+    for row in connection.execute(query):
+        columns = tables.setdefault((row.schema, row.name), {})
+        columns[row.column_name] = (row.kind, row.nullable)
+    return tables
 
 
 def type_name(column: Column[object]) -> str:
