@@ -8,11 +8,30 @@ import pytest
 
 from scrapersky import errors
 from scrapersky.cli import app
-from scrapersky.settings import VARIABLES
+from scrapersky.engine.registry import AnyStage
+from scrapersky.scheduler.app import STAGE_JOBS
+from scrapersky.settings import VARIABLES, Settings
+from scrapersky.stages import PIPELINE, settings_of
 from scripts.reference import PAGES
+
+
+def prefixes_by_stage() -> dict[str, str]:
+    """Return the settings prefix of every stage, as the settings declare them."""
+    settings = Settings()
+    declared = {
+        id(getattr(settings, name)): field.json_schema_extra["prefix"]
+        for name, field in Settings.model_fields.items()
+        if isinstance(field.json_schema_extra, dict)
+        and "prefix" in field.json_schema_extra
+    }
+    chosen = settings_of(settings)
+    return {name: str(declared[id(each)]) for name, each in chosen.items()}
+
 
 ROOT = Path(__file__).parents[1]
 REFERENCE = ROOT / "docs" / "reference"
+HOUSEKEEPING = ("reap_expired_claims", "purge_old_history")
+PREFIXES = prefixes_by_stage()
 PROSE = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
 
 
@@ -45,6 +64,31 @@ def test_every_error_is_documented() -> None:
     ]
 
     assert [name for name in names if f"`{name}`" not in page] == []
+
+
+@pytest.mark.parametrize("stage", PIPELINE, ids=lambda stage: stage.name)
+def test_every_stage_is_documented_with_its_column_job_and_settings(
+    stage: AnyStage,
+) -> None:
+    page = (REFERENCE / "stages.md").read_text()
+    rows = [
+        line for line in page.splitlines() if line.startswith(f"| `{stage.name}` |")
+    ]
+    statuses = (stage.queued, stage.processing, stage.done, stage.failed)
+    job_id, _ = STAGE_JOBS[stage.name]
+
+    assert rows
+    assert f"`{stage.model.__tablename__}.{stage.claims.key}`" in rows[0]
+    assert [str(status) for status in statuses if f"`{status}`" not in rows[0]] == []
+    assert f"`{job_id}`" in rows[0]
+    assert f"`{PREFIXES[stage.name]}`" in rows[0]
+
+
+def test_every_job_is_documented() -> None:
+    page = (REFERENCE / "stages.md").read_text()
+    jobs = [*(job_id for job_id, _ in STAGE_JOBS.values()), *HOUSEKEEPING]
+
+    assert [job_id for job_id in jobs if f"`{job_id}`" not in page] == []
 
 
 @pytest.mark.parametrize("page", PROSE, ids=lambda page: str(page.relative_to(ROOT)))

@@ -239,7 +239,7 @@ def test_a_stage_is_paused_and_resumed_for_all_processes(
         add_file_search(database, "places.csv")
         time.sleep(2)
         held = execute(database, "SELECT status::text FROM place_searches")
-        told = run("stages", settings=settings)
+        told = run("stages", "--json", settings=settings)
         resumed = run("stages", "resume", "place_search", settings=settings)
         wait_until(
             database, "SELECT bool_and(status = 'Completed') FROM place_searches"
@@ -247,7 +247,8 @@ def test_a_stage_is_paused_and_resumed_for_all_processes(
 
     assert (paused.returncode, resumed.returncode) == (0, 0)
     assert held == [("Queued",)]
-    assert "paused by hand" in told.stdout
+    paused_why = {line["stage"]: line["paused"] for line in json.loads(told.stdout)}
+    assert paused_why["place_search"] == "paused by hand"
 
 
 def test_dead_letters_are_listed_inspected_replayed_and_forgotten(
@@ -271,6 +272,7 @@ def test_dead_letters_are_listed_inspected_replayed_and_forgotten(
     assert "1 queued again" in replayed.stdout
 
 
+@pytest.mark.long
 def test_two_workers_share_a_database_and_a_stopped_one_hands_its_work_back(
     home: Path, settings: dict[str, str], database: TestDatabase
 ) -> None:

@@ -1,0 +1,160 @@
+"""What the world does to a running pipeline, and what has become of it in the end."""
+
+import asyncio
+import contextlib
+import random
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+from scrapersky.demo.apart import TownApart, town_apart
+from tests.acceptance.rig import Desk, Order, a_crew, a_desk, with_leases
+from tests.engine.rig.cluster import Cluster, running_cluster
+
+DELAY = 0.05
+LEASE = 2
+SLACK = 0.002
+"""Seconds by which a gap may be shorter: the server sees an answer end a bit late."""
+MUST_BE_OVER = """
+SELECT (SELECT count(*) FROM domains WHERE status NOT IN ('completed', 'error')
+   OR sitemap_analysis_status NOT IN ('pending', 'submitted', 'failed'))
+  + (SELECT count(*) FROM pages
+     WHERE page_processing_status IN ('Queued', 'Processing'))
+"""
+HANDED_OVER = """
+SELECT
+  (SELECT count(*) FROM places_staging p WHERE deep_scan_status = 'Completed'
+   AND NOT EXISTS (SELECT FROM local_businesses b WHERE b.place_id = p.id))
++ (SELECT count(*) FROM local_businesses b JOIN places_staging p ON p.id = b.place_id
+   WHERE p.deep_scan_status <> 'Completed')
++ (SELECT count(*) FROM domains d WHERE sitemap_analysis_status = 'submitted'
+   AND NOT EXISTS (SELECT FROM sitemap_files s WHERE s.domain_id = d.id))
++ (SELECT count(*) FROM sitemap_files s JOIN domains d ON d.id = s.domain_id
+   WHERE d.sitemap_analysis_status <> 'submitted')
++ (SELECT count(*) FROM pages p WHERE contact_scrape_status = 'ContactFound'
+   AND NOT EXISTS (SELECT FROM contacts c WHERE c.domain_id = p.domain_id))
++ (SELECT count(*) FROM contacts c JOIN pages p ON p.id = c.page_id
+   WHERE p.page_processing_status <> 'Complete')
+"""
+"""Done without a successor, or a successor without done; both must be none."""
+
+
+@dataclass
+class Report:
+    """What one run came to."""
+
+    name: str
+    seconds: float = 0.0
+    finished: bool = False
+    kills: int = 0
+    restarts: int = 0
+    contacts: set[tuple[Any, ...]] = field(default_factory=set)
+    not_over: int = -1
+    not_handed_over: int = -1
+    dead: int = -1
+    missed: int = -1
+    wrong: int = -1
+    overlaps: int = -1
+    shortest_gap: float = 0.0
+
+    @property
+    def is_polite(self) -> bool:
+        """Whether no site was asked faster than allowed."""
+        return self.overlaps == 0 and self.shortest_gap >= DELAY - SLACK
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """Everything a scenario may do things to."""
+
+    cluster: Cluster
+    town: TownApart
+    order: Order
+    desk: Desk
+
+
+@asynccontextmanager
+async def a_stage(size: int) -> AsyncIterator[Stage]:
+    """Set up a town, a server and an empty database."""
+    with running_cluster() as cluster:
+        cluster.create_database("town")
+        async with (
+            town_apart(size=size, trouble=False) as town,
+            a_desk(cluster.url("town")) as desk,
+        ):
+            order = Order(
+                cluster.url("town"), town.invitation, delay=DELAY,
+                environment=with_leases(LEASE),
+            )  # fmt: skip
+            yield Stage(cluster, town, order, desk)
+
+
+async def calm(size: int, *, workers: int = 2) -> Report:
+    """Run the pipeline over a town in peace."""
+    report = Report("calm")
+    async with a_stage(size) as stage:
+        with a_crew(stage.order, workers):
+            await run_to_the_end(stage, report)
+        await judge(stage, report)
+    return report
+
+
+async def stormy(
+    size: int, *, workers: int = 2, kills: int, restarts: int, seed: int = 1
+) -> Report:
+    """Run it while workers are killed and PostgreSQL is restarted without warning."""
+    report = Report(f"{kills} kill -9, {restarts} restarts")
+    chance = random.Random(seed)
+    async with a_stage(size) as stage:
+        with a_crew(stage.order, workers) as crew:
+            storm = ["kill"] * kills + ["restart"] * restarts
+            chance.shuffle(storm)
+
+            async def rage() -> None:
+                for blow in storm:
+                    await asyncio.sleep(chance.uniform(0.3, 1.5))
+                    if blow == "kill":
+                        crew.kill(chance.choice(crew.members))
+                        await asyncio.to_thread(crew.hire)
+                        report.kills += 1
+                    else:
+                        await asyncio.to_thread(stage.cluster.restart, "immediate")
+                        report.restarts += 1
+
+            raging = asyncio.create_task(rage())
+            await run_to_the_end(stage, report, storm=raging)
+        await judge(stage, report)
+    return report
+
+
+async def run_to_the_end(
+    stage: Stage, report: Report, *, storm: "asyncio.Task[None] | None" = None
+) -> None:
+    """Search, work, validate; a run is over when the storm is and nothing is open."""
+    began = time.monotonic()
+    await stage.desk.search()
+    if storm is not None:
+        await storm
+    report.finished = await stage.desk.until_done(240)
+    with contextlib.suppress(Exception):
+        await stage.desk.validate()
+    report.finished &= await stage.desk.until_done(120)
+    report.seconds = time.monotonic() - began
+
+
+async def judge(stage: Stage, report: Report) -> None:
+    """Read what really happened, with no help from any worker."""
+    desk = stage.desk
+    report.contacts = await desk.contacts()
+    ((report.not_over,),) = await desk.rows(MUST_BE_OVER)
+    ((report.not_handed_over,),) = await desk.rows(HANDED_OVER)
+    ((report.dead,),) = await desk.rows("SELECT count(*) FROM curation.dead_letter")
+    compared = await desk.compare(stage.town.invitation)
+    report.missed = sum(len(tally.missed) for tally in compared.tallies)
+    report.wrong = sum(len(tally.wrong) for tally in compared.tallies)
+    records = [r for r in await stage.town.records() if r.site.endswith(".bv")]
+    report.overlaps = sum(record.overlaps for record in records)
+    gaps = [r.shortest_gap for r in records if r.shortest_gap is not None]
+    report.shortest_gap = min(gaps, default=DELAY)

@@ -1,0 +1,59 @@
+"""One record crosses all stages of an idle system in seconds, not in minutes."""
+
+import asyncio
+import time
+from pathlib import Path
+
+from scrapersky.db.connection import connect, parse_target
+from scrapersky.demo.town import Town
+from scrapersky.scheduler.app import World, background_work
+from scrapersky.stages import PIPELINE
+from scrapersky.stages.mail_server import DnsMailServers
+from tests.acceptance.rig import a_desk, settings_for
+from tests.conftest import TestDatabase
+
+GENEROUS = 30.0
+"""Seconds; the benchmark holds the goal of three on a quiet machine."""
+
+
+async def test_a_record_needs_no_tick_to_cross_all_stages(
+    tmp_path: Path, database: TestDatabase
+) -> None:
+    settings = settings_for({"SCRAPERSKY_DATA_DIR": str(tmp_path)})
+    target = parse_target(database.url)
+    async with Town.open(size=1, trouble=False) as town, a_desk(database.url) as desk:
+        world = World(
+            policy=town.policy,
+            resolver=town.resolver,
+            sources={town.source.name: town.source},
+            mail_servers=DnsMailServers(("127.0.0.1",), town.invitation.dns_port),
+        )
+        async with background_work(settings, target, world=world, ticking=False):
+            began = time.monotonic()
+            await desk.search()
+            while await desk.open():
+                await asyncio.sleep(0.05)
+                await desk.validate()
+            seconds = time.monotonic() - began
+        compared = await desk.compare(town.invitation)
+        done = {row[0] for row in await desk.rows("SELECT stage FROM curation.attempt")}
+
+    assert seconds < GENEROUS
+    assert done == {stage.name for stage in PIPELINE}
+    assert [tally.missed for tally in compared.tallies] == [(), ()]
+
+
+async def test_starting_and_stopping_leaves_nothing_in_hand(
+    tmp_path: Path, database: TestDatabase
+) -> None:
+    settings = settings_for({"SCRAPERSKY_DATA_DIR": str(tmp_path)})
+    async with background_work(settings, parse_target(database.url)) as background:
+        background.schedule.start()
+        await background.schedule.stop()
+        await background.schedule.stop()
+        await background.worker.start()
+
+    assert not background.schedule.is_running
+    assert background.worker.in_hand == 0
+    engine = connect(parse_target(database.url))
+    await engine.dispose()

@@ -1,0 +1,70 @@
+"""A full disk: the stage whose rows do not fit says so, and the others go on."""
+
+import os
+import shutil
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from scrapersky.db.embedded import server_user
+from scrapersky.models import Domain, SitemapFile
+from tests.stages.rig import Line
+from tests.stages.test_wf4_domain_metadata import HOME
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+MANY = [f"http://a.bv/a-rather-long-address-of-a-page/number/{n}" for n in range(9000)]
+
+
+@pytest.fixture
+def small_disk(scratch: Path) -> Iterator[Path]:
+    """Mount a disk of two megabytes that belongs to PostgreSQL."""
+    place = scratch / "small-disk"
+    place.mkdir()
+    mount = shutil.which("mount")
+    if mount is None or os.geteuid() != 0:
+        pytest.skip("only root may mount a small disk")
+    made = subprocess.run(
+        [mount, "-t", "tmpfs", "-o", "size=2m", "tmpfs", place], check=False
+    )
+    if made.returncode:
+        pytest.skip("no disk may be mounted here")
+    user = server_user()
+    os.chown(place, user.uid, user.gid)
+    place.chmod(0o700)
+    yield place
+    subprocess.run(["umount", "-l", place], check=True)
+
+
+async def test_the_stage_that_finds_no_room_says_so_and_the_others_go_on(
+    line: Line, small_disk: Path
+) -> None:
+    async with line.engine.connect() as connection:
+        alone = await connection.execution_options(isolation_level="AUTOCOMMIT")
+        driver = (await alone.get_raw_connection()).driver_connection
+        assert driver is not None
+        await driver.execute(f"CREATE TABLESPACE small LOCATION '{small_disk}'")
+        await driver.execute("ALTER TABLE pages SET TABLESPACE small")
+    line.web.sitemap("a.bv/sitemap.xml", *MANY)
+    line.web.page("b.bv/", HOME)
+    file = await line.add_sitemap("http://a.bv/sitemap.xml")
+    other = await line.add_domain("b.bv")
+
+    await line.work("sitemap_import")
+    full = await line.row(SitemapFile, file)
+    pages_then = await line.rows("SELECT count(*) FROM pages")
+    await line.work("domain_metadata")
+    subprocess.run(["mount", "-o", "remount,size=200m", small_disk], check=True)  # noqa: ASYNC221
+    await line.work_again("sitemap_import")
+
+    assert full.sitemap_import_status == "Processing"
+    assert "space" in full.sitemap_import_error.lower()
+    assert pages_then == [(0,)]
+    assert (await line.row(Domain, other)).status == "completed"
+    assert (await line.row(SitemapFile, file)).sitemap_import_status == "Complete"
+    assert await line.rows("SELECT count(*) FROM pages") == [(len(MANY),)]
+    await line.run("DROP TABLE pages CASCADE")
+    async with line.engine.connect() as connection:
+        alone = await connection.execution_options(isolation_level="AUTOCOMMIT")
+        await alone.exec_driver_sql("DROP TABLESPACE small")
