@@ -17,12 +17,12 @@ from typing import Any
 from uuid import UUID
 
 from sqlalchemy import text
-from sqlalchemy.ext.asyncio import AsyncEngine
+from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 from scrapersky import engine as queue_engine
 from scrapersky.cli.demo import begin, findings
 from scrapersky.crawler import CrawlerPolicy
-from scrapersky.curation.decision import Actor
+from scrapersky.curation.decision import Actor, committed
 from scrapersky.curation.rule import save_rule
 from scrapersky.db.connection import connect, parse_target
 from scrapersky.db.migrate import upgrade
@@ -209,7 +209,8 @@ class Desk:
 
     async def validate(self) -> None:
         """Queue the validation of every contact that has an address."""
-        async with self.engine.begin() as connection:
+
+        async def queue(connection: AsyncConnection) -> None:
             await connection.execute(
                 text(
                     "UPDATE contacts SET contact_curation_status = 'Queued',"
@@ -217,6 +218,8 @@ class Desk:
                     " AND validation_processing_status IS NULL"
                 )
             )
+
+        await committed(self.engine, queue)
         await queue_engine.wake(self.engine, "contact_validation")
 
     async def open(self) -> int:

@@ -71,6 +71,8 @@ async def test_a_name_that_does_not_exist_is_given_up(line: Line) -> None:
     assert row.status == "error"
     assert "a.bv" in row.error
     assert (story.dead, len(story.attempts)) == ("gave_up", 1)
+    assert row.verdict == "unreachable"
+    assert "a.bv" in row.verdict_evidence["evidence"][0]
 
 
 async def test_a_server_in_trouble_is_tried_again(line: Line) -> None:
@@ -83,6 +85,8 @@ async def test_a_server_in_trouble_is_tried_again(line: Line) -> None:
     await line.work_again(STAGE)
 
     assert (between.status, between.error) == ("processing", "the server answered 500")
+    assert between.verdict == "unreachable"
+    assert (await line.row(Domain, domain)).verdict == "own_site"
     assert await line.outcomes(STAGE, domain) == ["retried", "retried", "done"]
     assert (await line.row(Domain, domain)).error is None
 
@@ -130,6 +134,7 @@ async def test_robots_are_final(line: Line) -> None:
     row = await line.row(Domain, domain)
     assert row.status == "error"
     assert row.error.startswith("robots_denied")
+    assert row.verdict is None
     assert "a.bv/" not in line.web.asked
 
 

@@ -25,6 +25,7 @@ from scrapersky.providers.google_places import GooglePrices, GoogleSettings
 from scrapersky.providers.openstreetmap import NominatimSettings, OverpassSettings
 from scrapersky.providers.registry import ProviderSettings, open_sources
 from scrapersky.providers.source import PlaceSource
+from scrapersky.scheduler.expiry import forget_expired_places
 from scrapersky.scheduler.run_log import RunLog, purge_runs
 from scrapersky.scheduler.schedule import Job, Schedule
 from scrapersky.settings import Settings
@@ -226,9 +227,9 @@ def jobs_of(settings: Settings, worker: Worker, engine: AsyncEngine) -> list[Job
     async def purge() -> int:
         age = timedelta(days=settings.history_days)
         await PostgresLedger(engine).purge(age)
-        return await queue_engine.purge(engine, older_than=age) + await purge_runs(
-            engine, age
-        )
+        expired = await forget_expired_places(engine)
+        runs = await purge_runs(engine, age)
+        return expired + runs + await queue_engine.purge(engine, older_than=age)
 
     return [
         *jobs,

@@ -3,11 +3,11 @@
 from collections.abc import Iterator
 from typing import Any
 
-from sqlalchemy import update
+from sqlalchemy import true, update
 
 from scrapersky.crawler import Fetched
 from scrapersky.engine import Done, Effect, GiveUp, Outcome, Retry, Transaction, stage
-from scrapersky.errors import ConnectFailed, DnsFailed, FetchError
+from scrapersky.errors import ConnectFailed, DnsFailed, FetchError, RobotsDenied
 from scrapersky.extraction.home_page import HomePage, read_home_page
 from scrapersky.extraction.verdict import VerdictKind
 from scrapersky.models import Domain
@@ -34,6 +34,14 @@ SERVER_ERROR = 500
 )
 async def gather_metadata(domain: Domain, tools: Tools) -> Outcome:
     """Fetch the home page, take its facts, and say what stands there and why."""
+    outcome = await look_at_home(domain, tools)
+    if isinstance(outcome, Retry | GiveUp) and not is_closed_to_us(outcome):
+        await note_unreachable(domain, outcome, tools)
+    return outcome
+
+
+async def look_at_home(domain: Domain, tools: Tools) -> Outcome:
+    """Try every address at which the home page may be."""
     failure: FetchError | None = None
     for url in addresses(domain):
         try:
@@ -58,6 +66,34 @@ async def gather_metadata(domain: Domain, tools: Tools) -> Outcome:
             return GiveUp(f"the server answered {fetched.status}")
         return Done(store_facts(domain, fetched, found))
     return outcome_of(failure) if failure else GiveUp("there is no address to try")
+
+
+def is_closed_to_us(outcome: Retry | GiveUp) -> bool:
+    """Say whether the site does not want us: what stands there, we may not know."""
+    is_final = isinstance(outcome, GiveUp)
+    return is_final and outcome.why.startswith(RobotsDenied.outcome)
+
+
+async def note_unreachable(
+    domain: Domain, outcome: Retry | GiveUp, tools: Tools
+) -> None:
+    """Keep what was seen beside the failure; a last failure overrules older verdicts.
+
+    A failed item settles without an effect, so this is written by itself. Should the
+    worker die in between, whoever looks next writes the same.
+    """
+    is_final = isinstance(outcome, GiveUp)
+    known = Domain.verdict.is_(None) | (Domain.verdict == VerdictKind.UNREACHABLE.value)
+    statement = (
+        update(Domain)
+        .where(Domain.id == domain.id, true() if is_final else known)
+        .values(
+            verdict=VerdictKind.UNREACHABLE.value,
+            verdict_evidence={"confidence": 1.0, "evidence": [outcome.why[:500]]},
+        )
+    )
+    async with tools.database.begin() as connection:
+        await connection.execute(statement)
 
 
 def addresses(domain: Domain) -> Iterator[str]:
