@@ -383,6 +383,8 @@ class _Reader:
         self.regions = regions or ("US",)
         self.postcode = _postcode_pattern(self.regions)
         self.street = _street_pattern(self.regions)
+        self.has_free_form = not _FREE_FORM.isdisjoint(self.regions)
+        self.blocks = self._blocks()
         self.taken = -1
 
     def addresses(self) -> Iterator[Found]:
@@ -392,6 +394,9 @@ class _Reader:
             if number <= self.taken and len(text) < MAX_PIECE:
                 continue
             if len(text) > 5 * MAX_LINE:
+                continue
+            if found := self._free_form(number, text):
+                yield found
                 continue
             if not _DIGIT.search(text):
                 if found := self._without_number(number, text):
@@ -428,6 +433,139 @@ class _Reader:
             found = self._around_postcode(number, text)
             if found:
                 yield found
+
+    # An address of a country where streets have no grammar: what stands between the
+    # name of the firm and the city, over several lines or between commas.
+    def _free_form(self, number: int, text: str) -> Found | None:
+        if last := self.blocks.get(number):
+            return self._free_block(number, last)
+        if self.has_free_form and text.count(",") >= 2 and len(text) <= MAX_FREE:
+            return self._free_line(number)
+        return None
+
+    def _blocks(self) -> dict[int, int]:
+        """Map the first to the last line of blocks that end in a country or a code."""
+        if not self.has_free_form:
+            return {}
+        blocks = {}
+        for number, line in enumerate(self.sheet.lines):
+            if number == 0 or len(line.text) > MAX_COUNTRY:
+                continue
+            end = self._end_of_block(line.text)
+            if end is None:
+                continue
+            first = self._start_of_block(number, is_rowed=end.code is not None)
+            if number - first >= (1 if end.city else 2):
+                blocks[first] = number
+        return blocks
+
+    def _end_of_block(self, text: str) -> "_Place | None":
+        """Read a line that ends an address: `Bahrain`, `Pune 411 001`, `Doha, Qatar`."""
+        names = country_names()
+        country = names.get(_country_text(text))
+        if country:
+            return _Place(country=country) if country in _FREE_FORM else None
+        if "IN" in self.regions and (match := _INDIAN_END.fullmatch(text)):
+            return _Place(city=match[1], code=match[2], country="IN")
+        match = _CITY_COUNTRY.fullmatch(text)
+        # "Sultanate of Oman" is no city in Oman.
+        is_place = match is not None and not match[1].endswith((" of", " the"))
+        if match and is_place and names.get(match[3].casefold()) in _FREE_FORM:
+            return _Place(
+                city=match[1].strip(" ,-"),
+                code=match[2],
+                country=names[match[3].casefold()],
+            )
+        return None
+
+    def _start_of_block(self, number: int, *, is_rowed: bool) -> int:
+        lines = self.sheet.lines
+        last = lines[number]
+        first = number
+        while first > max(0, number - 8):
+            above = lines[first - 1]
+            is_same = above.container == last.container or (
+                is_rowed and above.tag == last.tag == "td"
+            )
+            if (
+                not is_same
+                or len(above.text) > MAX_PIECE
+                or above.heading
+                or _NOT_ADDRESS.search(above.text)
+                or self._end_of_block(above.text)
+            ):
+                break
+            first -= 1
+        while first < number and _is_firm(lines[first].text):
+            first += 1
+        return first
+
+    def _free_block(self, first: int, last: int) -> Found | None:
+        lines = self.sheet.lines
+        place = self._end_of_block(lines[last].text)
+        if place is None:
+            return None
+        city = last
+        if place.city is None:
+            city = last - 1
+            if city - first > 1 and _ONLY_CODE.fullmatch(lines[city].text):
+                place.code = _ONLY_CODE.sub(r"\1", lines[city].text)
+                city -= 1
+            tail = _CODE_AT_END.search(lines[city].text)
+            if tail and not place.code:
+                place.code = tail[1]
+            place.city = _CODE_AT_END.sub("", lines[city].text).strip(" ,-") or None
+        while city - first > 2 and not _is_place_part(lines[first].text):
+            first += 1
+        street = [
+            _Piece(
+                line.text.strip(" ,"),
+                n,
+                at := self.sheet.starts[n],
+                at + len(line.text),
+            )
+            for n, line in enumerate(lines[first:city], first)
+        ]
+        if not _is_free_street(street, place):
+            return None
+        place.last_line = last
+        place.end = self.sheet.starts[last] + len(lines[last].text)
+        return self._found(street, place, Method.STREET)
+
+    def _free_line(self, number: int) -> Found | None:
+        pieces = list(self._cut(number, 0))
+        end, place = self._free_end(pieces)
+        if end < 1 or any(len(piece.text) > MAX_FREE_PIECE for piece in pieces):
+            return None
+        street = pieces[:end]
+        label = street[0].text.rpartition(":")[2].strip()
+        street[0].start = street[0].end - len(label)
+        street[0].text = label
+        while len(street) > 1 and _is_firm(street[0].text):
+            del street[0]
+        if not _is_free_street(street, place):
+            return None
+        return self._found(street, place, Method.STREET)
+
+    def _free_end(self, pieces: list[_Piece]) -> tuple[int, "_Place"]:
+        """Find where the street ends: before the city with the code, or the country."""
+        place = _Place()
+        for at, piece in enumerate(pieces):
+            code = self.postcode.search(piece.text)
+            country = country_names().get(_country_text(piece.text))
+            if code and code.lastgroup in _FREE_FORM:
+                place.code, place.region = code[0].strip(), code.lastgroup or ""
+                place.city = piece.text[: code.start()].strip(" ,-") or None
+            elif country not in _FREE_FORM or at < 2:
+                continue
+            else:
+                place.country = country
+            place.end, place.last_line = piece.end, piece.line
+            if place.city:
+                return at, place
+            place.city = pieces[at - 1].text if at else None
+            return at - 1, place
+        return 0, place
 
     # An address whose street follows a known grammar.
     def _around_street(self, number: int, start: int, end: int) -> Found | None:
@@ -476,13 +614,16 @@ class _Reader:
             piece = line.text.rstrip(" ,")
             if above <= self.taken or line.heading:
                 break
-            if not _is_unit(piece) and not _is_part(piece):
+            if _PUBLIC_HOUSE.search(piece) or (
+                not _is_unit(piece) and not _is_part(piece)
+            ):
                 break
             # The first line of a block names who lives there, not where.
             is_own = line.container == self.sheet.lines[number].container
             if (
                 not is_own
                 and not _UNIT_PIECE.match(piece)
+                and not _SURE_PART.search(piece)
                 and self._is_first_of_block(above)
             ):
                 break
@@ -538,9 +679,10 @@ class _Reader:
             if not is_near:
                 break
             is_next_line = piece.line > street[-1].line
-            if (
-                _is_unit(piece.text) or (is_next_line and _is_part(piece.text))
-            ) and not self.postcode.search(piece.text):
+            if _UNIT_PIECE.match(piece.text) or (
+                (_is_unit(piece.text) or (is_next_line and _is_part(piece.text)))
+                and not self.postcode.search(piece.text)
+            ):
                 street.append(tail.pop(0))
                 continue
             split = _UNIT_HEAD.match(piece.text)
@@ -799,6 +941,81 @@ class _Place:
         return bool(self.code or self.state or self.country)
 
 
+MAX_FREE: Final = 200
+MAX_FREE_PIECE: Final = 60
+MAX_COUNTRY: Final = 40
+_FREE_FORM: Final = words(
+    "AE SA QA KW BH OM JO LB IQ EG YE SY IR IN PK BD LK NP MM MY ID SG PH TH VN KH CN HK MO "
+    "TW KR JP KE NG GH TZ UG ZM ZW ET RW MU SN CI CM AO MZ KZ UZ AZ GE AM AF MN"
+)
+_CODE_AT_END: Final = re.compile(r"[\s,–-]{0,3}\(?(\d{3}[ -]?\d{3,4}|\d{4,6})\)?$")
+_INDIAN_END: Final = re.compile(
+    r"([A-Z][A-Za-z .]{2,25}?)[\s,–-]{1,3}(\d{3} ?\d{3})(?: ?\([A-Z]{2,3}\))?\.?"
+)
+_CITY_COUNTRY: Final = re.compile(
+    r"([A-Z][A-Za-z .'’-]{2,25}?)(?:[\s,–-]{1,3}\(?(\d{4,6})\)?)?[\s,–-]{1,3}"
+    r"([A-Z][A-Za-z]{3,12}(?: [A-Z][A-Za-z]{2,12}){0,2})\.?"
+)
+_ONLY_CODE: Final = re.compile(
+    r"(?:(?:P\.?\s?C\.?|Pin(?:\scode)?|Post(?:al\s)?code|Zip)[\s:.-]{0,3})?(\d{4,6})",
+    re.IGNORECASE,
+)
+_PLACE_PART: Final = re.compile(
+    r"\b(?:Floors?|Fl|Building|Bldg|Towers?|Complex|Block|Zone|Villa|Plot|Sector|Flat|Box|"
+    r"Road|Rd|Street|St|Avenue|Ave|Lane|Marg|Nagar|Jalan|Jln|Jl|Lot|Unit|Suite|Room|Office|Shop|"
+    r"Area|Estate|House|Plaza|Cent(?:re|er)|Mansion|Chambers|Arcade|Colony|Opp|Near|Behind|"
+    r"Circle|Cross|Main|Highway|Gate|Park|Corniche|Soi|Moo|Phase|Wing|Campus|Square)\b",
+    re.IGNORECASE,
+)
+_FIRM: Final = re.compile(
+    r"\b(?:Ltd|Limited|LLC|L\.L\.C|Inc|Pvt|Pte|FZE|FZCO|FZ-LLC|WLL|W\.L\.L|Co|Company|Corp|"
+    r"Corporation|Sdn|Bhd|Group|GmbH|PT|Tbk|QSC)\b\.?\)?$"
+)
+_LOWER_STARTS: Final = (
+    "off",
+    "opp",
+    "near",
+    "behind",
+    "next to",
+    "plot",
+    "no",
+    "sector",
+)
+
+
+def _country_text(text: str) -> str:
+    bare = _CODE_AT_END.sub("", text).strip(" .,-()").casefold()
+    return _STYLE_OF_STATE.sub("", bare)
+
+
+_STYLE_OF_STATE: Final = re.compile(
+    r"^(?:(?:sultanate|kingdom|state|(?:islamic |people['’]s )?republic) of |p\.?\s?r\.?\s?(?=china))"
+)
+
+
+def _is_firm(text: str) -> bool:
+    return bool(_FIRM.search(text.rstrip(" ,")))
+
+
+def _is_place_part(text: str) -> bool:
+    return bool(_DIGIT.search(text)) or bool(_PLACE_PART.search(text))
+
+
+def _is_free_street(street: list[_Piece], place: _Place) -> bool:
+    """Say whether lines look like a way to a door: words of places, and a number."""
+    text = " ".join(piece.text for piece in street)
+    if not all(_is_spelled_as_name(piece.text) for piece in street):
+        return False
+    signs = bool(_DIGIT.search(text)) + bool(_PLACE_PART.search(text))
+    return signs == 2 or (signs == 1 and place.code is not None)
+
+
+def _is_spelled_as_name(text: str) -> bool:
+    if text[:1].islower() and not text.startswith(_LOWER_STARTS):
+        return False
+    return sum(word.islower() for word in text.split()) <= 2
+
+
 _DIGIT: Final = re.compile(r"\d")
 _LEGAL_PREFIX: Final = re.compile(
     r"^.{0,40}\b(?:B\.?V\.?|N\.?V\.?|GmbH|AG|KG|OHG|UG|A/S|ApS|AB|AS|Oy|S\.?A\.?|"
@@ -835,10 +1052,15 @@ _HAS_NAME: Final = re.compile(
 )
 
 
+_AMOUNT: Final = re.compile(
+    r"\d{1,6}\s(?:Years?|Days?|Hours?|Minutes?|Stars?|Percent|USD|EUR|GBP|AED|CHF|[Ss]q(?:uare)?)\b"
+)
+
+
 def _is_street(text: str) -> bool:
     if not _HAS_NAME.search(text):
         return False
-    if re.match(r"\d{1,6}\s(?:Years?|Days?|Hours?|Minutes?|Stars?|Percent)\b", text):
+    if _AMOUNT.match(text):
         return False
     return len(text) >= 6
 
@@ -861,6 +1083,12 @@ def _is_prose(text: str, end: int) -> bool:
     )
 
 
+_SURE_PART: Final = re.compile(r"\b(?:Floor|Building|Bldg|Tower|Complex|Plot)\b")
+# Houses that are known as who is in them, not as where they stand.
+_PUBLIC_HOUSE: Final = re.compile(
+    r"\b(?:(?:City|Town) Hall|(?:Community|Medical|Health|Sciences|Visitors?|Civic|Senior|Arts|"
+    r"Recreation|Convention|Welcome) Cent(?:er|re)|University|College|School)\b"
+)
 _PART: Final = re.compile(
     r"\b(?:Floor|Building|Bldg|Tower|Complex|Block|Zone|Villa|Plot|Sector|Flat|"
     r"P\.?\s?O\.?\s?Box|Post Box|Industrial Area|Business Park|Estate)\b"
@@ -937,7 +1165,8 @@ def _postcode_pattern(regions: tuple[str, ...]) -> re.Pattern[str]:
         ahead = (
             "" if region in _CODE_AFTER else r"(?=\s{0,3}(?:$|[,A-ZÀ-ÞÄÖÜŁŚŻŹČŠŽŘİŞ(]))"
         )
-        parts.append(rf"(?P<{region}>(?<![\w+(.-])(?:{code})(?![\w-]){ahead})")
+        before = r"(?<![\w+(.])(?<!\d-)" if region == "IN" else r"(?<![\w+(.-])"
+        parts.append(rf"(?P<{region}>{before}(?:{code})(?![\w-]){ahead})")
     parts.append(
         r"(?P<prefixed>(?<![\w+(.-])(?:D|F|A|B|L|I|E|CH|DK|SE?|NO?|FIN?|H|SI|HR|LT|LV)-\d{4,5}(?![\w-]))"
     )

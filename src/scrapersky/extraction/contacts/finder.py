@@ -239,7 +239,13 @@ def _organisation(url: str, name: Found) -> Organisation:
 
 
 def _address(url: str, seen: list[Found]) -> Address:
-    best = max(seen, key=lambda f: sum(1 for v in f.details.values() if v))
+    best = max(
+        seen,
+        key=lambda f: (
+            sum(1 for v in f.details.values() if v),
+            len(f.details.get("street") or ""),
+        ),
+    )
     street = best.details.get("street") or _first(seen, "street")
     return Address(
         text=best.value,
