@@ -154,22 +154,6 @@ async def test_a_busy_site_is_left_alone_for_as_long_as_it_asks(line: Line) -> N
     assert (await line.row(Domain, domain)).status == "completed"
 
 
-async def test_an_error_is_cut_at_1024_characters_and_the_story_is_whole(
-    line: Line,
-) -> None:
-    path = "x" * 1500
-    line.names.unknown.add("a.bv")
-    domain = await line.add_domain("a.bv", home_url=f"http://a.bv/{path}")
-    line.names.unknown.add("www.a.bv")
-    await line.run("UPDATE domains SET domain = 'a.bv'")
-
-    await line.work(STAGE)
-
-    row = await line.row(Domain, domain)
-    assert row.status == "error"
-    assert len(row.error) <= 1024
-
-
 async def test_a_persons_decision_is_not_touched_when_the_site_is_looked_at_again(
     line: Line,
 ) -> None:

@@ -195,6 +195,19 @@ async def test_robots_are_obeyed_and_the_page_is_never_asked(line: Line) -> None
     assert "a.bv/contact" not in line.web.asked
 
 
+async def test_an_error_is_cut_at_1024_characters_and_the_story_is_whole(
+    line: Line,
+) -> None:
+    line.web.text("a.bv/robots.txt", "User-agent: *\nDisallow: /\n")
+    page = await line.add_page(f"http://a.bv/{'x' * 1500}")
+
+    await line.work(STAGE)
+
+    row, story = await line.row(Page, page), await line.story(STAGE, page)
+    assert len(row.page_processing_error) == 1024
+    assert "x" * 1500 in (story.attempts[-1].why or "")
+
+
 async def test_a_page_that_hangs_holds_up_no_other_site(line: Line) -> None:
     line.web.says["hang.bv/contact"] = Reply(conduct=Conduct.SILENT)
     line.web.page("a.bv/contact", CONTACT)
