@@ -879,7 +879,7 @@ class _Reader:
                 or _is_unit(text)
                 or bool(_street_match(text))
             )
-            if is_street:
+            if is_street and not _AMOUNT.match(text):
                 street.insert(0, piece)
             elif street or skipped >= 2:
                 break

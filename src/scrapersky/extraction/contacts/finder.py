@@ -243,7 +243,7 @@ def _address(url: str, seen: list[Found]) -> Address:
         seen,
         key=lambda f: (
             sum(1 for v in f.details.values() if v),
-            len(f.details.get("street") or ""),
+            f.method not in STATED,
         ),
     )
     street = best.details.get("street") or _first(seen, "street")

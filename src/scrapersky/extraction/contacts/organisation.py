@@ -15,9 +15,10 @@ from typing import Final
 from urllib.parse import urlsplit
 
 from scrapersky.extraction.contacts.model import Found, Method
+from scrapersky.extraction.contacts.place import country_names
 from scrapersky.extraction.contacts.sheet import Sheet
 from scrapersky.extraction.email_quality import is_listed
-from scrapersky.extraction.html import clean, words
+from scrapersky.extraction.html import Line, clean, words
 from scrapersky.kit.urls import registrable_domain
 
 MAX_NAME: Final = 80
@@ -27,8 +28,9 @@ MAX_HINTS: Final = 1_000
 MAX_RANKED: Final = 300
 MAX_BETTER: Final = 40
 MAX_SPELLINGS: Final = 4
+MAX_PLACES: Final = 6
 MAX_PROSE: Final = 160
-ENOUGH: Final = 0.35
+ENOUGH: Final = 0.37
 """The chance of being right from which a name is given: best F1 on annotated pages."""
 ALONE: Final = 1.9
 """The votes a page's best name needs to be given whatever its chance."""
@@ -89,7 +91,8 @@ _LEGAL_NAME: Final = re.compile(
     r"\.?(?:,? (?:Ltd|LTD|Inc|LLC)\.?(?![\w-]))?"
 )
 _NOT_A_FIRM: Final = re.compile(
-    r"\b(?:not|but|with|including|premier|is|are|our)\b|^\d+ \w+$|^S\.A", re.IGNORECASE
+    r"\b(?:not|but|with|including|premier|is|are|our)\b|^\d+ \w+$|^S\.A|\bBox \d|^\(",
+    re.IGNORECASE,
 )
 _SHORT_FORM: Final = re.compile(
     r"\s(?:AG|KG|AB|AS|SA|NV|BV|HB|Oy|KK|SL|CV|UG|Bt|S\.A|S\.L)\.?$"
@@ -157,7 +160,7 @@ _GENERIC_START: Final = re.compile(
     re.IGNORECASE,
 )
 _GENERIC_END: Final = re.compile(
-    r"\s*(?:logo(?:type)?|home ?page|home|official (?:web)?site|website|web site|"
+    r"\s*(?:logo(?:type)?|copyright|home ?page|home|official (?:web)?site|website|web site|"
     r"all rights reserved.*|alle rechte vorbehalten.*|tous droits réservés.*|"
     r"todos los derechos.*|todos os direitos.*|tutti i diritti.*|alle rechten voorbehouden.*|"
     r"wszelkie prawa.*|všechna práva.*)\W*$",
@@ -180,35 +183,40 @@ _COPYRIGHT_CUT: Final = re.compile(
 )
 
 
+_CAMEL: Final = re.compile(r"[a-z][A-Z]")
 _STATED: Final = (Method.JSON_LD, Method.MICRODATA, Method.RDFA, Method.HCARD)
 _WEIGHTS: Final = {
-    "always": -2.44,
-    "above_address": 1.11,
-    "copyright": 1.72,
-    "domain": -0.46,
-    "first": 1.32,
-    "form": 0.41,
-    "in_list": -1.50,
-    "kin": 1.43,
-    "legal": 2.50,
-    "letterhead": 0.97,
-    "logo": -0.18,
-    "many_words": -0.38,
-    "mentions": 0.48,
-    "meta": 0.53,
-    "more_than_better": 0.72,
-    "one_word": -1.06,
-    "part_of_better": 0.35,
-    "plain": -0.35,
-    "prose": 0.61,
-    "same_as_domain": -0.58,
-    "short_form": 0.58,
-    "spelled": 1.13,
-    "stated": 0.46,
-    "title": 0.83,
-    "trade": 0.69,
-    "unseen": -0.27,
-    "whole_line": -0.72,
+    "always": -2.08,
+    "above_address": 1.30,
+    "camel": 0.45,
+    "copyright": 1.59,
+    "domain": -0.25,
+    "employer": 2.51,
+    "first": 1.45,
+    "form": 0.80,
+    "in_list": -1.47,
+    "in_nav": 0.39,
+    "kin": 1.40,
+    "legal": 1.42,
+    "letterhead": 0.80,
+    "logo": -0.11,
+    "many_words": -0.43,
+    "mentions": -0.39,
+    "meta": 0.50,
+    "more_than_better": 0.77,
+    "one_word": -0.97,
+    "part_of_better": 0.43,
+    "plain": -0.69,
+    "prose": 1.26,
+    "same_as_domain": -0.33,
+    "short_form": 0.27,
+    "shouted": -0.50,
+    "spelled": 0.73,
+    "stated": 0.87,
+    "title": 0.39,
+    "trade": 0.43,
+    "unseen": -0.40,
+    "whole_line": -0.58,
 }
 
 
@@ -249,6 +257,7 @@ def _nominations(
             yield from _copyright_names(sheet.lines[number].text)
     yield from _link_names(sheet)
     yield from _legal_names(sheet)
+    yield from _employers(sheet)
     for number in letterheads:
         yield from _letterhead_names(sheet, number)
 
@@ -312,6 +321,8 @@ def _legal_names(sheet: Sheet) -> Iterator[tuple[str, Method, float]]:
                 continue
             # "Miss KG" and "Plan AS" are words as often as firms.
             is_short = bool(_SHORT_FORM.search(match[0])) and len(match[0].split()) < 3
+            if is_short and "," in match[0]:
+                continue
             is_weak = is_short or match[0].endswith("Company")
             yield match[0], Method.LEGAL_FORM, 1.5 if is_weak else 3.0
             given += 1
@@ -331,6 +342,36 @@ def _legal_names(sheet: Sheet) -> Iterator[tuple[str, Method, float]]:
                     yield match[0], Method.LEGAL_FORM, 3.0
 
 
+_CAREER: Final = re.compile(
+    r"\b(?:Vice President|VP|EVP|President|C[ETFO]O|[Ff]ounder|Chairman|[Dd]irector|[Mm]anager|"
+    r"[Ee]xecutive|[Ee]ngineer|[Pp]artner|positions?|roles?|career)\b"
+)
+_EMPLOYER: Final = (
+    r"(?:[A-Z][\w&/'’-]{0,24}(?:\.com)?)(?:\s(?:&\s|of\s)?[A-Z][\w&/'’-]{0,24}){0,4}"
+)
+_EMPLOYERS: Final = re.compile(
+    rf"\b(?:at|joined|founded) ({_EMPLOYER}(?:, {_EMPLOYER}){{0,5}}(?:,? and {_EMPLOYER})?)"
+)
+
+
+def _employers(sheet: Sheet) -> Iterator[tuple[str, Method, float]]:
+    """Nominate where people worked: `was a director at Acme, Bolt and Crane`."""
+    given = 0
+    for line in sheet.lines:
+        text = line.text
+        if not MIN_CAREER < len(text) < 4000 or " at " not in text:
+            continue
+        if not _CAREER.search(text):
+            continue
+        for match in _EMPLOYERS.finditer(text):
+            for name in re.split(r",? and |, ", match[1]):
+                yield name, Method.ROLE, 1.0
+                given += 1
+                if given > MAX_FOUND:
+                    return
+
+
+MIN_CAREER: Final = 200
 _SCHOOLS: Final = (
     "University", "College", "School", "Hospital", "Institute", "Clinic", "Department of",
 )  # fmt: skip
@@ -506,6 +547,7 @@ class _Ballot:
             "letterhead": Method.LETTERHEAD in methods,
             "above_address": methods.get(Method.LETTERHEAD, 0.0) > 1.5,
             "spelled": Method.TEXT in methods,
+            "employer": Method.ROLE in methods,
             "stated": any(m in methods for m in _STATED),
             "legal": legal >= 3.0,
             "short_form": legal == 1.5,
@@ -520,6 +562,8 @@ class _Ballot:
             "plain": (
                 sum(p in self.sheet.words for p in long) / len(long) if long else 0.0
             ),
+            "camel": bool(_CAMEL.search(name)),
+            "shouted": name.isupper() and len(name) > 3,
             "domain": "." in name.rstrip("."),
             "part_of_better": any(f" {key} " in f" {b.key} " for b in better),
             "more_than_better": any(f" {b.key} " in f" {key} " for b in better),
@@ -527,14 +571,20 @@ class _Ballot:
         return found | self._traits_of_place(name)
 
     def _traits_of_place(self, name: str) -> dict[str, float]:
-        start = self.sheet.text.find(name)
-        if start < 0:
+        text = self.sheet.text
+        seen: list[Line] = []
+        start = text.find(name)
+        while start >= 0 and len(seen) < MAX_PLACES:
+            seen.append(self.sheet.lines[self.sheet.line_at(start)])
+            start = text.find(name, start + len(name))
+        if not seen:
             return {"unseen": 1.0}
-        line = self.sheet.lines[self.sheet.line_at(start)]
+        most = len(name) + 2
         return {
-            "whole_line": len(line.text) <= len(name) + 2,
-            "prose": len(line.text) > MAX_PROSE,
-            "in_list": line.tag in ("li", "option"),
+            "whole_line": all(len(line.text) <= most for line in seen),
+            "prose": any(len(line.text) > MAX_PROSE for line in seen),
+            "in_list": all(line.tag in ("li", "option") for line in seen),
+            "in_nav": all(line.region == "nav" for line in seen),
         }
 
     def _found(self, candidate: _Candidate) -> Found:
@@ -572,15 +622,27 @@ def _words_of(name: str) -> list[str]:
     return _NON_WORD.sub(" ", name.casefold()).split()
 
 
+_LOOSE_START: Final = re.compile(
+    r"^(?:(?:by|and|of|at|from|y|i|e|et|und|&|\(Pty\))\s+)+"
+)
+_TWICE: Final = re.compile(r"^(\w{3,30}) \1$")
+
+
 def _tidy(name: str) -> str:
     name = clean(name[:200]).strip(" \t-–—|:;,.•·»«>\"“”'‘’*!?")
     name = _GENERIC_START.sub("", name)
     name = _GENERIC_END.sub("", name)
+    name = _LOOSE_START.sub("", name)
+    name = _TWICE.sub(r"\1", name)
     name = name.strip(" -–—|:;,•·»«>\"“”'‘’*®™©!?")
     name = re.sub(r"[®™©]", "", name)
     return re.sub(r"^(?:19|20)\d\d(?:\s?[-–]\s?(?:19|20)?\d\d)?\s+", "", name).strip()
 
 
+_MAKER: Final = re.compile(
+    r"(?:(?:web ?)?site|web design|design(?:ed)?|powered|hosted|developed|created) by\b",
+    re.IGNORECASE,
+)
 _FOREIGN_SIGNS: Final = ("@", "http", "www.", "|", "»", "::", " > ")
 
 
@@ -591,6 +653,8 @@ def is_name(name: str) -> bool:
         return False
     parts = name.split()
     if len(parts) > MAX_WORDS or any(sign in name for sign in _FOREIGN_SIGNS):
+        return False
+    if name.casefold() in country_names() or _MAKER.match(name):
         return False
     low = [p.strip(".,&'’()-!?:").casefold() for p in parts]
     if all(p in _GENERIC or not p for p in low):
