@@ -497,21 +497,23 @@ class _Ballot:
         ranked = self._ranked()
         for place, candidate in enumerate(ranked):
             candidate.chance = self._chance(place, candidate, ranked)
-        return [
-            self._found(candidate)
+        won = [
+            candidate
             for place, candidate in enumerate(ranked[:MAX_RANKED])
             if candidate.chance >= ENOUGH or (place == 0 and candidate.score >= ALONE)
-        ][:MAX_FOUND]
+        ]
+        # Where people worked before is sure to be a firm, but not the page's own.
+        won.sort(key=lambda c: (set(c.methods) == {Method.ROLE}, -c.chance))
+        return [self._found(candidate) for candidate in won[:MAX_FOUND]]
 
     def _ranked(self) -> list[_Candidate]:
-        folded = " ".join(
-            _NON_WORD.sub(" ", self.sheet.text[:200_000]).casefold().split()
-        )
+        low = self.sheet.lower[:200_000]
         for key, candidate in self.candidates.items():
             candidate.kinship = max(
                 (_kinship(key, label) for label in self.labels), default=0.0
             )
-            candidate.mentions = folded.count(key) if len(key) > 3 else 0
+            spoken = _ARTICLE.sub("", _LEGAL_END.sub("", candidate.name)).lower()
+            candidate.mentions = low.count(spoken) if len(key) > 3 else 0
             candidate.score = (
                 sum(candidate.methods.values())
                 + 2.5 * candidate.kinship

@@ -232,8 +232,9 @@ _PROVINCES: Final = (
 
 def _vote_by_text(sheet: Sheet, votes: Counter[str]) -> None:
     text = sheet.text[:400_000]
+    numbered = sheet.numbered[:400_000]
     for region, code, before, after, weight in _CODES:
-        if _has_code(text, code, before, after):
+        if _has_code(numbered, code, before, after):
             votes[region] += weight
     if any(name in text for name in _PROVINCES):
         votes["CA"] += 2

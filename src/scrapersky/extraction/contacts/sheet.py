@@ -1,5 +1,6 @@
 """The readable text of a page as one string, with a way back to lines and blocks."""
 
+import re
 from bisect import bisect_right
 from dataclasses import dataclass
 from functools import cached_property
@@ -8,6 +9,7 @@ from typing import Final
 from scrapersky.extraction.html import Line, Page
 
 SNIPPET: Final = 200
+_DIGIT: Final = re.compile("[0-9]")
 
 
 @dataclass(frozen=True)
@@ -39,6 +41,11 @@ class Sheet:
         Looking a word up here first spares most searches through the text.
         """
         return frozenset(word.strip(".,;:()[]") for word in set(self.text.split()))
+
+    @cached_property
+    def numbered(self) -> str:
+        """Give only the lines with a digit, for searches that need one."""
+        return "\n".join(line.text for line in self.lines if _DIGIT.search(line.text))
 
     def line_at(self, offset: int) -> int:
         """Give the number of the line a place in the text is in."""

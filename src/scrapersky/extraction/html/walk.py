@@ -25,7 +25,7 @@ from scrapersky.extraction.html.text import clean, words
 MAX_NODES: Final = 400_000
 MAX_LINKS: Final = 2_000
 MAX_LINE: Final = 200_000
-MAX_LINES: Final = 50_000
+MAX_LINES: Final = 20_000
 MAX_HEAD: Final = 10_000
 MAX_FORMS: Final = 100
 FOLD_LINES: Final = 4
