@@ -5,6 +5,7 @@ import pytest
 from scrapersky.demo.sites.reply import HTML, XML, Reply
 from scrapersky.models import SitemapFile
 from scrapersky.settings import SYSTEM_USER_ID
+from scrapersky.stages.wf6_sitemap_import import FIND_GONE
 from tests.stages.rig import Line
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -209,3 +210,18 @@ async def test_two_sitemaps_that_name_one_page_make_one_page(line: Line) -> None
     await line.work(STAGE)
 
     assert len(await line.rows(PAGES)) == 2
+
+
+async def test_gone_pages_are_found_without_comparing_all_with_all(line: Line) -> None:
+    """Once a statement has run five times, PostgreSQL plans it without its values."""
+    await line.add_sitemap(MAP)
+    key = "00000000-0000-0000-0000-000000000000"
+    async with line.engine.connect() as connection:
+        driver = (await connection.get_raw_connection()).driver_connection
+        assert driver is not None
+        await driver.execute("SET plan_cache_mode = force_generic_plan")
+        await driver.execute(f"PREPARE gone (uuid, text[]) AS {FIND_GONE}")
+        plan = await driver.fetch(f"EXPLAIN EXECUTE gone ('{key}', '{{a}}')")
+        await driver.execute("DEALLOCATE gone")
+
+    assert not [row[0] for row in plan if "Nested Loop" in row[0]]

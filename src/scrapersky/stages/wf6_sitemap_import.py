@@ -49,14 +49,13 @@ WITH given AS (
 SELECT count(*) FILTER (WHERE is_new) AS new, count(*) FILTER (WHERE NOT is_new) AS changed
 FROM stored
 """
+# A set operation: however wrong the estimates are, it never compares all with all.
+FIND_GONE = """
+SELECT url FROM pages WHERE sitemap_file_id = $1 AND gone_at IS NULL
+EXCEPT SELECT unnest($2::text[])
+"""
 MARK_GONE = """
-WITH gone AS (
-  UPDATE pages p SET gone_at = clock_timestamp()
-  WHERE sitemap_file_id = $1 AND gone_at IS NULL
-    AND NOT EXISTS (SELECT FROM unnest($2::text[]) AS named(url) WHERE named.url = p.url)
-  RETURNING 1
-)
-SELECT count(*) FROM gone
+UPDATE pages SET gone_at = clock_timestamp() WHERE domain_id = $1 AND url = ANY($2)
 """
 
 
@@ -138,14 +137,23 @@ def store_pages(
         counts = {"new": new, "changed": changed, "gone": 0}
         # What was cut off has not said which pages it would have named.
         if pages.cut is None and fetched.cut is None:
-            counts["gone"] = await transaction.driver.fetchval(
-                MARK_GONE, file.id, pages.urls
-            )
+            counts["gone"] = await mark_gone(transaction, file, pages.urls)
         await transaction.execute(note_import(file, fetched, pages, counts))
         if new:
             await choose_pages(transaction, file, user_id)
 
     return effect
+
+
+async def mark_gone(
+    transaction: Transaction, file: SitemapFile, named: list[str]
+) -> int:
+    """Mark the file's pages that it names no more; return how many."""
+    rows = await transaction.driver.fetch(FIND_GONE, file.id, named)
+    if rows:
+        gone = [row["url"] for row in rows]
+        await transaction.driver.execute(MARK_GONE, file.domain_id, gone)
+    return len(rows)
 
 
 def moment(text: str | None) -> datetime | None:
