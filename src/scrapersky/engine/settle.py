@@ -242,12 +242,12 @@ async def fence_off(
 ) -> set[tuple[str, int]]:
     """Settle the items, in the open transaction; return those that are still ours."""
     if all(isinstance(result, Done) and not result.nothing for _, result in batch):
-        rows = await transaction.driver.fetch(
+        rows = await transaction.fetch(
             run.statements.done_each, run.stage.name, *keys_of(batch)
         )
         return pairs(rows)
     verdicts = [verdict_of(run.stage, run.queue, *finished) for finished in batch]
-    rows = await transaction.driver.fetch(
+    rows = await transaction.fetch(
         run.statements.settle, run.stage.name, *keys_of(batch), *columns_of(verdicts)
     )
     return pairs(rows)

@@ -34,6 +34,11 @@ class Transaction:
         """The SQLAlchemy connection, for functions that take one; never commit it."""
         return self._connection
 
+    async def fetch(self, statement: str, *arguments: object) -> list[asyncpg.Record]:
+        """Execute a statement as the driver takes it ($1, $2 ...); return its rows."""
+        async with asyncio.timeout(STATEMENT_PATIENCE.total_seconds()):
+            return await self._driver.fetch(statement, *arguments)
+
     async def execute(
         self,
         statement: Executable,

@@ -5,9 +5,11 @@ from collections.abc import AsyncIterator
 
 import pytest
 
+from scrapersky.db.embedded import ROLE
 from scrapersky.engine import Done, Transaction, sql
-from tests.conftest import TestDatabase
+from tests.conftest import TestDatabase, TestServer
 from tests.engine.model.ledger import Ledger, entry_of
+from tests.engine.rig.proxy import fault_proxy
 
 
 @pytest.fixture
@@ -108,6 +110,27 @@ async def test_a_commit_whose_answer_was_lost_counts_once(ledger: Ledger) -> Non
     now = await ledger.look(1)
     assert (now.status, len(now.entries)) == ("done", 1)
     assert mine.hand.worker.refused == 0
+
+
+@pytest.mark.long
+async def test_a_connection_that_falls_silent_inside_the_settle_is_given_up(
+    postgres_server: TestServer, empty_database: TestDatabase
+) -> None:
+    socket = f"{postgres_server.socket_dir}/.s.PGSQL.{postgres_server.port}"
+    async with fault_proxy(socket=socket) as proxy:
+        place = f"{ROLE}@127.0.0.1:{proxy.port}/{empty_database.name}"
+        ledger = await Ledger.open(f"postgresql+asyncpg://{place}", empty_database.dsn)
+        await ledger.reset(1)
+        [mine] = await ledger.hands[0].claim("batch")
+        mine.hand.lane.when_begun = proxy.hold_all
+        started = time.monotonic()
+
+        await mine.hand.settle(mine, entry_of(mine))
+
+        assert time.monotonic() - started < 20
+        now = await ledger.look(1)
+        assert (now.status, len(now.entries)) == ("done", 1)
+        await ledger.close()
 
 
 async def test_a_running_lease_is_left_alone(ledger: Ledger) -> None:

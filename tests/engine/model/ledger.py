@@ -116,6 +116,7 @@ class LossyLane(Lane):
     """A lane that can lose the answer to its next statement or commit."""
 
     lose_next = False
+    when_begun: Callable[[], None] | None = None
 
     async def fetch(self, statement: str, *arguments: object) -> list[Any]:
         rows = await super().fetch(statement, *arguments)
@@ -125,6 +126,9 @@ class LossyLane(Lane):
     @asynccontextmanager
     async def transaction(self) -> AsyncIterator[Transaction]:
         async with super().transaction() as transaction:
+            if self.when_begun is not None:
+                self.when_begun()
+                self.when_begun = None
             yield transaction
         self._maybe_lose()
 

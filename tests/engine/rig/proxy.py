@@ -103,6 +103,11 @@ class FaultProxy:
             self.hold(self._chance.choice(flowing))
         return bool(flowing)
 
+    def hold_all(self) -> None:
+        """Hold every connection there is now; later ones flow."""
+        for link in self.links:
+            self.hold(link)
+
     def release(self) -> None:
         """Let every held connection flow again."""
         for link in self.links:
