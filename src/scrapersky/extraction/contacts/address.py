@@ -395,11 +395,12 @@ class _Reader:
                 continue
             if len(text) > 5 * MAX_LINE:
                 continue
-            if found := self._free_form(number, text):
+            if self.has_free_form and (found := self._free_form(number, text)):
                 yield found
                 continue
             if not _DIGIT.search(text):
-                if found := self._without_number(number, text):
+                is_long = len(text) >= MIN_NUMBERLESS
+                if is_long and (found := self._without_number(number, text)):
                     yield found
                 continue
             for found in self._in_line(number, text):
@@ -439,7 +440,7 @@ class _Reader:
     def _free_form(self, number: int, text: str) -> Found | None:
         if last := self.blocks.get(number):
             return self._free_block(number, last)
-        if self.has_free_form and text.count(",") >= 2 and len(text) <= MAX_FREE:
+        if text.count(",") >= 2 and len(text) <= MAX_FREE:
             return self._free_line(number)
         return None
 
@@ -941,6 +942,7 @@ class _Place:
         return bool(self.code or self.state or self.country)
 
 
+MIN_NUMBERLESS: Final = 6
 MAX_FREE: Final = 200
 MAX_FREE_PIECE: Final = 60
 MAX_COUNTRY: Final = 40

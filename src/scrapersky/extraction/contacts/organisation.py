@@ -328,7 +328,10 @@ def _legal_names(sheet: Sheet) -> Iterator[tuple[str, Method, float]]:
             given += 1
             if given > MAX_FOUND:
                 return
+    schools = tuple(hint for hint in _SCHOOLS if hint in sheet.text)
     for line in sheet.lines:
+        if len(line.text) < MIN_INSTITUTE:
+            continue
         if len(line.text) < 60 and line.tag != "option":
             last = line.text.rstrip(" ,.:").rpartition(" ")[2]
             may_be = last in _TRADES or " of " in line.text
@@ -336,7 +339,7 @@ def _legal_names(sheet: Sheet) -> Iterator[tuple[str, Method, float]]:
             if whole is not None:
                 yield whole[0], Method.LEGAL_FORM, 1.0
                 continue
-        if len(line.text) < 4000 and any(hint in line.text for hint in _SCHOOLS):
+        if len(line.text) < 4000 and any(hint in line.text for hint in schools):
             for match in _INSTITUTE.finditer(line.text):
                 if match[0].endswith(_SCHOOLS) or _STATE_BODY.search(match[0]):
                     yield match[0], Method.LEGAL_FORM, 3.0
@@ -371,6 +374,7 @@ def _employers(sheet: Sheet) -> Iterator[tuple[str, Method, float]]:
                     return
 
 
+MIN_INSTITUTE: Final = 6
 MIN_CAREER: Final = 200
 _SCHOOLS: Final = (
     "University", "College", "School", "Hospital", "Institute", "Clinic", "Department of",
