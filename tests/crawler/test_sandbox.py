@@ -49,6 +49,18 @@ async def test_a_healthy_child_is_used_again(sandbox: Sandbox) -> None:
     assert first == second != os.getpid()
 
 
+async def test_a_large_parent_does_not_make_its_children_look_large(
+    sandbox: Sandbox,
+) -> None:
+    ballast = b"x" * (QUICK.retire_memory + 64 * 2**20)
+
+    first = await sandbox.run(sandboxed.pid)
+    second = await sandbox.run(sandboxed.pid)
+
+    assert first == second
+    assert len(ballast) > QUICK.retire_memory
+
+
 @pytest.mark.parametrize(
     ("function", "why"),
     [

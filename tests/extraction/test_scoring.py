@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
+from scrapersky.errors import BadAnnotations
 from scrapersky.extraction.contacts import Contacts, find_contacts
 from scrapersky.extraction.scoring import (
-    BadAnnotations,
     read_pages,
     render,
     score_pages,

@@ -116,9 +116,14 @@ def read_exactly(link: socket.socket, size: int) -> bytes:
     return bytes(data)
 
 
+INHERITED = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+"""Linux starts a child's peak at its parent's: up to here it says nothing of us."""
+
+
 def write_frame(link: socket.socket, kind: bytes, data: bytes) -> None:
-    """Send one frame with the peak of our memory use."""
+    """Send one frame with the peak of our memory use, as far as it is ours."""
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    peak = peak if peak > INHERITED else 0
     head = HEADER.pack(kind, len(data)) + LENGTH.pack(min(peak, 2**32 - 1))
     link.sendall(head + data)
 
