@@ -397,8 +397,11 @@ async def test_a_decision_that_lost_a_deadlock_is_made_all_the_same(
         deciding = asyncio.create_task(
             decide(engine, actor, PLACES, "Selected", chosen)
         )
-        while not await watcher.scalar(waits):  # noqa: ASYNC110 - PostgreSQL's own state
-            await asyncio.sleep(0.01)
+        async with asyncio.timeout(30):
+            while not await watcher.scalar(waits):
+                # Within one transaction PostgreSQL shows the same picture for ever.
+                await watcher.rollback()
+                await asyncio.sleep(0.01)
         await stage.execute(lock, {"id": first})
         await stage.commit()
         decided = await deciding
