@@ -5,6 +5,9 @@ ScraperSkyError
 ├── CurationError           a decision cannot be made as asked (InvalidDecision,
 │                           InvalidCondition, InvalidSubmission, UnknownAction,
 │                           UnknownBatch)
+├── RecordError             records cannot be shown or changed as asked
+│   ├── InvalidCursor, InvalidExport, InvalidImport
+│   └── UnknownRecord, IllegalStatus, RecordConflict, RecordChanged, VersionMissing
 ├── SearchFailed            a search could not be brought to its end
 ├── UnknownJob              the scheduler has no such job
 ├── AlreadyRunning          another process serves this data directory
@@ -84,6 +87,54 @@ class UnknownBatch(CurationError):
     """There is no such batch of this tenant."""
 
     status_code = 404
+
+
+class RecordError(ScraperSkyError):
+    """Records cannot be shown or changed as asked."""
+
+    status_code = 422
+
+
+class InvalidCursor(RecordError):
+    """A cursor is forged, or belongs to another list, filter, sort or tenant."""
+
+
+class InvalidExport(RecordError):
+    """A list cannot be exported in that form."""
+
+
+class InvalidImport(RecordError):
+    """A file is not the list of lines that it should be."""
+
+
+class UnknownRecord(RecordError):
+    """There is no such record of this tenant."""
+
+    status_code = 404
+
+
+class IllegalStatus(RecordError):
+    """A person may not set this status: the stage sets it."""
+
+    status_code = 409
+
+
+class RecordConflict(RecordError):
+    """The change would make two records of what must be one."""
+
+    status_code = 409
+
+
+class RecordChanged(RecordError):
+    """Someone has changed the record since it was read."""
+
+    status_code = 412
+
+
+class VersionMissing(RecordError):
+    """A change must say which version of the record it was made of."""
+
+    status_code = 428
 
 
 class SearchFailed(ScraperSkyError):
