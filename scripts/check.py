@@ -8,18 +8,21 @@ from pathlib import Path
 
 BIN = Path(sys.executable).parent
 LONG = "--long"
+STUCK = ["-o", "faulthandler_timeout=180", "-o", "faulthandler_exit_on_timeout=true"]
+"""A quick test that takes minutes hangs: show where, and go on with the others."""
 
 
 def main() -> int:
     """Run the gates one after the other; all of them, whatever fails."""
     words = [word for word in sys.argv[1:] if word != LONG]
-    marker = "" if LONG in sys.argv else "not long"
+    is_long = LONG in sys.argv
+    marker = [] if is_long else ["-m", "not long", *STUCK]
     gates = {
         "formatting": ["ruff", "format", "--check", "."],
         "lint": ["ruff", "check", "."],
         "types": ["mypy"],
         "imports": ["lint-imports"],
-        "tests": ["pytest", "-q", "-n", workers(), "-m", marker, *words],
+        "tests": ["pytest", "-q", "-n", workers(), *marker, *words],
     }
     results = {name: run(name, command) for name, command in gates.items()}
     print("\n── summary " + "─" * 40)
@@ -43,8 +46,8 @@ def run(name: str, command: list[str]) -> tuple[int, float]:
 
 
 def workers() -> str:
-    """Use the cores there are, but leave room for the servers the tests start."""
-    return str(max(2, min(4, os.cpu_count() or 2)))
+    """Use one more than the cores there are: the tests mostly wait for servers."""
+    return str(max(3, min(5, (os.cpu_count() or 2) + 1)))
 
 
 if __name__ == "__main__":
