@@ -8,6 +8,10 @@ ScraperSkyError
 ├── RecordError             records cannot be shown or changed as asked
 │   ├── InvalidCursor, InvalidExport, InvalidImport
 │   └── UnknownRecord, IllegalStatus, RecordConflict, RecordChanged, VersionMissing
+├── GatewayError            the API does not let a request through
+│   (NotAuthenticated, NotAllowed, TenantUnknown)
+├── PrivacyError            people's data cannot be handled as asked
+│   (InvalidSubject, Suppressed, UnknownSuppression)
 ├── SearchFailed            a search could not be brought to its end
 ├── UnknownJob              the scheduler has no such job
 ├── AlreadyRunning          another process serves this data directory
@@ -135,6 +139,48 @@ class VersionMissing(RecordError):
     """A change must say which version of the record it was made of."""
 
     status_code = 428
+
+
+class GatewayError(ScraperSkyError):
+    """The API does not let a request through."""
+
+    status_code = 403
+
+
+class NotAuthenticated(GatewayError):
+    """Nobody we know sent this request."""
+
+    status_code = 401
+
+
+class NotAllowed(GatewayError):
+    """Whoever sent this request may not do that."""
+
+
+class TenantUnknown(GatewayError):
+    """Work of the API began without saying for whom; it is our bug."""
+
+    status_code = 500
+
+
+class PrivacyError(ScraperSkyError):
+    """People's data cannot be handled as asked."""
+
+    status_code = 422
+
+
+class InvalidSubject(PrivacyError):
+    """A text is no e-mail address, phone number or domain."""
+
+
+class Suppressed(PrivacyError):
+    """Somebody asked to be left alone: the value is not stored."""
+
+
+class UnknownSuppression(PrivacyError):
+    """There is no such entry in the tenant's suppression list."""
+
+    status_code = 404
 
 
 class SearchFailed(ScraperSkyError):
