@@ -30,7 +30,9 @@ async def client_of(app: FastAPI) -> AsyncIterator[httpx.AsyncClient]:
     transport = httpx.ASGITransport(app, raise_app_exceptions=False)
     async with (
         app.router.lifespan_context(app),
-        httpx.AsyncClient(transport=transport, base_url="http://app.test") as client,
+        httpx.AsyncClient(
+            transport=transport, base_url="http://127.0.0.1:8000"
+        ) as client,
     ):
         yield client
 

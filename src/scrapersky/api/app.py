@@ -8,6 +8,9 @@ import structlog
 from fastapi import FastAPI
 
 from scrapersky.api import front, health, reference, stages
+from scrapersky.api.gateway.access import open_gate
+from scrapersky.api.gateway.door import Door
+from scrapersky.api.gateway.tenancy import connect_as_api
 from scrapersky.api.problem import Problem, install_problems
 from scrapersky.api.request_log import RequestLog
 from scrapersky.db.connection import Target, connect
@@ -16,6 +19,9 @@ from scrapersky.scheduler.app import World, background_work
 from scrapersky.settings import Settings
 
 log = structlog.get_logger()
+
+SYSTEM_POOL_SIZE = 3
+"""Connections for what the gate, the stages' control and the health checks ask."""
 
 DESCRIPTION = """\
 ScraperSky turns a search into verified business contacts, with the source of every value.
@@ -34,22 +40,25 @@ def create_app(
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-        engine = connect(
-            target, name="scrapersky", pool_size=settings.database_pool_size
-        )
+        engine = connect_as_api(target, pool_size=settings.database_pool_size)
+        system_engine = connect(target, name="scrapersky", pool_size=SYSTEM_POOL_SIZE)
         try:
-            await check_database(engine, settings.scheduler_system_user_id)
+            await check_database(system_engine, settings.scheduler_system_user_id)
+            app.state.settings = settings
+            app.state.gate = await open_gate(settings, system_engine)
             async with background_work(settings, target, world=world) as background:
                 app.state.background = background
                 app.state.engine = engine
+                app.state.system_engine = system_engine
                 app.state.checks = {
-                    **health.database_checks(engine),
+                    **health.database_checks(system_engine),
                     **health.scheduler_checks(background.schedule),
                 }
                 log.info("application.started", database=str(target))
                 yield
         finally:
             await engine.dispose()
+            await system_engine.dispose()
             log.info("application.stopped")
 
     app = FastAPI(
@@ -66,5 +75,6 @@ def create_app(
     app.include_router(stages.router)
     app.include_router(reference.router)
     app.include_router(front.router)
+    app.add_middleware(Door)
     app.add_middleware(RequestLog)
     return app

@@ -2,11 +2,12 @@
 
 from typing import Annotated
 
-from fastapi import APIRouter, Depends, Request
+from fastapi import APIRouter
 from pydantic import BaseModel, Field
-from sqlalchemy.ext.asyncio import AsyncEngine
 
 from scrapersky import engine as queue_engine
+from scrapersky.api.gateway.dependency import Database, allow
+from scrapersky.api.gateway.identity import Identity, Permission
 from scrapersky.stages.count import count_stages
 
 router = APIRouter(prefix="/api/v3/stages", tags=["stages"])
@@ -23,15 +24,9 @@ class StageOut(BaseModel):
     paused: str | None = Field(None, examples=["the key is refused"])
 
 
-def engine_of(request: Request) -> AsyncEngine:
-    """Give the engine that requests use."""
-    found: AsyncEngine = request.app.state.engine
-    return found
-
-
 @router.get("", operation_id="list_stages")
 async def list_stages(
-    engine: Annotated[AsyncEngine, Depends(engine_of)],
+    _who: Annotated[Identity, allow(Permission.READ)], engine: Database
 ) -> list[StageOut]:
     """Count the records of every stage, in the order of the pipeline."""
     paused = {

@@ -78,10 +78,14 @@ def connect(
     name: str = "scrapersky",
     pool_size: int = 5,
     patience: timedelta | None = STATEMENT_PATIENCE,
+    pool_patience: timedelta = CONNECT_PATIENCE,
+    role: str | None = None,
 ) -> AsyncEngine:
     """Make the engine every session comes from; no connection is opened yet.
 
     `patience` is how long one statement may take; a migration may take as it needs.
+    `pool_patience` is how long to wait for a free connection, `role` what sessions act
+    as (behind a pooler, only transactions that say so themselves).
     """
     arguments: dict[str, Any] = {
         "timeout": CONNECT_PATIENCE.total_seconds(),
@@ -99,12 +103,14 @@ def connect(
         arguments["prepared_statement_name_func"] = unnamed
     else:
         arguments["server_settings"] = session_settings(name)
+        if role is not None:
+            arguments["server_settings"]["role"] = role
     return create_async_engine(
         url,
         connect_args=arguments,
         pool_size=pool_size,
         max_overflow=0,
-        pool_timeout=CONNECT_PATIENCE.total_seconds(),
+        pool_timeout=pool_patience.total_seconds(),
         pool_pre_ping=False,
     )
 

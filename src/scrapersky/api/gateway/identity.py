@@ -1,0 +1,58 @@
+"""Who is asking, and what that allows."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final, Literal
+from uuid import UUID
+
+from scrapersky.models.status import Role
+
+
+class Permission(StrEnum):
+    """What a route asks of its caller; the words are also the scopes of API keys."""
+
+    READ = "read"
+    EXPORT = "export"
+    CURATE = "curate"
+    ADMINISTER = "administer"
+    OPERATE = "operate"
+
+
+Via = Literal["session", "token", "key", "local"]
+
+VIEWER: Final = frozenset({Permission.READ})
+CURATOR: Final = VIEWER | {Permission.EXPORT, Permission.CURATE}
+ADMIN: Final = CURATOR | {Permission.ADMINISTER}
+
+ROLES: Final = {Role.VIEWER: VIEWER, Role.CURATOR: CURATOR, Role.ADMIN: ADMIN}
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """A caller that was let in, for the length of one request."""
+
+    tenant_id: UUID
+    user_id: UUID | None
+    name: str
+    role: Role
+    via: Via
+    email: str | None = None
+    tenant_name: str = ""
+    scopes: frozenset[Permission] | None = None
+    """What a key is limited to; None is no limit beyond the role."""
+    is_operator: bool = False
+    """Admin of the installation's own tenant: may do what touches all tenants."""
+    credential: str = ""
+    """Which key, session or token it was, without being the secret."""
+
+    @property
+    def permissions(self) -> frozenset[Permission]:
+        """What this caller may do."""
+        found: frozenset[Permission] = ROLES[self.role]
+        if self.is_operator:
+            found |= {Permission.OPERATE}
+        return found if self.scopes is None else found & self.scopes
+
+    def may(self, permission: Permission) -> bool:
+        """Tell whether the caller may do this."""
+        return permission in self.permissions

@@ -1,0 +1,58 @@
+"""Local mode: on a laptop, whoever sits at the machine is its admin."""
+
+from ipaddress import ip_address
+from typing import Final
+
+from fastapi import Request
+
+from scrapersky.errors import NotAllowed
+
+PROXY_HEADERS: Final = ("forwarded", "x-forwarded-for", "x-real-ip", "via")
+SAFE_METHODS: Final = frozenset({"GET", "HEAD", "OPTIONS"})
+
+
+def is_from_this_machine(request: Request) -> bool:
+    """Tell whether a request was sent on this machine, to this machine's own name.
+
+    The name keeps out pages that had their own name resolve to 127.0.0.1; a proxy's
+    headers tell that somebody else is behind it.
+    """
+    client = request.client
+    return (
+        client is not None
+        and is_loopback(client.host)
+        and is_loopback(host_of(request.headers.get("host", "")))
+        and not any(header in request.headers for header in PROXY_HEADERS)
+    )
+
+
+def is_loopback(host: str) -> bool:
+    """Tell whether a name or address means this machine."""
+    if host == "localhost":
+        return True
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def host_of(header: str) -> str:
+    """Take the port off a Host header."""
+    if header.startswith("["):
+        return header[1:].partition("]")[0]
+    return header.partition(":")[0].lower()
+
+
+def refuse_other_sites(request: Request) -> None:
+    """Raise if another web page had the browser send this."""
+    fetched_by = request.headers.get("sec-fetch-site", "none")
+    origin = request.headers.get("origin")
+    own = f"{request.url.scheme}://{request.headers.get('host', '')}"
+    is_foreign = origin is not None and origin.lower() != own.lower()
+    if fetched_by not in {"same-origin", "none"} or (
+        is_foreign and request.method not in SAFE_METHODS
+    ):
+        raise NotAllowed(
+            "Another web page sent this request.",
+            hint="Use the page that this server shows, or an access token.",
+        )
