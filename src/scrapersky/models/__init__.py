@@ -18,7 +18,7 @@ from scrapersky.models.place import Place
 from scrapersky.models.place_search import PlaceSearch, PlaceSearchHit
 from scrapersky.models.schedule import SchedulerRun
 from scrapersky.models.sitemap_file import SitemapFile
-from scrapersky.models.suppression import Suppression
+from scrapersky.models.suppression import Suppression, SuppressionKey
 from scrapersky.models.tenant import ApiKey, Tenant, User
 
 METADATA = (Base.metadata, engine_tables)
@@ -48,6 +48,7 @@ __all__ = [
     "SelectionRule",
     "SitemapFile",
     "Suppression",
+    "SuppressionKey",
     "Tenant",
     "User",
 ]

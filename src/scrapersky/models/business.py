@@ -1,5 +1,6 @@
 """WF2 and WF3: a business, with the facts gathered about it."""
 
+from datetime import datetime
 from uuid import UUID
 
 from sqlalchemy import ForeignKey, Index, String, Text, UniqueConstraint, text
@@ -23,6 +24,11 @@ class LocalBusiness(OwnedRecord, Base):
     __table_args__ = (
         UniqueConstraint("tenant_id", "place_id"),
         Index("ix_local_businesses_tenant_id_status", "tenant_id", "status"),
+        Index(
+            "ix_local_businesses_expires_at",
+            "expires_at",
+            postgresql_where=text("expires_at IS NOT NULL"),
+        ),
     )
 
     place_id: Mapped[UUID | None] = mapped_column(
@@ -49,6 +55,8 @@ class LocalBusiness(OwnedRecord, Base):
     longitude: Mapped[float | None]
     attributes: Mapped[Json] = mapped_column(server_default=text("'{}'"))
     links: Mapped[list[str]] = mapped_column(ARRAY(Text), server_default=text("'{}'"))
+    expires_at: Mapped[datetime | None]
+    """When what a source lent must be gone; None: it may stay."""
     status: Mapped[CurationStatus] = mapped_column(
         CURATION_STATUS, server_default=CurationStatus.NEW.value
     )

@@ -46,6 +46,8 @@ class Contact(OwnedRecord, Base):
             "tenant_id",
             "contact_curation_status",
         ),
+        Index("ix_contacts_tenant_id_email", "tenant_id", "email"),
+        Index("ix_contacts_tenant_id_phone", "tenant_id", "phone"),
         CheckConstraint("num_nonnulls(email, phone) >= 1", name="reachable"),
         CheckConstraint("email = lower(email)", name="email_lower_case"),
     )

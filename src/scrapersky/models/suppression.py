@@ -1,6 +1,8 @@
 """Who must not be contacted: kept as keyed hashes, so the list itself tells nothing."""
 
-from sqlalchemy import CheckConstraint, UniqueConstraint
+from datetime import datetime
+
+from sqlalchemy import CheckConstraint, Index, UniqueConstraint, func
 from sqlalchemy.dialects.postgresql import BYTEA
 from sqlalchemy.orm import Mapped, mapped_column
 
@@ -13,9 +15,23 @@ class Suppression(OwnedRecord, Base):
     __tablename__ = "suppressions"
     __table_args__ = (
         UniqueConstraint("tenant_id", "kind", "value_hash"),
+        Index("ix_suppressions_tenant_id_value_hash", "tenant_id", "value_hash"),
+        Index("ix_suppressions_tenant_id_tail_hash", "tenant_id", "tail_hash"),
         CheckConstraint("kind IN ('email', 'phone', 'domain')", name="kind"),
     )
 
     kind: Mapped[str]
     value_hash: Mapped[bytes] = mapped_column(BYTEA)
+    tail_hash: Mapped[bytes | None] = mapped_column(BYTEA)
+    """Of a phone number: its last digits, by which texts are searched for it."""
     reason: Mapped[str | None]
+
+
+class SuppressionKey(Base):
+    """A key of the list; its secret is NULL if it is kept outside the database."""
+
+    __tablename__ = "suppression_keys"
+
+    fingerprint: Mapped[bytes] = mapped_column(BYTEA, primary_key=True)
+    secret: Mapped[bytes | None] = mapped_column(BYTEA)
+    created_at: Mapped[datetime] = mapped_column(server_default=func.clock_timestamp())

@@ -1,0 +1,102 @@
+"""The key under which suppressed values are hashed: given by a setting, or made once.
+
+An engine is handed the keys when it is opened, so that whoever has a connection of it
+can ask the list. An engine nobody handed them to reads them from the database, which
+works only while they are kept there.
+"""
+
+import hashlib
+import hmac
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from sqlalchemy import select
+from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
+
+from scrapersky.errors import ConfigurationError
+from scrapersky.models import SuppressionKey
+from scrapersky.privacy.subject import Subject, SubjectKind, tail_of
+
+OPTION = "suppression_keys"
+PURPOSE = b"scrapersky suppression list"
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Keys:
+    """The key that new entries are hashed with, and those of older entries."""
+
+    current: bytes
+    older: tuple[bytes, ...] = ()
+
+    def write(self, subject: Subject) -> bytes:
+        """Hash what is meant, as a new entry keeps it."""
+        return keyed(self.current, subject.kind, subject.value)
+
+    def write_tail(self, subject: Subject) -> bytes | None:
+        """Hash the digits a number is known by in texts; None for what is no number."""
+        if subject.kind is not SubjectKind.PHONE:
+            return None
+        return keyed(self.current, "tail", tail_of(subject.value))
+
+    def read(self, kind: str, value: str) -> Iterable[bytes]:
+        """Yield every hash under which an entry may have been kept."""
+        for key in (self.current, *self.older):
+            yield keyed(key, kind, value)
+
+
+def keyed(key: bytes, kind: str, value: str) -> bytes:
+    """Hash one value; the kind is part of it, so that no hash means two things."""
+    return hmac.digest(key, f"{kind}:{value}".encode(), hashlib.sha256)
+
+
+async def hand_out_keys(
+    engine: AsyncEngine, *others: AsyncEngine, secret: str | None = None
+) -> None:
+    """Give these engines the keys; `engine` may read the table they are kept in.
+
+    Raises ConfigurationError if entries were made under a key that is kept elsewhere
+    and was not given: the list would protect nobody.
+    """
+    given = derived(secret) if secret else None
+    async with engine.begin() as connection:
+        if given is not None:
+            mark = insert(SuppressionKey).values(fingerprint=fingerprint(given))
+            await connection.execute(mark.on_conflict_do_nothing())
+        keys = await read_keys(connection, given)
+    for each in (engine, *others):
+        each.sync_engine.update_execution_options(**{OPTION: keys})
+
+
+async def keys_of(connection: AsyncConnection) -> Keys:
+    """Return the keys of a connection's engine, or those the database keeps."""
+    assert connection.sync_connection is not None  # noqa: S101 - it is open
+    held = connection.sync_connection.get_execution_options().get(OPTION)
+    return held if isinstance(held, Keys) else await read_keys(connection, None)
+
+
+async def read_keys(connection: AsyncConnection, given: bytes | None) -> Keys:
+    """Read the keys in the database, and refuse if one of them is elsewhere."""
+    query = select(SuppressionKey.fingerprint, SuppressionKey.secret)
+    rows = (await connection.execute(query.order_by(SuppressionKey.created_at))).all()
+    kept = [bytes(row.secret) for row in rows if row.secret is not None]
+    known = {fingerprint(key) for key in (*kept, *([given] if given else ()))}
+    if any(bytes(row.fingerprint) not in known for row in rows if row.secret is None):
+        raise ConfigurationError(
+            "The suppression list was made with another SUPPRESSION_KEY.",
+            hint="Give every process the key the list was made with; without it nobody "
+            "on the list is protected.",
+        )
+    if given is not None:
+        return Keys(given, tuple(kept))
+    return Keys(kept[0], tuple(kept[1:]))
+
+
+def derived(secret: str) -> bytes:
+    """Make a key of exactly this use out of the setting."""
+    return hmac.digest(secret.encode(), PURPOSE, hashlib.sha256)
+
+
+def fingerprint(key: bytes) -> bytes:
+    """Return what tells keys apart and tells nothing about them."""
+    return hmac.digest(key, b"fingerprint", hashlib.sha256)

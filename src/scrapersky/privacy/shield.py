@@ -1,0 +1,231 @@
+"""Ask the suppression list about values before they are stored or handed out."""
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeVar
+from uuid import UUID
+
+from sqlalchemy import exists, func, literal, or_, select, text
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from scrapersky.errors import InvalidSubject, Suppressed
+from scrapersky.models import Suppression
+from scrapersky.privacy.key import Keys, keys_of
+from scrapersky.privacy.subject import (
+    SubjectKind,
+    addresses_in,
+    names_above,
+    numbers_in,
+    phone_subject,
+)
+
+REMOVED = "[removed]"
+DataT = TypeVar("DataT")
+
+# Whoever stores holds it shared until the commit, whoever suppresses holds it alone:
+# so nothing that was looked up before an entry was made is stored after it.
+LOCK_SHARED = text(
+    "SELECT pg_advisory_xact_lock_shared(hashtextextended(:name, 7206021))"
+)
+LOCK_ALONE = text("SELECT pg_advisory_xact_lock(hashtextextended(:name, 7206021))")
+
+
+@dataclass(frozen=True, slots=True)
+class Shield:
+    """What the list says about the values that were asked about."""
+
+    keys: Keys | None = None
+    found: frozenset[bytes] = frozenset()
+
+    def __bool__(self) -> bool:
+        return bool(self.found)
+
+    def hides_email(self, address: str) -> bool:
+        """Say whether an address, or the domain it is of, is on the list."""
+        return self._has(email_hashes(self.keys, address))
+
+    def hides_phone(self, number: str) -> bool:
+        """Say whether a number is on the list, however it is written."""
+        return self._has(phone_hashes(self.keys, number))
+
+    def hides_domain(self, host: str) -> bool:
+        """Say whether a host, or a domain it is in, is on the list."""
+        return self._has(domain_hashes(self.keys, host))
+
+    def clean(self, data: DataT) -> DataT:
+        """Return the same data without what is on the list.
+
+        A text that is nothing but such a value becomes None, or is left out of its
+        list; inside a longer text the value is struck out.
+        """
+        if not self.found:
+            return data
+        cleaned: DataT = scrubbed(data, self._strike_out)
+        return cleaned
+
+    def _strike_out(self, written: str) -> str:
+        spans = [
+            found.span()
+            for found, spellings in addresses_in(written)
+            if any(self.hides_email(spelling) for spelling in spellings)
+        ]
+        spans += [
+            found.span()
+            for found, tails in numbers_in(written)
+            if self._has(tail_hashes(self.keys, tails))
+        ]
+        for start, end in sorted(spans, reverse=True):
+            written = written[:start] + REMOVED + written[end:]
+        return written
+
+    def _has(self, hashes: Iterable[bytes]) -> bool:
+        return bool(self.found) and any(one in self.found for one in hashes)
+
+
+async def shield(
+    connection: AsyncConnection,
+    tenant_id: UUID,
+    *data: object,
+    domains: Iterable[str] = (),
+) -> Shield:
+    """Ask the list about everything in these data that may be an address or a number.
+
+    Nobody can add to the list between this and the end of the transaction.
+    """
+    await connection.execute(LOCK_SHARED, {"name": lock_name(tenant_id)})
+    return await look_up(connection, tenant_id, *data, domains=domains)
+
+
+async def look_up(
+    connection: AsyncConnection,
+    tenant_id: UUID,
+    *data: object,
+    domains: Iterable[str] = (),
+) -> Shield:
+    """Ask the list as it is now, for what is only read."""
+    mine = Suppression.tenant_id == tenant_id
+    if not await connection.scalar(select(exists().where(mine))):
+        return Shield()
+    keys = await keys_of(connection)
+    hashes = {*hashes_in(keys, data), *domains_hashes(keys, domains)}
+    if not hashes:
+        return Shield()
+    asked = func.any(literal(list(hashes)))
+    query = select(Suppression.value_hash, Suppression.tail_hash).where(
+        mine, or_(Suppression.value_hash == asked, Suppression.tail_hash == asked)
+    )
+    rows = await connection.execute(query)
+    found = {bytes(one) for row in rows for one in row if one is not None}
+    return Shield(keys, frozenset(found & hashes))
+
+
+async def refuse_suppressed(
+    connection: AsyncConnection,
+    tenant_id: UUID,
+    *data: object,
+    domains: Iterable[str] = (),
+) -> None:
+    """Raise Suppressed if a person writes what is on the list; hold the list till then."""
+    if await shield(connection, tenant_id, *data, domains=domains):
+        raise Suppressed(
+            "This is on your suppression list: it is not stored.",
+            hint="Take it off the list first, if its owner has agreed.",
+        )
+
+
+def lock_name(tenant_id: UUID) -> str:
+    """Name the lock of one tenant's list."""
+    return f"suppressions of {tenant_id}"
+
+
+def scrubbed(data: Any, strike_out: Callable[[str], str]) -> Any:  # noqa: ANN401 - any data
+    """Apply a change to every text in nested data; what is struck out whole is gone."""
+    match data:
+        case str():
+            left = strike_out(data)
+            return None if is_nothing(left) else left
+        case Mapping():
+            pairs = ((strike_out(str(key)), key, value) for key, value in data.items())
+            return {
+                (left if isinstance(key, str) else key): scrubbed(value, strike_out)
+                for left, key, value in pairs
+                if not is_nothing(left)
+            }
+        case list() | tuple() | set() | frozenset():
+            kept = ((each, scrubbed(each, strike_out)) for each in data)
+            return type(data)(
+                left for each, left in kept if left is not None or each is None
+            )
+    return data
+
+
+def is_nothing(text: str) -> bool:
+    """Say whether nothing but what was struck out stood there."""
+    if REMOVED not in text:
+        return False
+    rest = re.sub(r"mailto:|tel:|[\s+(]", "", text.replace(REMOVED, ""))
+    return not rest
+
+
+def texts_in(data: object) -> Iterator[str]:
+    """Yield every text in nested data, keys too."""
+    match data:
+        case str():
+            yield data
+        case Mapping():
+            for key, value in data.items():
+                yield from texts_in(key)
+                yield from texts_in(value)
+        case Sequence() | set() | frozenset() if not isinstance(data, bytes):
+            for each in data:
+                yield from texts_in(each)
+
+
+def hashes_in(keys: Keys, data: object) -> Iterator[bytes]:
+    """Yield the hash of everything in data that may be on a list."""
+    for written in texts_in(data):
+        for _, spellings in addresses_in(written):
+            for spelling in spellings:
+                yield from email_hashes(keys, spelling)
+        for _, tails in numbers_in(written):
+            yield from tail_hashes(keys, tails)
+
+
+def domains_hashes(keys: Keys, hosts: Iterable[str]) -> Iterator[bytes]:
+    """Yield the hashes of hosts and the domains they are in."""
+    for host in hosts:
+        yield from domain_hashes(keys, host)
+
+
+def email_hashes(keys: Keys | None, address: str) -> Iterator[bytes]:
+    """Yield the hashes by which an address may be on the list."""
+    if keys is not None:
+        yield from keys.read(SubjectKind.EMAIL, address.lower())
+        yield from domain_hashes(keys, address.rpartition("@")[2])
+
+
+def domain_hashes(keys: Keys | None, host: str) -> Iterator[bytes]:
+    """Yield the hashes by which a host may be on the list."""
+    if keys is not None:
+        for name in names_above(host):
+            yield from keys.read(SubjectKind.DOMAIN, name)
+
+
+def phone_hashes(keys: Keys | None, number: str) -> Iterator[bytes]:
+    """Yield the hashes by which a number may be on the list."""
+    if keys is None:
+        return
+    try:
+        yield from keys.read(SubjectKind.PHONE, phone_subject(number).value)
+    except InvalidSubject:
+        pass
+    for _, tails in numbers_in(number):
+        yield from tail_hashes(keys, tails)
+
+
+def tail_hashes(keys: Keys | None, tails: Iterable[str]) -> Iterator[bytes]:
+    """Yield the hashes of the ends that a number in a text may have."""
+    if keys is not None:
+        for tail in tails:
+            yield from keys.read("tail", tail)
