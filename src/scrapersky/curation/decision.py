@@ -1,9 +1,8 @@
 """Set the status of records, by ids or by conditions, and undo it."""
 
-import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import Any
 from uuid import UUID
 
 from sqlalchemy import (
@@ -20,22 +19,17 @@ from sqlalchemy import (
     update,
 )
 from sqlalchemy import Text as TextType
-from sqlalchemy.exc import DBAPIError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 from scrapersky import engine as queue_engine
 from scrapersky.curation.condition import Condition, where
 from scrapersky.curation.kind import Kind, kind_named
+from scrapersky.db.transaction import committed
 from scrapersky.errors import UnknownAction
 from scrapersky.models import AuditEntry, CurationAction, CurationChange
 
 CHUNK = 5_000
 """Rows changed in one transaction: short enough that nobody waits for it."""
-
-PAUSES = (0.02, 0.1, 0.3, 1.0, 2.0)
-ROLLED_BACK = ("40P01", "40001")
-"""Deadlock and serialization failure: nothing was done, and it may be tried again."""
-ResultT = TypeVar("ResultT")
 
 ALREADY = "already {status}"
 IN_STAGE = "the stage has it already"
@@ -121,26 +115,6 @@ async def decide(
     if total.queued:
         await queue_engine.wake(engine, kind.stage)
     return total
-
-
-async def committed(
-    engine: AsyncEngine, act: Callable[[AsyncConnection], Awaitable[ResultT]]
-) -> ResultT:
-    """Act in a transaction of its own, again if PostgreSQL rolled it back for another's.
-
-    A stage that stores the results of many items at once holds many rows, and takes
-    them in another order than a person's decision does.
-    """
-    for pause in PAUSES:
-        try:
-            async with engine.begin() as connection:
-                return await act(connection)
-        except DBAPIError as error:
-            if getattr(error.orig, "sqlstate", None) not in ROLLED_BACK:
-                raise
-        await asyncio.sleep(pause)
-    async with engine.begin() as connection:
-        return await act(connection)
 
 
 async def decide_here(
