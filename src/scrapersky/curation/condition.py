@@ -12,7 +12,16 @@ from typing import Any
 from uuid import UUID
 
 from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
-from sqlalchemy import ColumnElement, and_, func, literal, not_, or_, true
+from sqlalchemy import (
+    ColumnElement,
+    SmallInteger,
+    and_,
+    func,
+    literal,
+    not_,
+    or_,
+    true,
+)
 from sqlalchemy import inspect as inspect_model
 from sqlalchemy.dialects.postgresql import ARRAY, ENUM, JSONB
 from sqlalchemy.orm import InstrumentedAttribute
@@ -170,10 +179,15 @@ def converted(column: InstrumentedAttribute[Any], value: Value) -> object:
         return text_of(read)
     if isinstance(read, datetime) and read.tzinfo is None:
         raise InvalidCondition(f"{column.key} needs a time with its zone.")
-    if isinstance(read, int) and not isinstance(read, bool) and abs(read) >= 2**63:
+    if isinstance(read, int) and abs(read) >= largest(kind):
         raise InvalidCondition(f"{column.key}: that number is too large.")
     assert isinstance(read, (int, float, bool, Decimal, UUID, datetime, StrEnum))  # noqa: S101
     return read
+
+
+def largest(kind: object) -> int:
+    """Return the first number that a column of whole numbers cannot hold."""
+    return 2**15 if isinstance(kind, SmallInteger) else 2**63
 
 
 def require_text(column: InstrumentedAttribute[Any]) -> None:

@@ -24,6 +24,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 from scrapersky import engine as queue_engine
 from scrapersky.curation.condition import Condition, where
 from scrapersky.curation.kind import Kind, kind_named
+from scrapersky.curation.search import matches
 from scrapersky.db.transaction import committed
 from scrapersky.errors import UnknownAction
 from scrapersky.models import AuditEntry, CurationAction, CurationChange
@@ -51,12 +52,17 @@ class Selection:
 
     ids: tuple[UUID, ...] | None = None
     conditions: tuple[Condition, ...] = ()
+    words: str | None = None
+    """Only what has these words, as the search of a list finds it."""
 
     def as_json(self) -> dict[str, Any]:
         """Return what is kept with the action."""
         if self.ids is not None:
             return {"ids": len(self.ids)}
-        return {"conditions": [c.model_dump(mode="json") for c in self.conditions]}
+        kept: dict[str, Any] = {
+            "conditions": [c.model_dump(mode="json") for c in self.conditions]
+        }
+        return {**kept, "q": self.words} if self.words else kept
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,7 +173,7 @@ def selected(kind: Kind, tenant_id: UUID, selection: Selection) -> ColumnElement
     mine: ColumnElement[bool] = kind.model.tenant_id == tenant_id
     if selection.ids is not None:
         return and_(mine, kind.model.id == func.any(literal(list(selection.ids))))
-    return and_(mine, where(kind, selection.conditions))
+    return and_(mine, where(kind, selection.conditions), matches(kind, selection.words))
 
 
 async def open_action(
