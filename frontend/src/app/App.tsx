@@ -1,0 +1,85 @@
+import { QueryClient, QueryClientProvider, useQueryClient } from "@tanstack/react-query";
+import { Suspense, useEffect } from "react";
+import { onLoginNeeded } from "@/api/client";
+import { events, useLive } from "@/api/events";
+import { ApiError } from "@/api/problem";
+import { Button, Empty, Failure, Loading, Toasts } from "@/kit";
+import { Boundary } from "./Boundary";
+import { listenToKeys } from "./keys";
+import { Layout } from "./Layout";
+import { Login } from "./Login";
+import { go, match, usePath } from "./router";
+import { SCREENS } from "./routes";
+import { SESSION, useSession } from "./session";
+
+const queries = new QueryClient({
+  defaultOptions: {
+    queries: {
+      staleTime: 10_000,
+      // What the server refused it will refuse again; what got lost may come through.
+      retry: (count, error) => !(error instanceof ApiError && error.status < 500) && count < 3,
+      retryDelay: (attempt) => Math.min(5000, 400 * 2 ** attempt),
+    },
+  },
+});
+
+export function App() {
+  return (
+    <QueryClientProvider client={queries}>
+      <Inside />
+      <Toasts />
+    </QueryClientProvider>
+  );
+}
+
+function Inside() {
+  const client = useQueryClient();
+  const session = useSession();
+  const isHere = Boolean(session.data);
+  useEffect(() => {
+    onLoginNeeded(() => client.setQueryData(SESSION, null));
+    return listenToKeys();
+  }, [client]);
+  useEffect(() => (isHere ? events.start() : undefined), [isHere]);
+  useLive("reset", () => void client.invalidateQueries());
+  if (session.isPending) return <Loading what="Opening ScraperSky" />;
+  if (session.error) {
+    return (
+      <main className="login">
+        <Failure error={session.error} retry={() => void session.refetch()} />
+      </main>
+    );
+  }
+  if (!session.data) return <Login />;
+  return (
+    <Layout session={session.data}>
+      <CurrentScreen />
+    </Layout>
+  );
+}
+
+function CurrentScreen() {
+  const path = usePath();
+  for (const { pattern, Component } of SCREENS) {
+    const params = match(pattern, path);
+    if (!params) continue;
+    return (
+      <Boundary key={path}>
+        <Suspense fallback={<Loading />}>
+          <Component params={params} />
+        </Suspense>
+      </Boundary>
+    );
+  }
+  return (
+    <Empty
+      icon="search"
+      title="There is no screen at this address"
+      actions={
+        <Button look="primary" onClick={() => go("/")}>
+          To the pipeline
+        </Button>
+      }
+    />
+  );
+}

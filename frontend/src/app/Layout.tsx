@@ -1,0 +1,189 @@
+/** What stands around every screen: navigation, connection, theme, who is here. */
+import { useQueryClient } from "@tanstack/react-query";
+import { type ReactNode, useEffect, useRef, useState } from "react";
+import { useConnection } from "@/api/events";
+import { Dialog, Icon, IconButton, Menu, type MenuItem, toastError } from "@/kit";
+import { KeyMap } from "./KeyMap";
+import { useKeys } from "./keys";
+import { go, Link, usePath } from "./router";
+import { NAVIGATION, type Place, SETTINGS } from "./routes";
+import { logout, type Session } from "./session";
+import { chooseTheme, type Theme, useTheme } from "./theme";
+
+export function Layout({ session, children }: { session: Session; children: ReactNode }) {
+  const [isNavOpen, setNavOpen] = useState(false);
+  const [isMapOpen, setMapOpen] = useState(false);
+  const path = usePath();
+  const main = useRef<HTMLElement>(null);
+  const before = useRef(path);
+  useEffect(() => {
+    if (before.current === path) return;
+    before.current = path;
+    setNavOpen(false);
+    // Another screen is a new beginning for who listens to the page instead of looking.
+    main.current?.focus({ preventScroll: true });
+  }, [path]);
+  useKeys("Everywhere", [
+    { keys: "?", does: "Show what the keys do", run: () => setMapOpen(true) },
+    ...[...NAVIGATION.flatMap((group) => group.places), SETTINGS].map((place) => ({
+      keys: `g ${place.key}`,
+      does: `Go to ${place.name.toLowerCase()}`,
+      run: () => go(place.to),
+    })),
+  ]);
+  return (
+    <div className="layout">
+      <a className="skip" href="#main">
+        Skip to the content
+      </a>
+      <aside className="side">
+        <Brand />
+        <Navigation path={path} />
+        <Foot session={session} onKeys={() => setMapOpen(true)} />
+      </aside>
+      <header className="top">
+        <IconButton icon="menu" label="Open the navigation" onClick={() => setNavOpen(true)} />
+        <Brand />
+        <ConnectionPill />
+      </header>
+      <ConnectionBanner />
+      <main id="main" ref={main} tabIndex={-1}>
+        {children}
+      </main>
+      {isNavOpen && (
+        <Dialog title="ScraperSky" side="left" onClose={() => setNavOpen(false)}>
+          <Navigation path={path} />
+          <Foot session={session} onKeys={() => setMapOpen(true)} />
+        </Dialog>
+      )}
+      {isMapOpen && <KeyMap onClose={() => setMapOpen(false)} />}
+    </div>
+  );
+}
+
+function Brand() {
+  return (
+    <Link to="/" className="brand" aria-label="ScraperSky, to the pipeline">
+      <img src="/icon.svg" width={26} height={26} alt="" />
+      <span>ScraperSky</span>
+    </Link>
+  );
+}
+
+function Navigation({ path }: { path: string }) {
+  return (
+    <nav className="nav" aria-label="Screens">
+      {NAVIGATION.map((group) => (
+        <div key={group.name} className="nav-group">
+          <h2>{group.name}</h2>
+          <ul>
+            {group.places.map((place) => (
+              <NavLink key={place.to} place={place} path={path} />
+            ))}
+          </ul>
+        </div>
+      ))}
+      <div className="nav-group">
+        <ul>
+          <NavLink place={SETTINGS} path={path} />
+        </ul>
+      </div>
+    </nav>
+  );
+}
+
+function NavLink({ place, path }: { place: Place; path: string }) {
+  const isHere =
+    place.to === "/" ? path === "/" : path === place.to || path.startsWith(`${place.to}/`);
+  return (
+    <li>
+      <Link to={place.to} aria-current={isHere ? "page" : undefined}>
+        <Icon name={place.icon} />
+        <span>{place.name}</span>
+      </Link>
+    </li>
+  );
+}
+
+const THEMES: readonly { id: Theme; name: string }[] = [
+  { id: "system", name: "As the system" },
+  { id: "light", name: "Light" },
+  { id: "dark", name: "Dark" },
+];
+
+function Foot({ session, onKeys }: { session: Session; onKeys: () => void }) {
+  const queries = useQueryClient();
+  const chosen = useTheme();
+  const items: (MenuItem | "line")[] = THEMES.map(({ id, name }) => ({
+    name,
+    checked: chosen === id,
+    run: () => chooseTheme(id),
+  }));
+  items.push("line", { name: "Keys", icon: "keyboard", hotkey: "?", run: onKeys });
+  items.push({
+    name: "API reference",
+    icon: "open",
+    run: () => window.open("/docs", "_blank", "noopener"),
+  });
+  if (session.via === "session") {
+    items.push({ name: "Log out", icon: "logout", run: () => logout(queries).catch(toastError) });
+  }
+  return (
+    <div className="side-foot">
+      <ConnectionPill />
+      <Menu
+        label={`${session.name}: theme, keys and more`}
+        look="quiet"
+        className="who"
+        shown={
+          <>
+            <span className="avatar" aria-hidden="true">
+              {session.name.slice(0, 1).toUpperCase()}
+            </span>
+            <span className="grow cut who-name">
+              {session.name}
+              <span className="small faint"> {session.tenant.name}</span>
+            </span>
+            <Icon name="up" size={14} />
+          </>
+        }
+        items={items}
+      />
+    </div>
+  );
+}
+
+const CONNECTION = {
+  live: ["good", "Live"],
+  connecting: ["warn", "Connecting"],
+  lost: ["bad", "No connection"],
+} as const;
+
+function ConnectionPill() {
+  const connection = useConnection();
+  const [tone, words] = CONNECTION[connection];
+  return (
+    <span className={`pill ${tone}`}>
+      <span className="dot" />
+      {words}
+    </span>
+  );
+}
+
+/** A lost connection is said once, loudly, where nobody can miss it. */
+function ConnectionBanner() {
+  const connection = useConnection();
+  return (
+    <div role="status" className={connection === "lost" ? "banner" : "unseen"}>
+      {connection === "lost" && (
+        <>
+          <Icon name="warning" />
+          <span>
+            <strong>The server does not answer.</strong> What you see may be old. This page tries
+            again by itself; decisions you make meanwhile wait for it.
+          </span>
+        </>
+      )}
+    </div>
+  );
+}

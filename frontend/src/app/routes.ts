@@ -1,0 +1,74 @@
+/** Every screen: its address, its name, how to get there. Each is loaded when first opened. */
+import { type ComponentType, lazy } from "react";
+import type { IconName } from "@/kit";
+import type { Permission } from "./session";
+
+export interface ScreenProps {
+  /** The named parts of the address, like the kind in /curate/{kind}. */
+  params: Record<string, string>;
+}
+
+type Loaded = Promise<{ default: ComponentType<ScreenProps> }>;
+
+export interface Screen {
+  pattern: string;
+  load: () => Loaded;
+  Component: ComponentType<ScreenProps>;
+}
+
+function screen(pattern: string, load: () => Loaded): Screen {
+  return { pattern, load, Component: lazy(load) };
+}
+
+export const SCREENS: readonly Screen[] = [
+  screen("/", () => import("@/screens/pipeline")),
+  screen("/search", () => import("@/screens/search")),
+  screen("/search/{id}", () => import("@/screens/search")),
+  screen("/curate/{kind}", () => import("@/screens/curate")),
+  screen("/rules", () => import("@/screens/rules")),
+  screen("/batches", () => import("@/screens/batches")),
+  screen("/batches/{id}", () => import("@/screens/batches")),
+  screen("/dead-letters", () => import("@/screens/dead-letters")),
+  screen("/settings", () => import("@/screens/settings")),
+  screen("/settings/{part}", () => import("@/screens/settings")),
+];
+
+export interface Place {
+  to: string;
+  name: string;
+  icon: IconName;
+  /** The second of two keys; the first is `g`. */
+  key: string;
+  needs?: Permission;
+}
+
+export const NAVIGATION: readonly { name: string; places: readonly Place[] }[] = [
+  {
+    name: "Work",
+    places: [
+      { to: "/", name: "Pipeline", icon: "pipeline", key: "h" },
+      { to: "/search", name: "Search", icon: "search", key: "s" },
+    ],
+  },
+  {
+    name: "Curate",
+    places: [
+      { to: "/curate/places", name: "Places", icon: "place", key: "l" },
+      { to: "/curate/businesses", name: "Businesses", icon: "business", key: "b" },
+      { to: "/curate/domains", name: "Domains", icon: "domain", key: "d" },
+      { to: "/curate/sitemap-files", name: "Sitemap files", icon: "sitemap", key: "f" },
+      { to: "/curate/pages", name: "Pages", icon: "page", key: "p" },
+      { to: "/curate/contacts", name: "Contacts", icon: "contact", key: "c" },
+    ],
+  },
+  {
+    name: "Automate",
+    places: [
+      { to: "/rules", name: "Rules", icon: "rules", key: "r" },
+      { to: "/batches", name: "Batches", icon: "batch", key: "a" },
+      { to: "/dead-letters", name: "Dead letters", icon: "letter", key: "x" },
+    ],
+  },
+];
+
+export const SETTINGS: Place = { to: "/settings", name: "Settings", icon: "settings", key: "t" };

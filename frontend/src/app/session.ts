@@ -1,0 +1,59 @@
+/** Who is at the page, and what they may do. */
+import { type QueryClient, useQuery } from "@tanstack/react-query";
+import { ApiError, call, rememberCsrf } from "@/api/client";
+
+export type Permission = "read" | "export" | "curate" | "administer" | "operate";
+
+export interface Session {
+  via: "session" | "token" | "key" | "local";
+  name: string;
+  email: string | null;
+  role: "viewer" | "curator" | "admin";
+  is_operator: boolean;
+  permissions: Permission[];
+  tenant: { id: string; name: string };
+  csrf_token: string | null;
+  environment: string;
+  version: string;
+}
+
+export const SESSION = ["session"] as const;
+
+/** The session; null when a login is needed. */
+export async function fetchSession(): Promise<Session | null> {
+  try {
+    const session = await call<Session>("GET", "/session");
+    rememberCsrf(session.csrf_token);
+    return session;
+  } catch (error) {
+    if (error instanceof ApiError && error.status === 401) return null;
+    throw error;
+  }
+}
+
+export function useSession() {
+  return useQuery({ queryKey: SESSION, queryFn: fetchSession, staleTime: 5 * 60_000 });
+}
+
+/** Whether the person may do something; buttons for what they may not are not shown. */
+export function useMay(permission: Permission): boolean {
+  const { data } = useSession();
+  return data?.permissions.some((held) => held.toLowerCase() === permission) ?? false;
+}
+
+export async function login(queries: QueryClient, email: string, password: string): Promise<void> {
+  const session = await call<Session>("POST", "/session", {
+    body: { email, password },
+    patience: 5,
+  });
+  rememberCsrf(session.csrf_token);
+  queries.clear();
+  queries.setQueryData(SESSION, session);
+}
+
+export async function logout(queries: QueryClient): Promise<void> {
+  await call("DELETE", "/session");
+  rememberCsrf(null);
+  queries.clear();
+  queries.setQueryData(SESSION, null);
+}

@@ -1,0 +1,97 @@
+import { type FormEvent, type ReactNode, useEffect, useId, useRef } from "react";
+import { Button, IconButton } from "./Button";
+
+interface DialogProps {
+  title: string;
+  /** Called on Escape, on the cross, and on a click beside it. */
+  onClose: () => void;
+  children: ReactNode;
+  /** Buttons at the foot. */
+  actions?: ReactNode;
+  wide?: boolean;
+  /** Stands at the side of the screen instead of in its middle. */
+  side?: "left" | "right";
+  /** Makes the dialog a form: Enter and the submit button run it. */
+  onSubmit?: () => void;
+}
+
+/** The browser's own modal dialog: it keeps the focus in, and gives it back. */
+export function Dialog({ title, onClose, children, actions, wide, side, onSubmit }: DialogProps) {
+  const place = useRef<HTMLDialogElement>(null);
+  const heading = useId();
+  useEffect(() => {
+    const dialog = place.current;
+    dialog?.showModal();
+    return () => dialog?.close();
+  }, []);
+  function submit(event: FormEvent) {
+    event.preventDefault();
+    onSubmit?.();
+  }
+  const inside = (
+    <>
+      <div className="dialog-body">{children}</div>
+      {actions && <footer className="dialog-foot">{actions}</footer>}
+    </>
+  );
+  return (
+    // biome-ignore lint/a11y/useKeyWithClickEvents: Escape closes it, by the browser itself.
+    <dialog
+      ref={place}
+      className={["dialog", wide && "wide", side && `side ${side}`].filter(Boolean).join(" ")}
+      aria-labelledby={heading}
+      onCancel={(event) => {
+        event.preventDefault();
+        onClose();
+      }}
+      onClick={(event) => event.target === place.current && onClose()}
+    >
+      <div className="dialog-inside">
+        <header className="dialog-head">
+          <h2 id={heading}>{title}</h2>
+          <IconButton icon="cross" label="Close" onClick={onClose} />
+        </header>
+        {onSubmit ? <form onSubmit={submit}>{inside}</form> : inside}
+      </div>
+    </dialog>
+  );
+}
+
+interface ConfirmProps {
+  title: string;
+  children: ReactNode;
+  action: string;
+  danger?: boolean;
+  busy?: boolean;
+  onConfirm: () => void;
+  onClose: () => void;
+}
+
+/** Ask once more before something that cannot be undone. */
+export function Confirm({
+  title,
+  children,
+  action,
+  danger,
+  busy,
+  onConfirm,
+  onClose,
+}: ConfirmProps) {
+  return (
+    <Dialog
+      title={title}
+      onClose={onClose}
+      onSubmit={onConfirm}
+      actions={
+        <>
+          <Button onClick={onClose}>Cancel</Button>
+          <Button type="submit" look={danger ? "danger" : "primary"} busy={busy ?? false}>
+            {action}
+          </Button>
+        </>
+      }
+    >
+      {children}
+    </Dialog>
+  );
+}

@@ -1,0 +1,112 @@
+/** A button that opens a list of actions or choices; arrows move in it, Escape closes it. */
+import { type KeyboardEvent, type ReactNode, useEffect, useId, useRef, useState } from "react";
+import { Button, type ButtonProps } from "./Button";
+import { Icon, type IconName } from "./Icon";
+
+export interface MenuItem {
+  name: ReactNode;
+  icon?: IconName;
+  hotkey?: string;
+  danger?: boolean;
+  disabled?: boolean;
+  checked?: boolean;
+  run: () => void;
+}
+
+interface MenuProps extends Omit<ButtonProps, "children"> {
+  label: string;
+  /** What the button shows; the label alone when left out. */
+  shown?: ReactNode;
+  items: readonly (MenuItem | "line")[];
+  align?: "left" | "right";
+}
+
+export function Menu({ label, shown, items, align = "left", ...button }: MenuProps) {
+  const [isOpen, setOpen] = useState(false);
+  const id = useId();
+  const box = useRef<HTMLDivElement>(null);
+  const opener = useRef<HTMLDivElement>(null);
+
+  useEffect(() => {
+    if (!isOpen) return;
+    box.current?.querySelector<HTMLElement>("[role^=menuitem]:not(:disabled)")?.focus();
+    const outside = (event: Event) => {
+      if (!opener.current?.contains(event.target as Node)) setOpen(false);
+    };
+    document.addEventListener("pointerdown", outside);
+    return () => document.removeEventListener("pointerdown", outside);
+  }, [isOpen]);
+
+  function close() {
+    setOpen(false);
+    opener.current?.querySelector("button")?.focus();
+  }
+
+  function move(event: KeyboardEvent) {
+    const all = [
+      ...(box.current?.querySelectorAll<HTMLElement>("[role^=menuitem]:not(:disabled)") ?? []),
+    ];
+    const here = all.indexOf(document.activeElement as HTMLElement);
+    const next = { ArrowDown: here + 1, ArrowUp: here - 1, Home: 0, End: -1 }[event.key];
+    if (event.key === "Escape" || event.key === "Tab") close();
+    else if (next !== undefined) all.at(next % all.length)?.focus();
+    else return;
+    event.stopPropagation();
+    if (event.key !== "Tab") event.preventDefault();
+  }
+
+  return (
+    <div className="menu" ref={opener}>
+      <Button
+        aria-haspopup="menu"
+        aria-expanded={isOpen}
+        aria-controls={isOpen ? id : undefined}
+        aria-label={shown === undefined ? undefined : label}
+        onClick={() => setOpen(!isOpen)}
+        {...button}
+      >
+        {shown ?? label}
+      </Button>
+      {isOpen && (
+        <div
+          ref={box}
+          id={id}
+          role="menu"
+          tabIndex={-1}
+          aria-label={label}
+          className={`menu-box ${align}`}
+          onKeyDown={move}
+        >
+          {items.map((item, place) =>
+            item === "line" ? (
+              <hr key={place} />
+            ) : (
+              <button
+                key={place}
+                type="button"
+                role={item.checked === undefined ? "menuitem" : "menuitemcheckbox"}
+                aria-checked={item.checked}
+                className={item.danger ? "danger" : ""}
+                disabled={item.disabled}
+                onClick={() => {
+                  close();
+                  item.run();
+                }}
+              >
+                {item.checked !== undefined ? (
+                  <span className="menu-check">
+                    {item.checked && <Icon name="check" size={16} />}
+                  </span>
+                ) : (
+                  item.icon && <Icon name={item.icon} size={16} />
+                )}
+                <span className="grow">{item.name}</span>
+                {item.hotkey && <kbd>{item.hotkey}</kbd>}
+              </button>
+            ),
+          )}
+        </div>
+      )}
+    </div>
+  );
+}

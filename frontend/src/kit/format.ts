@@ -1,0 +1,62 @@
+/** Numbers, times and sizes as people read them. */
+const WHOLE = new Intl.NumberFormat("en");
+const SHORT = new Intl.NumberFormat("en", { notation: "compact", maximumFractionDigits: 1 });
+
+export const whole = (count: number): string => WHOLE.format(count);
+
+/** 1,234 stays; 1,234,567 becomes 1.2M. */
+export const short = (count: number): string =>
+  Math.abs(count) < 10_000 ? whole(count) : SHORT.format(count);
+
+export function plural(count: number, one: string, many = `${one}s`): string {
+  return `${whole(count)} ${count === 1 ? one : many}`;
+}
+
+/** A length of time in its two largest parts: "2 h 5 min". */
+export function duration(seconds: number): string {
+  if (seconds < 1) return "under 1 s";
+  const parts: [number, string][] = [
+    [86_400, "d"],
+    [3600, "h"],
+    [60, "min"],
+    [1, "s"],
+  ];
+  const first = parts.findIndex(([size]) => seconds >= size);
+  let rest = Math.floor(seconds);
+  const said: string[] = [];
+  for (const [size, name] of parts.slice(first, first + 2)) {
+    const count = Math.floor(rest / size);
+    rest -= count * size;
+    if (count) said.push(`${count} ${name}`);
+  }
+  return said.join(" ");
+}
+
+/** How long ago, or how soon: "5 min ago", "in 30 s". */
+export function relative(then: string | Date, now: Date = new Date()): string {
+  const seconds = (now.getTime() - new Date(then).getTime()) / 1000;
+  if (Math.abs(seconds) < 3) return "now";
+  const said = duration(Math.abs(seconds)).split(" ").slice(0, 2).join(" ");
+  return seconds > 0 ? `${said} ago` : `in ${said}`;
+}
+
+const EXACT = new Intl.DateTimeFormat("en-GB", { dateStyle: "medium", timeStyle: "medium" });
+
+export const exact = (then: string | Date): string => EXACT.format(new Date(then));
+
+export function bytes(size: number): string {
+  const units = ["B", "kB", "MB", "GB", "TB"];
+  let value = size;
+  let unit = 0;
+  while (value >= 1000 && unit < units.length - 1) {
+    value /= 1000;
+    unit += 1;
+  }
+  return `${value >= 100 || unit === 0 ? Math.round(value) : value.toFixed(1)} ${units[unit]}`;
+}
+
+export const percent = (share: number): string => `${Math.round(share * 100)} %`;
+
+export function money(amount: number, currency = "USD"): string {
+  return new Intl.NumberFormat("en", { style: "currency", currency }).format(amount);
+}
