@@ -12,8 +12,11 @@ from scrapersky.errors import DatabaseUnsuitable
 
 ROLE = "scrapersky_api"
 
-TENANT = "nullif(current_setting('scrapersky.tenant_id', true), '')::uuid"
-"""The tenant of the transaction; without one it is NULL, which equals nothing."""
+TENANT = "(SELECT nullif(current_setting('scrapersky.tenant_id', true), '')::uuid)"
+"""The tenant of the transaction; without one it is NULL, which equals nothing.
+
+A sub-select is evaluated once for a statement, and not for every row.
+"""
 
 FOREIGN_KEYS = """
     SELECT a.attname AS column_name, f.confrelid::regclass::text AS target,
