@@ -1,6 +1,12 @@
 """The records of the pipeline, as tables of PostgreSQL."""
 
 from scrapersky.engine.tables import metadata as engine_tables
+from scrapersky.models.access import (
+    IdempotencyKey,
+    Installation,
+    LoginSession,
+    RevokedToken,
+)
 from scrapersky.models.audit import AuditEntry
 from scrapersky.models.base import Base
 from scrapersky.models.batch import BatchItem, BatchJob
@@ -39,11 +45,15 @@ __all__ = [
     "Host",
     "HostOutcome",
     "HostRobots",
+    "IdempotencyKey",
+    "Installation",
     "LocalBusiness",
+    "LoginSession",
     "Page",
     "Place",
     "PlaceSearch",
     "PlaceSearchHit",
+    "RevokedToken",
     "SchedulerRun",
     "SelectionRule",
     "SitemapFile",

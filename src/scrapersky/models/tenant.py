@@ -34,6 +34,8 @@ class User(Record, Base):
     name: Mapped[str | None]
     role: Mapped[Role] = mapped_column(ROLE, server_default=Role.VIEWER.value)
     password_hash: Mapped[str | None]
+    subject: Mapped[str | None] = mapped_column(unique=True)
+    """Who they are to the issuer of access tokens, where that is not our id."""
     is_system: Mapped[bool] = mapped_column(server_default=text("false"))
     disabled_at: Mapped[datetime | None]
 
