@@ -7,9 +7,13 @@ ScraperSkyError
 │                           UnknownBatch)
 ├── RecordError             records cannot be shown or changed as asked
 │   ├── InvalidCursor, InvalidExport, InvalidImport
-│   └── UnknownRecord, IllegalStatus, RecordConflict, RecordChanged, VersionMissing
+│   ├── UnknownRecord, IllegalStatus, RecordConflict, RecordChanged, VersionMissing
+│   └── ForeignReference, NotStorable
 ├── GatewayError            the API does not let a request through
-│   (NotAuthenticated, NotAllowed, TenantUnknown)
+│   ├── NotAuthenticated, NotAllowed, TooManyRequests
+│   ├── MalformedRequest, BodyTooBig, BodyTooSlow, EncodedBody, AddressTooLong
+│   ├── KeyReused, StillWorking, AnswerNotKept (Idempotency-Key)
+│   └── TenantUnknown       a bug of ours, if it is ever seen
 ├── PrivacyError            people's data cannot be handled as asked
 │   (InvalidSubject, Suppressed, UnknownSuppression)
 ├── SearchFailed            a search could not be brought to its end
@@ -141,6 +145,14 @@ class VersionMissing(RecordError):
     status_code = 428
 
 
+class ForeignReference(RecordError):
+    """The request refers to a record that does not exist for this tenant."""
+
+
+class NotStorable(RecordError):
+    """A value cannot be kept: a character or a number PostgreSQL does not take."""
+
+
 class GatewayError(ScraperSkyError):
     """The API does not let a request through."""
 
@@ -155,6 +167,66 @@ class NotAuthenticated(GatewayError):
 
 class NotAllowed(GatewayError):
     """Whoever sent this request may not do that."""
+
+
+class TooManyRequests(GatewayError):
+    """The caller asks faster than it may; `retry_after` says when to come back."""
+
+    status_code = 429
+
+    def __init__(
+        self, message: str, *, hint: str | None = None, retry_after: timedelta
+    ) -> None:
+        super().__init__(message, hint=hint)
+        self.retry_after = retry_after
+
+
+class MalformedRequest(GatewayError):
+    """The request is not what HTTP or JSON asks for, or carries what it must not."""
+
+    status_code = 400
+
+
+class BodyTooBig(GatewayError):
+    """The request's body is larger than this address takes."""
+
+    status_code = 413
+
+
+class BodyTooSlow(GatewayError):
+    """The request's body did not arrive in time."""
+
+    status_code = 408
+
+
+class EncodedBody(GatewayError):
+    """The request's body is compressed, or of a kind this address does not take."""
+
+    status_code = 415
+
+
+class AddressTooLong(GatewayError):
+    """The address with its query is longer than any list needs."""
+
+    status_code = 414
+
+
+class KeyReused(GatewayError):
+    """The Idempotency-Key was used for another request."""
+
+    status_code = 422
+
+
+class StillWorking(GatewayError):
+    """The first request with this Idempotency-Key is not answered yet."""
+
+    status_code = 409
+
+
+class AnswerNotKept(GatewayError):
+    """The request with this Idempotency-Key was done; its answer held a secret."""
+
+    status_code = 409
 
 
 class TenantUnknown(GatewayError):
@@ -215,6 +287,16 @@ class DatabaseRefused(DatabaseProblem):
 
 class DatabaseUnsuitable(DatabaseProblem):
     """The server is too old, or promises less than we promise."""
+
+
+class DatabaseBusy(DatabaseProblem):
+    """Every connection is in use; come back in a moment."""
+
+    retryable = True
+
+
+class QueryTooSlow(DatabaseProblem):
+    """The database was told to stop: the question takes longer than one may."""
 
 
 class SchemaMismatch(DatabaseProblem):

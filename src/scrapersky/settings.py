@@ -235,8 +235,50 @@ class Settings(Frozen):
         "https://overpass-api.de/api/interpreter",
         description="The Overpass API that OpenStreetMap is searched through.",
     )
+    local_access: bool = Field(
+        default=True,
+        description="Whether, on a loopback HOST outside production and until anyone has "
+        "a password or tokens are set up, whoever sits at this machine is its admin.",
+    )
     jwt_secret: SecretStr | None = Field(
         None, description="Secret that signs access tokens (HS256), 32 bytes or more."
+    )
+    jwt_jwks_url: str | None = Field(
+        None,
+        pattern=r"^https?://[^\s@]+$",
+        description="Where the issuer of access tokens publishes its keys (JWKS), for "
+        "tokens signed with RS256, ES256 or EdDSA.",
+    )
+    jwt_audience: str | None = Field(
+        None,
+        description="Whom access tokens must be meant for (Supabase: authenticated).",
+    )
+    jwt_issuer: str | None = Field(
+        None, description="Who must have issued access tokens, exactly as in `iss`."
+    )
+    jwt_algorithms: Listed = Field(
+        ("HS256", "RS256", "ES256", "EdDSA"),
+        description="Ways of signing that are accepted, each only with its own kind of "
+        "key.",
+    )
+    jwt_max_lifetime_minutes: PositiveInt = Field(
+        60, le=1440, description="A token that lives longer than this is refused."
+    )
+    session_hours: PositiveInt = Field(
+        168, le=8760, description="How long a login lasts at most."
+    )
+    trusted_proxies: Listed = Field(
+        (),
+        description="Addresses or networks of proxies whose X-Forwarded-For and "
+        "X-Forwarded-Proto are believed.",
+    )
+    api_rate_per_second: NonNegativeFloat = Field(
+        50,
+        description="Requests a caller may make per second in the long run, for each "
+        "process; 0 is no limit.",
+    )
+    api_rate_burst: PositiveInt = Field(
+        200, description="Requests a caller may make at once."
     )
     history_days: PositiveInt = Field(
         30, description="How long attempts and scheduler runs are kept."
