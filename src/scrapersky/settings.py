@@ -5,6 +5,7 @@ one stops the start instead of being ignored.
 """
 
 import difflib
+import itertools
 import os
 import re
 from collections.abc import Iterator, Mapping
@@ -73,6 +74,11 @@ class Environment(StrEnum):
     def is_development(self) -> bool:
         """Whether tools for developers may be reached."""
         return self in {Environment.DEVELOPMENT, Environment.DEV}
+
+    @property
+    def is_deployed(self) -> bool:
+        """Whether others than its developers reach it."""
+        return self in {Environment.STAGING, Environment.PRODUCTION}
 
 
 class Frozen(BaseModel):
@@ -280,8 +286,45 @@ class Settings(Frozen):
     api_rate_burst: PositiveInt = Field(
         200, description="Requests a caller may make at once."
     )
+    suppression_key: SecretStr | None = Field(
+        None,
+        min_length=32,
+        description="Key under which the suppression list is hashed, 32 characters or "
+        "more, the same for every process; without it one is made and kept in the "
+        "database.",
+    )
     history_days: PositiveInt = Field(
         30, description="How long attempts and scheduler runs are kept."
+    )
+    contact_days: NonNegativeInt = Field(
+        365,
+        description="How long a contact is kept after it was last found or changed; 0 "
+        "keeps it until somebody deletes it.",
+    )
+    place_data_days: NonNegativeInt = Field(
+        180,
+        description="How long a source's own answer about a place is kept beside the "
+        "facts taken from it; 0 keeps it.",
+    )
+    gone_page_days: NonNegativeInt = Field(
+        90,
+        description="How long a page is kept after its site stopped naming it; 0 keeps "
+        "it.",
+    )
+    decision_days: NonNegativeInt = Field(
+        365,
+        description="How long decisions can be undone and looked up; 0 keeps them.",
+    )
+    submission_days: NonNegativeInt = Field(
+        365,
+        description="How long submitted lines are kept after their batch is done; 0 "
+        "keeps them.",
+    )
+    dead_letter_days: NonNegativeInt = Field(
+        180, description="How long dead letters wait for a person; 0 keeps them."
+    )
+    audit_days: NonNegativeInt = Field(
+        730, description="How long the audit log is kept; 0 keeps it."
     )
     shutdown_grace_seconds: NonNegativeInt = Field(
         8, description="How long running work may finish after a request to stop."
@@ -380,6 +423,7 @@ def load_settings(
     except ValidationError as error:
         problems += [explain_invalid(detail) for detail in error.errors()]
         raise refuse(problems) from None
+    problems += shared_secrets(settings)
     if problems:
         raise refuse(problems)
     return LoadedSettings(settings, origins, retired(environ, from_file))
@@ -498,6 +542,20 @@ def refuse(problems: list[str]) -> ConfigurationError:
         hint="`scrapersky config` lists every setting; docs/reference/settings.md "
         "explains them.",
     )
+
+
+def shared_secrets(settings: Settings) -> Iterator[str]:
+    """Find secrets that serve two uses: whoever learns one use has the other."""
+    named = {
+        variable.name: value.get_secret_value()
+        for variable in VARIABLES.values()
+        if variable.is_secret
+        and not variable.name.endswith("_URL")
+        and isinstance(value := getattr(settings, variable.path[0]), SecretStr)
+    }
+    for one, other in itertools.combinations(named, 2):
+        if named[one] == named[other]:
+            yield f"{one} and {other} are the same; each key serves one use only."
 
 
 def retired(*sources: Mapping[str, str]) -> tuple[str, ...]:

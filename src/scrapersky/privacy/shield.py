@@ -1,9 +1,10 @@
 """Ask the suppression list about values before they are stored or handed out."""
 
+import contextlib
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any
 from uuid import UUID
 
 from sqlalchemy import exists, func, literal, or_, select, text
@@ -21,7 +22,6 @@ from scrapersky.privacy.subject import (
 )
 
 REMOVED = "[removed]"
-DataT = TypeVar("DataT")
 
 # Whoever stores holds it shared until the commit, whoever suppresses holds it alone:
 # so nothing that was looked up before an entry was made is stored after it.
@@ -53,7 +53,7 @@ class Shield:
         """Say whether a host, or a domain it is in, is on the list."""
         return self._has(domain_hashes(self.keys, host))
 
-    def clean(self, data: DataT) -> DataT:
+    def clean(self, data: Any) -> Any:  # noqa: ANN401 - as it was, or None
         """Return the same data without what is on the list.
 
         A text that is nothing but such a value becomes None, or is left out of its
@@ -61,8 +61,7 @@ class Shield:
         """
         if not self.found:
             return data
-        cleaned: DataT = scrubbed(data, self._strike_out)
-        return cleaned
+        return scrubbed(data, self._strike_out)
 
     def _strike_out(self, written: str) -> str:
         spans = [
@@ -216,10 +215,8 @@ def phone_hashes(keys: Keys | None, number: str) -> Iterator[bytes]:
     """Yield the hashes by which a number may be on the list."""
     if keys is None:
         return
-    try:
+    with contextlib.suppress(InvalidSubject):
         yield from keys.read(SubjectKind.PHONE, phone_subject(number).value)
-    except InvalidSubject:
-        pass
     for _, tails in numbers_in(number):
         yield from tail_hashes(keys, tails)
 

@@ -21,6 +21,7 @@ from scrapersky.engine.events import Event
 from scrapersky.errors import ConfigurationError
 from scrapersky.kit.events import Events
 from scrapersky.politeness import PostgresLedger
+from scrapersky.privacy.key import hand_out_keys
 from scrapersky.providers.google_places import GooglePrices, GoogleSettings
 from scrapersky.providers.openstreetmap import NominatimSettings, OverpassSettings
 from scrapersky.providers.registry import ProviderSettings, open_sources
@@ -100,6 +101,7 @@ async def background_work(
         # Two for the worker's claims and settles, the rest for tools and records.
         engine = connect(target, name="scrapersky-worker", pool_size=8)
         stack.push_async_callback(engine.dispose)
+        await hand_out_keys(engine, secret=suppression_secret(settings))
         tools = await stack.enter_async_context(open_tools(settings, engine, world))
         events: Events[Event] = Events()
         stages = configured_pipeline(settings)
@@ -201,6 +203,12 @@ def provider_settings(settings: Settings) -> ProviderSettings:
         ),
         overpass=OverpassSettings(url=settings.overpass_url),
     )
+
+
+def suppression_secret(settings: Settings) -> str | None:
+    """Return the key of the suppression list, unless the database keeps it."""
+    key = settings.suppression_key
+    return None if key is None else key.get_secret_value()
 
 
 def listen_dsn(settings: Settings, target: Target) -> str | None:

@@ -25,6 +25,7 @@ from scrapersky.engine import Done, GiveUp, Outcome, Transaction, stage
 from scrapersky.errors import BudgetExhausted
 from scrapersky.models import Place, PlaceSearch, PlaceSearchHit
 from scrapersky.models.status import TaskStatus
+from scrapersky.privacy.shield import shield
 from scrapersky.providers.source import (
     FoundPlace,
     Located,
@@ -203,7 +204,9 @@ async def store_places(
     if not places:
         return 0
     rows = {place.source_place_id: row_of(place, search, user_id) for place in places}
-    statement = insert(Place).values(list(rows.values()))
+    told = list(rows.values())
+    guard = await shield(connection, search.tenant_id, told)
+    statement = insert(Place).values(guard.clean(told))
     stored = await connection.execute(
         statement.on_conflict_do_update(
             index_elements=["tenant_id", "source", "source_place_id"],

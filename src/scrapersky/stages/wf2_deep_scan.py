@@ -15,6 +15,7 @@ from scrapersky.engine import Done, Effect, Outcome, Transaction, stage
 from scrapersky.kit.clock import utc_now
 from scrapersky.models import LocalBusiness, Place, PlaceSearchHit
 from scrapersky.models.status import DeepScanStatus
+from scrapersky.privacy.shield import shield
 from scrapersky.providers.purse import LocalPurse, Purse
 from scrapersky.providers.source import PlaceFacts
 from scrapersky.stages.search_purse import SearchPurse
@@ -67,9 +68,12 @@ async def purse_of(place: Place, tools: Tools) -> Purse:
 
 def store_business(place: Place, facts: PlaceFacts, user_id: UUID) -> Effect:
     """Store the business; a re-scan updates facts, never a person's decision."""
-    values = columns_of(facts)
 
     async def effect(transaction: Transaction) -> None:
+        lent_until = facts.expires_at or place.expires_at
+        told = {**columns_of(facts), "expires_at": lent_until}
+        guard = await shield(transaction.connection, place.tenant_id, told)
+        values = guard.clean(told)
         statement = insert(LocalBusiness).values(
             tenant_id=place.tenant_id, created_by=user_id, place_id=place.id, **values
         )

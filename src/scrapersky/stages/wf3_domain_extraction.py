@@ -11,6 +11,7 @@ from scrapersky.extraction.host_kind import HostKind, kind_of_url, site_name
 from scrapersky.kit.urls import Url, parse_url
 from scrapersky.models import Domain, LocalBusiness
 from scrapersky.models.status import DomainExtractionStatus
+from scrapersky.privacy.shield import look_up, shield
 from scrapersky.stages.tools import Tools
 
 NOT_THEIRS = {
@@ -47,6 +48,10 @@ async def extract_domain(business: LocalBusiness, tools: Tools) -> Outcome:
         return Done(
             keep_link(business, str(url)), nothing=f"its website is {what}: {url.host}"
         )
+    async with tools.database.connect() as connection:
+        guard = await look_up(connection, business.tenant_id, domains=[name])
+    if guard.hides_domain(name):
+        return Done(nothing="its domain is on the suppression list")
     return Done(store_domain(business, name, url, tools.system_user_id))
 
 
@@ -75,6 +80,9 @@ def store_domain(business: LocalBusiness, name: str, url: Url, user_id: UUID) ->
     """Store the domain, pending, once per tenant, and link the business to it."""
 
     async def effect(transaction: Transaction) -> None:
+        guard = await shield(transaction.connection, business.tenant_id, domains=[name])
+        if guard.hides_domain(name):
+            return
         statement = insert(Domain).values(
             tenant_id=business.tenant_id,
             created_by=user_id,

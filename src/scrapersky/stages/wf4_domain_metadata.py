@@ -12,6 +12,7 @@ from scrapersky.extraction.home_page import HomePage, read_home_page
 from scrapersky.extraction.verdict import VerdictKind
 from scrapersky.models import Domain
 from scrapersky.models.status import DomainStatus, SitemapAnalysisStatus
+from scrapersky.privacy.shield import shield
 from scrapersky.stages.fetching import outcome_of
 from scrapersky.stages.tools import Tools
 
@@ -115,12 +116,17 @@ def store_facts(domain: Domain, fetched: Fetched, found: HomePage) -> Effect:
     """Store the facts; a site of its own goes on to the search for its sitemaps."""
 
     async def effect(transaction: Transaction) -> None:
-        await transaction.execute(
-            update(Domain)
-            .where(Domain.id == domain.id)
-            .values(**columns(fetched, found))
+        told = columns(fetched, found)
+        guard = await shield(
+            transaction.connection, domain.tenant_id, told, domains=[domain.domain]
         )
-        if found.verdict.kind in WORTH_A_LOOK:
+        is_hidden = guard.hides_domain(domain.domain)
+        if is_hidden:
+            told |= {"emails": [], "phones": []}
+        await transaction.execute(
+            update(Domain).where(Domain.id == domain.id).values(**guard.clean(told))
+        )
+        if found.verdict.kind in WORTH_A_LOOK and not is_hidden:
             await transaction.execute(
                 update(Domain)
                 .where(

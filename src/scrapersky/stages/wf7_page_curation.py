@@ -24,6 +24,7 @@ from scrapersky.extraction.contact_page import ContactPage, read_contact_page
 from scrapersky.extraction.contacts import Address, Phone
 from scrapersky.kit.clock import utc_now
 from scrapersky.kit.email_type import EmailType
+from scrapersky.kit.urls import parse_url
 from scrapersky.models import Contact, LocalBusiness, Page
 from scrapersky.models import Evidence as EvidenceRow
 from scrapersky.models.status import (
@@ -31,6 +32,8 @@ from scrapersky.models.status import (
     PageCurationStatus,
     PageProcessingStatus,
 )
+from scrapersky.privacy.card import allowed_cards, words_of
+from scrapersky.privacy.shield import shield
 from scrapersky.stages.fetching import failure_of, outcome_of
 from scrapersky.stages.tools import Tools
 
@@ -112,12 +115,31 @@ def store(
     seen_at = utc_now()
 
     async def effect(transaction: Transaction) -> None:
+        told = facts(fetched, found)
+        host = parse_url(page.url).host
+        guard = await shield(
+            transaction.connection,
+            page.tenant_id,
+            told,
+            list(words_of(people)),
+            domains=[host],
+        )
+        kept = [] if guard.hides_domain(host) else allowed_cards(people, guard)
         await transaction.execute(
             update(Page)
             .where(Page.id == page.id)
-            .values(**facts(fetched, found, people))
+            .values(
+                **guard.clean(told),
+                fetched_at=func.clock_timestamp(),
+                page_curation_status=completed(),
+                contact_scrape_status=(
+                    ContactScrapeStatus.CONTACT_FOUND
+                    if kept
+                    else ContactScrapeStatus.NO_CONTACT_FOUND
+                ),
+            )
         )
-        for person in people:
+        for person in kept:
             contact_id = await store_contact(transaction, page, person, user_id)
             rows = [*evidence_rows(page, contact_id, person, fetched, seen_at)]
             if rows:
@@ -128,11 +150,9 @@ def store(
     return effect
 
 
-def facts(
-    fetched: Fetched, found: ContactPage, people: list[ContactCard]
-) -> dict[str, Any]:
+def facts(fetched: Fetched, found: ContactPage) -> dict[str, Any]:
     """Write what the visit told about the page itself."""
-    told, has_contacts = found.facts, bool(people)
+    told = found.facts
     return {
         "title": told.title,
         "description": told.description,
@@ -147,7 +167,6 @@ def facts(
         "last_modified": fetched.headers.get("last-modified"),
         "bytes": len(fetched.body),
         "fetch_ms": round(fetched.timings.total.total_seconds() * 1000),
-        "fetched_at": func.clock_timestamp(),
         "fetch_facts": {
             "final_url": str(fetched.url),
             "outcome": fetched.outcome,
@@ -157,12 +176,6 @@ def facts(
             "meta_robots": list(fetched.meta_robots),
             "wire_bytes": fetched.wire_bytes,
         },
-        "page_curation_status": completed(),
-        "contact_scrape_status": (
-            ContactScrapeStatus.CONTACT_FOUND
-            if has_contacts
-            else ContactScrapeStatus.NO_CONTACT_FOUND
-        ),
     }
 
 

@@ -23,9 +23,11 @@ from scrapersky.models.status import (
     PageProcessingStatus,
     SitemapImportStatus,
 )
+from scrapersky.privacy.shield import REMOVED, Shield, shield
 
 CHUNK = 1_000
 REFUSALS_SHOWN = 100
+SUPPRESSED = "it is on your suppression list"
 
 
 @dataclass(slots=True)
@@ -108,6 +110,7 @@ async def store_chunk(
     lines: Sequence[Line],
 ) -> None:
     """Store the records of some lines, and an item for every line."""
+    lines = await without_suppressed(connection, actor.tenant_id, lines)
     good = [line for line in lines if line.problem is None]
     domains = await store_domains(connection, actor, {line.domain for line in good})
     records = await STORE[kind.name](connection, actor, good, domains)
@@ -138,6 +141,28 @@ async def store_chunk(
         items.append(item)
     if items:
         await connection.execute(insert(BatchItem), items)
+
+
+async def without_suppressed(
+    connection: AsyncConnection, tenant_id: UUID, lines: Sequence[Line]
+) -> Sequence[Line]:
+    """Refuse lines whose site, or whose very words, are on the suppression list."""
+    guard = await shield(
+        connection,
+        tenant_id,
+        [line.written for line in lines],
+        domains={line.domain for line in lines if line.domain},
+    )
+    return [forbidden(line, guard) for line in lines] if guard else lines
+
+
+def forbidden(line: Line, guard: Shield) -> Line:
+    """Return a line as it is, or refused and without what is on the list."""
+    is_hidden = line.domain and guard.hides_domain(line.domain)
+    shown = guard.clean(line.written)
+    if is_hidden or shown != line.written:
+        return Line(line.number, shown or REMOVED, problem=SUPPRESSED)
+    return line
 
 
 def key_of(kind: BatchKind, line: Line) -> str:

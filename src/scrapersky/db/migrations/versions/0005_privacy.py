@@ -31,7 +31,10 @@ def upgrade() -> None:
         sa.Column("fingerprint", BYTEA, nullable=False),
         sa.Column("secret", BYTEA),
         sa.Column(
-            "created_at", MOMENT, nullable=False, server_default=sa.func.clock_timestamp()
+            "created_at",
+            MOMENT,
+            nullable=False,
+            server_default=sa.func.clock_timestamp(),
         ),
         sa.PrimaryKeyConstraint("fingerprint", name="pk_suppression_keys"),
     )

@@ -1,0 +1,218 @@
+"""One person: show everything that is held about them, or erase it for good."""
+
+import re
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import select
+from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
+
+from scrapersky.db.transaction import committed
+from scrapersky.models import Contact, Domain, Evidence
+from scrapersky.privacy.shield import REMOVED
+from scrapersky.privacy.subject import Subject, SubjectKind
+from scrapersky.privacy.suppression import Actor, audit, suppress_here
+from scrapersky.privacy.sweep import Hit, hits, same, scrub, written_columns
+
+REASON = "erased on request"
+NAMED_BY_ADDRESS = ("pages", "sitemap_files")
+"""Their address is their key: where it names the person, the row goes."""
+SHOWN = 2_000
+"""Most records of one person in one answer; a person with more is a directory."""
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """One record that says something about the person, and where it came from."""
+
+    table: str
+    id: str | None
+    values: dict[str, Any]
+    origin: list[dict[str, Any]] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class Erased:
+    """What an erasure came to: how many records of each table."""
+
+    deleted: dict[str, int]
+    cleaned: dict[str, int]
+    suppression_ids: list[UUID]
+
+
+async def export_person(
+    engine: AsyncEngine, tenant_id: UUID, subject: Subject
+) -> list[Held]:
+    """Gather every record of the tenant in which the person is written, with origins."""
+    found: list[Held] = []
+    async for hit in hits(engine, tenant_id, subject.pattern):
+        if len(found) == SHOWN:
+            break
+        found.append(
+            Held(
+                hit.name,
+                str(hit.row["id"]) if "id" in hit.row else None,
+                {name: plain(value) for name, value in said(hit).items()},
+                await origin_of(engine, hit),
+            )
+        )
+    return found
+
+
+def said(hit: Hit) -> dict[str, Any]:
+    """Return what a record says: of a contact everything, else where it is written."""
+    if hit.table is Contact.__table__:
+        return {k: v for k, v in hit.row.items() if k not in {"ctid", "tenant_id"}}
+    columns = {column.name for column in written_columns(hit.table)}
+    return {name: value for name, value in hit.row.items() if name in columns}
+
+
+async def origin_of(engine: AsyncEngine, hit: Hit) -> list[dict[str, Any]]:
+    """Tell where the values of a record were found."""
+    if hit.table is Contact.__table__:
+        query = (
+            select(
+                Evidence.field, Evidence.value, Evidence.url, Evidence.method,
+                Evidence.seen_at, Evidence.robots,
+            )
+            .where(Evidence.contact_id == hit.row["id"])
+            .order_by(Evidence.seen_at, Evidence.id)
+        )  # fmt: skip
+        async with engine.connect() as connection:
+            rows = (await connection.execute(query)).mappings().all()
+        return [{name: plain(value) for name, value in row.items()} for row in rows]
+    facts = ("source", "licence", "seen_at", "url", "method", "fetched_at")
+    known = {
+        name: plain(hit.row[name]) for name in facts if hit.row.get(name) is not None
+    }
+    return [known] if known else []
+
+
+def plain(value: Any) -> Any:  # noqa: ANN401 - any column's value
+    """Write a value as JSON can."""
+    match value:
+        case datetime():
+            return value.isoformat()
+        case UUID():
+            return str(value)
+        case bytes():
+            return value.decode("utf-8", "replace")
+    return value
+
+
+async def erase_person(engine: AsyncEngine, actor: Actor, subject: Subject) -> Erased:
+    """Erase a person from every table, and keep them from coming back.
+
+    First the person is put on the suppression list and their contacts go, in one
+    transaction: from then on no stage stores them again. Then every table is looked
+    through; should this be interrupted, doing it again finishes it. The name that went
+    with the address is struck out of what the same site says elsewhere.
+    """
+    deleted: Counter[str] = Counter()
+    cleaned: Counter[str] = Counter()
+
+    async def begin(connection: AsyncConnection) -> tuple[list[UUID], Traces]:
+        traces = await traces_of(connection, actor.tenant_id, subject)
+        done = await suppress_here(connection, actor, [subject], REASON)
+        deleted["contacts"] += done.contacts_removed
+        return done.ids, traces
+
+    ids, traces = await committed(engine, begin)
+    pattern = "|".join([subject.pattern, *map(name_pattern, traces.names)])
+    async for hit in hits(engine, actor.tenant_id, pattern):
+        strike_out = striker(pattern if traces.lead_to(hit) else subject.pattern)
+
+        async def wipe(
+            connection: AsyncConnection,
+            hit: Hit = hit,
+            strike_out: Callable[[str], str] = strike_out,
+        ) -> None:
+            if is_about(hit, subject):
+                await connection.execute(hit.table.delete().where(*same(hit)))
+                deleted[hit.name] += 1
+            elif await scrub(connection, hit, strike_out):
+                cleaned[hit.name] += 1
+
+        await committed(engine, wipe)
+    async with engine.begin() as connection:
+        await audit(
+            connection,
+            actor,
+            "erased",
+            {"deleted": dict(deleted), "cleaned": dict(cleaned)},
+        )
+    return Erased(dict(deleted), dict(cleaned), ids)
+
+
+@dataclass(frozen=True, slots=True)
+class Traces:
+    """What the person's own contacts said: their names, and at which sites."""
+
+    names: frozenset[str]
+    domain_ids: frozenset[UUID]
+    contact_ids: frozenset[UUID]
+    """Every contact of those sites: another of them may name the person."""
+
+    def lead_to(self, hit: Hit) -> bool:
+        """Say whether a name in this record is the person's, not a namesake's."""
+        row = hit.row
+        if hit.table is Domain.__table__:
+            return row["id"] in self.domain_ids
+        return (
+            row.get("domain_id") in self.domain_ids
+            or row.get("contact_id") in self.contact_ids
+        )
+
+
+async def traces_of(
+    connection: AsyncConnection, tenant_id: UUID, subject: Subject
+) -> Traces:
+    """Return the names of the person, as the contacts that go with them say."""
+    if subject.kind is not SubjectKind.EMAIL:
+        return Traces(frozenset(), frozenset(), frozenset())
+    mine = Contact.tenant_id == tenant_id
+    query = select(Contact.name, Contact.domain_id)
+    own = (
+        await connection.execute(query.where(mine, Contact.email == subject.value))
+    ).all()
+    domains = frozenset(row.domain_id for row in own)
+    beside = select(Contact.id).where(mine, Contact.domain_id.in_(domains))
+    contacts = (
+        frozenset((await connection.scalars(beside)).all()) if own else frozenset()
+    )
+    # A single word is as likely to be a trade or a town as a person.
+    names = frozenset(row.name for row in own if row.name and len(row.name.split()) > 1)
+    return Traces(names, domains, contacts)
+
+
+def name_pattern(name: str) -> str:
+    """Write how a name may stand in a text or in an address."""
+    words = r"[\s._+-]+".join(re.escape(word) for word in name.split())
+    return rf"(?<!\w){words}(?!\w)"
+
+
+def striker(pattern: str) -> Callable[[str], str]:
+    """Return what strikes the pattern out of a text."""
+    compiled = re.compile(pattern, re.IGNORECASE)
+    return lambda written: compiled.sub(REMOVED, written)
+
+
+def is_about(hit: Hit, subject: Subject) -> bool:
+    """Say whether a record is gone with the person, not only without them."""
+    if hit.table is Contact.__table__:
+        is_only = hit.row["email"] is None and hit.row["phone"] == subject.value
+        return bool(is_only or hit.row["email"] == subject.value)
+    if hit.table is Evidence.__table__:
+        return matches(subject, hit.row["value"])
+    if hit.table.name in NAMED_BY_ADDRESS:
+        return re.search(subject.pattern, hit.row["url"], re.IGNORECASE) is not None
+    return False
+
+
+def matches(subject: Subject, value: str) -> bool:
+    """Say whether a value is the subject and nothing else."""
+    return re.fullmatch(subject.pattern, value.strip(), re.IGNORECASE) is not None

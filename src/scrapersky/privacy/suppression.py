@@ -1,0 +1,267 @@
+"""The list of who must be left alone: add, take off, and remove what is held."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+from uuid import UUID
+
+from sqlalchemy import delete, insert, text
+from sqlalchemy.dialects.postgresql import insert as upsert
+from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
+
+from scrapersky.db.transaction import committed
+from scrapersky.errors import InvalidSubject, UnknownSuppression
+from scrapersky.models import AuditEntry, Suppression
+from scrapersky.privacy.key import keys_of
+from scrapersky.privacy.shield import LOCK_ALONE, lock_name
+from scrapersky.privacy.subject import Subject, SubjectKind, any_subject
+
+CHUNK = 500
+REFUSALS_SHOWN = 100
+
+
+class Actor(Protocol):
+    """Who acts, in whose data."""
+
+    @property
+    def tenant_id(self) -> UUID:
+        """Whose data."""
+        ...
+
+    @property
+    def user_id(self) -> UUID | None:
+        """Which user, if it is one."""
+        ...
+
+    @property
+    def name(self) -> str:
+        """What the audit log calls them."""
+        ...
+
+    @property
+    def request_id(self) -> str | None:
+        """In which request."""
+        ...
+
+
+@dataclass(slots=True)
+class Suppressing:
+    """What adding to the list came to."""
+
+    ids: list[UUID] = field(default_factory=list)
+    """The new entries."""
+    known: int = 0
+    """How many were on the list already."""
+    contacts_removed: int = 0
+    refused: int = 0
+    refusals: list[tuple[int, str]] = field(default_factory=list)
+    """Line number and reason of the first lines that say nothing we understand."""
+
+
+async def suppress(
+    engine: AsyncEngine,
+    actor: Actor,
+    subjects: Sequence[Subject],
+    reason: str | None = None,
+) -> Suppressing:
+    """Put these on the tenant's list and remove what is held about them, at once.
+
+    Whoever stores meanwhile has finished, or asks the list afterwards.
+    """
+
+    async def act(connection: AsyncConnection) -> Suppressing:
+        done = await suppress_here(connection, actor, subjects, reason)
+        await audit(
+            connection,
+            actor,
+            "suppressed",
+            {
+                "added": len(done.ids),
+                "kinds": dict(Counter(one.kind.value for one in subjects)),
+                "contacts_removed": done.contacts_removed,
+            },
+        )
+        return done
+
+    return await committed(engine, act)
+
+
+async def suppress_here(
+    connection: AsyncConnection,
+    actor: Actor,
+    subjects: Sequence[Subject],
+    reason: str | None,
+) -> Suppressing:
+    """Do so inside a transaction of the caller."""
+    await connection.execute(LOCK_ALONE, {"name": lock_name(actor.tenant_id)})
+    keys = await keys_of(connection)
+    rows = [
+        {
+            "tenant_id": actor.tenant_id,
+            "created_by": actor.user_id,
+            "kind": subject.kind.value,
+            "value_hash": keys.write(subject),
+            "tail_hash": keys.write_tail(subject),
+            "reason": reason,
+        }
+        for subject in dict.fromkeys(subjects)
+    ]
+    added = await connection.scalars(
+        upsert(Suppression)
+        .values(rows)
+        .on_conflict_do_nothing()
+        .returning(Suppression.id)
+    )
+    done = Suppressing(ids=list(added))
+    done.known = len(subjects) - len(done.ids)
+    done.contacts_removed = await remove(connection, actor.tenant_id, subjects)
+    return done
+
+
+async def suppress_lines(
+    engine: AsyncEngine,
+    actor: Actor,
+    lines: Iterable[str],
+    *,
+    reason: str | None = None,
+    region: str | None = None,
+) -> Suppressing:
+    """Put a whole list on it, one address, number or domain a line, in small steps."""
+    total = Suppressing()
+    for chunk in read_lines(lines, total, region):
+        done = await suppress(engine, actor, chunk, reason)
+        total.ids += done.ids
+        total.known += done.known
+        total.contacts_removed += done.contacts_removed
+    return total
+
+
+def read_lines(
+    lines: Iterable[str], total: Suppressing, region: str | None
+) -> Iterator[list[Subject]]:
+    """Read lines into chunks; what cannot be read is told with its number."""
+    chunk: list[Subject] = []
+    for number, line in enumerate(lines, start=1):
+        written = line.strip().strip("\ufeff\"',;")
+        if not written:
+            continue
+        try:
+            chunk.append(any_subject(written, region))
+        except InvalidSubject as error:
+            total.refused += 1
+            if len(total.refusals) < REFUSALS_SHOWN:
+                total.refusals.append((number, str(error)))
+        if len(chunk) == CHUNK:
+            yield chunk
+            chunk = []
+    if chunk:
+        yield chunk
+
+
+async def lift(engine: AsyncEngine, actor: Actor, suppression_id: UUID) -> None:
+    """Take one entry off the list; what was removed comes back only if found anew."""
+    async with engine.begin() as connection:
+        gone = await connection.scalar(
+            delete(Suppression)
+            .where(
+                Suppression.id == suppression_id,
+                Suppression.tenant_id == actor.tenant_id,
+            )
+            .returning(Suppression.kind)
+        )
+        if gone is None:
+            raise UnknownSuppression("There is no such entry in your list.")
+        await audit(connection, actor, "unsuppressed", {"kind": gone})
+
+
+async def audit(
+    connection: AsyncConnection, actor: Actor, action: str, details: dict[str, Any]
+) -> None:
+    """Tell the audit log what was done; never whom it was about."""
+    await connection.execute(
+        insert(AuditEntry).values(
+            tenant_id=actor.tenant_id,
+            created_by=actor.user_id,
+            actor=actor.name,
+            action=action,
+            subject="suppressions",
+            details=details,
+            request_id=actor.request_id,
+        )
+    )
+
+
+async def remove(
+    connection: AsyncConnection, tenant_id: UUID, subjects: Sequence[Subject]
+) -> int:
+    """Remove what is held in the columns made for such values; return the contacts."""
+    removed = 0
+    for kind, statements in REMOVE.items():
+        named = [one.value for one in subjects if one.kind is kind]
+        if not named:
+            continue
+        values = {
+            "tenant": tenant_id,
+            "named": named,
+            "under": [f"%.{escaped(name)}" for name in named],
+            "at": [f"%@{escaped(name)}" for name in named],
+            "at_under": [f"%@%.{escaped(name)}" for name in named],
+        }
+        for statement in statements:
+            result = await connection.execute(text(statement), values)
+            if statement.startswith("DELETE FROM contacts"):
+                removed += result.rowcount
+    return removed
+
+
+def escaped(name: str) -> str:
+    """Write a name so that LIKE takes it by the letter."""
+    return name.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
+
+
+OF_DOMAIN = """domain_id IN (SELECT id FROM domains WHERE tenant_id = :tenant
+  AND (domain = ANY(:named) OR domain LIKE ANY(:under)))"""
+
+REMOVE: dict[SubjectKind, tuple[str, ...]] = {
+    SubjectKind.EMAIL: (
+        "DELETE FROM contacts WHERE tenant_id = :tenant AND email = ANY(:named)",
+        """UPDATE domains SET emails = array(SELECT e FROM unnest(emails) AS e
+          WHERE lower(e) <> ALL(:named))
+        WHERE tenant_id = :tenant AND emails && CAST(:named AS text[])""",
+    ),
+    SubjectKind.PHONE: (
+        """DELETE FROM contacts WHERE tenant_id = :tenant AND email IS NULL
+          AND phone = ANY(:named)""",
+        """DELETE FROM contact_evidence WHERE tenant_id = :tenant
+          AND value = ANY(:named) AND contact_id IN (SELECT id FROM contacts
+            WHERE tenant_id = :tenant AND (phone = ANY(:named)
+              OR phones ?| CAST(:named AS text[])))""",
+        """UPDATE contacts SET phones = phones - CAST(:named AS text[]),
+          phone = CASE WHEN phone = ANY(:named) THEN NULL ELSE phone END
+        WHERE tenant_id = :tenant AND (phone = ANY(:named)
+          OR phones ?| CAST(:named AS text[]))""",
+        """UPDATE domains SET phones = array(SELECT p FROM unnest(phones) AS p
+          WHERE p <> ALL(:named))
+        WHERE tenant_id = :tenant AND phones && CAST(:named AS text[])""",
+        """UPDATE local_businesses SET phone = NULL
+        WHERE tenant_id = :tenant AND phone = ANY(:named)""",
+        """UPDATE places_staging SET phone = NULL
+        WHERE tenant_id = :tenant AND phone = ANY(:named)""",
+    ),
+    SubjectKind.DOMAIN: (
+        f"DELETE FROM contacts WHERE tenant_id = :tenant AND {OF_DOMAIN}",  # noqa: S608
+        """DELETE FROM contacts WHERE tenant_id = :tenant
+          AND (email LIKE ANY(:at) OR email LIKE ANY(:at_under))""",
+        """UPDATE domains SET emails = '{}', phones = '{}'
+        WHERE tenant_id = :tenant AND (domain = ANY(:named) OR domain LIKE ANY(:under))
+          AND (emails <> '{}' OR phones <> '{}')""",
+        f"""UPDATE pages SET page_processing_status = NULL,
+          page_curation_status = 'Skipped'
+        WHERE tenant_id = :tenant AND page_processing_status = 'Queued'
+          AND {OF_DOMAIN}""",  # noqa: S608
+        f"""UPDATE sitemap_files SET sitemap_import_status = NULL
+        WHERE tenant_id = :tenant AND sitemap_import_status = 'Queued'
+          AND {OF_DOMAIN}""",  # noqa: S608
+    ),
+}
