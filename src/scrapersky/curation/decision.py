@@ -92,16 +92,37 @@ async def decide(
     selection: Selection,
     *,
     force: bool = False,
+    rule_id: UUID | None = None,
+    matched: int | None = None,
 ) -> Decided:
     """Set a curation status on every selected record of the actor's tenant.
 
     Works in chunks, so that readers and other writers are never blocked for long; each
-    chunk is whole. Returns what changed, what was queued and what was left, why.
+    chunk is whole. Returns what changed, what was queued and what was left, why. The
+    action shows how far it is of `matched`, where the caller has counted that.
     """
     wanted = kind.status_named(status)
     chosen = selected(kind, actor.tenant_id, selection)
     async with engine.begin() as connection:
-        action_id = await open_action(connection, actor, kind, wanted, selection)
+        action_id = await open_action(
+            connection, actor, kind, wanted, selection, rule_id=rule_id, matched=matched
+        )
+    return await decide_on(
+        engine, actor, kind, wanted, chosen, action_id=action_id, force=force
+    )
+
+
+async def decide_on(
+    engine: AsyncEngine,
+    actor: Actor,
+    kind: Kind,
+    wanted: Any,  # noqa: ANN401 - a member of the kind's enum
+    chosen: ColumnElement[bool],
+    *,
+    action_id: UUID,
+    force: bool = False,
+) -> Decided:
+    """Carry out an action that has been opened, chunk by chunk."""
     total = Decided(action_id=action_id)
     last: UUID | None = None
 
@@ -109,7 +130,7 @@ async def decide(
         step, reached = await decide_chunk(
             connection, action_id, kind, wanted, chosen, after=last, force=force
         )
-        await keep_counts(connection, total + step)
+        await keep_counts(connection, total + step, is_last=reached is None)
         if reached is None:
             await audit(connection, actor, "decided", kind, total + step)
         return total + step, reached
@@ -151,7 +172,7 @@ async def decide_here(
         total += step
         if last is None:
             break
-    await keep_counts(connection, total)
+    await keep_counts(connection, total, is_last=True)
     await audit(connection, actor, "decided", kind, total)
     return total
 
@@ -184,6 +205,7 @@ async def open_action(
     selection: Selection,
     *,
     rule_id: UUID | None = None,
+    matched: int | None = None,
 ) -> UUID:
     """Record that a decision is being made."""
     result = await connection.execute(
@@ -195,6 +217,7 @@ async def open_action(
             status=status.value,
             rule_id=rule_id,
             selection=selection.as_json(),
+            matched_count=matched,
         )
         .returning(CurationAction.id)
     )
@@ -296,8 +319,10 @@ async def decide_chunk(
     return step, UUID(found.last) if found.seen == CHUNK else None
 
 
-async def keep_counts(connection: AsyncConnection, total: Decided) -> None:
-    """Keep with the action what it came to so far."""
+async def keep_counts(
+    connection: AsyncConnection, total: Decided, *, is_last: bool
+) -> None:
+    """Keep with the action what it came to so far, and whether that is all."""
     await connection.execute(
         update(CurationAction)
         .where(CurationAction.id == total.action_id)
@@ -305,6 +330,7 @@ async def keep_counts(connection: AsyncConnection, total: Decided) -> None:
             changed_count=total.changed,
             queued_count=total.queued,
             skipped=total.skipped,
+            finished_at=func.clock_timestamp() if is_last else None,
         )
     )
 
@@ -336,65 +362,95 @@ async def undo(engine: AsyncEngine, actor: Actor, action_id: UUID) -> Decided:
     A record whose status someone changed again keeps that; one whose stage has begun
     keeps its result and only gets its curation status back.
     """
+    mine = and_(
+        CurationAction.id == action_id,
+        CurationAction.tenant_id == actor.tenant_id,
+        CurationAction.undone_at.is_(None),
+    )
+    async with engine.connect() as connection:
+        query = select(CurationAction.kind, CurationAction.status).where(mine)
+        action = (await connection.execute(query)).one_or_none()
+    if action is None:
+        raise UnknownAction("There is no such action to undo, or it is undone.")
+    kind = kind_named(action.kind)
+    total = Decided(action_id=action_id)
+    last: UUID | None = None
 
-    async def take_back(connection: AsyncConnection) -> Decided:
-        action = (
+    async def take_back(connection: AsyncConnection) -> tuple[Decided, UUID | None]:
+        step, reached = await restore(
+            connection, kind, action_id, action.status, after=last
+        )
+        if reached is None:
+            # Undone only when all of it is: after a crash it can be undone again.
             await connection.execute(
                 update(CurationAction)
-                .where(
-                    CurationAction.id == action_id,
-                    CurationAction.tenant_id == actor.tenant_id,
-                    CurationAction.undone_at.is_(None),
-                )
+                .where(mine)
                 .values(undone_at=func.clock_timestamp())
-                .returning(CurationAction.kind, CurationAction.status)
             )
-        ).one_or_none()
-        if action is None:
-            raise UnknownAction("There is no such action to undo, or it is undone.")
-        kind = kind_named(action.kind)
-        total = await restore(connection, kind, action_id, action.status)
-        await audit(connection, actor, "undone", kind, total)
-        return total
+            await audit(connection, actor, "undone", kind, total + step)
+        return total + step, reached
 
-    return await committed(engine, take_back)
+    while True:
+        total, last = await committed(engine, take_back)
+        if last is None:
+            return total
 
 
 async def restore(
-    connection: AsyncConnection, kind: Kind, action_id: UUID, status: str
-) -> Decided:
-    """Put back what one action changed."""
+    connection: AsyncConnection,
+    kind: Kind,
+    action_id: UUID,
+    status: str,
+    *,
+    after: UUID | None,
+) -> tuple[Decided, UUID | None]:
+    """Put back some of what one action changed; None when there is no more."""
     model, change = kind.model, CurationChange
-    still_queued = and_(change.queued, kind.stage_status == kind.queued)
-    result = await connection.execute(
-        update(model)
+    changes = (
+        select(change)
         .where(
             change.action_id == action_id,
-            model.id == change.record_id,
-            kind.status == kind.status_named(status),
+            change.record_id > after if after is not None else true(),
         )
+        .order_by(change.record_id)
+        .limit(CHUNK)
+        .cte("changes")
+        .prefix_with("MATERIALIZED")
+    )
+    before = changes.c
+    still_queued = and_(before.queued, kind.stage_status == kind.queued)
+    restored = (
+        update(model)
+        .where(model.id == before.record_id, kind.status == kind.status_named(status))
         .values(
             {
-                kind.status: cast(change.status_before, kind.status.type),
+                kind.status: cast(before.status_before, kind.status.type),
                 kind.stage_status: case(
                     (
                         still_queued,
-                        cast(change.stage_status_before, kind.stage_status.type),
+                        cast(before.stage_status_before, kind.stage_status.type),
                     ),
                     else_=kind.stage_status,
                 ),
-                kind.error: case((still_queued, change.error_before), else_=kind.error),
+                kind.error: case((still_queued, before.error_before), else_=kind.error),
             }
         )
+        .returning(model.id)
+        .cte("restored")
     )
-    changes = await connection.scalar(
-        select(func.count()).where(change.action_id == action_id)
+    summary = select(
+        select(func.count()).select_from(changes).scalar_subquery().label("seen"),
+        select(func.count()).select_from(restored).scalar_subquery().label("restored"),
+        select(func.max(cast(before.record_id, TextType)))
+        .scalar_subquery()
+        .label("last"),
     )
-    restored = int(result.rowcount)
-    left = int(changes or 0) - restored
-    return Decided(
-        restored, 0, {"changed again since": left} if left else {}, action_id
+    found = (await connection.execute(summary)).one()
+    left = found.seen - found.restored
+    step = Decided(
+        found.restored, 0, {"changed again since": left} if left else {}, action_id
     )
+    return step, UUID(found.last) if found.seen == CHUNK else None
 
 
 def ids_selected(ids: Sequence[UUID]) -> Selection:

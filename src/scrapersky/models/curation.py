@@ -39,6 +39,9 @@ class CurationAction(OwnedRecord, Base):
     changed_count: Mapped[int] = mapped_column(server_default=text("0"))
     queued_count: Mapped[int] = mapped_column(server_default=text("0"))
     skipped: Mapped[Json] = mapped_column(server_default=text("'{}'"))
+    matched_count: Mapped[int | None]
+    """How many records were meant, where that was counted before."""
+    finished_at: Mapped[datetime | None]
     undone_at: Mapped[datetime | None]
 
 
