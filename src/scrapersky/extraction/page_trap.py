@@ -3,6 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
 from itertools import pairwise
 from typing import Final
 from urllib.parse import unquote
@@ -15,32 +16,43 @@ MAX_REPEATS: Final = 2
 
 def filter_reason(url: str) -> str | None:
     """Say why a URL is not worth fetching; None if it may be."""
-    path, query = _split(url[:_MAX_URL])
+    path, query = split_url(url)
+    return filter_path(path) or (filter_query(query) if query else None)
+
+
+def split_url(url: str) -> tuple[str, str]:
+    """Return the path without its first slash, unquoted, and the query as it is."""
+    text, _, query = url[:_MAX_URL].partition("#")[0].partition("?")
+    _, slashes, rest = text.partition("://")
+    path = rest.partition("/")[2] if slashes else text
+    return unquote(path) if "%" in path else path, query
+
+
+def filter_path(path: str) -> str | None:
+    """Say why a path is not worth fetching; None if it may be."""
     segments = [segment for segment in path.lower().split("/") if segment]
-    return _by_path(path, segments) or (_by_query(query) if query else None)
-
-
-def _by_path(path: str, segments: Sequence[str]) -> str | None:
     if not segments:
         return None
+    names = set(segments)
     return (
-        _trap(segments)
-        or _asset(segments)
-        or _calendar(segments)
+        _trap(segments, names)
+        or _asset(segments, names)
+        or (_calendar(segments, names) if _DATED.search(path) else None)
         or _archive(segments)
-        or _machinery(segments)
-        or ("trap: a session id" if _PATH_SESSION.search(path) else None)
+        or ("machinery: log-in, cart or interface" if names & _MACHINES else None)
+        or ("trap: a session id" if _has_session(path) else None)
     )
 
 
-def _by_query(query: str) -> str | None:
+def filter_query(query: str) -> str | None:
+    """Say why a query makes a page not worth fetching; None if it does not."""
     return next((why for pattern, why in _QUERIES if pattern.search(query)), None)
 
 
-def _trap(segments: Sequence[str]) -> str | None:
+def _trap(segments: Sequence[str], names: AbstractSet[str]) -> str | None:
     if len(segments) > MAX_DEPTH:
         return "trap: the path is too deep"
-    if len(set(segments)) == len(segments):
+    if len(names) == len(segments):
         return None
     name, times = Counter(segments).most_common(1)[0]
     if times > MAX_REPEATS:
@@ -51,19 +63,19 @@ def _trap(segments: Sequence[str]) -> str | None:
     return None
 
 
-def _asset(segments: Sequence[str]) -> str | None:
+def _asset(segments: Sequence[str], names: AbstractSet[str]) -> str | None:
     if "." in segments[-1] and (found := _ASSET.search(segments[-1])):
         return f"asset: a .{found[1]} file"
-    if segments[0] in _ASSET_FOLDERS or "wp-content" in segments:
+    if segments[0] in _ASSET_FOLDERS or "wp-content" in names:
         return "asset: a folder of files"
     return None
 
 
-def _calendar(segments: Sequence[str]) -> str | None:
+def _calendar(segments: Sequence[str], names: AbstractSet[str]) -> str | None:
     years = [at for at, name in enumerate(segments) if _YEAR.match(name)]
     if not years:
         return None
-    if not _CALENDARS.isdisjoint(segments):
+    if not _CALENDARS.isdisjoint(names):
         return "calendar: a date in a calendar"
     first = years[0]
     if not _YEAR_ONLY.fullmatch(segments[first]):
@@ -88,10 +100,9 @@ def _archive(segments: Sequence[str]) -> str | None:
     return None
 
 
-def _machinery(segments: Sequence[str]) -> str | None:
-    if not _MACHINES.isdisjoint(segments):
-        return "machinery: log-in, cart or interface"
-    return None
+def _has_session(path: str) -> bool:
+    # The pattern is slow, and what it needs is rare.
+    return (";" in path or "(" in path) and _PATH_SESSION.search(path) is not None
 
 
 _MAX_URL: Final = 2_048
@@ -107,6 +118,8 @@ _PATH_SESSION: Final = re.compile(
     r";(?:jsessionid|phpsessid|sid)=|(?:^|/)\([SAF]\([a-z0-9]+\)\)", re.IGNORECASE
 )
 _CALENDARS: Final = load_words("page_calendars")
+_DATED: Final = re.compile(r"(?:^|/)(?:19|20)\d\d")
+"""What a path with a date in it looks like: most have none, and need no closer look."""
 _YEAR: Final = re.compile(r"(?:19|20)\d\d(?:\D|$)")
 _YEAR_ONLY: Final = re.compile(r"(?:19|20)\d\d")
 _DAY: Final = re.compile(r"\d{1,2}")
@@ -154,9 +167,3 @@ _QUERIES: Final = (
     ),
     (re.compile(r"&[^&]*&[^&]*&[^&]*&"), "trap: a combination of filters"),
 )
-
-
-def _split(url: str) -> tuple[str, str]:
-    text, _, query = url.partition("#")[0].partition("?")
-    _, slashes, rest = text.partition("://")
-    return unquote(rest.partition("/")[2] if slashes else text), query

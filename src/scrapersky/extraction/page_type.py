@@ -9,10 +9,11 @@ import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import lru_cache
 from typing import Final, NamedTuple
 from urllib.parse import unquote
 
-from scrapersky.extraction.page_trap import filter_reason
+from scrapersky.extraction.page_trap import filter_path, filter_query, split_url
 from scrapersky.extraction.page_word import (
     CONTACT,
     NOISE,
@@ -46,14 +47,19 @@ def rate_page(
     now: datetime | None = None,
 ) -> PageRating:
     """Rate a canonical URL; never raises, whatever the text is."""
-    if reason := filter_reason(url):
-        return PageRating(PageType.UNKNOWN, 0.0, (reason,), filtered=reason)
-    path, query = _parts(url)
+    path, query = split_url(url)
+    if reason := filter_path(path) or (query and filter_query(query)):
+        return _filtered(reason)
     segments = [segment for segment in path.split("/") if segment]
     found = _from_path(segments, query)
     if link_text and (by_text := _from_text(link_text)) is not None:
         found = _stronger(found, by_text)
     return _aged(found, lastmod, now)
+
+
+@lru_cache(256)
+def _filtered(reason: str) -> PageRating:
+    return PageRating(PageType.UNKNOWN, 0.0, (reason,), filtered=reason)
 
 
 def rank_pages(urls: Iterable[str]) -> list[tuple[str, PageRating]]:
@@ -90,7 +96,8 @@ class _Match(NamedTuple):
 
 
 def _from_path(segments: Sequence[str], query: str) -> PageRating:
-    names = [_tokens(segment) for segment in segments]
+    names = [_parent_tokens(segment) for segment in segments[:-1]]
+    names += [_tokens(segment) for segment in segments[-1:]]
     names = [tokens for tokens in names if tokens]
     if names and _is_locale(segments[0]):
         names = names[1:]
@@ -122,17 +129,21 @@ def _by_name(match: _Match, names: Sequence[tuple[str, ...]], where: str) -> Pag
 
 def _by_parent(names: Sequence[tuple[str, ...]], query: str) -> PageRating:
     if noisy := _noisy_parent(names):
-        return PageRating(PageType.UNKNOWN, 0.03, (f'it stands below "{noisy}"',))
+        return _below_noise(noisy)
     for tokens in reversed(names[:-1]):
-        if match := _best_match(tokens):
+        if match := _parent_match(tokens):
             score = match.meaning.likelihood * _BELOW_WORD
             return PageRating(
                 PageType.UNKNOWN, round(score, 3), (f'it stands below "{match.word}"',)
             )
     if _is_wordpress(query):
         return _WORDPRESS
-    score = 0.15 if len(names) == 1 else 0.08
-    return PageRating(PageType.UNKNOWN, score, ("the path says nothing we know",))
+    return _NAMELESS if len(names) == 1 else _NAMELESS_BELOW
+
+
+@lru_cache(256)
+def _below_noise(name: str) -> PageRating:
+    return PageRating(PageType.UNKNOWN, 0.03, (f'it stands below "{name}"',))
 
 
 def _no_name(query: str) -> PageRating:
@@ -170,19 +181,17 @@ def _aged(
     return PageRating(found.type, round(found.score * 0.9, 3), reasons, found.filtered)
 
 
-def _parts(url: str) -> tuple[str, str]:
-    text = url[:_MAX_URL].partition("#")[0]
-    text, _, query = text.partition("?")
-    _, slashes, rest = text.partition("://")
-    path = rest.partition("/")[2] if slashes else text
-    return unquote(path), query
-
-
 def _tokens(segment: str) -> tuple[str, ...]:
     """Split a segment into words: no accents, no case, no file ending."""
-    segment = _ENDING.sub("", segment)
-    segment = _CAMEL.sub("-", segment)
+    if "." in segment:
+        segment = _ENDING.sub("", segment)
+    if not segment.islower():
+        segment = _CAMEL.sub("-", segment)
     return tuple(_WORD.findall(_fold(segment)))
+
+
+_parent_tokens = lru_cache(1_024)(_tokens)
+"""The folders of a site are few, and its pages many."""
 
 
 def _fold(text: str) -> str:
@@ -195,7 +204,7 @@ def _fold(text: str) -> str:
 
 def _best_match(tokens: tuple[str, ...]) -> _Match | None:
     # Apart from its words, a segment may be one word we know: "contactus", "o-nas".
-    matches = list(_matches(tokens))
+    matches = () if _BY_FIRST.keys().isdisjoint(tokens) else tuple(_matches(tokens))
     if not matches:
         return _glued(tokens) or _match_inside(tokens)
     best = max(matches, key=lambda pair: (pair[0].likelihood, len(pair[1])))
@@ -204,6 +213,9 @@ def _best_match(tokens: tuple[str, ...]) -> _Match | None:
     if best[0] is CONTACT and not OTHER_CONTACTS.isdisjoint(left):
         return None
     return _Match(best[0], "-".join(best[1]), min(len(left), _MANY_WORDS))
+
+
+_parent_match = lru_cache(1_024)(_best_match)
 
 
 def _matches(tokens: tuple[str, ...]) -> Iterator[tuple[Meaning, tuple[str, ...]]]:
@@ -324,6 +336,10 @@ _WORDPRESS_PAGE: Final = re.compile(r"(?:page_id|p)=\d+$")
 _WORDPRESS: Final = PageRating(
     PageType.WP_PROSPECT, 0.3, ("a WordPress page without a name",)
 )
+_NAMELESS: Final = PageRating(
+    PageType.UNKNOWN, 0.15, ("the path says nothing we know",)
+)
+_NAMELESS_BELOW: Final = PageRating(PageType.UNKNOWN, 0.08, _NAMELESS.reasons)
 # Parents that only hold other pages, and say nothing about them.
 _SHELLS: Final = frozenset(
     (
