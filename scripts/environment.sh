@@ -4,6 +4,7 @@ set -eu
 
 lock="locks/$wanted.txt"
 stamp=".venv/.installed-$wanted"
+page=src/scrapersky/ui/.built
 export UV_PYTHON_DOWNLOADS=never UV_PROJECT_ENVIRONMENT="$PWD/.venv" VIRTUAL_ENV="$PWD/.venv"
 
 say() { printf '%s\n' "$*" >&2; }
@@ -41,12 +42,31 @@ find_uv() {
 
 fresh() { [ -x .venv/bin/scrapersky ] && [ "$stamp" -nt "$lock" ] && [ "$stamp" -nt pyproject.toml ]; }
 
-if ! fresh; then
+# The built page is younger than all it is made from. (Its own stamp tells by content.)
+page_fresh() {
+    [ -n "${WITHOUT_PAGE:-}" ] && return
+    [ -f "$page" ] && [ -z "$(find frontend -name node_modules -prune -o -type f -newer "$page" -print | head -n 1)" ]
+}
+
+# An editable install: its hook builds the page, with a Node.js from the package index.
+install_ourselves() {
+    page_fresh || say "Building the web page (once; a minute on a slow line)..."
+    "$uv" pip install --quiet --no-deps --reinstall-package scrapersky --editable . || {
+        say "ScraperSky could not be installed: the lines above say why."
+        return 1
+    }
+}
+
+if ! fresh || ! page_fresh; then
     python=$(find_python)
     uv=$(find_uv)
+fi
+if ! fresh; then
     [ -x .venv/bin/python ] || "$uv" venv --quiet --python "$python" .venv
     say "Installing ScraperSky and its dependencies into .venv..."
     "$uv" pip install --quiet --compile-bytecode --require-hashes --requirement "$lock"
-    "$uv" pip install --quiet --no-deps --editable .
+    install_ourselves
     touch "$stamp"
+elif ! page_fresh; then
+    install_ourselves
 fi

@@ -234,19 +234,6 @@ async def test_the_openapi_document_is_whole(client: httpx.AsyncClient) -> None:
     assert json.dumps(document)
 
 
-async def test_the_first_page_needs_nothing_from_elsewhere(
-    client: httpx.AsyncClient,
-) -> None:
-    page = await client.get("/")
-    links = re.findall(r'(?:src|href)="([^"]+)"', page.text)
-
-    assert len(links) == 4
-    for link in links:
-        assert "://" not in link
-        assert (await client.get(f"/{link}")).status_code == 200
-    assert (await client.get("/welcome/__init__.py")).status_code == 404
-
-
 async def test_the_stages_tell_how_they_stand(
     client: httpx.AsyncClient, database: TestDatabase
 ) -> None:

@@ -74,7 +74,7 @@ def create_app(
     app.include_router(health.router)
     app.include_router(stages.router)
     app.include_router(reference.router)
-    app.include_router(front.router)
+    front.serve_page(app)
     app.add_middleware(Door)
     app.add_middleware(RequestLog)
     return app

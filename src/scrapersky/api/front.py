@@ -1,39 +1,124 @@
-"""What a browser sees first: the pipeline as it stands, from the package alone."""
+"""The web page: files made when the package was built, served from memory as they were."""
 
+import hashlib
+from collections.abc import Iterator
+from dataclasses import dataclass
 from importlib.resources import files
+from importlib.resources.abc import Traversable
+from pathlib import PurePosixPath
 from typing import Final
 
-from fastapi import APIRouter, Response
-from starlette.exceptions import HTTPException
+from fastapi import FastAPI
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.types import Receive, Scope, Send
 
-router = APIRouter(include_in_schema=False)
-
-FILES: Final = {
-    "index.html": "text/html",
-    "page.css": "text/css",
-    "page.js": "text/javascript",
-}
 POLICY: Final = {
-    "Content-Security-Policy": "default-src 'self'; frame-ancestors 'none'",
+    # Nothing but our own files: words from other people's pages can start nothing.
+    "Content-Security-Policy": (
+        "default-src 'self'; img-src 'self' data:; object-src 'none'; base-uri 'none'; "
+        "form-action 'self'; frame-ancestors 'none'"
+    ),
     "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Opener-Policy": "same-origin",
 }
+FOR_EVER: Final = "public, max-age=31536000, immutable"
+ASK_AGAIN: Final = "no-cache"
+START: Final = "index.html"
+NO_SCREEN: Final = ("/api/", "/assets/", "/health/", "/docs/", "/metrics/")
+"""Below these nobody looks for a screen: the page is no answer there."""
+TYPES: Final = {
+    ".css": "text/css",
+    ".html": "text/html",
+    ".js": "text/javascript",
+    ".svg": "image/svg+xml",
+    ".woff2": "font/woff2",
+}
+NOT_BUILT: Final = b"""<!doctype html><html lang="en"><title>ScraperSky</title>
+<h1>The web page is not built</h1>
+<p>This ScraperSky was installed without its page. In a clone, <code>./scrapersky up</code>
+builds it; the API (<a href="/docs">its reference</a>) and the commands work without.</p></html>
+"""
 
 
-@router.get("/")
-async def front() -> Response:
-    """Show how the pipeline stands."""
-    return packaged("index.html")
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One file of the page, ready to be sent."""
+
+    content: bytes
+    compressed: bytes | None
+    media_type: str
+    tag: str
+    caching: str
 
 
-@router.get("/welcome/{name}")
-async def part(name: str) -> Response:
-    """Serve what the first page needs."""
-    if name not in FILES:
-        raise HTTPException(404)
-    return packaged(name)
+def serve_page(app: FastAPI, place: Traversable | None = None) -> None:
+    """Let the page answer what no route does.
+
+    It is asked last of all, so it can hide no route, and a wrong method stays one. All
+    files are read now: a build meanwhile cannot mix two pages.
+    """
+    parts = dict(parts_in(place if place is not None else files("scrapersky") / "ui"))
+    start = parts.get(START) or part(START, NOT_BUILT, None)
+    not_found = app.router.default
+
+    async def page(scope: Scope, receive: Receive, send: Send) -> None:
+        found = part_for(scope, parts, start)
+        if found is None:
+            await not_found(scope, receive, send)
+        else:
+            await answer(found, Request(scope))(scope, receive, send)
+
+    app.router.default = page
 
 
-def packaged(name: str) -> Response:
-    """Read a file of the package."""
-    content = (files("scrapersky.api") / "welcome" / name).read_bytes()
-    return Response(content, media_type=FILES[name], headers=POLICY)
+def part_for(scope: Scope, parts: dict[str, Part], start: Part) -> Part | None:
+    """Choose the file that answers; an address without one is a screen of the page."""
+    if scope["type"] != "http" or scope["method"] not in {"GET", "HEAD"}:
+        return None
+    path: str = scope["path"]
+    found = parts.get(path.removeprefix("/"))
+    if found is not None:
+        return found
+    is_file = "." in PurePosixPath(path).name
+    return None if is_file or f"{path}/".startswith(NO_SCREEN) else start
+
+
+def parts_in(place: Traversable, prefix: str = "") -> Iterator[tuple[str, Part]]:
+    """Read every file of the built page; a compressed twin goes with its file."""
+    if not place.is_dir():
+        return
+    entries = {entry.name: entry for entry in place.iterdir()}
+    for name, entry in entries.items():
+        if entry.is_dir():
+            yield from parts_in(entry, f"{prefix}{name}/")
+        elif not name.startswith(".") and not name.endswith(".gz"):
+            twin = entries.get(f"{name}.gz")
+            compressed = twin.read_bytes() if twin is not None else None
+            yield f"{prefix}{name}", part(prefix + name, entry.read_bytes(), compressed)
+
+
+def part(name: str, content: bytes, compressed: bytes | None) -> Part:
+    """Prepare one file: what has its digest in its name never changes."""
+    media_type = TYPES.get(PurePosixPath(name).suffix, "application/octet-stream")
+    tag = f'"{hashlib.sha256(content).hexdigest()[:20]}"'
+    caching = FOR_EVER if name.startswith("assets/") else ASK_AGAIN
+    return Part(content, compressed, media_type, tag, caching)
+
+
+def answer(found: Part, request: Request) -> Response:
+    """Send the file, compressed where that is understood, or say that it is unchanged."""
+    headers = {
+        **POLICY,
+        "Cache-Control": found.caching,
+        "ETag": found.tag,
+        "Vary": "Accept-Encoding",
+    }
+    if request.headers.get("if-none-match") == found.tag:
+        return Response(status_code=304, headers=headers)
+    takes_gzip = "gzip" in request.headers.get("accept-encoding", "")
+    if found.compressed is not None and takes_gzip:
+        headers["Content-Encoding"] = "gzip"
+        return Response(found.compressed, media_type=found.media_type, headers=headers)
+    return Response(found.content, media_type=found.media_type, headers=headers)

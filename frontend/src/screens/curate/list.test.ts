@@ -1,0 +1,78 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { RecordList } from "./list";
+
+const row = (id: string, status = "New") => ({ id, status, updated_at: "2026-01-01T00:00:00Z" });
+const page = (ids: string[], next: string | null, count = 4) => ({
+  items: ids.map((id) => row(id)),
+  next_cursor: next,
+  total: { count, is_exact: true },
+});
+
+let answers: unknown[];
+let asked: string[];
+
+beforeEach(() => {
+  answers = [];
+  asked = [];
+  vi.stubGlobal("fetch", (url: string) => {
+    asked.push(url);
+    const next = answers.shift();
+    return next instanceof Error ? Promise.reject(next) : Promise.resolve(Response.json(next));
+  });
+});
+afterEach(() => vi.unstubAllGlobals());
+
+const ids = (records: RecordList) => records.snapshot().rows.map(({ id }) => id);
+
+describe("a list of records", () => {
+  it("adds pages and shows a row that moved only once", async () => {
+    answers = [page(["a", "b"], "next"), page(["b", "c"], null)];
+    const records = new RecordList("/domains", { sort: "domain" });
+    await records.load();
+    await records.more();
+    expect(ids(records)).toEqual(["a", "b", "c"]);
+    expect(records.snapshot().hasMore).toBe(false);
+    expect(asked[1]).toContain("cursor=next");
+    expect(asked[1]).toContain("sort=domain");
+  });
+
+  it("changes rows in place and can put them back", async () => {
+    answers = [page(["a", "b"], null)];
+    const records = new RecordList("/domains", {});
+    await records.load();
+    const before = records.patch(new Map([["b", { status: "Selected" }]]));
+    expect(records.snapshot().rows[1]?.status).toBe("Selected");
+    records.patch(before);
+    expect(records.snapshot().rows[1]?.status).toBe("New");
+  });
+
+  it("counts what changed elsewhere instead of moving rows under the hand", async () => {
+    answers = [page(["a"], null)];
+    const records = new RecordList("/domains", {});
+    await records.load();
+    records.hear(new Map([["z", { status: "New" }]]));
+    expect(ids(records)).toEqual(["a"]);
+    expect(records.snapshot().unseen).toBe(1);
+    records.stop();
+  });
+
+  it("keeps what it shows when the next page fails, and can ask again", async () => {
+    answers = [page(["a"], "next"), new TypeError("lost"), page(["b"], null)];
+    const records = new RecordList("/domains", {});
+    await records.load();
+    await records.more();
+    expect(records.snapshot().error).toBeTruthy();
+    expect(ids(records)).toEqual(["a"]);
+    await records.more();
+    expect(ids(records)).toEqual(["a", "b"]);
+  });
+
+  it("forgets the answer to a question that is no longer asked", async () => {
+    answers = [page(["a"], null)];
+    const records = new RecordList("/domains", {});
+    const loading = records.load();
+    records.stop();
+    await loading;
+    expect(ids(records)).toEqual([]);
+  });
+});

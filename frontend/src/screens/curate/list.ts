@@ -1,0 +1,175 @@
+/**
+ * A list that may have a million rows: pages are added as they are scrolled to, and rows
+ * change in place when something happens to them, here or anywhere else.
+ */
+import { useEffect, useMemo, useSyncExternalStore } from "react";
+import { call, type Query } from "@/api/client";
+import type { ListAnswer, Row, Total } from "./model";
+
+const FIRST = 100;
+const FURTHER = 200;
+const REFRESH_MS = 400;
+const MOST_REFRESHED = 100;
+
+export interface ListState {
+  rows: readonly Row[];
+  total: Total;
+  isLoading: boolean;
+  hasMore: boolean;
+  error: unknown;
+  /** How many records appeared or changed that are not shown. */
+  unseen: number;
+}
+
+const EMPTY: ListState = {
+  rows: [],
+  total: { count: 0, is_exact: true },
+  isLoading: true,
+  hasMore: false,
+  error: null,
+  unseen: 0,
+};
+
+export class RecordList {
+  private state = EMPTY;
+  private places = new Map<string, number>();
+  private cursor: string | null = null;
+  private watchers = new Set<() => void>();
+  private stale = new Set<string>();
+  private timer: ReturnType<typeof setTimeout> | undefined;
+  private generation = 0;
+
+  constructor(
+    readonly path: string,
+    readonly query: Query,
+  ) {}
+
+  snapshot = (): ListState => this.state;
+
+  watch = (changed: () => void): (() => void) => {
+    this.watchers.add(changed);
+    return () => this.watchers.delete(changed);
+  };
+
+  /** Load from the beginning; what is shown stays until the answer is here. */
+  async load(): Promise<void> {
+    this.generation += 1;
+    const mine = this.generation;
+    this.say({ isLoading: true, error: null });
+    try {
+      const page = await this.fetch({ limit: FIRST });
+      if (mine !== this.generation) return;
+      this.cursor = page.next_cursor;
+      this.place(page.items, 0);
+      this.say({
+        rows: page.items,
+        total: page.total,
+        hasMore: page.next_cursor !== null,
+        isLoading: false,
+        unseen: 0,
+      });
+    } catch (error) {
+      if (mine === this.generation) this.say({ isLoading: false, error });
+    }
+  }
+
+  async more(): Promise<void> {
+    if (this.state.isLoading || this.cursor === null) return;
+    const mine = this.generation;
+    this.say({ isLoading: true, error: null });
+    try {
+      const page = await this.fetch({ limit: FURTHER, cursor: this.cursor });
+      if (mine !== this.generation) return;
+      // A row that changed while we read on may come again, further down.
+      const news = page.items.filter(({ id }) => !this.places.has(id));
+      this.place(news, this.state.rows.length);
+      this.cursor = page.next_cursor;
+      this.say({
+        rows: [...this.state.rows, ...news],
+        hasMore: page.next_cursor !== null,
+        isLoading: false,
+      });
+    } catch (error) {
+      if (mine === this.generation) this.say({ isLoading: false, error });
+    }
+  }
+
+  /** Change rows in place; returns how they were, to be put back if it fails. */
+  patch(changes: ReadonlyMap<string, Partial<Row>>): Map<string, Row> {
+    const before = new Map<string, Row>();
+    const rows = [...this.state.rows];
+    for (const [id, change] of changes) {
+      const place = this.places.get(id);
+      const row = place === undefined ? undefined : rows[place];
+      if (place === undefined || !row) continue;
+      before.set(id, row);
+      rows[place] = { ...row, ...change };
+    }
+    if (before.size) this.say({ rows });
+    return before;
+  }
+
+  /** Take in what the stream tells: patch what is shown, and read it again soon. */
+  hear(changes: ReadonlyMap<string, Partial<Row>>): void {
+    this.patch(changes);
+    let unseen = 0;
+    for (const id of changes.keys()) {
+      if (this.places.has(id)) this.stale.add(id);
+      else unseen += 1;
+    }
+    if (unseen && this.state.rows.length === 0) void this.load();
+    else if (unseen) this.say({ unseen: this.state.unseen + unseen });
+    if (this.stale.size && !this.timer) {
+      this.timer = setTimeout(() => void this.refresh(), REFRESH_MS);
+    }
+  }
+
+  placeOf = (id: string): number => this.places.get(id) ?? -1;
+
+  stop(): void {
+    this.generation += 1;
+    clearTimeout(this.timer);
+    this.timer = undefined;
+  }
+
+  private async refresh(): Promise<void> {
+    this.timer = undefined;
+    const ids = [...this.stale].slice(0, MOST_REFRESHED);
+    for (const id of ids) this.stale.delete(id);
+    try {
+      const query = { filter: `id:one_of:${ids.join(",")}`, limit: FURTHER };
+      const { items } = await call<ListAnswer>("GET", this.path, { query });
+      this.patch(new Map(items.map((row) => [row.id, row])));
+    } catch {
+      // The statuses are right already; the rest comes with the next change or reload.
+    }
+    if (this.stale.size && !this.timer) {
+      this.timer = setTimeout(() => void this.refresh(), REFRESH_MS);
+    }
+  }
+
+  private fetch(more: Query): Promise<ListAnswer> {
+    return call("GET", this.path, { query: { ...this.query, ...more } });
+  }
+
+  private place(rows: readonly Row[], from: number): void {
+    if (from === 0) this.places.clear();
+    for (const [offset, row] of rows.entries()) this.places.set(row.id, from + offset);
+  }
+
+  private say(change: Partial<ListState>): void {
+    this.state = { ...this.state, ...change };
+    for (const changed of this.watchers) changed();
+  }
+}
+
+/** The list of this address with these filters; another one when they change. */
+export function useRecordList(path: string, query: Query): [RecordList, ListState] {
+  const written = JSON.stringify(query);
+  const records = useMemo(() => new RecordList(path, JSON.parse(written)), [path, written]);
+  useEffect(() => {
+    void records.load();
+    return () => records.stop();
+  }, [records]);
+  return [records, useSyncExternalStore(records.watch, records.snapshot)];
+}
