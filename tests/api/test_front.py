@@ -15,6 +15,9 @@ from scrapersky.api.problem import install_problems
 INDEX = '<!doctype html><script type="module" src="/assets/index-abc123.js"></script>'
 
 
+async def make_rule() -> None: ...
+
+
 @pytest.fixture
 async def client(tmp_path: Path) -> AsyncIterator[httpx.AsyncClient]:
     (tmp_path / "assets").mkdir()
@@ -24,7 +27,7 @@ async def client(tmp_path: Path) -> AsyncIterator[httpx.AsyncClient]:
     script.write_text("go()")
     script.with_name("index-abc123.js.gz").write_bytes(gzip.compress(b"go()"))
     app = FastAPI()
-    app.add_api_route("/api/v3/rules", dict, methods=["POST"])
+    app.post("/api/v3/rules")(make_rule)
     install_problems(app)
     serve_page(app, tmp_path)
     transport = httpx.ASGITransport(app, raise_app_exceptions=False)
