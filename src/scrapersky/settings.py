@@ -317,8 +317,7 @@ class Settings(Frozen):
     )
     submission_days: NonNegativeInt = Field(
         365,
-        description="How long submitted lines are kept after their batch is done; 0 "
-        "keeps them.",
+        description="How long submitted lines and their batches are kept; 0 keeps them.",
     )
     dead_letter_days: NonNegativeInt = Field(
         180, description="How long dead letters wait for a person; 0 keeps them."

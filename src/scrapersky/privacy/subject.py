@@ -115,7 +115,7 @@ def number_pattern(e164: str) -> str:
     number = phonenumbers.parse(e164)
     code = GAP.join(str(number.country_code))
     national = GAP.join(phonenumbers.national_significant_number(number))
-    prefix = rf"(?:(?:\+|00)?{code}{GAP}(?:\(0\){GAP})?|0)?"
+    prefix = rf"(?:(?:\+|00)?{code}{GAP}(?:\(0\){GAP})?|\(?0)?"
     return rf"(?<![0-9]){prefix}{national}(?![0-9])"
 
 

@@ -36,7 +36,10 @@ ACCOUNTS = frozenset(
     {"users", "tenants", "api_keys", "suppressions", "suppression_keys"}
 )
 """Not about the people who are found, but about those who use ScraperSky."""
-WORDS_KEPT = frozenset({"id", "tenant_id", "created_by"})
+WORDS_KEPT = frozenset(
+    {"id", "tenant_id", "source_place_id", "stage", "item", "worker"}
+)
+"""Names of records and of our own parts, which look like numbers at times."""
 
 Row = Mapping[str, Any]
 

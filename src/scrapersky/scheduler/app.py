@@ -22,11 +22,12 @@ from scrapersky.errors import ConfigurationError
 from scrapersky.kit.events import Events
 from scrapersky.politeness import PostgresLedger
 from scrapersky.privacy.key import hand_out_keys
+from scrapersky.privacy.retention import KINDS as KINDS_KEPT
+from scrapersky.privacy.retention import forget_expired, purge_expired
 from scrapersky.providers.google_places import GooglePrices, GoogleSettings
 from scrapersky.providers.openstreetmap import NominatimSettings, OverpassSettings
 from scrapersky.providers.registry import ProviderSettings, open_sources
 from scrapersky.providers.source import PlaceSource
-from scrapersky.scheduler.expiry import forget_expired_places
 from scrapersky.scheduler.run_log import RunLog, purge_runs
 from scrapersky.scheduler.schedule import Job, Schedule
 from scrapersky.settings import Settings
@@ -211,6 +212,13 @@ def suppression_secret(settings: Settings) -> str | None:
     return None if key is None else key.get_secret_value()
 
 
+def retention_days(settings: Settings) -> dict[str, int]:
+    """Return how long each kind of data is kept, by the name of its setting."""
+    return {
+        kind.setting: getattr(settings, kind.setting.lower()) for kind in KINDS_KEPT
+    }
+
+
 def listen_dsn(settings: Settings, target: Target) -> str | None:
     """Return a direct way to the database on which wake-ups are heard, if there is one."""
     if settings.database_listen_url is not None:
@@ -235,7 +243,8 @@ def jobs_of(settings: Settings, worker: Worker, engine: AsyncEngine) -> list[Job
     async def purge() -> int:
         age = timedelta(days=settings.history_days)
         await PostgresLedger(engine).purge(age)
-        expired = await forget_expired_places(engine)
+        expired = await forget_expired(engine)
+        expired += sum((await purge_expired(engine, retention_days(settings))).values())
         runs = await purge_runs(engine, age)
         return expired + runs + await queue_engine.purge(engine, older_than=age)
 

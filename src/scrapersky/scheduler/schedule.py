@@ -101,9 +101,13 @@ class Schedule:
 
     async def trigger(self, job_id: str) -> int:
         """Run a job now, beside its schedule, and return how many items it settled."""
+        self.require(job_id)
+        return await self._tick(replace(self._jobs[job_id], is_singleton=False))
+
+    def require(self, job_id: str) -> None:
+        """Raise UnknownJob unless there is a job of this id."""
         if job_id not in self._jobs:
             raise UnknownJob(f"There is no job '{job_id}'.")
-        return await self._tick(replace(self._jobs[job_id], is_singleton=False))
 
     def _register(self, job: Job) -> None:
         if not job.settings.enabled:

@@ -1,0 +1,214 @@
+"""How long each kind of data is kept, and the purge that holds us to it."""
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from sqlalchemy import text
+from sqlalchemy.ext.asyncio import AsyncEngine
+
+FIRST_CHUNK = 500
+LARGEST_CHUNK = 5_000
+UNHURRIED = timedelta(milliseconds=300)
+"""A step that takes longer is followed by a smaller one: none may take a second."""
+MOST_COUNTED = 10_000
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """One kind of data: which rows, from when on, and what becomes of them."""
+
+    name: str
+    setting: str
+    what: str
+    table: str
+    since: str
+    purge: tuple[str, ...]
+    where: str = "true"
+    is_ours: bool = True
+    """Whether its rows belong to tenants."""
+
+
+def deletion(table: str, since: str, where: str = "true") -> str:
+    """Write the deletion of the next rows of a table that are too old."""
+    return f"""DELETE FROM {table} WHERE id IN (SELECT id FROM {table}
+      WHERE {since} < clock_timestamp() - CAST(:age AS interval) AND {where}
+      LIMIT :chunk FOR UPDATE SKIP LOCKED)"""  # noqa: S608 - our own words
+
+
+KINDS = (
+    Kind(
+        "contacts",
+        "CONTACT_DAYS",
+        "deleted, with their evidence, when not found or changed for so long",
+        "contacts",
+        "updated_at",
+        (deletion("contacts", "updated_at"),),
+    ),
+    Kind(
+        "place data",
+        "PLACE_DATA_DAYS",
+        "the source's own answer is forgotten; the facts taken from it stay",
+        "places_staging",
+        "seen_at",
+        (
+            """UPDATE places_staging SET raw = NULL WHERE id IN (
+              SELECT id FROM places_staging WHERE raw IS NOT NULL
+              AND seen_at < clock_timestamp() - CAST(:age AS interval)
+              LIMIT :chunk FOR UPDATE SKIP LOCKED)""",
+        ),
+        where="raw IS NOT NULL",
+    ),
+    Kind(
+        "gone pages",
+        "GONE_PAGE_DAYS",
+        "deleted so long after their site stopped naming them",
+        "pages",
+        "gone_at",
+        (deletion("pages", "gone_at"),),
+    ),
+    Kind(
+        "decisions",
+        "DECISION_DAYS",
+        "deleted; they cannot be undone any more",
+        "curation_actions",
+        "created_at",
+        (
+            """DELETE FROM curation_changes WHERE (action_id, record_id) IN (
+              SELECT c.action_id, c.record_id FROM curation_changes c
+              JOIN curation_actions a ON a.id = c.action_id
+              WHERE a.created_at < clock_timestamp() - CAST(:age AS interval)
+              LIMIT :chunk FOR UPDATE OF c SKIP LOCKED)""",
+            deletion("curation_actions", "created_at"),
+        ),
+    ),
+    Kind(
+        "submissions",
+        "SUBMISSION_DAYS",
+        "submitted lines and their batches are deleted; the records stay",
+        "batch_jobs",
+        "created_at",
+        (
+            deletion("batch_items", "created_at"),
+            deletion(
+                "batch_jobs",
+                "created_at",
+                "NOT EXISTS (SELECT FROM batch_items i WHERE i.batch_id = batch_jobs.id)",
+            ),
+        ),
+    ),
+    Kind(
+        "dead letters",
+        "DEAD_LETTER_DAYS",
+        "deleted; their records keep the error",
+        "curation.dead_letter",
+        "died_at",
+        (
+            """DELETE FROM curation.dead_letter WHERE (stage, item) IN (
+              SELECT stage, item FROM curation.dead_letter
+              WHERE died_at < clock_timestamp() - CAST(:age AS interval)
+              LIMIT :chunk FOR UPDATE SKIP LOCKED)""",
+        ),
+        is_ours=False,
+    ),
+    Kind(
+        "audit log",
+        "AUDIT_DAYS",
+        "deleted",
+        "audit_log",
+        "created_at",
+        (deletion("audit_log", "created_at"),),
+    ),
+)
+"""Every kind with a time of its own. Who is on the suppression list stays on it."""
+
+LENT = (
+    """UPDATE places_staging SET name = NULL, address = NULL, latitude = NULL,
+      longitude = NULL, rating = NULL, reviews_count = NULL, price_level = NULL,
+      categories = '{}', website = NULL, phone = NULL, business_status = NULL,
+      moved_to = NULL, raw = NULL, seen_at = NULL, expires_at = NULL
+    WHERE id IN (SELECT id FROM places_staging WHERE expires_at <= clock_timestamp()
+      ORDER BY expires_at LIMIT :chunk FOR UPDATE SKIP LOCKED)""",
+    """UPDATE local_businesses SET name = NULL, street = NULL, city = NULL,
+      region = NULL, postal_code = NULL, country = NULL, phone = NULL, website = NULL,
+      categories = '{}', hours = NULL, rating = NULL, reviews_count = NULL,
+      latitude = NULL, longitude = NULL, attributes = '{}', links = '{}',
+      expires_at = NULL
+    WHERE id IN (SELECT id FROM local_businesses WHERE expires_at <= clock_timestamp()
+      ORDER BY expires_at LIMIT :chunk FOR UPDATE SKIP LOCKED)""",
+)
+"""What a source lends only for a while; ids, links and people's decisions stay."""
+
+
+@dataclass(frozen=True, slots=True)
+class Overdue:
+    """How one kind stands: how long it is kept, since when the oldest is."""
+
+    kind: Kind
+    days: int | None
+    oldest_at: datetime | None
+    overdue: int
+
+
+async def forget_expired(engine: AsyncEngine) -> int:
+    """Clear what sources told about places and businesses whose time is over.
+
+    A deep scan asks the source anew. Returns how many rows were cleared.
+    """
+    return await stepwise(engine, LENT, {})
+
+
+async def purge_expired(engine: AsyncEngine, days: Mapping[str, int]) -> dict[str, int]:
+    """Purge every kind whose days are not 0, in short steps; return rows by kind."""
+    return {
+        kind.name: await stepwise(
+            engine, kind.purge, {"age": timedelta(days=days[kind.setting])}
+        )
+        for kind in KINDS
+        if days[kind.setting]
+    }
+
+
+async def stepwise(
+    engine: AsyncEngine, statements: Sequence[str], values: Mapping[str, Any]
+) -> int:
+    """Run each statement until it finds nothing, never holding rows for long."""
+    total, chunk = 0, FIRST_CHUNK
+    for statement in statements:
+        while True:
+            started = time.monotonic()
+            async with engine.begin() as connection:
+                step = await connection.execute(
+                    text(statement), {**values, "chunk": chunk}
+                )
+            total += step.rowcount
+            if step.rowcount < chunk:
+                break
+            is_slow = time.monotonic() - started > UNHURRIED.total_seconds()
+            chunk = max(1, chunk // 2) if is_slow else min(2 * chunk, LARGEST_CHUNK)
+    return total
+
+
+async def overdue(engine: AsyncEngine, days: Mapping[str, int]) -> list[Overdue]:
+    """Tell of every kind how long it is kept, and what should be gone by now."""
+    found = []
+    for kind in KINDS:
+        kept = days[kind.setting] or None
+        async with engine.connect() as connection:
+            oldest = await connection.scalar(
+                text(
+                    f"SELECT min({kind.since}) FROM {kind.table} WHERE {kind.where}"  # noqa: S608
+                )
+            )
+            due = kept and await connection.scalar(
+                text(
+                    f"SELECT count(*) FROM (SELECT FROM {kind.table} WHERE {kind.where}"  # noqa: S608
+                    f" AND {kind.since} < clock_timestamp() - CAST(:age AS interval)"
+                    f" LIMIT {MOST_COUNTED}) AS due"
+                ),
+                {"age": timedelta(days=kept)},
+            )
+        found.append(Overdue(kind, kept, oldest, due or 0))
+    return found

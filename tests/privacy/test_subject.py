@@ -1,0 +1,83 @@
+"""One spelling for each address, number and domain, and finding them in texts."""
+
+import re
+
+import pytest
+
+from scrapersky.errors import InvalidSubject
+from scrapersky.privacy.subject import (
+    Subject,
+    SubjectKind,
+    addresses_in,
+    any_subject,
+    numbers_in,
+    tail_of,
+)
+
+
+@pytest.mark.parametrize(
+    ("written", "kind", "value"),
+    [
+        (" Ada@A.BV ", "email", "ada@a.bv"),
+        ("ada@münchen.de", "email", "ada@xn--mnchen-3ya.de"),
+        ("+44 20 7946 0018", "phone", "+442079460018"),
+        ("+1 (555) 010-0199", "phone", "+15550100199"),
+        ("HTTPS://www.A.bv/contact?x=1", "domain", "a.bv"),
+        ("a.bv.", "domain", "a.bv"),
+    ],
+)
+def test_equal_things_are_spelt_equally(written: str, kind: str, value: str) -> None:
+    assert any_subject(written) == Subject(SubjectKind(kind), value)
+
+
+@pytest.mark.parametrize(
+    "written",
+    ["", "ada", "@a.bv", "a b@a.bv", "ada@", "020 7946 0018", "http://", "a..bv"],
+)
+def test_what_is_none_of_them_is_refused(written: str) -> None:
+    with pytest.raises(InvalidSubject):
+        any_subject(written)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "ada@a.bv", "mailto:Ada@A.bv?subject=x", "write to ada@a.bv.Or call",
+        "ada [at] a [dot] bv", "ada(at)a.bv", "ada at a dot bv", "ada%40a.bv",
+        "<ada@a.bv>,bob@a.bv",
+    ],
+)  # fmt: skip
+def test_an_address_is_found_however_it_is_written(text: str) -> None:
+    spellings = {one for _, found in addresses_in(text) for one in found}
+
+    assert "ada@a.bv" in spellings
+    assert re.search(any_subject("ada@a.bv").pattern, text, re.IGNORECASE)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "+442079460018", "020 7946 0018", "+44 (0)20 7946-0018", "0044 20 7946 0018",
+        "Tel.: (020) 7946 0018, Fax", "tel:%2B442079460018",
+    ],
+)  # fmt: skip
+def test_a_number_is_found_however_it_is_written(text: str) -> None:
+    tails = {one for _, found in numbers_in(text) for one in found}
+
+    assert tail_of("+442079460018") in tails
+    assert re.search(any_subject("+442079460018").pattern, text)
+
+
+@pytest.mark.parametrize("text", ["xada@a.bv", "ada@a.bvx", "ada@b.bv", "ada@a.b"])
+def test_another_address_is_not_taken_for_it(text: str) -> None:
+    assert not re.search(any_subject("ada@a.bv").pattern, text, re.IGNORECASE)
+
+
+@pytest.mark.parametrize(
+    "killer", ["a" * 200_000, "@" * 200_000, "a@" * 100_000, "1" * 200_000, "a.b" * 70_000,
+               " at " * 50_000, "1 (" * 70_000, "a@a." * 50_000]
+)  # fmt: skip
+def test_no_text_takes_long_to_search(killer: str) -> None:
+    found = [*addresses_in(killer), *numbers_in(killer)]
+
+    assert len(found) < 100_000
