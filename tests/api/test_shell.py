@@ -118,7 +118,7 @@ async def test_it_refuses_to_start_without_its_system_user(
 
 
 async def test_an_unknown_address_is_a_problem(client: httpx.AsyncClient) -> None:
-    answer = await client.get("/nowhere")
+    answer = await client.get("/api/v3/nowhere")
 
     assert answer.status_code == 404
     assert answer.headers["content-type"] == "application/problem+json"
@@ -203,11 +203,11 @@ async def test_every_request_leaves_one_line_with_its_id(
     with structlog.testing.capture_logs(
         processors=[structlog.contextvars.merge_contextvars]
     ) as lines:
-        answer = await client.get("/nowhere")
+        answer = await client.get("/api/v3/nowhere")
 
     (line,) = [line for line in lines if line["event"] == "request.done"]
     assert line["request_id"] == answer.headers["x-request-id"]
-    assert (line["path"], line["status"]) == ("/nowhere", 404)
+    assert (line["path"], line["status"]) == ("/api/v3/nowhere", 404)
 
 
 async def test_the_reference_page_needs_nothing_from_elsewhere(

@@ -1,15 +1,18 @@
 """The application: put together here, and nowhere else."""
 
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from importlib.metadata import version
 
 import structlog
 from fastapi import FastAPI
+from fastapi.middleware.cors import CORSMiddleware
 
 from scrapersky.api import front, health, reference, stages
 from scrapersky.api.gateway.access import open_gate
+from scrapersky.api.gateway.address import parse_proxies
 from scrapersky.api.gateway.door import Door
+from scrapersky.api.gateway.secret import refuse_unsafe
 from scrapersky.api.gateway.tenancy import connect_as_api
 from scrapersky.api.problem import Problem, install_problems
 from scrapersky.api.request_log import RequestLog
@@ -20,6 +23,11 @@ from scrapersky.settings import Settings
 
 log = structlog.get_logger()
 
+OWN_HEADERS = ("Idempotency-Key", "If-Match", "X-API-Key", "X-Request-ID")
+TOLD_HEADERS = (
+    "ETag", "RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset", "Retry-After",
+    "X-Request-ID",
+)  # fmt: skip
 SYSTEM_POOL_SIZE = 3
 """Connections for what the gate, the stages' control and the health checks ask."""
 
@@ -37,29 +45,36 @@ def create_app(
     The stages and their scheduler start and stop with it. `world` stands in for the
     real one: the demo town, or a test's.
     """
+    refuse_unsafe(settings)
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-        engine = connect_as_api(target, pool_size=settings.database_pool_size)
-        system_engine = connect(target, name="scrapersky", pool_size=SYSTEM_POOL_SIZE)
-        try:
+        async with AsyncExitStack() as stack:
+            engine = connect_as_api(target, pool_size=settings.database_pool_size)
+            stack.push_async_callback(engine.dispose)
+            system_engine = connect(
+                target, name="scrapersky", pool_size=SYSTEM_POOL_SIZE
+            )
+            stack.push_async_callback(system_engine.dispose)
             await check_database(system_engine, settings.scheduler_system_user_id)
+            gate = await open_gate(settings, system_engine)
+            stack.push_async_callback(gate.close)
+            background = await stack.enter_async_context(
+                background_work(settings, target, world=world)
+            )
             app.state.settings = settings
-            app.state.gate = await open_gate(settings, system_engine)
-            async with background_work(settings, target, world=world) as background:
-                app.state.background = background
-                app.state.engine = engine
-                app.state.system_engine = system_engine
-                app.state.checks = {
-                    **health.database_checks(system_engine),
-                    **health.scheduler_checks(background.schedule),
-                }
-                log.info("application.started", database=str(target))
-                yield
-        finally:
-            await engine.dispose()
-            await system_engine.dispose()
-            log.info("application.stopped")
+            app.state.gate = gate
+            app.state.secret = gate.secret
+            app.state.background = background
+            app.state.engine = engine
+            app.state.system_engine = system_engine
+            app.state.checks = {
+                **health.database_checks(system_engine),
+                **health.scheduler_checks(background.schedule),
+            }
+            log.info("application.started", database=str(target))
+            yield
+        log.info("application.stopped")
 
     app = FastAPI(
         title="ScraperSky",
@@ -68,13 +83,24 @@ def create_app(
         lifespan=lifespan,
         docs_url=None,
         redoc_url=None,
+        openapi_url=None if settings.environment.is_deployed else "/openapi.json",
         responses={500: {"model": Problem, "description": "Our fault"}},
     )
     install_problems(app)
     app.include_router(health.router)
     app.include_router(stages.router)
-    app.include_router(reference.router)
+    if not settings.environment.is_deployed:
+        app.include_router(reference.router)
     front.serve_page(app)
-    app.add_middleware(Door)
+    app.add_middleware(Door, proxies=parse_proxies(settings.trusted_proxies))
+    if settings.cors_origins:
+        app.add_middleware(
+            CORSMiddleware,
+            allow_origins=settings.cors_origins,
+            allow_methods=["GET", "POST", "PATCH", "DELETE"],
+            allow_headers=["Authorization", "Content-Type", *OWN_HEADERS],
+            expose_headers=TOLD_HEADERS,
+            max_age=600,
+        )
     app.add_middleware(RequestLog)
     return app

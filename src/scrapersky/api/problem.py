@@ -1,5 +1,7 @@
 """Errors as RFC 9457 problem details: what happened, what to do, nothing from inside."""
 
+import math
+from collections.abc import Sequence
 from http import HTTPStatus
 from typing import Any
 
@@ -8,15 +10,20 @@ from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from pydantic import BaseModel, Field
+from sqlalchemy.exc import SQLAlchemyError
 from starlette.exceptions import HTTPException
 
-from scrapersky.errors import ScraperSkyError
+from scrapersky.api.refusal import explain
+from scrapersky.errors import NotAuthenticated, ScraperSkyError, TooManyRequests
 
 log = structlog.get_logger()
 
 MEDIA_TYPE = "application/problem+json"
 TYPE_PREFIX = "https://scrapersky.example/problems/"
 RETRY_LATER = {"Retry-After": "5"}
+MOST_ERRORS = 20
+LONGEST_NAME = 60
+LONGEST_PLACE = 200
 
 
 class Problem(BaseModel):
@@ -36,7 +43,21 @@ def install_problems(app: FastAPI) -> None:
     app.add_exception_handler(ScraperSkyError, on_foreseen)
     app.add_exception_handler(HTTPException, on_http)
     app.add_exception_handler(RequestValidationError, on_invalid)
+    app.add_exception_handler(SQLAlchemyError, on_database)
+    app.add_exception_handler(OSError, on_database)
     app.add_exception_handler(Exception, on_unforeseen)
+
+
+async def answer_to(request: Request, error: Exception) -> JSONResponse:
+    """Answer an error that was raised before any route was reached."""
+    match error:
+        case ScraperSkyError():
+            return await on_foreseen(request, error)
+        case HTTPException():
+            return await on_http(request, error)
+        case SQLAlchemyError() | OSError():
+            return await on_database(request, error)
+    return await on_unforeseen(request, error)
 
 
 def respond(
@@ -74,7 +95,14 @@ async def on_foreseen(request: Request, error: Exception) -> JSONResponse:
     status = error.status_code
     kind = kebab(type(error).__name__)
     if status < HTTPStatus.INTERNAL_SERVER_ERROR:
-        return respond(request, status, str(error), kind=kind, hint=error.hint)
+        return respond(
+            request,
+            status,
+            str(error),
+            kind=kind,
+            hint=error.hint,
+            headers=told_with(error),
+        )
     log.error("request.failed", error=str(error), kind=kind)
     # What went wrong inside names hosts and paths: the log has them, the caller not.
     return respond(
@@ -85,6 +113,23 @@ async def on_foreseen(request: Request, error: Exception) -> JSONResponse:
         hint="Try again in a moment; the server's log has the reason.",
         headers=RETRY_LATER if status == HTTPStatus.SERVICE_UNAVAILABLE else None,
     )
+
+
+def told_with(error: ScraperSkyError) -> dict[str, str] | None:
+    """Return the headers that HTTP asks for with an error."""
+    if isinstance(error, NotAuthenticated):
+        return {"WWW-Authenticate": 'Bearer realm="scrapersky"'}
+    if isinstance(error, TooManyRequests):
+        return {"Retry-After": str(math.ceil(error.retry_after.total_seconds()))}
+    return None
+
+
+async def on_database(request: Request, error: Exception) -> JSONResponse:
+    """Answer what the database says no to: busy, too slow, not to be kept."""
+    foreseen = explain(error)
+    if foreseen is None:
+        return await on_unforeseen(request, error)
+    return await on_foreseen(request, foreseen)
 
 
 async def on_http(request: Request, error: Exception) -> JSONResponse:
@@ -103,8 +148,8 @@ async def on_invalid(request: Request, error: Exception) -> JSONResponse:
     """Answer input that does not fit, naming each place, never echoing the value."""
     assert isinstance(error, RequestValidationError)  # noqa: S101 - registered for this type
     errors = [
-        {"where": ".".join(map(str, found["loc"])), "what": found["msg"]}
-        for found in error.errors()
+        {"where": place(found["loc"]), "what": found["msg"]}
+        for found in error.errors()[:MOST_ERRORS]
     ]
     return respond(
         request,
@@ -113,6 +158,12 @@ async def on_invalid(request: Request, error: Exception) -> JSONResponse:
         kind="invalid-input",
         errors=errors,
     )
+
+
+def place(steps: Sequence[object]) -> str:
+    """Write where something is wrong; the names may be the caller's own inventions."""
+    written = ".".join(str(step)[:LONGEST_NAME] for step in steps)
+    return written.encode("utf-8", "replace").decode()[:LONGEST_PLACE]
 
 
 async def on_unforeseen(request: Request, error: Exception) -> JSONResponse:

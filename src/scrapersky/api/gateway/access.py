@@ -1,57 +1,345 @@
 """The gate itself: finds out who a request comes from, or refuses it."""
 
-from dataclasses import dataclass
+import hmac
+import time
+from collections import OrderedDict
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import Final, Generic, TypeVar
 from uuid import UUID
 
 from fastapi import Request
-from sqlalchemy import select
+from sqlalchemy import exists, select
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from scrapersky.api.gateway.identity import Identity
+from scrapersky.api.gateway.credential import (
+    Account,
+    account_of_key,
+    account_of_session,
+    account_of_subject,
+    csrf_token,
+    digest,
+)
+from scrapersky.api.gateway.identity import Identity, Permission, Via
+from scrapersky.api.gateway.key_set import KeySet
+from scrapersky.api.gateway.limit import Limiter, refuse
 from scrapersky.api.gateway.local import (
+    SAFE_METHODS,
     is_from_this_machine,
     is_loopback,
     refuse_other_sites,
 )
-from scrapersky.errors import NotAuthenticated
+from scrapersky.api.gateway.password import Passwords
+from scrapersky.api.gateway.token import TokenRules, read_token
+from scrapersky.errors import (
+    ConfigurationError,
+    NotAllowed,
+    NotAuthenticated,
+)
+from scrapersky.kit.clock import Clock, utc_now
+from scrapersky.models import ApiKey, Installation, Tenant, User
 from scrapersky.models.status import Role
-from scrapersky.models.tenant import Tenant
 from scrapersky.settings import Settings
 
+COOKIE: Final = "scrapersky_session"
+CSRF_HEADER: Final = "x-csrf-token"
+REMEMBERED: Final = timedelta(seconds=10)
+"""How long a look-up is believed: a disabled user is out after that at the latest."""
+MOST_REMEMBERED: Final = 10_000
+TENANT_SHARE: Final = 4
+"""A tenant's callers together may ask as often as this many of them."""
 
-@dataclass(frozen=True, slots=True)
+
+Found = TypeVar("Found")
+
+
+class Remembered(Generic[Found]):
+    """What was looked up a moment ago; what was not found is asked for again."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._kept: OrderedDict[bytes, tuple[float, Found]] = OrderedDict()
+
+    async def get(
+        self, key: bytes, look_up: Callable[[], Awaitable[Found | None]]
+    ) -> Found | None:
+        """Return what is known under a key, from memory if it is fresh."""
+        now = self._clock()
+        kept = self._kept.get(key)
+        if kept is not None and now - kept[0] < REMEMBERED.total_seconds():
+            return kept[1]
+        found = await look_up()
+        self._kept.pop(key, None)
+        if found is not None:
+            self._kept[key] = (now, found)
+        while len(self._kept) > MOST_REMEMBERED:
+            self._kept.popitem(last=False)
+        return found
+
+    def clear(self) -> None:
+        """Forget everything."""
+        self._kept.clear()
+
+
+@dataclass(slots=True)
 class Gate:
     """What the gate knows of this installation."""
 
+    engine: AsyncEngine
     home_tenant: UUID
     home_name: str
-    is_local: bool
+    secret: bytes
+    may_be_local: bool
+    session_life: timedelta
+    rules: TokenRules | None
+    callers: Limiter
+    tenants: Limiter
+    failures: Limiter
+    """By address: whoever guesses credentials is told to wait, not what is wrong."""
+    logins: Limiter
+    """By account: a password is not tried out, from however many addresses."""
+    passwords: Passwords = field(default_factory=Passwords)
+    clock: Clock = utc_now
+    _known: Remembered[Account] = field(default_factory=Remembered)
+    _has_people: Remembered[bool] = field(default_factory=Remembered)
 
     async def identify(self, request: Request) -> Identity:
         """Return who is asking; raise NotAuthenticated if nobody we know."""
-        if self.is_local and is_from_this_machine(request):
+        known = getattr(request.state, "who", None)
+        if isinstance(known, Identity):
+            return known
+        who = await self._recognise(request)
+        request.state.who = who
+        return who
+
+    def forget(self) -> None:
+        """Look everyone up anew: someone's rights have changed."""
+        self._known.clear()
+        self._has_people.clear()
+
+    def spend(self, who: Identity) -> dict[str, str]:
+        """Count one request against what the caller may; return the headers to tell.
+
+        Keys of one person share what that person has: making more keys gains nothing.
+        """
+        if who.via == "local":
+            return {}
+        caller = str(who.user_id or who.credential)
+        mine = self.callers.take(f"{who.tenant_id}:{caller}")
+        all_of_us = self.tenants.take(str(who.tenant_id))
+        if not mine.is_granted or not all_of_us.is_granted:
+            allowance = all_of_us if mine.is_granted else mine
+            raise refuse(allowance, "You are asking faster than you may.")
+        return mine.headers()
+
+    async def close(self) -> None:
+        """Close the connection to the issuer of tokens."""
+        if self.rules is not None and self.rules.keys is not None:
+            await self.rules.keys.close()
+
+    async def _recognise(self, request: Request) -> Identity:
+        authorization = request.headers.getlist("authorization")
+        keys = request.headers.getlist("x-api-key")
+        if len(authorization) + len(keys) > 1:
+            raise self._failed(request, "More than one credential was sent.")
+        if authorization:
+            scheme, _, value = authorization[0].partition(" ")
+            if scheme.lower() != "bearer":
+                raise self._failed(request, "Only Bearer tokens are taken.")
+            return await self._by_header(request, value.strip())
+        if keys:
+            return await self._by_header(request, keys[0].strip())
+        session = request.cookies.get(COOKIE)
+        if session:
+            who = await self._by_session(request, session)
+            if who is not None:
+                return who
+        if await self.is_local(request):
             refuse_other_sites(request)
-            return Identity(
-                tenant_id=self.home_tenant,
-                tenant_name=self.home_name,
-                user_id=None,
-                name="this machine",
-                role=Role.ADMIN,
-                via="local",
-                is_operator=True,
-                credential="local",
-            )
+            return self._local()
         raise NotAuthenticated(
             "This needs a login, an access token or an API key.",
             hint="Send `Authorization: Bearer ...`, or log in with POST /api/v3/session.",
         )
 
+    async def is_local(self, request: Request) -> bool:
+        """Tell whether a request is let in because it was sent at this machine."""
+        if not self.may_be_local or not is_from_this_machine(request):
+            return False
+        return not await self._has_people.get(b"", self._anyone_with_password)
+
+    async def _by_header(self, request: Request, secret: str) -> Identity:
+        if secret.startswith("ssk_"):
+            found = await self._known.get(
+                digest(secret), lambda: account_of_key(self.engine, secret)
+            )
+            if found is None:
+                raise self._failed(request, "The API key is not good here.")
+            return self._identity(found, "key", secret[:14])
+        if self.rules is None:
+            raise self._failed(request, "Access tokens are not set up here.")
+        try:
+            token = await read_token(self.rules, secret, self.clock())
+        except NotAuthenticated as error:
+            raise self._failed(request, str(error)) from None
+        found = await self._known.get(
+            token.digest,
+            lambda: account_of_subject(self.engine, token.subject, token.digest),
+        )
+        if found is None or token.tenant_id not in {None, found.tenant_id}:
+            raise self._failed(request, "The access token is not good here.")
+        request.state.token = token
+        return self._identity(found, "token", token.subject)
+
+    async def _by_session(self, request: Request, session: str) -> Identity | None:
+        found = await self._known.get(
+            digest(session), lambda: account_of_session(self.engine, session)
+        )
+        if found is None:
+            return None
+        sent = request.headers.get(CSRF_HEADER, "")
+        if request.method not in SAFE_METHODS and not hmac.compare_digest(
+            sent.encode(), csrf_token(session).encode()
+        ):
+            raise NotAllowed(
+                "The page did not send its token along, as a login by cookie asks.",
+                hint="Send X-CSRF-Token with the csrf_token of GET /api/v3/session.",
+            )
+        if request.headers.get("sec-fetch-site") == "cross-site":
+            raise NotAllowed("Another web page sent this request.")
+        request.state.session = session
+        return self._identity(found, "session", str(found.user_id))
+
+    def _identity(self, account: Account, via: Via, credential: str) -> Identity:
+        is_home_admin = (
+            account.tenant_id == self.home_tenant and account.role is Role.ADMIN
+        )
+        scopes = account.scopes
+        return Identity(
+            tenant_id=account.tenant_id,
+            tenant_name=account.tenant_name,
+            user_id=account.user_id,
+            name=account.name,
+            email=account.email,
+            role=account.role,
+            via=via,
+            scopes=scopes,
+            is_operator=is_home_admin
+            and (scopes is None or Permission.OPERATE in scopes),
+            credential=credential,
+            expires_at=account.expires_at,
+        )
+
+    def _local(self) -> Identity:
+        return Identity(
+            tenant_id=self.home_tenant,
+            tenant_name=self.home_name,
+            user_id=None,
+            name="this machine",
+            role=Role.ADMIN,
+            via="local",
+            is_operator=True,
+            credential="local",
+        )
+
+    def _failed(self, request: Request, why: str) -> Exception:
+        allowance = self.failures.take(address_of(request))
+        if not allowance.is_granted:
+            return refuse(allowance, "Too many wrong credentials came from here.")
+        return NotAuthenticated(why, hint="Check the credential, or get a new one.")
+
+    async def _anyone_with_password(self) -> bool:
+        return await anyone_with_password(self.engine)
+
+
+def address_of(request: Request) -> str:
+    """Return where a request came from, as the door has found out."""
+    return str(getattr(request.state, "address", "unknown"))
+
+
+async def anyone_with_password(engine: AsyncEngine) -> bool:
+    """Tell whether anyone can log in."""
+    people = (
+        exists()
+        .where(User.password_hash.is_not(None))
+        .where(User.disabled_at.is_(None), User.is_system.is_(False))
+    )
+    async with engine.connect() as connection:
+        return bool(await connection.scalar(select(people)))
+
+
+async def any_key(engine: AsyncEngine) -> bool:
+    """Tell whether any API key is good."""
+    async with engine.connect() as connection:
+        keys = exists().where(ApiKey.revoked_at.is_(None))
+        return bool(await connection.scalar(select(keys)))
+
 
 async def open_gate(settings: Settings, engine: AsyncEngine) -> Gate:
     """Read what the gate must know before the first request."""
+    await refuse_open_house(settings, engine)
     oldest = select(Tenant.id, Tenant.name).order_by(Tenant.created_at, Tenant.id)
     async with engine.connect() as connection:
         home = (await connection.execute(oldest.limit(1))).one()
+        secret = await connection.scalar(select(Installation.secret))
+    rate, burst = settings.api_rate_per_second, settings.api_rate_burst
     return Gate(
-        home_tenant=home.id, home_name=home.name, is_local=is_loopback(settings.host)
+        engine=engine,
+        home_tenant=home.id,
+        home_name=home.name,
+        secret=bytes(secret or b""),
+        may_be_local=may_be_local(settings),
+        session_life=timedelta(hours=settings.session_hours),
+        rules=token_rules(settings),
+        callers=Limiter(burst=burst, per_second=rate),
+        tenants=Limiter(burst=burst * TENANT_SHARE, per_second=rate * TENANT_SHARE),
+        failures=Limiter(burst=100, per_second=0.5),
+        logins=Limiter(burst=10, per_second=1 / 30),
+    )
+
+
+def may_be_local(settings: Settings) -> bool:
+    """Tell whether this installation may trust whoever sits at its machine."""
+    return (
+        settings.local_access
+        and is_loopback(settings.host)
+        and not settings.environment.is_deployed
+        and settings.jwt_secret is None
+        and settings.jwt_jwks_url is None
+    )
+
+
+async def refuse_open_house(settings: Settings, engine: AsyncEngine) -> None:
+    """Raise if the application would listen where nobody could ever log in."""
+    if may_be_local(settings) or settings.jwt_secret or settings.jwt_jwks_url:
+        return
+    if await anyone_with_password(engine) or await any_key(engine):
+        return
+    where = (
+        f"HOST={settings.host}"
+        if not is_loopback(settings.host)
+        else f"ENVIRONMENT={settings.environment}"
+        if settings.environment.is_deployed
+        else "LOCAL_ACCESS=false"
+    )
+    raise ConfigurationError(
+        f"{where} asks for credentials, and nobody has any yet.",
+        hint="Make the first admin with `scrapersky user create YOU@EXAMPLE.COM --role "
+        "admin`, or set JWT_SECRET or JWT_JWKS_URL (docs/how-to/let-people-in.md).",
+    )
+
+
+def token_rules(settings: Settings) -> TokenRules | None:
+    """Return which access tokens are good here, if any."""
+    if settings.jwt_secret is None and settings.jwt_jwks_url is None:
+        return None
+    secret, url = settings.jwt_secret, settings.jwt_jwks_url
+    return TokenRules(
+        audience=settings.jwt_audience or "",
+        issuer=settings.jwt_issuer or "",
+        algorithms=frozenset(settings.jwt_algorithms),
+        longest_life=timedelta(minutes=settings.jwt_max_lifetime_minutes),
+        secret=secret.get_secret_value().encode() if secret else None,
+        keys=KeySet(url, user_agent=settings.user_agent) if url else None,
     )

@@ -23,7 +23,7 @@ class Allowed:
         """Return who is asking, with their rows in sight, or raise why not."""
         gate: Gate = request.app.state.gate
         identity = await gate.identify(request)
-        request.state.identity = identity
+        request.state.answer_headers = gate.spend(identity)
         if not identity.may(self.permission):
             raise NotAllowed(
                 f"This needs the permission '{self.permission}', which "

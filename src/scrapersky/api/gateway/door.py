@@ -1,20 +1,204 @@
 """The door every request comes through before anyone asks who it is."""
 
-from starlette.types import ASGIApp, Receive, Scope, Send
+import asyncio
+import re
+from dataclasses import dataclass, field
+from typing import Final
+from urllib.parse import parse_qsl
 
-from scrapersky.api.gateway.tenancy import TENANT
+from fastapi import FastAPI, Request
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.requests import ClientDisconnect
+from starlette.responses import Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from scrapersky.api.gateway.address import Networks, client_address, scheme_of
+from scrapersky.api.gateway.body import (
+    USUAL_LIMIT,
+    Counted,
+    Replayed,
+    check_headers,
+    check_json,
+    read_whole,
+)
+from scrapersky.api.gateway.header import harden
+from scrapersky.api.gateway.idempotency import (
+    HEADER,
+    Errand,
+    Hashed,
+    Recorded,
+    key_of,
+)
+from scrapersky.api.gateway.route import large_routes
+from scrapersky.api.gateway.tenancy import TENANT, acting_for
+from scrapersky.api.problem import answer_to
+from scrapersky.errors import (
+    AddressTooLong,
+    MalformedRequest,
+    NotStorable,
+    ScraperSkyError,
+)
+
+LONGEST_QUERY: Final = 16_384
+LONGEST_PATH: Final = 2_048
+MOST_HEADERS: Final = 100
+MOST_PARAMETERS: Final = 200
+SECRET_PARAMETERS: Final = frozenset(
+    {"access_token", "api_key", "apikey", "auth", "authorization", "bearer", "jwt",
+     "password", "token", "x-api-key"}
+)  # fmt: skip
+WITH_BODY: Final = frozenset({"POST", "PUT", "PATCH", "DELETE"})
 
 
+@dataclass(slots=True)
 class Door:
-    """Middleware that gives every request a clean start: no tenant until it has one."""
+    """Middleware: a clean start, bounds on what comes in, headers on what goes out."""
 
-    def __init__(self, app: ASGIApp) -> None:
-        self.app = app
+    app: ASGIApp
+    proxies: Networks = ()
+    _limits: list[tuple[re.Pattern[str], tuple[str, ...], int]] | None = field(
+        default=None, init=False
+    )
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Handle one request."""
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        # Whoever handled the last request in this context left nothing behind.
         before = TENANT.set(None)
         try:
-            await self.app(scope, receive, send)
+            await self._handle(scope, receive, send)
         finally:
             TENANT.reset(before)
+
+    async def _handle(self, scope: Scope, receive: Receive, send: Send) -> None:
+        state = scope.setdefault("state", {})
+        state["address"] = client_address(scope, self.proxies)
+        scope["scheme"] = scheme_of(scope, self.proxies)
+        is_begun = False
+
+        async def answer(message: Message) -> None:
+            nonlocal is_begun
+            if message["type"] == "http.response.start":
+                is_begun = True
+                headers = MutableHeaders(scope=message)
+                harden(headers, scope["path"], is_secure=scope["scheme"] == "https")
+                for name, value in state.get("answer_headers", {}).items():
+                    headers[name] = value
+            await send(message)
+
+        try:
+            check_address(scope)
+            await self._let_in(scope, receive, answer)
+        except ClientDisconnect:
+            return
+        except Exception as error:
+            if is_begun:
+                raise
+            response = await answer_to(Request(scope), error)
+            await response(scope, receive, answer)
+
+    async def _let_in(self, scope: Scope, receive: Receive, send: Send) -> None:
+        headers = Headers(scope=scope)
+        large = self._large_limit(scope)
+        most = large or USUAL_LIMIT
+        check_headers(headers, most)
+        receive = Counted(receive, most)
+        if large is None and scope["method"] in WITH_BODY:
+            body = await read_whole(receive)
+            if scope["path"].startswith("/api/"):
+                await check_json(headers, body)
+            receive = Replayed(body, receive)
+        if scope["method"] == "POST" and HEADER in headers:
+            await self._once(scope, receive, send)
+        else:
+            await self.app(scope, receive, send)
+
+    async def _once(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Let a request with an Idempotency-Key have its effect once."""
+        key = key_of(Headers(scope=scope)[HEADER])
+        request = Request(scope)
+        try:
+            who = await request.app.state.gate.identify(request)
+        except ScraperSkyError:
+            # Whoever is not let in has no keys; the route says why.
+            await self.app(scope, receive, send)
+            return
+        query = scope.get("query_string", b"").decode("latin-1")
+        errand = Errand(
+            request.app.state.engine, who.tenant_id, f"POST {scope['path']}", key
+        )
+        hashed = Hashed(receive, f"{who.user_id} {query}\n")
+        with acting_for(who.tenant_id):
+            before = await errand.begin()
+            if before is not None:
+                await hashed.drain()
+                await errand.refuse_other(hashed.fingerprint())
+                again = Response(
+                    before.body, before.status, media_type=before.media_type
+                )
+                again.headers["Idempotency-Replayed"] = "true"
+                await again(scope, receive, send)
+                return
+            recorded = Recorded(send)
+            try:
+                await self.app(scope, hashed, recorded)
+            finally:
+                is_kept = not scope["state"].get("holds_secret", False)
+                await asyncio.shield(
+                    errand.finish(
+                        recorded.answer(), hashed.fingerprint(), is_kept=is_kept
+                    )
+                )
+
+    def _large_limit(self, scope: Scope) -> int | None:
+        """Return how much a route takes that is marked for more than usual."""
+        if self._limits is None:
+            app: FastAPI = scope["app"]
+            self._limits = list(large_routes(app))
+        for pattern, methods, most in self._limits:
+            if scope["method"] in methods and pattern.match(scope["path"]):
+                return most
+        return None
+
+
+def check_address(scope: Scope) -> None:
+    """Raise on addresses and headers that no honest caller sends."""
+    query: bytes = scope.get("query_string", b"")
+    if len(query) > LONGEST_QUERY or len(scope["path"]) > LONGEST_PATH:
+        raise AddressTooLong(
+            f"The query is longer than {LONGEST_QUERY:,} bytes.",
+            hint="Send fewer filters, or ids in the body.",
+        )
+    if len(scope["headers"]) > MOST_HEADERS:
+        raise MalformedRequest(f"The request has more than {MOST_HEADERS} headers.")
+    if "\x00" in scope["path"]:
+        raise NotStorable("The address holds the character NUL.")
+    if query:
+        check_query(query)
+
+
+def check_query(query: bytes) -> None:
+    """Raise on a query with secrets, or with what no database keeps."""
+    try:
+        pairs = parse_qsl(
+            query.decode(),
+            keep_blank_values=True,
+            max_num_fields=MOST_PARAMETERS,
+            errors="strict",
+        )
+    except ValueError:
+        raise NotStorable(
+            "The query is not UTF-8, or has too many parts.",
+            hint=f"At most {MOST_PARAMETERS} parameters, each percent-encoded UTF-8.",
+        ) from None
+    for name, value in pairs:
+        if name.lower() in SECRET_PARAMETERS:
+            raise MalformedRequest(
+                f"A secret does not belong into an address: '{name}'.",
+                hint="Send it as `Authorization: Bearer ...`. Addresses are kept in "
+                "logs and histories: make a new secret.",
+            )
+        if "\x00" in name or "\x00" in value:
+            raise NotStorable("The query holds the character NUL.")

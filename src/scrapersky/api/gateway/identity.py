@@ -1,6 +1,7 @@
 """Who is asking, and what that allows."""
 
 from dataclasses import dataclass
+from datetime import datetime
 from enum import StrEnum
 from typing import Final, Literal
 from uuid import UUID
@@ -42,6 +43,8 @@ class Identity:
     """What a key is limited to; None is no limit beyond the role."""
     is_operator: bool = False
     """Admin of the installation's own tenant: may do what touches all tenants."""
+    expires_at: datetime | None = None
+    """When the credential ends, where it does."""
     credential: str = ""
     """Which key, session or token it was, without being the secret."""
 

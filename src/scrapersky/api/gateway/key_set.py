@@ -1,0 +1,106 @@
+"""The public keys of whoever issues access tokens, fetched seldom and kept."""
+
+import asyncio
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any, Final
+
+import structlog
+from jwt import PyJWK
+from jwt.exceptions import PyJWTError
+
+from scrapersky.errors import ScraperSkyError
+from scrapersky.providers.client import Client, Patience, Request
+
+log = structlog.get_logger()
+
+FRESH: Final = timedelta(minutes=10)
+SOONEST_AGAIN: Final = timedelta(seconds=30)
+"""Between two fetches, however many tokens name keys that nobody has."""
+MOST_KEYS: Final = 50
+PATIENCE: Final = Patience(
+    timeout=timedelta(seconds=5),
+    connect_timeout=timedelta(seconds=3),
+    max_bytes=262_144,
+    tries=1,
+)
+KINDS: Final = {"RS": "RSA", "PS": "RSA", "ES": "EC", "Ed": "OKP"}
+
+
+class KeySet:
+    """The keys at one address; if it is down, the last ones seen stay good."""
+
+    def __init__(
+        self, url: str, *, user_agent: str, clock: Callable[[], float] | None = None
+    ) -> None:
+        self._url = url
+        self._client = Client("JWKS", user_agent=user_agent, patience=PATIENCE)
+        self._keys: dict[str | None, PyJWK] = {}
+        self._fetched = -float("inf")
+        self._asked = -float("inf")
+        self._lock = asyncio.Lock()
+        self._clock = clock
+
+    async def close(self) -> None:
+        """Close the connection to the issuer."""
+        await self._client.close()
+
+    async def find(self, name: object, algorithm: str) -> Any | None:  # noqa: ANN401 - a key of any algorithm
+        """Return the key of this name if it fits the algorithm, else None."""
+        wanted = name if isinstance(name, str) else None
+        if self._is_stale() or wanted not in self._keys:
+            await self._refresh(wanted)
+        if wanted is None and len(self._keys) == 1:
+            wanted = next(iter(self._keys))
+        found = self._keys.get(wanted)
+        if found is None or not fits(found, algorithm):
+            return None
+        return found.key
+
+    def _now(self) -> float:
+        return (self._clock or asyncio.get_running_loop().time)()
+
+    def _is_stale(self) -> bool:
+        return self._now() - self._fetched > FRESH.total_seconds()
+
+    async def _refresh(self, wanted: str | None) -> None:
+        async with self._lock:
+            if not self._is_stale() and wanted in self._keys:
+                return
+            if self._now() - self._asked < SOONEST_AGAIN.total_seconds():
+                return
+            self._asked = self._now()
+            try:
+                request = Request("GET", self._url, what="the signing keys")
+                answer = await self._client.ask(request)
+                if answer.status == 200 and answer.is_json:  # noqa: PLR2004
+                    self._keys = read_keys(answer.data)
+                    self._fetched = self._now()
+                    return
+                log.warning("jwks.refused", status=answer.status)
+            except ScraperSkyError as error:
+                log.warning("jwks.unreachable", why=str(error))
+
+
+def read_keys(document: object) -> dict[str | None, PyJWK]:
+    """Read the keys we can use; one that cannot be read does not spoil the others."""
+    found: dict[str | None, PyJWK] = {}
+    listed = document.get("keys") if isinstance(document, dict) else None
+    for entry in (listed if isinstance(listed, list) else [])[:MOST_KEYS]:
+        if not isinstance(entry, dict) or entry.get("use", "sig") != "sig":
+            continue
+        # A shared secret has no place in a published list.
+        if entry.get("kty") not in set(KINDS.values()):
+            continue
+        name = entry.get("kid")
+        try:
+            found[name if isinstance(name, str) else None] = PyJWK(entry)
+        except (PyJWTError, ValueError, TypeError, KeyError):
+            log.warning("jwks.key_unreadable")
+    return found
+
+
+def fits(key: PyJWK, algorithm: str) -> bool:
+    """Tell whether a key is of the kind an algorithm works with."""
+    declared = key._jwk_data.get("alg", algorithm)  # noqa: SLF001 - what the issuer wrote
+    return declared == algorithm and key.key_type == KINDS.get(algorithm[:2])

@@ -1,0 +1,81 @@
+"""What the database's errors mean to a caller."""
+
+from asyncpg import PostgresError
+from asyncpg.exceptions import InterfaceError
+from sqlalchemy.exc import DBAPIError
+from sqlalchemy.exc import TimeoutError as PoolTimeout
+
+from scrapersky.errors import (
+    DatabaseBusy,
+    DatabaseUnreachable,
+    ForeignReference,
+    NotStorable,
+    QueryTooSlow,
+    RecordConflict,
+    ScraperSkyError,
+)
+
+POLICY = "row-level security"
+NO_MORE_TIME = ("57014", "55P03")
+UNIQUE = ("23505", "23P01")
+REFERENCE = ("23503",)
+SERIALIZATION = ("40001", "40P01")
+OUT_OF_REACH = ("57P01", "57P02", "57P03", "53300", "53400")
+VALUE_CLASSES = ("22",)
+CHECK = ("23502", "23514")
+CONNECTION_CLASS = "08"
+
+
+def explain(error: Exception) -> ScraperSkyError | None:
+    """Translate what the database refused; None if it is a bug of ours."""
+    if isinstance(error, PoolTimeout):
+        return DatabaseBusy("Every connection to the database is in use.")
+    cause = error.orig if isinstance(error, DBAPIError) else error
+    code = getattr(cause, "sqlstate", None)
+    if isinstance(code, str):
+        return explain_code(code, str(cause))
+    source = getattr(cause, "__cause__", None) or cause
+    if isinstance(source, PostgresError):
+        return explain_code(source.sqlstate or "", str(source))
+    if isinstance(source, TimeoutError):
+        return QueryTooSlow("The database did not answer in time.")
+    if isinstance(source, OSError):
+        return DatabaseUnreachable("The database does not answer.")
+    if isinstance(source, InterfaceError):
+        return explain_interface(source)
+    return None
+
+
+def explain_code(code: str, said: str) -> ScraperSkyError | None:
+    """Translate one of PostgreSQL's codes."""
+    if code in NO_MORE_TIME:
+        return QueryTooSlow("The question takes longer than one may.")
+    if code in UNIQUE:
+        return RecordConflict(
+            "There is such a record already.", hint="Read it, and change that one."
+        )
+    if code in REFERENCE or (code == "42501" and POLICY in said):
+        return ForeignReference(
+            "The request refers to something that does not exist.",
+            hint="Check the ids in the request.",
+        )
+    if code in SERIALIZATION:
+        return DatabaseBusy("Others are changing the same records.")
+    if code in OUT_OF_REACH or code.startswith(CONNECTION_CLASS):
+        return DatabaseUnreachable("The database does not answer.")
+    if code in CHECK or code.startswith(VALUE_CLASSES):
+        return NotStorable(
+            "A value in the request cannot be kept.",
+            hint="Check for characters such as NUL, and for numbers out of range.",
+        )
+    return None
+
+
+def explain_interface(error: InterfaceError) -> ScraperSkyError | None:
+    """Translate what the driver refused before the database saw it."""
+    said = str(error)
+    if "connection" in said and ("closed" in said or "not" in said):
+        return DatabaseUnreachable("The database does not answer.")
+    if "invalid input for query argument" in said:
+        return NotStorable("A value in the request cannot be kept.")
+    return None
