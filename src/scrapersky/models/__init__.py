@@ -27,6 +27,7 @@ from scrapersky.models.schedule import SchedulerRun
 from scrapersky.models.sitemap_file import SitemapFile
 from scrapersky.models.suppression import Suppression, SuppressionKey
 from scrapersky.models.tenant import ApiKey, Tenant, User
+from scrapersky.models.view import SavedView
 
 METADATA = (Base.metadata, engine_tables)
 """Every table this code expects in the database."""
@@ -56,6 +57,7 @@ __all__ = [
     "PlaceSearch",
     "PlaceSearchHit",
     "RevokedToken",
+    "SavedView",
     "SchedulerRun",
     "SelectionRule",
     "SitemapFile",

@@ -1,6 +1,8 @@
 """Who changed what, and when; written once, never changed."""
 
-from sqlalchemy import Index
+from uuid import UUID
+
+from sqlalchemy import Index, text
 from sqlalchemy.orm import Mapped, mapped_column
 
 from scrapersky.models.base import Base, Json, OwnedRecord
@@ -12,6 +14,11 @@ class AuditEntry(OwnedRecord, Base):
     __tablename__ = "audit_log"
     __table_args__ = (
         Index("ix_audit_log_tenant_id_created_at", "tenant_id", "created_at"),
+        Index(
+            "ix_audit_log_record_id",
+            "record_id",
+            postgresql_where=text("record_id IS NOT NULL"),
+        ),
     )
 
     actor: Mapped[str]
@@ -19,3 +26,5 @@ class AuditEntry(OwnedRecord, Base):
     subject: Mapped[str]
     details: Mapped[Json | None]
     request_id: Mapped[str | None] = mapped_column()
+    record_id: Mapped[UUID | None]
+    """The one record it was about, if it was one."""

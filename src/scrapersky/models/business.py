@@ -8,7 +8,7 @@ from sqlalchemy.dialects.postgresql import ARRAY
 from sqlalchemy.orm import Mapped, mapped_column
 
 from scrapersky.engine import queue_index
-from scrapersky.models.base import ERROR_LIMIT, Base, Json, OwnedRecord
+from scrapersky.models.base import ERROR_LIMIT, Base, Json, OwnedRecord, list_indexes
 from scrapersky.models.status import (
     CURATION_STATUS,
     DOMAIN_EXTRACTION_STATUS,
@@ -23,7 +23,8 @@ class LocalBusiness(OwnedRecord, Base):
     __tablename__ = "local_businesses"
     __table_args__ = (
         UniqueConstraint("tenant_id", "place_id"),
-        Index("ix_local_businesses_tenant_id_status", "tenant_id", "status"),
+        *list_indexes("local_businesses", "status"),
+        Index("ix_local_businesses_by_name", "tenant_id", "name", "id"),
         Index(
             "ix_local_businesses_expires_at",
             "expires_at",

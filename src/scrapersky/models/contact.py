@@ -9,7 +9,7 @@ from sqlalchemy.orm import Mapped, mapped_column
 
 from scrapersky.engine import queue_index
 from scrapersky.kit.email_type import EmailType
-from scrapersky.models.base import ERROR_LIMIT, Base, Json, OwnedRecord
+from scrapersky.models.base import ERROR_LIMIT, Base, Json, OwnedRecord, list_indexes
 from scrapersky.models.status import (
     CONTACT_CURATION_STATUS,
     CONTACT_PROCESSING_STATUS,
@@ -41,11 +41,8 @@ class Contact(OwnedRecord, Base):
             unique=True,
             postgresql_where=text("email IS NULL"),
         ),
-        Index(
-            "ix_contacts_tenant_id_contact_curation_status",
-            "tenant_id",
-            "contact_curation_status",
-        ),
+        *list_indexes("contacts", "contact_curation_status"),
+        Index("ix_contacts_by_confidence", "tenant_id", "confidence", "id"),
         Index("ix_contacts_tenant_id_email", "tenant_id", "email"),
         Index("ix_contacts_tenant_id_phone", "tenant_id", "phone"),
         CheckConstraint("num_nonnulls(email, phone) >= 1", name="reachable"),

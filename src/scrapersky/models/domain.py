@@ -1,11 +1,11 @@
 """WF3 and WF4: a registrable domain and what its home page tells."""
 
-from sqlalchemy import Index, SmallInteger, String, Text, UniqueConstraint, text
+from sqlalchemy import SmallInteger, String, Text, UniqueConstraint, text
 from sqlalchemy.dialects.postgresql import ARRAY
 from sqlalchemy.orm import Mapped, mapped_column
 
 from scrapersky.engine import queue_index
-from scrapersky.models.base import ERROR_LIMIT, Base, Json, OwnedRecord
+from scrapersky.models.base import ERROR_LIMIT, Base, Json, OwnedRecord, list_indexes
 from scrapersky.models.status import (
     CURATION_STATUS,
     DOMAIN_STATUS,
@@ -22,11 +22,7 @@ class Domain(OwnedRecord, Base):
     __tablename__ = "domains"
     __table_args__ = (
         UniqueConstraint("tenant_id", "domain"),
-        Index(
-            "ix_domains_tenant_id_sitemap_curation_status",
-            "tenant_id",
-            "sitemap_curation_status",
-        ),
+        *list_indexes("domains", "sitemap_curation_status"),
     )
 
     domain: Mapped[str]

@@ -38,6 +38,8 @@ class Page(OwnedRecord, Base):
             "tenant_id",
             "page_curation_status",
         ),
+        # Imports write a million of them: one index for all lists must do.
+        Index("ix_pages_by_time", "tenant_id", "updated_at", "id"),
     )
 
     domain_id: Mapped[UUID] = mapped_column(

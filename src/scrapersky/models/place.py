@@ -7,7 +7,7 @@ from sqlalchemy.dialects.postgresql import ARRAY
 from sqlalchemy.orm import Mapped, mapped_column
 
 from scrapersky.engine import queue_index
-from scrapersky.models.base import ERROR_LIMIT, Base, Json, OwnedRecord
+from scrapersky.models.base import ERROR_LIMIT, Base, Json, OwnedRecord, list_indexes
 from scrapersky.models.status import (
     CURATION_STATUS,
     DEEP_SCAN_STATUS,
@@ -22,7 +22,9 @@ class Place(OwnedRecord, Base):
     __tablename__ = "places_staging"
     __table_args__ = (
         UniqueConstraint("tenant_id", "source", "source_place_id"),
-        Index("ix_places_staging_tenant_id_status", "tenant_id", "status"),
+        *list_indexes("places_staging", "status"),
+        Index("ix_places_staging_by_name", "tenant_id", "name", "id"),
+        Index("ix_places_staging_by_rating", "tenant_id", "rating", "id"),
         Index(
             "ix_places_staging_expires_at",
             "expires_at",

@@ -5,7 +5,7 @@ from decimal import Decimal
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import ForeignKey, Numeric, String, text
+from sqlalchemy import ForeignKey, Index, Numeric, String, text
 from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.orm import Mapped, mapped_column
 
@@ -18,6 +18,9 @@ class PlaceSearch(OwnedRecord, Base):
     """One search of a source for businesses of a kind in an area."""
 
     __tablename__ = "place_searches"
+    __table_args__ = (
+        Index("ix_place_searches_by_time", "tenant_id", "updated_at", "id"),
+    )
 
     business_type: Mapped[str]
     location: Mapped[str | None]
@@ -62,3 +65,5 @@ class PlaceSearchHit(Base):
         ForeignKey("tenants.id", ondelete="CASCADE")
     )
     found_at: Mapped[datetime] = mapped_column(server_default=text("clock_timestamp()"))
+    facts_hash: Mapped[str | None]
+    """What the place looked like to this search, to tell the next one what changed."""

@@ -3,11 +3,11 @@
 from datetime import datetime
 from uuid import UUID
 
-from sqlalchemy import ForeignKey, Index, SmallInteger, String, UniqueConstraint, text
+from sqlalchemy import ForeignKey, SmallInteger, String, UniqueConstraint, text
 from sqlalchemy.orm import Mapped, mapped_column
 
 from scrapersky.engine import queue_index
-from scrapersky.models.base import ERROR_LIMIT, Base, Json, OwnedRecord
+from scrapersky.models.base import ERROR_LIMIT, Base, Json, OwnedRecord, list_indexes
 from scrapersky.models.status import (
     CURATION_STATUS,
     SITEMAP_FILE_STATUS,
@@ -24,11 +24,7 @@ class SitemapFile(OwnedRecord, Base):
     __tablename__ = "sitemap_files"
     __table_args__ = (
         UniqueConstraint("domain_id", "url"),
-        Index(
-            "ix_sitemap_files_tenant_id_deep_scrape_curation_status",
-            "tenant_id",
-            "deep_scrape_curation_status",
-        ),
+        *list_indexes("sitemap_files", "deep_scrape_curation_status"),
     )
 
     domain_id: Mapped[UUID] = mapped_column(
