@@ -19,7 +19,6 @@ from scrapersky.models.curation import (
 )
 from scrapersky.models.domain import Domain
 from scrapersky.models.host import Host, HostOutcome, HostRobots
-from scrapersky.models.live import LIVE
 from scrapersky.models.page import Page
 from scrapersky.models.place import Place
 from scrapersky.models.place_search import PlaceSearch, PlaceSearchHit
@@ -33,7 +32,6 @@ METADATA = (Base.metadata, engine_tables)
 """Every table this code expects in the database."""
 
 __all__ = [
-    "LIVE",
     "METADATA",
     "ApiKey",
     "AuditEntry",
