@@ -6,6 +6,7 @@ from alembic import op
 revision = "0007_operations"
 down_revision = "0006_gateway"
 
+
 def upgrade() -> None:
     op.add_column("curation_actions", sa.Column("matched_count", sa.BigInteger()))
     op.add_column(
