@@ -1,0 +1,48 @@
+import { KIND_NAMES, KINDS, type KindName } from "@/api/kinds";
+import type { KindCount } from "@/api/pipeline";
+import { Link } from "@/app/router";
+import { Panel, short, whole } from "@/kit";
+
+/** How many records came how far; each bar is measured against the largest. */
+export function Funnel({ counts }: { counts: Partial<Record<KindName, KindCount>> }) {
+  const totals = KIND_NAMES.map((name) => counts[name]?.total ?? 0);
+  const most = Math.max(1, ...totals);
+  return (
+    <Panel title="Funnel" about="Records so far, and how many were chosen">
+      <ol className="funnel">
+        {KIND_NAMES.map((name, place) => {
+          const kind = KINDS[name];
+          const total = totals[place] ?? 0;
+          const chosen = total - (counts[name]?.byStatus.New ?? 0);
+          return (
+            <li key={name}>
+              <Link to={kind.screen}>{kind.title}</Link>
+              <div
+                className="funnel-bar"
+                role="img"
+                aria-label={`${whole(total)} ${kind.many}, ${whole(chosen)} of them decided`}
+              >
+                <span className="all" style={{ width: `${scaled(total, most)}%` }}>
+                  <span
+                    className="chosen"
+                    style={{ width: `${total ? (chosen / total) * 100 : 0}%` }}
+                  />
+                </span>
+              </div>
+              <span className="number">{short(total)}</span>
+            </li>
+          );
+        })}
+      </ol>
+      <p className="small faint funnel-legend">
+        <span className="key chosen" /> decided <span className="key all" /> new; lengths on a root
+        scale, so that small numbers stay visible
+      </p>
+    </Panel>
+  );
+}
+
+/** A thousand pages beside three places: the root keeps both in sight. */
+export function scaled(value: number, most: number): number {
+  return value > 0 ? Math.max(2, Math.sqrt(value / most) * 100) : 0;
+}

@@ -1,0 +1,123 @@
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { call } from "@/api/client";
+import { filtered, KINDS, type KindName } from "@/api/kinds";
+import { STAGES, type Stage } from "@/api/pipeline";
+import { Link } from "@/app/router";
+import { useMay } from "@/app/session";
+import { duration, IconButton, Meter, Skeleton, short, toast, toastError } from "@/kit";
+
+export function StageCard({ stage, note }: { stage: Stage | undefined; note: string }) {
+  if (!stage) {
+    return (
+      <div className="stage-card">
+        <Skeleton lines={3} />
+      </div>
+    );
+  }
+  const total = stage.queued + stage.working + stage.waiting_retry + stage.done + stage.failed;
+  return (
+    <article
+      className={`stage-card ${stage.paused ? "paused" : ""} ${stage.working > 0 ? "busy" : ""}`}
+    >
+      <header>
+        <Link to={goal(stage)} className="stage-name">
+          {stage.title}
+        </Link>
+        <PauseButton stage={stage} />
+      </header>
+      {stage.paused ? (
+        <p className="stage-note warn" title={stage.paused}>
+          Paused: {stage.paused}
+        </p>
+      ) : (
+        <p className="stage-note faint">{note}</p>
+      )}
+      <div className="stage-numbers">
+        <span className="depth number">{short(stage.queued)}</span>
+        <span className="soft">waiting</span>
+        {stage.working > 0 && (
+          <span className="badge accent number">{short(stage.working)} at work</span>
+        )}
+        {stage.waiting_retry > 0 && (
+          <span className="badge warn number">{short(stage.waiting_retry)} again later</span>
+        )}
+      </div>
+      <Meter
+        label={`${stage.title}: ${stage.done} done and ${stage.failed} failed of ${total}`}
+        total={total}
+        parts={[
+          { value: stage.done, tone: "good" },
+          { value: stage.failed, tone: "bad" },
+          { value: stage.working, tone: "accent" },
+        ]}
+      />
+      <dl className="stage-facts small">
+        <div>
+          <dt>Rate</dt>
+          <dd className="number">{rate(stage.rate_per_minute)}</dd>
+        </div>
+        <div>
+          <dt>{stage.queued > 0 && stage.eta_seconds ? "Empty in" : "Oldest"}</dt>
+          <dd className="number">{waiting(stage)}</dd>
+        </div>
+        <div>
+          <dt>Errors</dt>
+          <dd className={`number ${stage.errors_last_hour ? "bad" : ""}`}>
+            {short(stage.errors_last_hour)} / h
+          </dd>
+        </div>
+      </dl>
+    </article>
+  );
+}
+
+const rate = (perMinute: number) => `${short(Math.round(perMinute * 10) / 10)} / min`;
+
+function waiting(stage: Stage): string {
+  if (stage.queued > 0 && stage.eta_seconds) return duration(stage.eta_seconds);
+  return stage.oldest_seconds ? duration(stage.oldest_seconds) : "–";
+}
+
+/** The list of records that wait for the stage, or of the searches. */
+function goal(stage: Stage): string {
+  const kind = KINDS[stage.kind as KindName];
+  if (!kind) return "/search";
+  const column = stage.stage === "domain_metadata" ? "status" : kind.stageStatus;
+  const queued = kind.name === "domains" ? (column === "status" ? "pending" : "queued") : "Queued";
+  return stage.queued > 0 ? filtered(kind, column, queued) : kind.screen;
+}
+
+function PauseButton({ stage }: { stage: Stage }) {
+  const queries = useQueryClient();
+  const may = useMay("operate");
+  const command = stage.paused ? "resume" : "pause";
+  const change = useMutation({
+    mutationFn: (wanted: "pause" | "resume") =>
+      call<Stage>("POST", `/stages/${stage.stage}/${wanted}`, {
+        body: wanted === "pause" ? { reason: "paused by hand" } : {},
+      }),
+    onSuccess: (answer, wanted) => {
+      queries.setQueryData<Stage[]>(STAGES, (stages) =>
+        stages?.map((one) => (one.stage === answer.stage ? answer : one)),
+      );
+      const said =
+        wanted === "pause" ? "is paused: what it has in hand is finished" : "works again";
+      toast({
+        kind: "good",
+        text: `${stage.title} ${said}.`,
+        action: { name: "Undo", run: () => change.mutate(wanted === "pause" ? "resume" : "pause") },
+      });
+    },
+    onError: (error) => toastError(error),
+  });
+  if (!may) return null;
+  return (
+    <IconButton
+      small
+      icon={stage.paused ? "play" : "pause"}
+      label={`${stage.paused ? "Resume" : "Pause"} ${stage.title.toLowerCase()}`}
+      busy={change.isPending}
+      onClick={() => change.mutate(command)}
+    />
+  );
+}

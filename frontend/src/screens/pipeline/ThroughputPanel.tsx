@@ -1,0 +1,83 @@
+import { lazy, Suspense, useMemo, useState } from "react";
+import { type Throughput, useThroughput } from "@/api/pipeline";
+import { Failure, Panel, Select, Skeleton, whole } from "@/kit";
+
+const Chart = lazy(() => import("@/kit/chart/Chart"));
+const SPANS = [
+  { value: "30", label: "30 minutes" },
+  { value: "60", label: "1 hour" },
+  { value: "360", label: "6 hours" },
+];
+
+/** What the stages settled, minute by minute. */
+export function ThroughputPanel() {
+  const [span, setSpan] = useState("60");
+  const [hidden, setHidden] = useState<ReadonlySet<string>>(new Set());
+  const { data, error, refetch } = useThroughput(Number(span));
+  const { times, series } = useMemo(() => plotted(data ?? [], hidden), [data, hidden]);
+  function toggle(stage: string) {
+    const next = new Set(hidden);
+    if (!next.delete(stage)) next.add(stage);
+    setHidden(next);
+  }
+  return (
+    <Panel
+      title="Throughput"
+      about="Items settled per minute"
+      actions={
+        <Select
+          bare
+          label="Span"
+          options={SPANS}
+          value={span}
+          onChange={(event) => setSpan(event.target.value)}
+        />
+      }
+    >
+      {error ? (
+        <Failure error={error} retry={() => void refetch()} />
+      ) : data ? (
+        <>
+          <Suspense fallback={<Skeleton height={220} />}>
+            <Chart label={summary(data, span)} times={times} series={series} filled />
+          </Suspense>
+          <ul className="legend">
+            {data.map((stage, place) => (
+              <li key={stage.stage}>
+                <button
+                  type="button"
+                  aria-pressed={!hidden.has(stage.stage)}
+                  onClick={() => toggle(stage.stage)}
+                >
+                  <span className={`swatch c${place + 1}`} />
+                  {stage.title}
+                </button>
+              </li>
+            ))}
+          </ul>
+        </>
+      ) : (
+        <Skeleton height={220} />
+      )}
+    </Panel>
+  );
+}
+
+export function plotted(data: readonly Throughput[], hidden: ReadonlySet<string>) {
+  const times = (data[0]?.minutes ?? []).map((minute) => Date.parse(minute.at) / 1000);
+  const series = data.map((stage, place) => ({
+    name: stage.title,
+    color: `--c${(place % 8) + 1}`,
+    values: stage.minutes.map((minute) => minute.done + minute.failed),
+    shown: !hidden.has(stage.stage),
+  }));
+  return { times, series };
+}
+
+function summary(data: readonly Throughput[], span: string): string {
+  const parts = data.map((stage) => {
+    const done = stage.minutes.reduce((sum, minute) => sum + minute.done + minute.failed, 0);
+    return `${stage.title} ${whole(done)}`;
+  });
+  return `Items settled in the last ${span} minutes: ${parts.join(", ")}`;
+}
