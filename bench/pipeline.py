@@ -301,7 +301,7 @@ async def time_import(cluster: Cluster, plan: Plan) -> dict[str, float]:
 async def one_import(desk: Desk, watch: Watch) -> tuple[float, float]:
     """Import the archive; return the seconds from the claim to the last row, and of storing."""
     async with desk.engine.begin() as connection:
-        await connection.execute(text("TRUNCATE domains, curation.attempt CASCADE"))
+        await connection.execute(text("TRUNCATE domains, pages, curation.attempt CASCADE"))
         domain = await connection.scalar(
             insert(Domain)
             .values(

@@ -1,7 +1,8 @@
 """From a sitemap, or from a page's links, to a list of rated pages in columns.
 
 Columns and not objects: fifty thousand pages cross from the parsing child to the
-database, and a list of texts does so ten times as fast as a list of records.
+database, and a list of texts does so ten times as fast as a list of records. A rating
+that many pages share crosses once.
 """
 
 from collections.abc import Iterable
@@ -21,11 +22,10 @@ class PageList:
     urls: list[str]
     lastmods: list[str | None]
     """ISO 8601, as the sitemap gave them."""
-    types: list[str]
-    scores: list[float]
-    reasons: list[str]
-    """The reasons of one page, joined by "; "."""
-    filtered: list[bool]
+    ratings: list[PageRating]
+    """Every rating that one of the pages has, once."""
+    rated: list[int]
+    """Which of them each page has."""
     kind: str
     children: list[str]
     """Sitemaps that an index names."""
@@ -74,13 +74,13 @@ def _columns(
     generator: str | None = None,
 ) -> PageList:
     listed = list(rated)
+    places: dict[PageRating, int] = {}
+    numbers = [places.setdefault(rating, len(places)) for _, _, rating in listed]
     return PageList(
         urls=[url for url, _, _ in listed],
         lastmods=[moment.isoformat() if moment else None for _, moment, _ in listed],
-        types=[rating.type.value for _, _, rating in listed],
-        scores=[rating.score for _, _, rating in listed],
-        reasons=["; ".join(rating.reasons) for _, _, rating in listed],
-        filtered=[rating.filtered is not None for _, _, rating in listed],
+        ratings=list(places),
+        rated=numbers,
         kind=kind,
         children=children or [],
         dropped=dropped or {},

@@ -4,7 +4,6 @@ from datetime import datetime
 from uuid import UUID
 
 from sqlalchemy import (
-    ForeignKey,
     Index,
     SmallInteger,
     String,
@@ -28,7 +27,10 @@ from scrapersky.models.status import (
 
 
 class Page(OwnedRecord, Base):
-    """A page, once per domain however many sitemaps name it."""
+    """A page, once per domain however many sitemaps name it.
+
+    What it refers to is checked by triggers, once for all rows of a statement.
+    """
 
     __tablename__ = "pages"
     __table_args__ = (
@@ -42,12 +44,10 @@ class Page(OwnedRecord, Base):
         Index("ix_pages_by_time", "tenant_id", "updated_at", "id"),
     )
 
-    domain_id: Mapped[UUID] = mapped_column(
-        ForeignKey("domains.id", ondelete="CASCADE")
-    )
-    sitemap_file_id: Mapped[UUID | None] = mapped_column(
-        ForeignKey("sitemap_files.id", ondelete="SET NULL"), index=True
-    )
+    tenant_id: Mapped[UUID] = mapped_column(sort_order=-1)
+    created_by: Mapped[UUID | None] = mapped_column(sort_order=1)
+    domain_id: Mapped[UUID]
+    sitemap_file_id: Mapped[UUID | None] = mapped_column(index=True)
     url: Mapped[str]
     lastmod: Mapped[datetime | None]
     gone_at: Mapped[datetime | None]

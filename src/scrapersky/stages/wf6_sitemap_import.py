@@ -1,9 +1,11 @@
 """WF6 - Sitemap import: one sitemap file becomes many pages, each rated."""
 
-from datetime import datetime, timedelta
+from dataclasses import dataclass
+from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
+import asyncpg
 from sqlalchemy import update
 
 from scrapersky.crawler import Accept, Fetched
@@ -20,24 +22,32 @@ from scrapersky.extraction.page_list import (
 from scrapersky.models import SitemapFile
 from scrapersky.models.status import SitemapFileStatus, SitemapImportStatus
 from scrapersky.stages.fetching import failure_of, outcome_of
+from scrapersky.stages.page_copy import COLUMNS, Owner, moment, page_rows, urgency
 from scrapersky.stages.tools import Tools
 
 CHUNK = 5_000
+MANY = 500
+"""From so many pages on, new ones are copied; below, one statement does it all."""
 LINKS = "links"
 """The type of a file that is no sitemap but a page whose links are taken."""
 
+LOOK = """
+SELECT clock_timestamp() AS now,
+  EXISTS (SELECT FROM pages WHERE sitemap_file_id = $2) AS file_has_pages,
+  EXISTS (SELECT FROM pages WHERE domain_id = $1) AS domain_has_pages
+"""
+FIND_NEW = """
+SELECT unnest($2::text[]) EXCEPT SELECT url FROM pages WHERE domain_id = $1
+"""
 STORE_PAGES = """
-WITH given AS (
-  SELECT DISTINCT ON (url) * FROM unnest(
-    $5::text[], $6::timestamptz[], $7::text[], $8::float8[], $9::text[], $10::bool[],
-    $11::smallint[])
-    AS g(url, lastmod, page_type, score, reasons, filtered, priority)
-), stored AS (
+WITH stored AS (
   INSERT INTO pages AS p (tenant_id, created_by, domain_id, sitemap_file_id, url, lastmod,
     page_type, contact_likelihood, likelihood_reasons, page_processing_status, priority)
   SELECT $1, $2, $3, $4, url, lastmod, page_type, score, string_to_array(reasons, '; '),
     CASE WHEN filtered THEN 'Filtered'::page_processing_status END, priority
-  FROM given
+  FROM unnest($5::text[], $6::timestamptz[], $7::text[], $8::float8[], $9::text[],
+    $10::bool[], $11::smallint[])
+    AS g(url, lastmod, page_type, score, reasons, filtered, priority)
   ON CONFLICT (domain_id, url) DO UPDATE
     SET lastmod = excluded.lastmod, gone_at = NULL,
       sitemap_file_id = CASE WHEN p.gone_at IS NULL
@@ -115,34 +125,95 @@ def store_pages(
     """Store new pages, note changed and gone ones, and let the rules choose."""
 
     async def effect(transaction: Transaction) -> None:
-        new = changed = 0
-        for start in range(0, len(pages.urls), CHUNK):
-            part = slice(start, start + CHUNK)
-            row = await transaction.driver.fetchrow(
-                STORE_PAGES,
-                file.tenant_id,
-                user_id,
-                file.domain_id,
-                file.id,
-                pages.urls[part],
-                [moment(text) for text in pages.lastmods[part]],
-                pages.types[part],
-                pages.scores[part],
-                pages.reasons[part],
-                pages.filtered[part],
-                [urgency(score) for score in pages.scores[part]],
-            )
-            if row is not None:
-                new, changed = new + row["new"], changed + row["changed"]
-        counts = {"new": new, "changed": changed, "gone": 0}
+        look = await transaction.driver.fetchrow(LOOK, file.domain_id, file.id)
+        assert look is not None  # noqa: S101 - it always has one row
+        owner = Owner(file.tenant_id, user_id, file.domain_id, file.id, look["now"])
+        store = Store(transaction.driver, owner, pages)
+        await store.run(is_first=not look["domain_has_pages"])
+        counts = {"new": store.new, "changed": store.changed, "gone": 0}
         # What was cut off has not said which pages it would have named.
-        if pages.cut is None and fetched.cut is None:
+        if look["file_has_pages"] and pages.cut is None and fetched.cut is None:
             counts["gone"] = await mark_gone(transaction, file, pages.urls)
         await transaction.execute(note_import(file, fetched, pages, counts))
-        if new:
+        if store.new:
             await choose_pages(transaction, file, user_id)
 
     return effect
+
+
+@dataclass(slots=True)
+class Store:
+    """Puts pages into the table, each once, and counts what was new and what changed."""
+
+    driver: "asyncpg.Connection[Any]"
+    owner: Owner
+    pages: PageList
+    new: int = 0
+    changed: int = 0
+
+    async def run(self, *, is_first: bool) -> None:
+        """Copy what is new, if it is much; put the rest beside what is there.
+
+        Everyone stores in the order of the URLs: two files that name the same pages
+        wait for each other, and never both at once.
+        """
+        urls = self.pages.urls
+        places = {url: at for at, url in enumerate(urls)}
+        chosen = [places[url] for url in sorted(places)]
+        if len(chosen) >= MANY:
+            fresh = chosen if is_first else await self._find_new(chosen)
+            if await self._copy(fresh):
+                done = set(fresh)
+                chosen = [at for at in chosen if at not in done]
+        for start in range(0, len(chosen), CHUNK):
+            await self._put(chosen[start : start + CHUNK])
+
+    async def _find_new(self, chosen: list[int]) -> list[int]:
+        urls = self.pages.urls
+        named = [urls[at] for at in chosen]
+        rows = await self.driver.fetch(FIND_NEW, self.owner.domain_id, named)
+        unknown = {row[0] for row in rows}
+        return [at for at in chosen if urls[at] in unknown]
+
+    async def _copy(self, fresh: list[int]) -> bool:
+        """Copy new pages; False if somebody else has stored one of them meanwhile."""
+        if not fresh:
+            return True
+        await self.driver.execute("SAVEPOINT copy")
+        try:
+            await self.driver.copy_to_table(
+                "pages",
+                source=page_rows(self.pages, fresh, self.owner),
+                columns=COLUMNS,
+                format="binary",
+            )
+        except asyncpg.UniqueViolationError:
+            await self.driver.execute("ROLLBACK TO SAVEPOINT copy")
+            return False
+        await self.driver.execute("RELEASE SAVEPOINT copy")
+        self.new += len(fresh)
+        return True
+
+    async def _put(self, chosen: list[int]) -> None:
+        owner, pages = self.owner, self.pages
+        ratings = [pages.ratings[pages.rated[at]] for at in chosen]
+        row = await self.driver.fetchrow(
+            STORE_PAGES,
+            owner.tenant_id,
+            owner.user_id,
+            owner.domain_id,
+            owner.sitemap_file_id,
+            [pages.urls[at] for at in chosen],
+            [moment(pages.lastmods[at]) for at in chosen],
+            [rating.type.value for rating in ratings],
+            [rating.score for rating in ratings],
+            ["; ".join(rating.reasons) for rating in ratings],
+            [rating.filtered is not None for rating in ratings],
+            [urgency(rating.score) for rating in ratings],
+        )
+        if row is not None:
+            self.new += row["new"]
+            self.changed += row["changed"]
 
 
 async def mark_gone(
@@ -154,16 +225,6 @@ async def mark_gone(
         gone = [row["url"] for row in rows]
         await transaction.driver.execute(MARK_GONE, file.domain_id, gone)
     return len(rows)
-
-
-def moment(text: str | None) -> datetime | None:
-    """Read a time the parser wrote."""
-    return datetime.fromisoformat(text) if text else None
-
-
-def urgency(score: float) -> int:
-    """Let every site's best page go before any site's second best."""
-    return round(score * 100)
 
 
 def note_import(
