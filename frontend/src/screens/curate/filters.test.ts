@@ -1,9 +1,13 @@
-import { describe as group, expect, it } from "vitest";
+import { expect, describe as group, it } from "vitest";
 import { conditionOf, describe, readFilter, readFilters, toggled, writeFilter } from "./filters";
 
 group("filters", () => {
   it("come back from the address as they went in", () => {
-    for (const written of ["rating:at_least:4", "website:known", "url:equal:https://a.example/x:y"]) {
+    for (const written of [
+      "rating:at_least:4",
+      "website:known",
+      "url:equal:https://a.example/x:y",
+    ]) {
       const filter = readFilter(written);
       expect(filter && writeFilter(filter)).toBe(written);
     }

@@ -1,0 +1,30 @@
+/** The decisions of a kind as buttons, each with its key. */
+import { Button } from "@/kit";
+import type { Kind } from "./kinds";
+
+interface DecisionsProps {
+  kind: Kind;
+  onDecide: (status: string) => void;
+  /** The status it has already. */
+  current?: string | null;
+}
+
+export function Decisions({ kind, onDecide, current }: DecisionsProps) {
+  return (
+    <div className="row wrap decisions">
+      {kind.decisions.map(({ status, key, icon }, place) => (
+        <Button
+          key={status}
+          small
+          icon={icon}
+          hotkey={key}
+          look={place === 0 ? "primary" : "plain"}
+          disabled={status === current}
+          onClick={() => onDecide(status)}
+        >
+          {status}
+        </Button>
+      ))}
+    </div>
+  );
+}

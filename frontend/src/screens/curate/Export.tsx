@@ -1,0 +1,98 @@
+/** Take the list away: as it is filtered now, in the columns that are wanted. */
+import { useState } from "react";
+import { addressOf, type Query } from "@/api/client";
+import { Button, Checkbox, Dialog, plural, Select } from "@/kit";
+import { useFields } from "./FilterBar";
+import { fieldWord } from "./filters";
+import type { Kind } from "./kinds";
+import type { Total } from "./model";
+
+const FORMATS = [
+  { value: "csv", label: "CSV, for any spreadsheet" },
+  { value: "xlsx", label: "Excel workbook" },
+  { value: "jsonl", label: "JSON lines, for programs" },
+];
+
+const PRESETS = [
+  { value: "", label: "The columns chosen below" },
+  { value: "hubspot", label: "HubSpot" },
+  { value: "salesforce", label: "Salesforce" },
+  { value: "pipedrive", label: "Pipedrive" },
+  { value: "mailchimp", label: "Mailchimp" },
+];
+
+interface ExportProps {
+  kind: Kind;
+  query: Query;
+  total: Total;
+  onClose: () => void;
+}
+
+export function Export({ kind, query, total, onClose }: ExportProps) {
+  const { data: fields = [] } = useFields(kind);
+  const [format, setFormat] = useState("csv");
+  const [preset, setPreset] = useState("");
+  const [left, setLeft] = useState<ReadonlySet<string>>(new Set());
+  const columns = fields.map(({ name }) => name);
+  const chosen = columns.filter((name) => !left.has(name));
+  const address = addressOf(`${kind.path}/export`, {
+    ...query,
+    format,
+    ...(preset ? { preset } : left.size ? { columns: chosen.join(",") } : {}),
+  });
+  const count = `${total.is_exact ? "" : "about "}${plural(total.count, kind.one, kind.many)}`;
+  return (
+    <Dialog
+      title={`Export ${count}`}
+      wide
+      onClose={onClose}
+      actions={
+        <>
+          <Button onClick={onClose}>Cancel</Button>
+          <a className="button primary" href={address} download onClick={() => setTimeout(onClose)}>
+            Download
+          </a>
+        </>
+      }
+    >
+      <div className="stack">
+        <Select
+          label="Format"
+          value={format}
+          options={FORMATS}
+          onChange={(event) => setFormat(event.target.value)}
+        />
+        {kind.name === "contacts" && (
+          <Select
+            label="Made for"
+            value={preset}
+            options={PRESETS}
+            hint="A preset has the columns and headings that program reads."
+            onChange={(event) => setPreset(event.target.value)}
+          />
+        )}
+        {!preset && (
+          <fieldset className="columns-choice">
+            <legend className="small soft">Columns ({chosen.length || "all"})</legend>
+            {columns.map((name) => (
+              <Checkbox
+                key={name}
+                label={fieldWord(name)}
+                checked={!left.has(name)}
+                onChange={() => {
+                  const next = new Set(left);
+                  if (!next.delete(name)) next.add(name);
+                  setLeft(next);
+                }}
+              />
+            ))}
+          </fieldset>
+        )}
+        <p className="small soft">
+          People who asked to be left alone are never in a file. Cells that a spreadsheet could take
+          for a formula are made harmless.
+        </p>
+      </div>
+    </Dialog>
+  );
+}

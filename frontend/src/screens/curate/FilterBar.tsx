@@ -1,0 +1,227 @@
+/** What the list shows: words, statuses with their counts, and conditions on any field. */
+import { useQuery } from "@tanstack/react-query";
+import { type RefObject, useEffect, useState } from "react";
+import { call } from "@/api/client";
+import { Button, Dialog, Icon, Input, Select, short, wordOf } from "@/kit";
+import {
+  comparisonWord,
+  describe,
+  type Filter,
+  fieldWord,
+  needsValue,
+  toggled,
+  writeFilter,
+} from "./filters";
+import type { Kind } from "./kinds";
+import type { FieldInfo } from "./model";
+
+interface FilterBarProps {
+  kind: Kind;
+  words: string;
+  filters: readonly Filter[];
+  search: RefObject<HTMLInputElement | null>;
+  /** Changes when the counts may have changed. */
+  version: number;
+  onWords: (words: string) => void;
+  onFilters: (filters: readonly Filter[]) => void;
+}
+
+const PAUSE_MS = 250;
+
+export function FilterBar(props: FilterBarProps) {
+  const { kind, filters, onFilters } = props;
+  const [isAdding, setAdding] = useState(false);
+  return (
+    <div className="filter-bar">
+      <Words {...props} />
+      <StatusChips {...props} />
+      <div className="row wrap">
+        {filters
+          .filter(({ field, comparison }) => field !== kind.status || comparison !== "equal")
+          .map((filter) => (
+            <button
+              key={writeFilter(filter)}
+              type="button"
+              className="chip on"
+              aria-label={`Remove the filter: ${describe(filter)}`}
+              onClick={() => onFilters(filters.filter((other) => other !== filter))}
+            >
+              <span className="foreign">{describe(filter)}</span> <Icon name="cross" size={14} />
+            </button>
+          ))}
+        <Button small look="quiet" icon="filter" onClick={() => setAdding(true)}>
+          Add filter
+        </Button>
+      </div>
+      {isAdding && (
+        <AddFilter
+          kind={kind}
+          onClose={() => setAdding(false)}
+          onAdd={(filter) => {
+            setAdding(false);
+            onFilters([...filters, filter]);
+          }}
+        />
+      )}
+    </div>
+  );
+}
+
+/** Typing waits a moment before it asks; what stands in the address wins. */
+function Words({ kind, words, search, onWords }: FilterBarProps) {
+  const [typed, setTyped] = useState(words);
+  useEffect(() => setTyped(words), [words]);
+  useEffect(() => {
+    if (typed === words) return;
+    const timer = setTimeout(() => onWords(typed), PAUSE_MS);
+    return () => clearTimeout(timer);
+  }, [typed, words, onWords]);
+  return (
+    <div className="search-box">
+      <Icon name="search" size={16} />
+      <input
+        ref={search}
+        className="input"
+        type="search"
+        aria-label={`Search ${kind.many}`}
+        placeholder={`Search ${kind.many}`}
+        value={typed}
+        onChange={(event) => setTyped(event.target.value)}
+        onKeyDown={(event) => event.key === "Escape" && search.current?.blur()}
+      />
+      <kbd aria-hidden="true">/</kbd>
+    </div>
+  );
+}
+
+interface FacetsAnswer {
+  facets: Record<string, { value: string | null; count: number }[]>;
+}
+
+/** The decision's values as switches, each with how many records have it. */
+function StatusChips({ kind, words, filters, version, onFilters }: FilterBarProps) {
+  const others = filters.filter(({ field }) => field !== kind.status);
+  const query = { field: kind.status, q: words, filter: others.map(writeFilter) };
+  const facets = useQuery({
+    queryKey: ["facets", kind.name, query, version],
+    queryFn: () => call<FacetsAnswer>("GET", `${kind.path}/facets`, { query }),
+    placeholderData: (before) => before,
+  });
+  const counts = new Map(
+    (facets.data?.facets[kind.status] ?? []).map(({ value, count }) => [value, count]),
+  );
+  const known = ["New", ...kind.decisions.map(({ status }) => status)];
+  const all = [...new Set([...known, ...[...counts.keys()].filter((value) => value !== null)])];
+  return (
+    <fieldset className="row wrap chips">
+      <legend className="unseen">Decision</legend>
+      {all.map((status) => {
+        const isOn = filters.some(({ field, value }) => field === kind.status && value === status);
+        return (
+          <button
+            key={status}
+            type="button"
+            className={`chip ${isOn ? "on" : ""}`}
+            aria-pressed={isOn}
+            onClick={() => onFilters(toggled(filters, kind.status, status))}
+          >
+            {wordOf(status)} <span className="number faint">{short(counts.get(status) ?? 0)}</span>
+          </button>
+        );
+      })}
+    </fieldset>
+  );
+}
+
+function AddFilter({
+  kind,
+  onAdd,
+  onClose,
+}: {
+  kind: Kind;
+  onAdd: (filter: Filter) => void;
+  onClose: () => void;
+}) {
+  const { data: fields = [] } = useFields(kind);
+  const [field, setField] = useState(kind.columns[0]?.field ?? "");
+  const [chosen, setComparison] = useState("");
+  const [value, setValue] = useState("");
+  const info = fields.find(({ name }) => name === field);
+  const comparisons = info?.comparisons ?? ["equal"];
+  const comparison = comparisons.includes(chosen) ? chosen : preferred(info);
+  const takesValue = needsValue(comparison);
+  const isReady = !takesValue || value.trim() !== "";
+  return (
+    <Dialog
+      title={`Filter ${kind.many}`}
+      onClose={onClose}
+      onSubmit={() =>
+        isReady && onAdd({ field, comparison, value: takesValue ? value.trim() : "" })
+      }
+      actions={
+        <>
+          <Button onClick={onClose}>Cancel</Button>
+          <Button type="submit" look="primary" disabled={!isReady}>
+            Add filter
+          </Button>
+        </>
+      }
+    >
+      <div className="stack">
+        <Select
+          label="Field"
+          value={field}
+          options={fields.map(({ name }) => ({ value: name, label: fieldWord(name) }))}
+          onChange={(event) => {
+            setField(event.target.value);
+            setValue("");
+          }}
+        />
+        <Select
+          label="Comparison"
+          value={comparison}
+          options={comparisons.map((name) => ({ value: name, label: comparisonWord(name) }))}
+          onChange={(event) => setComparison(event.target.value)}
+        />
+        {takesValue && info?.values && comparison !== "one_of" ? (
+          <Select
+            label="Value"
+            value={value}
+            options={["", ...info.values]}
+            onChange={(event) => setValue(event.target.value)}
+          />
+        ) : (
+          takesValue && (
+            <Input
+              label="Value"
+              hint={hintFor(info, comparison)}
+              value={value}
+              onChange={(event) => setValue(event.target.value)}
+            />
+          )
+        )}
+      </div>
+    </Dialog>
+  );
+}
+
+export function useFields(kind: Kind) {
+  return useQuery({
+    queryKey: ["fields", kind.name],
+    queryFn: () => call<FieldInfo[]>("GET", `${kind.path}/fields`),
+    staleTime: Number.POSITIVE_INFINITY,
+  });
+}
+
+function preferred(info: FieldInfo | undefined): string {
+  const wanted =
+    info?.type === "text" ? "contains" : info?.type === "number" ? "at_least" : "equal";
+  return info?.comparisons.includes(wanted) ? wanted : (info?.comparisons[0] ?? "equal");
+}
+
+function hintFor(info: FieldInfo | undefined, comparison: string): string {
+  if (comparison === "one_of") return "Several values, separated by commas.";
+  if (info?.type === "time") return "A date and time with its zone, like 2026-11-15T08:00:00Z.";
+  if (info?.type === "yes_no") return "true or false";
+  return "";
+}

@@ -1,0 +1,218 @@
+/** A table for a million rows: only those in sight are in the page. */
+import { useVirtualizer } from "@tanstack/react-virtual";
+import { type MouseEvent, memo, useEffect, useRef } from "react";
+import { Icon, Skeleton, Status } from "@/kit";
+import type { ColumnSpec, Kind } from "./kinds";
+import type { ListState } from "./list";
+import { type Row, text } from "./model";
+import { isSelected, type Selection } from "./selection";
+
+const ROW_HEIGHT = 40;
+const AHEAD = 60;
+
+interface GridProps {
+  kind: Kind;
+  columns: readonly ColumnSpec[];
+  state: ListState;
+  sort: string;
+  selection: Selection;
+  /** The row the keys work on. */
+  current: number;
+  onSort: (sort: string) => void;
+  onPick: (place: number, how: "only" | "toggle" | "extend") => void;
+  onPickPage: () => void;
+  onOpen: (place: number) => void;
+  onMore: () => void;
+}
+
+export function Grid(props: GridProps) {
+  const { kind, columns, state, sort, selection, current, onMore } = props;
+  const box = useRef<HTMLDivElement>(null);
+  const rows = useVirtualizer({
+    count: state.rows.length,
+    getScrollElement: () => box.current,
+    estimateSize: () => ROW_HEIGHT,
+    overscan: 12,
+  });
+  const visible = rows.getVirtualItems();
+  const last = visible.at(-1)?.index ?? 0;
+  useEffect(() => {
+    if (state.hasMore && !state.isLoading && !state.error && last > state.rows.length - AHEAD)
+      onMore();
+  }, [last, state.hasMore, state.isLoading, state.error, state.rows.length, onMore]);
+  useEffect(() => {
+    if (current >= 0) rows.scrollToIndex(current, { align: "auto" });
+  }, [current, rows]);
+  const template = `2.5rem ${columns.map(({ width }) => width).join(" ")}`;
+  const loaded = state.rows.length;
+  const isWhole = loaded > 0 && state.rows.every(({ id }) => isSelected(selection, id));
+  return (
+    // biome-ignore lint/a11y/useSemanticElements: a table element cannot hold virtual rows.
+    <div
+      ref={box}
+      className="grid"
+      role="grid"
+      aria-label={kind.title}
+      aria-rowcount={state.total.is_exact ? state.total.count + 1 : -1}
+      aria-multiselectable="true"
+      aria-busy={state.isLoading}
+      aria-activedescendant={state.rows[current] ? `row-${state.rows[current].id}` : undefined}
+      tabIndex={0}
+    >
+      {/* biome-ignore lint/a11y/useSemanticElements: as above */}
+      {/* biome-ignore lint/a11y/useFocusableInteractive: the grid itself has the focus */}
+      <div
+        className="grid-head"
+        role="row"
+        aria-rowindex={1}
+        style={{ gridTemplateColumns: template }}
+      >
+        {/* biome-ignore lint/a11y/useSemanticElements: as above */}
+        {/* biome-ignore lint/a11y/useFocusableInteractive: as above */}
+        <div role="columnheader">
+          <input
+            type="checkbox"
+            aria-label="Select all that are loaded"
+            checked={isWhole}
+            onChange={props.onPickPage}
+          />
+        </div>
+        {columns.map((column) => (
+          <Heading key={column.field} column={column} sort={sort} onSort={props.onSort} />
+        ))}
+      </div>
+      <div className="grid-body" style={{ height: rows.getTotalSize() }}>
+        {visible.map(({ index, start }) => {
+          const row = state.rows[index];
+          return row ? (
+            <GridRow
+              key={row.id}
+              kind={kind}
+              columns={columns}
+              template={template}
+              row={row}
+              place={index}
+              top={start}
+              isSelected={isSelected(selection, row.id)}
+              isCurrent={index === current}
+              onPick={props.onPick}
+              onOpen={props.onOpen}
+            />
+          ) : null;
+        })}
+      </div>
+      {state.isLoading && loaded > 0 && (
+        <div className="grid-more">
+          <Skeleton lines={2} />
+        </div>
+      )}
+    </div>
+  );
+}
+
+function Heading({
+  column,
+  sort,
+  onSort,
+}: {
+  column: ColumnSpec;
+  sort: string;
+  onSort: (sort: string) => void;
+}) {
+  const isDown = sort === `-${column.field}`;
+  const isUp = sort === column.field;
+  const order = isUp ? "ascending" : isDown ? "descending" : "none";
+  return (
+    // biome-ignore lint/a11y/useSemanticElements: a table element cannot hold virtual rows.
+    // biome-ignore lint/a11y/useFocusableInteractive: the button inside has the focus.
+    <div
+      role="columnheader"
+      className={column.isNumber ? "right" : ""}
+      {...(column.unsorted ? {} : { "aria-sort": order as "ascending" })}
+    >
+      {column.unsorted ? (
+        <span className="cut">{column.name}</span>
+      ) : (
+        <button
+          type="button"
+          className="cut"
+          onClick={() => onSort(isDown ? column.field : `-${column.field}`)}
+        >
+          {column.name}
+          {(isDown || isUp) && <Icon name={isDown ? "down" : "up"} size={14} />}
+        </button>
+      )}
+    </div>
+  );
+}
+
+interface GridRowProps {
+  kind: Kind;
+  columns: readonly ColumnSpec[];
+  template: string;
+  row: Row;
+  place: number;
+  top: number;
+  isSelected: boolean;
+  isCurrent: boolean;
+  onPick: GridProps["onPick"];
+  onOpen: GridProps["onOpen"];
+}
+
+const GridRow = memo(function GridRow(props: GridRowProps) {
+  const { kind, columns, row, place } = props;
+  function click(event: MouseEvent) {
+    if (event.shiftKey) props.onPick(place, "extend");
+    else if (event.metaKey || event.ctrlKey) props.onPick(place, "toggle");
+    else props.onOpen(place);
+  }
+  return (
+    // biome-ignore lint/a11y/useSemanticElements: a table element cannot hold virtual rows.
+    // biome-ignore lint/a11y/useKeyWithClickEvents: the keys are those of the whole screen.
+    // biome-ignore lint/a11y/useFocusableInteractive: the grid itself has the focus.
+    <div
+      role="row"
+      id={`row-${row.id}`}
+      aria-rowindex={place + 2}
+      aria-selected={props.isSelected}
+      className={`grid-row ${props.isCurrent ? "current" : ""}`}
+      style={{ gridTemplateColumns: props.template, transform: `translateY(${props.top}px)` }}
+      onClick={click}
+      onMouseDown={(event) => event.shiftKey && event.preventDefault()}
+    >
+      {/* biome-ignore lint/a11y/useSemanticElements: as above */}
+      {/* biome-ignore lint/a11y/useFocusableInteractive: as above */}
+      {/* biome-ignore lint/a11y/useKeyWithClickEvents: as above */}
+      <div role="gridcell" className="grid-pick" onClick={(event) => event.stopPropagation()}>
+        <input
+          type="checkbox"
+          tabIndex={-1}
+          aria-label={`Select ${kind.label(row)}`}
+          checked={props.isSelected}
+          onChange={(event) =>
+            props.onPick(
+              place,
+              (event.nativeEvent as globalThis.MouseEvent).shiftKey ? "extend" : "toggle",
+            )
+          }
+        />
+      </div>
+      {columns.map((column) => (
+        // biome-ignore lint/a11y/useSemanticElements: as above
+        // biome-ignore lint/a11y/useFocusableInteractive: as above
+        <div key={column.field} role="gridcell" className={column.isNumber ? "right number" : ""}>
+          {column.show ? column.show(row) : String(row[column.field] ?? "")}
+        </div>
+      ))}
+      {/* biome-ignore lint/a11y/useSemanticElements: as above */}
+      {/* biome-ignore lint/a11y/useFocusableInteractive: as above */}
+      <div role="gridcell" className="grid-card">
+        <span className="grow">
+          <span className="foreign cut strong">{kind.label(row)}</span>
+          <span className="foreign cut small soft">{kind.under(row)}</span>
+        </span>
+        <Status status={text(row[kind.status])} />
+      </div>
+    </div>
+  );
+});

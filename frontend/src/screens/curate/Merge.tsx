@@ -1,0 +1,56 @@
+/** Several contacts that are one person: keep one, and let it take in the others. */
+import { useState } from "react";
+import { call } from "@/api/client";
+import { Confirm, toast, toastError } from "@/kit";
+import type { Kind } from "./kinds";
+import type { Row } from "./model";
+
+interface MergeProps {
+  kind: Kind;
+  rows: readonly Row[];
+  onDone: () => void;
+  onClose: () => void;
+}
+
+export function Merge({ kind, rows, onDone, onClose }: MergeProps) {
+  const [into, setInto] = useState(rows[0]?.id ?? "");
+  const [busy, setBusy] = useState(false);
+  async function merge() {
+    setBusy(true);
+    try {
+      const ids = rows.map(({ id }) => id).filter((id) => id !== into);
+      await call("POST", "/contacts/merge", { body: { ids, into } });
+      toast({ kind: "good", text: `${rows.length} contacts are one now.` });
+      onDone();
+    } catch (error) {
+      toastError(error);
+      setBusy(false);
+    }
+  }
+  return (
+    <Confirm
+      title={`Merge ${rows.length} contacts`}
+      action="Merge"
+      busy={busy}
+      onConfirm={() => void merge()}
+      onClose={onClose}
+    >
+      <fieldset className="stack merge">
+        <legend className="small soft">Which one stays? It takes in what the others know.</legend>
+        {rows.map((row) => (
+          <label key={row.id} className="check">
+            <input
+              type="radio"
+              name="into"
+              checked={row.id === into}
+              onChange={() => setInto(row.id)}
+            />
+            <span className="grow foreign">
+              {kind.label(row)} <span className="small soft">{kind.under(row)}</span>
+            </span>
+          </label>
+        ))}
+      </fieldset>
+    </Confirm>
+  );
+}

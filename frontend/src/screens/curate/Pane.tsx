@@ -1,0 +1,270 @@
+/** One record, beside the list: all its facts, where they came from, what happened to it. */
+import { useQuery } from "@tanstack/react-query";
+import { type ReactNode, useState } from "react";
+import { call } from "@/api/client";
+import { Link } from "@/app/router";
+import {
+  Failure,
+  IconButton,
+  percent,
+  Skeleton,
+  Status,
+  TabPanel,
+  Tabs,
+  Time,
+  wordOf,
+} from "@/kit";
+import { ContactTools } from "./ContactTools";
+import { Decisions } from "./Decisions";
+import { fieldWord } from "./filters";
+import { Address, type Kind, kindNamed } from "./kinds";
+import { marked } from "./marked";
+import {
+  type DetailAnswer,
+  type EvidenceItem,
+  type HistoryEvent,
+  list,
+  type Row,
+  text,
+  webAddress,
+} from "./model";
+
+type Tab = "facts" | "evidence" | "history";
+
+interface PaneProps {
+  kind: Kind;
+  id: string;
+  /** What the list knows already, shown until the rest is here. */
+  row: Row | undefined;
+  mayCurate: boolean;
+  onDecide: (status: string) => void;
+  onStep: (by: number) => void;
+  onClose: () => void;
+  onChanged: () => void;
+}
+
+export function Pane({
+  kind,
+  id,
+  row,
+  mayCurate,
+  onDecide,
+  onStep,
+  onClose,
+  onChanged,
+}: PaneProps) {
+  const [tab, setTab] = useState<Tab>("facts");
+  const detail = useQuery({
+    queryKey: ["record", kind.name, id, row?.updated_at],
+    queryFn: ({ signal }) => call<DetailAnswer>("GET", `${kind.path}/${id}`, { signal }),
+    placeholderData: (before) => (before?.record.id === id ? before : undefined),
+  });
+  const record = { ...detail.data?.record, ...row } as Row;
+  const error = text(record[kind.error]);
+  return (
+    <aside className="pane" aria-label={`Details of one ${kind.one}`}>
+      <header className="pane-head">
+        <div className="grow">
+          <h2 className="foreign">{row || detail.data ? kind.label(record) : "…"}</h2>
+          <p className="small soft foreign">{kind.under(record)}</p>
+        </div>
+        <IconButton icon="up" label="Previous (k)" small onClick={() => onStep(-1)} />
+        <IconButton icon="down" label="Next (j)" small onClick={() => onStep(1)} />
+        <IconButton icon="cross" label="Close (Esc)" small onClick={onClose} />
+      </header>
+      <div className="pane-status row wrap">
+        <Status status={text(record[kind.status])} />
+        <Status status={text(record[kind.stageStatus])} />
+        <span className="small faint">
+          changed <Time at={record.updated_at} />
+        </span>
+      </div>
+      {error && <p className="pane-error small foreign">{error}</p>}
+      {mayCurate && (
+        <Decisions kind={kind} onDecide={onDecide} current={text(record[kind.status])} />
+      )}
+      {kind.name === "contacts" && detail.data && (
+        <ContactTools detail={detail.data} onChanged={onChanged} onGone={onClose} />
+      )}
+      <Tabs
+        label="About the record"
+        open={tab}
+        onOpen={setTab}
+        tabs={[
+          { id: "facts", name: "Facts" },
+          {
+            id: "evidence",
+            name: `Evidence${detail.data ? ` ${detail.data.evidence.length}` : ""}`,
+          },
+          { id: "history", name: "History" },
+        ]}
+      />
+      <TabPanel id={tab}>
+        {detail.error ? (
+          <Failure error={detail.error} retry={() => void detail.refetch()} />
+        ) : tab === "history" ? (
+          <History kind={kind} id={id} version={record.updated_at} />
+        ) : !detail.data ? (
+          <Skeleton lines={8} />
+        ) : tab === "facts" ? (
+          <Facts kind={kind} record={record} related={detail.data.related} />
+        ) : (
+          <Evidence items={detail.data.evidence} />
+        )}
+      </TabPanel>
+    </aside>
+  );
+}
+
+const NOT_FACTS = new Set(["id", "created_by", "updated_at", "priority", "etag", "last_modified"]);
+
+function Facts({
+  kind,
+  record,
+  related,
+}: {
+  kind: Kind;
+  record: Row;
+  related: DetailAnswer["related"];
+}) {
+  const rest = Object.keys(record).filter(
+    (field) => !kind.facts.includes(field) && !NOT_FACTS.has(field) && !field.endsWith("_id"),
+  );
+  const shown = [...kind.facts, ...rest].filter((field) => isKnown(record[field]));
+  return (
+    <>
+      <dl className="facts">
+        {shown.map((field) => (
+          <div key={field}>
+            <dt>{fieldWord(field)}</dt>
+            <dd className="foreign">
+              <Value value={record[field]} field={field} />
+            </dd>
+          </div>
+        ))}
+      </dl>
+      {Object.entries(related).map(([name, links]) => {
+        const other = kindNamed(name);
+        if (!links.length) return null;
+        return (
+          <section key={name} className="related">
+            <h3>{other?.title ?? fieldWord(name)}</h3>
+            <ul>
+              {links.map((link) => (
+                <li key={link.id} className="cut">
+                  <Link to={other ? `/curate/${other.id}?open=${link.id}` : `/search/${link.id}`}>
+                    <span className="foreign">{link.label ?? link.id}</span>
+                  </Link>
+                </li>
+              ))}
+            </ul>
+          </section>
+        );
+      })}
+    </>
+  );
+}
+
+function isKnown(value: unknown): boolean {
+  if (value === null || value === undefined || value === "") return false;
+  return typeof value !== "object" || Object.keys(value).length > 0;
+}
+
+const TIME = /^\d{4}-\d\d-\d\dT/;
+
+function Value({ value, field }: { value: unknown; field: string }): ReactNode {
+  if (Array.isArray(value)) {
+    return list(value).length === value.length ? (
+      list(value).join(", ")
+    ) : (
+      <code className="small">{JSON.stringify(value)}</code>
+    );
+  }
+  if (value && typeof value === "object") {
+    return (
+      <dl className="facts inner">
+        {Object.entries(value)
+          .filter(([, one]) => isKnown(one))
+          .map(([name, one]) => (
+            <div key={name}>
+              <dt className="foreign">{wordOf(name)}</dt>
+              <dd className="foreign">
+                <Value value={one} field={name} />
+              </dd>
+            </div>
+          ))}
+      </dl>
+    );
+  }
+  if (typeof value === "boolean") return value ? "yes" : "no";
+  if (typeof value === "string" && TIME.test(value)) return <Time at={value} />;
+  if (field === "contact_likelihood" || field === "confidence") return percent(Number(value));
+  if (field.endsWith("status") && typeof value === "string") return <Status status={value} />;
+  return webAddress(value) ? <Address value={value} full /> : String(value);
+}
+
+/** Where each value was seen, with the value marked in the words around it. */
+function Evidence({ items }: { items: readonly EvidenceItem[] }) {
+  if (!items.length) return <p className="soft small">Nothing here came from a page.</p>;
+  return (
+    <ol className="evidence">
+      {items.map((item, place) => (
+        <li key={place}>
+          <div className="row apart">
+            <strong>{fieldWord(item.field)}</strong>
+            {item.confidence !== null && (
+              <span className="small faint number">{percent(item.confidence)}</span>
+            )}
+          </div>
+          {item.value && <div className="foreign">{item.value}</div>}
+          {item.snippet && (
+            <blockquote className="foreign small">
+              {marked(item.snippet, item.value).map((part, at) =>
+                part.isMark ? <mark key={at}>{part.text}</mark> : <span key={at}>{part.text}</span>,
+              )}
+            </blockquote>
+          )}
+          <div className="small faint row wrap">
+            <span>{wordOf(item.method)}</span>
+            {item.seen_at && <Time at={item.seen_at} />}
+            {item.url && <Address value={item.url} full />}
+          </div>
+        </li>
+      ))}
+    </ol>
+  );
+}
+
+function History({ kind, id, version }: { kind: Kind; id: string; version: string }) {
+  const history = useQuery({
+    queryKey: ["history", kind.name, id, version],
+    queryFn: () => call<{ events: HistoryEvent[] }>("GET", `${kind.path}/${id}/history`),
+    placeholderData: (before) => before,
+  });
+  if (history.error) return <Failure error={history.error} retry={() => void history.refetch()} />;
+  if (!history.data) return <Skeleton lines={6} />;
+  if (!history.data.events.length) return <p className="soft small">Nothing has happened yet.</p>;
+  return (
+    <ol className="history">
+      {history.data.events.map((event, place) => (
+        <li key={place}>
+          <div className="row apart">
+            <strong>{wordOf(event.what)}</strong>
+            <span className="small faint">
+              <Time at={event.at} />
+            </span>
+          </div>
+          {event.status_after && (
+            <div className="row small">
+              <Status status={event.status_before} /> → <Status status={event.status_after} />
+            </div>
+          )}
+          {text(event.details.why) && (
+            <div className="small foreign">{text(event.details.why)}</div>
+          )}
+          {event.who && <div className="small faint foreign">by {event.who}</div>}
+        </li>
+      ))}
+    </ol>
+  );
+}

@@ -1,0 +1,88 @@
+/** Deciding about everything that matches: first how many that is, then the decision. */
+import { useQuery } from "@tanstack/react-query";
+import { useState } from "react";
+import { useLive } from "@/api/events";
+import { Confirm, Failure, Loading, Meter, plural, toastError, whole } from "@/kit";
+import { countFor, type Wide } from "./decide";
+import { describe } from "./filters";
+import type { Kind } from "./kinds";
+
+interface WideDialogProps {
+  kind: Kind;
+  wide: Wide;
+  decide: (wide: Wide) => Promise<void>;
+  onClose: () => void;
+}
+
+interface Progress {
+  kind: string;
+  changed: number;
+}
+
+export function WideDialog({ kind, wide, decide, onClose }: WideDialogProps) {
+  const [isRunning, setRunning] = useState(false);
+  const [reached, setReached] = useState(0);
+  const count = useQuery({
+    queryKey: ["wide", kind.name, wide],
+    queryFn: () => countFor(kind, wide),
+    staleTime: 0,
+    gcTime: 0,
+  });
+  useLive<Progress>("action", (progress) => {
+    if (isRunning && progress.kind === kind.name) setReached(progress.changed);
+  });
+
+  async function run() {
+    setRunning(true);
+    try {
+      await decide(wide);
+      onClose();
+    } catch (error) {
+      toastError(error);
+      setRunning(false);
+    }
+  }
+
+  const matched = count.data?.matched ?? 0;
+  return (
+    <Confirm
+      title={
+        count.data ? `Set ${plural(matched, kind.one, kind.many)} to ${wide.status}?` : "Counting"
+      }
+      action={isRunning ? "Working" : `Set ${whole(matched)} to ${wide.status}`}
+      busy={isRunning || !count.data}
+      onConfirm={() => void run()}
+      onClose={onClose}
+    >
+      {count.error ? (
+        <Failure error={count.error} retry={() => void count.refetch()} />
+      ) : !count.data ? (
+        <Loading what="Counting what matches" />
+      ) : (
+        <div className="stack">
+          <p>
+            {wide.filters.length || wide.words
+              ? "All that match: "
+              : `All ${kind.many}, without any filter.`}
+            <strong className="foreign">
+              {[...wide.filters.map(describe), wide.words && `"${wide.words}"`]
+                .filter(Boolean)
+                .join("; ")}
+            </strong>
+          </p>
+          <p className="soft">
+            {whole(count.data.changed)} would change, {whole(count.data.queued)} would be queued. It
+            can be undone as one.
+          </p>
+          {isRunning && (
+            <Meter
+              label="Decided so far"
+              total={matched}
+              parts={[{ value: reached, tone: "good" }]}
+            />
+          )}
+        </div>
+      )}
+    </Confirm>
+  );
+}

@@ -1,0 +1,104 @@
+/** Decisions: shown at once, made on the server, and each of them can be taken back. */
+import { useRef, useState } from "react";
+import { call } from "@/api/client";
+import { plural, toast, toastError, whole } from "@/kit";
+import { conditionOf, type Filter } from "./filters";
+import type { Kind } from "./kinds";
+import type { RecordList } from "./list";
+import type { Decided, Row } from "./model";
+
+export interface Wide {
+  status: string;
+  filters: readonly Filter[];
+  words: string;
+}
+
+const MOST_KEPT = 50;
+
+export function useDecisions(kind: Kind, records: RecordList) {
+  const done = useRef<{ action: string; said: string }[]>([]);
+  const [busy, setBusy] = useState(0);
+
+  async function decide(status: string, ids: readonly string[], force = false): Promise<void> {
+    if (ids.length === 0) return;
+    const change: Partial<Row> = { [kind.status]: status };
+    const before = records.patch(new Map(ids.map((id) => [id, change])));
+    setBusy((count) => count + 1);
+    try {
+      const decided = await call<Decided>("POST", `${kind.path}/status`, {
+        body: { ids, status, force },
+      });
+      keep(decided, status);
+    } catch (error) {
+      records.patch(before);
+      toastError(error, () => void decide(status, ids, force));
+    } finally {
+      setBusy((count) => count - 1);
+    }
+  }
+
+  async function decideAll(wide: Wide): Promise<void> {
+    const decided = await call<Decided>("POST", `${kind.path}/status`, {
+      body: bodyOf(wide, false),
+    });
+    keep(decided, wide.status);
+    await records.load();
+  }
+
+  function keep(decided: Decided, status: string): void {
+    const said = `${plural(decided.changed, kind.one, kind.many)}: ${status}`;
+    const action = decided.action_id;
+    if (!action || decided.changed === 0) {
+      toast({ text: `Nothing changed: ${skippedWords(decided) || "none matched"}.` });
+      return;
+    }
+    done.current = [...done.current.slice(-MOST_KEPT), { action, said }];
+    toast({
+      kind: "good",
+      text: said,
+      hint: [decided.queued ? `${whole(decided.queued)} queued` : "", skippedWords(decided)]
+        .filter(Boolean)
+        .join(", "),
+      action: { name: "Undo", run: () => undo(action) },
+    });
+  }
+
+  /** Take back one action, or the last one that is not taken back yet. */
+  async function undo(action = done.current.at(-1)?.action): Promise<void> {
+    if (!action) {
+      toast({ text: "There is nothing to undo." });
+      return;
+    }
+    const said = done.current.find((one) => one.action === action)?.said ?? "the decision";
+    done.current = done.current.filter((one) => one.action !== action);
+    try {
+      await call("POST", `/actions/${action}/undo`);
+      toast({ text: `Undone: ${said}` });
+    } catch (error) {
+      toastError(error);
+    }
+    await records.load();
+  }
+
+  return { decide, decideAll, undo, isBusy: busy > 0 };
+}
+
+/** Ask how many records a decision about all that match would mean. */
+export async function countFor(kind: Kind, wide: Wide): Promise<Decided> {
+  return call("POST", `${kind.path}/status`, { body: bodyOf(wide, true) });
+}
+
+function bodyOf({ status, filters, words }: Wide, dryRun: boolean) {
+  return {
+    filter: filters.map(conditionOf),
+    ...(words ? { q: words } : {}),
+    status,
+    dry_run: dryRun,
+  };
+}
+
+function skippedWords({ skipped }: Decided): string {
+  return Object.entries(skipped)
+    .map(([reason, count]) => `${whole(count)} left (${reason})`)
+    .join(", ");
+}
