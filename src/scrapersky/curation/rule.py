@@ -1,12 +1,14 @@
 """Rules: what a tenant wants decided without a person, with a preview and an undo."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import delete, func, select
+from sqlalchemy import delete, func, select, true, update
 from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 from scrapersky import engine as queue_engine
@@ -16,10 +18,12 @@ from scrapersky.curation.decision import (
     Decided,
     Selection,
     count_selected,
+    decide,
     decide_here,
     selected,
 )
 from scrapersky.curation.kind import Kind, kind_named
+from scrapersky.errors import RecordConflict, UnknownRecord
 from scrapersky.models import CurationAction, SelectionRule
 
 SAMPLE = 20
@@ -74,6 +78,55 @@ async def save_rule(
     async with engine.begin() as connection:
         result = await connection.execute(statement.returning(SelectionRule.id))
         return UUID(str(result.scalar_one()))
+
+
+async def rule_row(engine: AsyncEngine, tenant_id: UUID, rule_id: UUID) -> Any:  # noqa: ANN401
+    """Return one rule of a tenant as it is stored, or raise UnknownRecord."""
+    query = select(SelectionRule).where(
+        SelectionRule.id == rule_id, SelectionRule.tenant_id == tenant_id
+    )
+    async with engine.connect() as connection:
+        found = (await connection.execute(query)).one_or_none()
+    if found is None:
+        raise UnknownRecord("There is no such rule.")
+    return found
+
+
+async def change_rule(
+    engine: AsyncEngine,
+    actor: Actor,
+    rule_id: UUID,
+    *,
+    as_of: datetime | None,
+    **changes: Any,  # noqa: ANN401 - name, kind, conditions, status, is_enabled
+) -> bool:
+    """Change a rule; say whether it still was as it was read (`as_of`).
+
+    Raises if it makes no sense as a whole, or if its new name is taken.
+    """
+    row = await rule_row(engine, actor.tenant_id, rule_id)
+    kind = kind_named(changes.get("kind", row.kind))
+    kind.status_named(changes.get("status", row.status))
+    read = read_conditions(changes.pop("conditions", row.conditions["all"]))
+    where(kind, read)
+    changes["conditions"] = {"all": [c.model_dump(mode="json") for c in read]}
+    unchanged = SelectionRule.updated_at == as_of if as_of is not None else true()
+    statement = (
+        update(SelectionRule)
+        .where(
+            SelectionRule.id == rule_id,
+            SelectionRule.tenant_id == actor.tenant_id,
+            unchanged,
+        )
+        .values(**changes)
+    )
+    try:
+        async with engine.begin() as connection:
+            return bool((await connection.execute(statement)).rowcount)
+    except IntegrityError as error:
+        raise RecordConflict(
+            "Another rule has this name.", hint="Choose another name."
+        ) from error
 
 
 async def delete_rule(engine: AsyncEngine, actor: Actor, rule_id: UUID) -> bool:
@@ -162,6 +215,26 @@ async def run_rules(
     if total.queued:
         await queue_engine.wake(engine, kind.stage)
     return total
+
+
+async def run_rule(engine: AsyncEngine, actor: Actor, rule_id: UUID) -> Decided:
+    """Let one rule decide now about what waits, chunk by chunk, enabled or not."""
+    row = await rule_row(engine, actor.tenant_id, rule_id)
+    kind = kind_named(row.kind)
+    conditions = (undecided(kind), *read_conditions(row.conditions["all"]))
+    selection = Selection(conditions=conditions)
+    matched = await count_selected(engine, actor.tenant_id, kind, selection)
+    if not matched:
+        return Decided()
+    return await decide(
+        engine,
+        replace(actor, name=f"{actor.name}, by rule: {row.name}"),
+        kind,
+        row.status,
+        selection,
+        rule_id=rule_id,
+        matched=matched,
+    )
 
 
 async def decided_counts(engine: AsyncEngine, rule_id: UUID) -> int:

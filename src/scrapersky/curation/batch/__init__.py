@@ -10,13 +10,20 @@ from scrapersky.curation.batch.control import (
     resume_batch,
     retry_failed,
 )
-from scrapersky.curation.batch.progress import BatchProgress, progress
+from scrapersky.curation.batch.progress import (
+    BatchProgress,
+    Overview,
+    overviews,
+    progress,
+)
 from scrapersky.curation.batch.submission import Submitted, submit
 
 __all__ = [
     "BatchProgress",
+    "Overview",
     "Submitted",
     "cancel_batch",
+    "overviews",
     "pause_batch",
     "progress",
     "resume_batch",

@@ -1,11 +1,13 @@
 """How far a batch is, counted from its items and from nothing else."""
 
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import select, text
-from sqlalchemy.ext.asyncio import AsyncEngine
+from sqlalchemy import TextClause, select, text
+from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 from scrapersky.errors import UnknownBatch
 from scrapersky.models import BatchJob
@@ -25,30 +27,77 @@ class BatchProgress:
     refused: int
 
 
+@dataclass(frozen=True, slots=True)
+class Overview:
+    """A batch as a list shows it."""
+
+    id: UUID
+    name: str | None
+    kind: str
+    created_at: datetime
+    created_by: UUID | None
+    paused_at: datetime | None
+    cancelled_at: datetime | None
+    progress: BatchProgress
+
+
 async def progress(
     engine: AsyncEngine, tenant_id: UUID, batch_id: UUID
 ) -> BatchProgress:
     """Count how far a batch is; raise UnknownBatch if this tenant has none."""
-    batch = await batch_of(engine, tenant_id, batch_id)
-    statement = text(f"""SELECT
+    async with engine.connect() as connection:
+        found = await overviews(connection, tenant_id, ids=[batch_id])
+    if not found:
+        raise UnknownBatch("There is no such batch.")
+    return found[0].progress
+
+
+async def overviews(
+    connection: AsyncConnection, tenant_id: UUID, *, ids: Collection[UUID]
+) -> list[Overview]:
+    """Count how far some batches of a tenant are, the latest first."""
+    query = (
+        select(BatchJob)
+        .where(BatchJob.tenant_id == tenant_id, BatchJob.id.in_(ids))
+        .order_by(BatchJob.created_at.desc(), BatchJob.id.desc())
+    )
+    batches = (await connection.execute(query)).all()
+    counts: dict[UUID, Any] = {}
+    for kind in {batch.kind for batch in batches}:
+        named = [batch.id for batch in batches if batch.kind == kind]
+        rows = await connection.execute(count_query(kind), {"batches": named})
+        counts |= {row.batch_id: row for row in rows}
+    return [overview(batch, counts.get(batch.id)) for batch in batches]
+
+
+def count_query(kind: str) -> TextClause:
+    """Write the query that counts the items of batches of one kind."""
+    return text(f"""SELECT i.batch_id,
         count(*) AS total,
         count(*) FILTER (WHERE i.error IS NOT NULL) AS refused,
         count(*) FILTER (WHERE r.state = 'queued') AS pending,
         count(*) FILTER (WHERE r.state = 'processing') AS working,
         count(*) FILTER (WHERE r.state = 'done') AS done,
         count(*) FILTER (WHERE r.state = 'failed') AS failed
-      FROM batch_items i LEFT JOIN LATERAL ({STATES[batch.kind]}) r ON true
-      WHERE i.batch_id = :batch""")  # noqa: S608 - constants
-    async with engine.connect() as connection:
-        row = (await connection.execute(statement, {"batch": batch_id})).one()
-    return BatchProgress(
-        status=status_of(batch, row),
-        total=row.total,
-        pending=row.pending,
-        working=row.working,
-        done=row.done,
-        failed=row.failed,
-        refused=row.refused,
+      FROM batch_items i LEFT JOIN LATERAL ({STATES[kind]}) r ON true
+      WHERE i.batch_id = ANY(:batches) GROUP BY i.batch_id""")  # noqa: S608 - constants
+
+
+def overview(batch: Any, counts: Any) -> Overview:  # noqa: ANN401 - rows
+    """Put a batch and what was counted of it together; None: it has no items."""
+    numbers = {
+        name: getattr(counts, name, 0)
+        for name in ("total", "pending", "working", "done", "failed", "refused")
+    }
+    return Overview(
+        id=batch.id,
+        name=batch.name,
+        kind=batch.kind,
+        created_at=batch.created_at,
+        created_by=batch.created_by,
+        paused_at=batch.paused_at,
+        cancelled_at=batch.cancelled_at,
+        progress=BatchProgress(status_of(batch, numbers), **numbers),
     )
 
 
@@ -65,16 +114,16 @@ STATES = {
 }
 
 
-def status_of(batch: BatchJob, counts: Any) -> TaskStatus:  # noqa: ANN401 - a row
+def status_of(batch: Any, counts: Mapping[str, int]) -> TaskStatus:  # noqa: ANN401 - a row
     """Derive a batch's status from its items."""
     if batch.cancelled_at is not None:
         return TaskStatus.CANCELLED
-    if counts.pending + counts.working == 0:
-        is_lost = counts.total > 0 and counts.done == 0
+    if counts["pending"] + counts["working"] == 0:
+        is_lost = counts["total"] > 0 and counts["done"] == 0
         return TaskStatus.ERROR if is_lost else TaskStatus.COMPLETED
     if batch.paused_at is not None:
         return TaskStatus.PAUSED
-    started = counts.working + counts.done + counts.failed
+    started = counts["working"] + counts["done"] + counts["failed"]
     return TaskStatus.IN_PROGRESS if started else TaskStatus.QUEUED
 
 

@@ -1,0 +1,294 @@
+"""Batches: lines submitted together; how far they are, pause, resume, cancel, retry."""
+
+from dataclasses import asdict
+from datetime import datetime
+from typing import Annotated, Any, Final, Literal
+from uuid import UUID
+
+from fastapi import APIRouter, Query, Request, status
+from pydantic import AfterValidator, BaseModel, Field
+from sqlalchemy import func, select, text
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from scrapersky.api.gateway.dependency import Database, actor_of, allow
+from scrapersky.api.gateway.identity import Identity, Permission
+from scrapersky.api.operations.audit import note
+from scrapersky.api.operations.shape import (
+    COUNTED,
+    NOT_FOUND,
+    Cursor,
+    CursorKey,
+    Limit,
+    Line,
+    latest_first,
+    read_place,
+    storable,
+    write_place,
+)
+from scrapersky.api.records.schema import RecordList, Strict, Total
+from scrapersky.curation.batch import (
+    Overview,
+    cancel_batch,
+    overviews,
+    pause_batch,
+    resume_batch,
+    retry_failed,
+    submit,
+)
+from scrapersky.curation.batch.progress import STATES
+from scrapersky.errors import UnknownBatch
+from scrapersky.kit.cursor import read_cursor, write_cursor
+from scrapersky.models import BatchJob
+from scrapersky.models.status import TaskStatus
+
+router = APIRouter(prefix="/api/v3/batches", tags=["batches"])
+
+MOST_LINES: Final = 10_000
+"""Lines in one JSON body; more come as a file to PATH/import, streamed."""
+
+BatchKindName = Literal["domains", "sitemaps", "pages"]
+ItemState = Literal["queued", "processing", "done", "failed", "refused"]
+Written = Annotated[str, Field(max_length=2_048), AfterValidator(storable)]
+
+
+class BatchOut(BaseModel):
+    """A batch; its counts are those of its items, now."""
+
+    id: UUID
+    name: str | None
+    kind: str = Field(examples=["domains"])
+    status: TaskStatus
+    total: int
+    pending: int
+    working: int
+    done: int
+    failed: int
+    refused: int
+    created_at: datetime
+    paused_at: datetime | None
+    cancelled_at: datetime | None
+
+
+class BatchItemOut(BaseModel):
+    """One submitted line, and what has become of it."""
+
+    position: int
+    submitted: str
+    state: ItemState
+    record_kind: str
+    record_id: UUID | None
+    is_duplicate: bool
+    error: str | None
+
+
+class BatchDetail(BaseModel):
+    """A batch with some of its items."""
+
+    batch: BatchOut
+    items: list[BatchItemOut]
+    next_cursor: str | None
+
+
+class BatchIn(Strict):
+    """Lines to submit: domains or URLs, with or without a scheme."""
+
+    kind: BatchKindName
+    items: list[Written] = Field(
+        min_length=1,
+        max_length=MOST_LINES,
+        examples=[["harbour-dental.example", "https://quay.example/"]],
+    )
+    name: Line | None = None
+
+
+class RefusedOut(BaseModel):
+    """A line that was not taken, and why."""
+
+    line: int
+    value: str
+    reason: str
+
+
+class SubmittedOut(BaseModel):
+    """What a submission came to."""
+
+    batch_id: UUID
+    accepted: int
+    duplicates: int
+    refused_count: int
+    refused: list[RefusedOut] = Field(description="The first hundred.")
+
+
+class BatchChanged(BaseModel):
+    """A batch after a command, and how many of its items it touched."""
+
+    changed: int
+    batch: BatchOut
+
+
+@router.get("", operation_id="list_batches")
+async def list_batches(
+    *,
+    who: Annotated[Identity, allow(Permission.READ)],
+    database: Database,
+    key: CursorKey,
+    kind: Annotated[BatchKindName | None, Query()] = None,
+    limit: Limit = 50,
+    cursor: Cursor = None,
+) -> RecordList[BatchOut]:
+    """List the batches, the latest first."""
+    scope = [str(who.tenant_id), "batches", kind]
+    query = select(BatchJob).where(BatchJob.tenant_id == who.tenant_id)
+    if kind is not None:
+        query = query.where(BatchJob.kind == kind)
+    page = latest_first(
+        query, BatchJob.created_at, BatchJob.id, read_place(key, scope, cursor)
+    )
+    async with database.connect() as connection:
+        rows = (await connection.execute(page.limit(limit + 1))).all()
+        ids = [row.id for row in rows[:limit]]
+        found = await overviews(connection, who.tenant_id, ids=ids)
+        some = query.with_only_columns(BatchJob.id).limit(COUNTED + 1).subquery()
+        count = await connection.scalar(select(func.count()).select_from(some)) or 0
+    following = None
+    if len(rows) > limit:
+        last = rows[limit - 1]
+        following = write_place(key, scope, last.created_at, last.id)
+    return RecordList(
+        items=[shown(batch) for batch in found],
+        next_cursor=following,
+        total=Total(count=min(count, COUNTED), is_exact=count <= COUNTED),
+    )
+
+
+@router.post("", operation_id="create_batch", status_code=status.HTTP_201_CREATED)
+async def create_batch(
+    who: Annotated[Identity, allow(Permission.CURATE)],
+    request: Request,
+    database: Database,
+    body: BatchIn,
+) -> SubmittedOut:
+    """Submit lines together; a bad or known one is reported and fails nothing else."""
+    actor = actor_of(who, request)
+    found = await submit(database, actor, body.kind, body.items, name=body.name)
+    details = {"accepted": found.accepted, "duplicates": found.duplicates}
+    subject = f"batch of {body.kind} {found.batch_id}"
+    await note(database, actor, "submitted", subject, details)
+    return SubmittedOut(
+        batch_id=found.batch_id,
+        accepted=found.accepted,
+        duplicates=found.duplicates,
+        refused_count=found.refused,
+        refused=[
+            RefusedOut(line=line, value=value, reason=reason)
+            for line, value, reason in found.refusals
+        ],
+    )
+
+
+@router.get("/{batch_id}", operation_id="read_batch", responses=NOT_FOUND)
+async def read_batch(
+    *,
+    who: Annotated[Identity, allow(Permission.READ)],
+    database: Database,
+    key: CursorKey,
+    batch_id: UUID,
+    state: Annotated[ItemState | None, Query()] = None,
+    limit: Limit = 50,
+    cursor: Cursor = None,
+) -> BatchDetail:
+    """Tell how far a batch is, with its items in the order of their lines."""
+    scope = [str(who.tenant_id), "items", str(batch_id), state]
+    after = 0 if cursor is None else int(read_cursor(key, scope, cursor))
+    async with database.connect() as connection:
+        batch = await one_batch(connection, who.tenant_id, batch_id)
+        rows = await items_of(
+            connection, batch, state=state, after=after, limit=limit + 1
+        )
+    items = [item(batch.kind, row) for row in rows[:limit]]
+    following = None
+    if len(rows) > limit:
+        following = write_cursor(key, scope, items[-1].position)
+    return BatchDetail(batch=shown(batch), items=items, next_cursor=following)
+
+
+@router.post("/{batch_id}/{command}", operation_id="control_batch", responses=NOT_FOUND)
+async def control_batch(
+    who: Annotated[Identity, allow(Permission.CURATE)],
+    request: Request,
+    database: Database,
+    batch_id: UUID,
+    command: Literal["pause", "resume", "cancel", "retry"],
+) -> BatchChanged:
+    """Pause or resume what has not begun, cancel it, or try what failed again."""
+    changed = await COMMANDS[command](database, who.tenant_id, batch_id)
+    details = {"command": command, "changed": changed}
+    subject = f"batch {batch_id}"
+    await note(database, actor_of(who, request), "commanded", subject, details)
+    async with database.connect() as connection:
+        batch = await one_batch(connection, who.tenant_id, batch_id)
+    return BatchChanged(changed=changed, batch=shown(batch))
+
+
+COMMANDS: Final = {
+    "pause": pause_batch,
+    "resume": resume_batch,
+    "cancel": cancel_batch,
+    "retry": retry_failed,
+}
+
+
+async def one_batch(
+    connection: AsyncConnection, tenant_id: UUID, batch_id: UUID
+) -> Overview:
+    """Return a batch with its counts, or raise UnknownBatch."""
+    found = await overviews(connection, tenant_id, ids=[batch_id])
+    if not found:
+        raise UnknownBatch("There is no such batch.")
+    return found[0]
+
+
+async def items_of(
+    connection: AsyncConnection,
+    batch: Overview,
+    *,
+    state: str | None,
+    after: int,
+    limit: int,
+) -> list[Any]:
+    """Return items of a batch, in the order of their lines."""
+    wanted = "" if state is None else "AND i.state = :state"
+    statement = text(
+        f"""SELECT * FROM (
+        SELECT i.position, i.submitted, i.is_duplicate, i.error,
+          coalesce(i.domain_id, i.sitemap_file_id, i.page_id) AS record_id,
+          CASE WHEN i.error IS NOT NULL THEN 'refused' ELSE r.state END AS state
+        FROM batch_items i LEFT JOIN LATERAL ({STATES[batch.kind]}) r ON true
+        WHERE i.batch_id = :batch AND i.position > :after) i
+      WHERE true {wanted} ORDER BY i.position LIMIT :limit"""  # noqa: S608 - constants
+    )
+    values = {"batch": batch.id, "after": after, "limit": limit}
+    if state is not None:
+        values["state"] = state
+    return list(await connection.execute(statement, values))
+
+
+def shown(batch: Overview) -> BatchOut:
+    """Show one batch."""
+    facts = asdict(batch)
+    facts.pop("created_by")
+    return BatchOut(**facts.pop("progress"), **facts)
+
+
+def item(kind: str, row: Any) -> BatchItemOut:  # noqa: ANN401 - a row
+    """Show one item."""
+    records = {"sitemaps": "sitemap_files"}
+    return BatchItemOut(
+        position=row.position,
+        submitted=row.submitted,
+        state=row.state or "refused",
+        record_kind=records.get(kind, kind),
+        record_id=row.record_id,
+        is_duplicate=row.is_duplicate,
+        error=row.error,
+    )

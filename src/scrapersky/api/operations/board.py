@@ -1,0 +1,229 @@
+"""The board: how every stage stands, per tenant, for the page and for the stream."""
+
+import asyncio
+import time
+from collections import OrderedDict, defaultdict
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from functools import partial
+from typing import Final
+from uuid import UUID
+
+from sqlalchemy.ext.asyncio import AsyncEngine
+
+from scrapersky import engine as queue_engine
+from scrapersky.api.operations.remembered import Remembered
+from scrapersky.kit.clock import utc_now
+from scrapersky.stages import PIPELINE, standing
+
+MOST_TENANTS: Final = 500
+LONGEST: Final = 180
+"""Minutes of throughput that are kept."""
+SLICE: Final = 10
+"""Minutes asked for in one statement."""
+BUDGET: Final = 0.7
+"""Seconds a request may spend on minutes that nobody has asked for before."""
+RECENT: Final = 2
+"""Minutes that may still change: the current one, and one just over."""
+
+
+@dataclass(frozen=True, slots=True)
+class StageView:
+    """One stage as people see it."""
+
+    stage: str
+    title: str
+    kind: str
+    queued: int
+    working: int
+    waiting_retry: int
+    held: int
+    done: int
+    failed: int
+    oldest_seconds: float | None
+    rate_per_minute: float
+    eta_seconds: float | None
+    errors_last_hour: int
+    paused: str | None
+    next: tuple[str, ...]
+
+    @property
+    def sign(self) -> tuple[object, ...]:
+        """What must change before anyone is told anew: not the mere passing of time."""
+        return (
+            self.stage, self.queued, self.working, self.waiting_retry, self.held,
+            self.done, self.failed, self.errors_last_hour, self.paused,
+        )  # fmt: skip
+
+
+Counts = dict[str, standing.Minute]
+
+
+class Board:
+    """How the stages stand, per tenant, remembered for a moment."""
+
+    def __init__(self, engine: AsyncEngine) -> None:
+        self._engine = engine
+        self._paused = Remembered(partial(paused_stages, engine))
+        self._tenants: OrderedDict[UUID, _Tenant] = OrderedDict()
+
+    async def stages(self, tenant_id: UUID) -> list[StageView]:
+        """Tell how every stage stands, in the order of the pipeline."""
+        return await self._of(tenant_id).stages(await self._paused.get())
+
+    async def throughput(self, tenant_id: UUID, minutes: int) -> dict[datetime, Counts]:
+        """Tell what was settled in each of the last minutes, the oldest first."""
+        return await self._of(tenant_id).minutes(min(minutes, LONGEST))
+
+    def forget_pauses(self) -> None:
+        """Look anew whether stages are paused."""
+        self._paused.forget()
+
+    async def close(self) -> None:
+        """End every look-up."""
+        await self._paused.close()
+        for tenant in self._tenants.values():
+            await tenant.close()
+
+    def _of(self, tenant_id: UUID) -> "_Tenant":
+        tenant = self._tenants.pop(tenant_id, None) or _Tenant(self._engine, tenant_id)
+        self._tenants[tenant_id] = tenant
+        if len(self._tenants) > MOST_TENANTS:
+            self._tenants.popitem(last=False)
+        return tenant
+
+
+class _Tenant:
+    """What is remembered for one tenant."""
+
+    def __init__(self, engine: AsyncEngine, tenant_id: UUID) -> None:
+        self._engine = engine
+        self._tenant_id = tenant_id
+        self._waiting = Remembered(partial(standing.waiting, engine, tenant_id))
+        self._results = {
+            stage.name: Remembered(partial(standing.results, engine, tenant_id, stage))
+            for stage in PIPELINE
+        }
+        self._recent = Remembered(self._read_recent)
+        self._minutes: dict[datetime, Counts] = {}
+        self._filling = asyncio.Lock()
+
+    async def stages(self, paused: dict[str, str]) -> list[StageView]:
+        waiting = await self._waiting.get()
+        results = [await self._results[stage.name].get() for stage in PIPELINE]
+        minutes = await self.minutes(60)
+        now = utc_now()
+        return [
+            view(queued, result, minutes, paused.get(queued.stage), now)
+            for queued, result in zip(waiting, results, strict=True)
+        ]
+
+    async def minutes(self, count: int) -> dict[datetime, Counts]:
+        recent = await self._recent.get()
+        last = minute_of(utc_now())
+        wanted = [last - timedelta(minutes=ago) for ago in range(count)]
+        if any(at not in self._minutes for at in wanted[RECENT:]):
+            await self._fill(wanted[RECENT:])
+        # What is over is final; what was recent when it was read may not be.
+        found = {**recent, **self._minutes}
+        return {at: found.get(at, {}) for at in reversed(wanted)}
+
+    async def close(self) -> None:
+        await self._waiting.close()
+        await self._recent.close()
+        for value in self._results.values():
+            await value.close()
+
+    async def _read_recent(self) -> dict[datetime, Counts]:
+        now = minute_of(utc_now())
+        found = await self._read(now - timedelta(minutes=RECENT), None)
+        for at, counts in found.items():
+            if at <= now - timedelta(minutes=RECENT):
+                self._minutes[at] = counts
+        self._minutes.setdefault(now - timedelta(minutes=RECENT), {})
+        return found
+
+    async def _fill(self, wanted: list[datetime]) -> None:
+        """Read minutes that are missing, the latest first, as far as time allows."""
+        async with self._filling:
+            started = time.monotonic()
+            horizon = wanted[0] - timedelta(minutes=LONGEST)
+            self._minutes = {a: c for a, c in self._minutes.items() if a > horizon}
+            missing = [at for at in wanted if at not in self._minutes]
+            while missing and time.monotonic() - started < BUDGET:
+                newest = missing[0]
+                oldest = newest - timedelta(minutes=SLICE - 1)
+                until = newest + timedelta(minutes=1)
+                found = await self._read(oldest, until)
+                for at in [at for at in missing if at >= oldest]:
+                    self._minutes[at] = found.get(at, {})
+                missing = [at for at in missing if at < oldest]
+
+    async def _read(
+        self, since: datetime, until: datetime | None
+    ) -> dict[datetime, Counts]:
+        found: dict[datetime, Counts] = defaultdict(dict)
+        for minute in await standing.minutes(
+            self._engine, self._tenant_id, since=since, until=until
+        ):
+            found[minute.at][minute.stage] = minute
+        return dict(found)
+
+
+def view(
+    waiting: standing.Waiting,
+    results: standing.Results,
+    minutes: dict[datetime, Counts],
+    paused: str | None,
+    now: datetime,
+) -> StageView:
+    """Put together what is known of one stage."""
+    stage = waiting.stage
+    rate = rate_of(stage, minutes, now)
+    ahead = waiting.queued + waiting.working
+    eta = ahead / rate * 60 if rate > 0 and paused is None else None
+    return StageView(
+        stage=stage,
+        title=standing.TITLES[stage],
+        kind=standing.RECORDS[stage],
+        queued=waiting.queued,
+        working=waiting.working,
+        waiting_retry=waiting.waiting_retry,
+        held=waiting.held,
+        done=results.done,
+        failed=results.failed,
+        oldest_seconds=waiting.oldest_seconds,
+        rate_per_minute=round(rate, 1),
+        eta_seconds=None if eta is None else round(eta, 1),
+        errors_last_hour=sum(
+            counts[stage].errors for counts in minutes.values() if stage in counts
+        ),
+        paused=paused,
+        next=tuple(standing.successors()[stage]),
+    )
+
+
+def rate_of(stage: str, minutes: dict[datetime, Counts], now: datetime) -> float:
+    """Return how many items per minute were settled in the current and the last one."""
+    current = minute_of(now)
+    over = (now - current).total_seconds() + 60
+    settled = sum(
+        counts[stage].done + counts[stage].failed
+        for at, counts in minutes.items()
+        if at >= current - timedelta(minutes=1) and stage in counts
+    )
+    return settled / over * 60
+
+
+def minute_of(moment: datetime) -> datetime:
+    """Return the beginning of a moment's minute."""
+    return moment.astimezone(UTC).replace(second=0, microsecond=0)
+
+
+async def paused_stages(engine: AsyncEngine) -> dict[str, str]:
+    """Tell which stages are paused, and why."""
+    return {
+        state.name: state.paused_why or "paused"
+        for state in await queue_engine.states(engine)
+        if state.paused
+    }

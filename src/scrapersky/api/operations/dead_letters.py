@@ -1,0 +1,273 @@
+"""Dead letters: what failed for good, by cause, with its story; replay or discard."""
+
+from dataclasses import asdict
+from datetime import datetime
+from typing import Annotated, Any, Literal
+from uuid import UUID
+
+from fastapi import APIRouter, Path, Query, Request
+from pydantic import BaseModel, Field
+from sqlalchemy.ext.asyncio import AsyncEngine
+
+from scrapersky import engine as queue_engine
+from scrapersky.api.gateway.dependency import Database, actor_of, allow
+from scrapersky.api.gateway.identity import Identity, Permission
+from scrapersky.api.operations.audit import note
+from scrapersky.api.operations.desk import AtDesk
+from scrapersky.api.operations.shape import (
+    COUNTED,
+    NOT_FOUND,
+    Cursor,
+    CursorKey,
+    Limit,
+    Word,
+)
+from scrapersky.api.records.schema import RecordList, Strict, Total
+from scrapersky.errors import UnknownItem
+from scrapersky.kit.cursor import read_cursor, write_cursor
+from scrapersky.stages.standing import RECORDS, TITLES
+from scrapersky.stages.trouble import (
+    LONGEST_CAUSE,
+    Dead,
+    DeadFilter,
+    count_dead,
+    dead_groups,
+    dead_page,
+    some_dead,
+)
+
+router = APIRouter(prefix="/api/v3/dead-letters", tags=["dead letters"])
+
+Kind = Literal["gave_up", "exhausted", "quarantined"]
+Cause = Annotated[str, Field(max_length=2 * LONGEST_CAUSE)]
+LetterId = Annotated[str, Field(max_length=120, pattern=r"^[a-z_]+:[0-9a-f-]{36}$")]
+
+
+class DeadLetterOut(BaseModel):
+    """An item that failed for good."""
+
+    id: str = Field(examples=["page_curation:6f1c…"])
+    stage: str = Field(examples=["page_curation"])
+    title: str = Field(examples=["Page curation"])
+    record_kind: str = Field(examples=["pages"])
+    record_id: str
+    label: str | None = Field(None, examples=["https://harbour-dental.example/contact"])
+    kind: Kind = Field(
+        description="Why no more is tried: it makes no sense, it was tried often "
+        "enough, or its workers died."
+    )
+    cause: str = Field(examples=["the name does not exist or has no address"])
+    why: str | None
+    tries: int
+    deaths: int
+    died_at: datetime
+
+
+class DeadGroupOut(BaseModel):
+    """Dead letters of one stage that died of the same."""
+
+    stage: str
+    title: str
+    kind: Kind
+    cause: str
+    count: int
+    first_at: datetime
+    last_at: datetime
+
+
+class AttemptOut(BaseModel):
+    """One claim of an item, and what became of it."""
+
+    outcome: str = Field(examples=["retried"])
+    why: str | None
+    tries: int
+    worker: str | None
+    claimed_at: datetime | None
+    settled_at: datetime
+    due_at: datetime | None = Field(description="When it was to be tried again.")
+
+
+class DeadStoryOut(DeadLetterOut):
+    """A dead letter with everything that happened to it."""
+
+    attempts: list[AttemptOut]
+
+
+class DeadChosen(Strict):
+    """Which dead letters are meant: these, or all that match what is given."""
+
+    ids: list[LetterId] | None = Field(None, min_length=1, max_length=10_000)
+    stage: Word | None = None
+    kind: Kind | None = None
+    cause: Cause | None = None
+    everything: bool = Field(
+        default=False, description="Needed when nothing narrows it down."
+    )
+    dry_run: bool = False
+
+    def chosen(self) -> DeadFilter:
+        """Return it as a filter."""
+        return DeadFilter(
+            stage=self.stage,
+            kind=self.kind,
+            cause=self.cause,
+            items=None if self.ids is None else [parts_of(one) for one in self.ids],
+        )
+
+    @property
+    def is_narrowed(self) -> bool:
+        """Say whether it means less than everything."""
+        given = (self.ids, self.stage, self.kind, self.cause)
+        return any(value is not None for value in given)
+
+
+class DeadChanged(BaseModel):
+    """What a replay or discard came to."""
+
+    matched: int
+    changed: int
+    dry_run: bool
+
+
+@router.get("", operation_id="list_dead_letters")
+async def list_dead_letters(
+    *,
+    who: Annotated[Identity, allow(Permission.READ)],
+    desk: AtDesk,
+    key: CursorKey,
+    stage: Annotated[Word | None, Query()] = None,
+    kind: Annotated[Kind | None, Query()] = None,
+    cause: Annotated[Cause | None, Query()] = None,
+    limit: Limit = 50,
+    cursor: Cursor = None,
+) -> RecordList[DeadLetterOut]:
+    """List what failed for good, the latest first."""
+    chosen = DeadFilter(stage=stage, kind=kind, cause=cause)
+    scope = [str(who.tenant_id), "dead letters", stage, kind, cause]
+    after = None
+    if cursor is not None:
+        at, *rest = read_cursor(key, scope, cursor)
+        after = (datetime.fromisoformat(at), *rest)
+    found = await dead_page(
+        desk.engine, who.tenant_id, chosen, after=after, limit=limit + 1
+    )
+    total = await count_dead(desk.engine, who.tenant_id, chosen, at_most=COUNTED + 1)
+    shown, more = found[:limit], found[limit:]
+    following = None
+    if more:
+        last = shown[-1]
+        place = [last.died_at.isoformat(), last.stage, last.item]
+        following = write_cursor(key, scope, place)
+    return RecordList(
+        items=[letter(dead) for dead in shown],
+        next_cursor=following,
+        total=Total(count=min(total, COUNTED), is_exact=total <= COUNTED),
+    )
+
+
+@router.get("/groups", operation_id="group_dead_letters")
+async def group_dead_letters(
+    who: Annotated[Identity, allow(Permission.READ)],
+    desk: AtDesk,
+    stage: Annotated[Word | None, Query()] = None,
+    limit: Limit = 50,
+) -> list[DeadGroupOut]:
+    """Group what failed for good by its cause, the most frequent first."""
+    found = await dead_groups(
+        desk.engine, who.tenant_id, DeadFilter(stage=stage), limit=limit
+    )
+    return [
+        DeadGroupOut.model_validate({"title": TITLES[group.stage], **asdict(group)})
+        for group in found
+    ]
+
+
+@router.get("/{letter_id}", operation_id="read_dead_letter", responses=NOT_FOUND)
+async def read_dead_letter(
+    who: Annotated[Identity, allow(Permission.READ)],
+    database: Database,
+    letter_id: Annotated[LetterId, Path()],
+) -> DeadStoryOut:
+    """Tell the whole story of one dead letter."""
+    chosen = DeadFilter(items=[parts_of(letter_id)])
+    found = await dead_page(database, who.tenant_id, chosen, after=None, limit=1)
+    if not found:
+        raise UnknownItem("There is no such dead letter.")
+    told = await queue_engine.story(database, *parts_of(letter_id))
+    return DeadStoryOut(
+        **letter(found[0]).model_dump(),
+        attempts=[
+            AttemptOut.model_validate(attempt, from_attributes=True)
+            for attempt in told.attempts
+        ],
+    )
+
+
+@router.post("/{command}", operation_id="change_dead_letters")
+async def change_dead_letters(
+    *,
+    who: Annotated[Identity, allow(Permission.CURATE)],
+    request: Request,
+    database: Database,
+    desk: AtDesk,
+    command: Literal["replay", "discard"],
+    body: DeadChosen,
+) -> DeadChanged:
+    """Queue dead letters again with all their attempts, or forget them.
+
+    A record whose letter is forgotten keeps its failed status. `dry_run` counts only.
+    """
+    if not (body.is_narrowed or body.everything):
+        raise UnknownItem(
+            "Nothing says which dead letters are meant.",
+            hint="Give ids, stage, kind or cause, or say everything: true.",
+        )
+    chosen = body.chosen()
+    matched = await count_dead(
+        desk.engine, who.tenant_id, chosen, at_most=1_000_000_000
+    )
+    if body.dry_run:
+        return DeadChanged(matched=matched, changed=0, dry_run=True)
+    changed = await carry_out(database, who.tenant_id, chosen, command)
+    if changed:
+        done = {"replay": "replayed", "discard": "discarded"}[command]
+        details = {**body.model_dump(exclude_none=True), "changed": changed}
+        details["ids"] = len(body.ids or [])
+        await note(database, actor_of(who, request), done, "dead letters", details)
+    return DeadChanged(matched=matched, changed=changed, dry_run=False)
+
+
+async def carry_out(
+    database: AsyncEngine, tenant_id: UUID, chosen: DeadFilter, command: str
+) -> int:
+    """Replay or discard all that is meant, some at a time; return how many."""
+    act = getattr(queue_engine.dead_letters, command)
+    total = 0
+    while True:
+        async with database.connect() as connection:
+            some = await some_dead(connection, tenant_id, chosen)
+        changed = 0
+        for stage, items in some.items():
+            changed += int(await act(database, stage, *items))
+        total += changed
+        if not changed:
+            return total
+
+
+def letter(dead: Dead) -> DeadLetterOut:
+    """Show one dead letter."""
+    facts: dict[str, Any] = asdict(dead)
+    item = facts.pop("item")
+    return DeadLetterOut(
+        id=f"{dead.stage}:{item}",
+        title=TITLES[dead.stage],
+        record_kind=RECORDS[dead.stage],
+        record_id=item,
+        **facts,
+    )
+
+
+def parts_of(letter_id: str) -> tuple[str, str]:
+    """Return the stage and the item that an id names."""
+    stage, _, item = letter_id.partition(":")
+    return stage, item

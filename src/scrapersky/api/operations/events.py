@@ -1,0 +1,94 @@
+"""Live events: `GET /api/v3/events`, server-sent."""
+
+import time
+from collections.abc import AsyncIterator
+from typing import Annotated, Final
+
+import structlog
+from fastapi import APIRouter, Depends, Header, Request
+from fastapi.sse import EventSourceResponse, ServerSentEvent
+from sqlalchemy.exc import SQLAlchemyError
+
+from scrapersky.api.gateway.access import Gate
+from scrapersky.api.gateway.dependency import allow
+from scrapersky.api.gateway.identity import Identity, Permission
+from scrapersky.api.operations.desk import AtDesk
+from scrapersky.api.operations.hub import Event, Stream
+from scrapersky.api.problem import Problem
+from scrapersky.errors import ScraperSkyError
+
+log = structlog.get_logger()
+router = APIRouter(prefix="/api/v3/events", tags=["events"])
+
+HEARTBEAT: Final = 10.0
+"""Seconds of silence after which a comment shows that the stream lives."""
+ASK_AGAIN: Final = 20.0
+"""Seconds after which the gate is asked whether the listener may still listen."""
+RETRY: Final = 2_000
+"""Milliseconds after which a browser comes back."""
+
+Who = Annotated[Identity, allow(Permission.READ)]
+
+
+async def a_stream(who: Who, desk: AtDesk) -> AsyncIterator[Stream]:
+    """Open a stream for the length of one request."""
+    listener = str(who.user_id or who.credential or who.name)
+    stream = desk.hub.open(who.tenant_id, f"{who.tenant_id} {listener}")
+    try:
+        yield stream
+    finally:
+        stream.close()
+
+
+@router.get(
+    "",
+    operation_id="listen",
+    response_class=EventSourceResponse,
+    responses={429: {"model": Problem, "description": "Too many streams"}},
+)
+async def listen(
+    request: Request,
+    who: Who,
+    stream: Annotated[Stream, Depends(a_stream)],
+    last_event_id: Annotated[str | None, Header(max_length=100)] = None,
+) -> AsyncIterator[ServerSentEvent]:
+    """Tell of what changes, as it changes: `stages`, `records`, `batch`, `action`.
+
+    After a lost connection send `Last-Event-ID`; what was missed follows, or `reset`
+    if that is too much: then fetch anew what you show. Ends when the identity that
+    opened it is no longer good.
+    """
+    yield ServerSentEvent(retry=RETRY, comment="welcome")
+    for event in await stream.begin(last_event_id):
+        yield sent(event)
+    good_until = time.monotonic() + ASK_AGAIN
+    while stream.is_open:
+        if time.monotonic() >= good_until:
+            if not await may_still_listen(request, who):
+                return
+            good_until = time.monotonic() + ASK_AGAIN
+        event_or_none = await stream.next(HEARTBEAT)
+        if event_or_none is not None:
+            yield sent(event_or_none)
+        elif stream.is_open:
+            yield ServerSentEvent(comment="still here")
+
+
+def sent(event: Event) -> ServerSentEvent:
+    """Write an event for the wire."""
+    return ServerSentEvent(raw_data=event.data, event=event.name, id=event.id)
+
+
+async def may_still_listen(request: Request, who: Identity) -> bool:
+    """Ask the gate again: tokens expire, keys are revoked, people leave."""
+    gate: Gate = request.app.state.gate
+    request.state.who = None  # or the gate would remember whom it let in
+    try:
+        now = await gate.identify(request)
+    except ScraperSkyError:
+        return False
+    except (OSError, SQLAlchemyError) as error:
+        # Nobody can be asked while the database is away, and nothing is told either.
+        log.warning("events.identity_not_checked", error=str(error)[:300])
+        return True
+    return now.tenant_id == who.tenant_id and now.may(Permission.READ)

@@ -1,0 +1,368 @@
+"""The hub of the event stream: looks once a second for all who listen, and tells them.
+
+It looks only while somebody listens, once per tenant however many they are, and keeps
+no connection between two looks. A client that cannot keep up, or comes back after too
+much has happened, is told to fetch anew; nobody's memory grows for it.
+"""
+
+import asyncio
+import time
+from collections import Counter, deque
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Any, Final
+from uuid import UUID
+
+import orjson
+import structlog
+from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
+
+from scrapersky.api.operations.board import Board
+from scrapersky.api.operations.change import (
+    MOST,
+    Change,
+    actions_since,
+    batches_since,
+    changes_since,
+    look_at_horizon,
+)
+from scrapersky.curation.batch import Overview, overviews
+from scrapersky.errors import TooManyRequests
+
+log = structlog.get_logger()
+
+LOOK_EVERY: Final = 1.0
+MOST_STREAMS: Final = 200
+MOST_STREAMS_EACH: Final = 5
+LONGEST_QUEUE: Final = 64
+"""Events a client may be behind before it is told to fetch anew."""
+CHUNK: Final = 500
+"""Changes in one event."""
+LONGEST_ABSENCE: Final = timedelta(hours=1)
+"""After which a client that comes back fetches anew."""
+COUNTING: Final = 20
+"""Open batches are counted so seldom that it takes a twentieth of the time."""
+COME_BACK: Final = timedelta(seconds=10)
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """One event, written once for all who get it."""
+
+    name: str | None
+    data: str | None
+    id: str | None = None
+
+
+class Stream:
+    """One client's end of the hub."""
+
+    def __init__(self, hub: "Hub", tenant_id: UUID, listener: str) -> None:
+        self._hub = hub
+        self.tenant_id = tenant_id
+        self.listener = listener
+        self.is_open = True
+        self._events: deque[Event] = deque()
+        self._news = asyncio.Event()
+
+    async def begin(self, last_event_id: str | None) -> Sequence[Event]:
+        """Return what a client must hear first: how things stand, what it missed."""
+        return await self._hub.greet(self, last_event_id)
+
+    async def next(self, patience: float) -> Event | None:
+        """Return the next event, or None if none came in time or the stream is closed."""
+        if not self._events and self.is_open:
+            try:
+                async with asyncio.timeout(patience):
+                    await self._news.wait()
+            except TimeoutError:
+                return None
+        if not self._events:
+            return None
+        event = self._events.popleft()
+        if not self._events:
+            self._news.clear()
+        return event
+
+    def offer(self, events: Sequence[Event]) -> None:
+        """Queue events; one who is too far behind gets a single order to fetch anew."""
+        self._events.extend(events)
+        if len(self._events) > LONGEST_QUEUE:
+            last = next((e.id for e in reversed(self._events) if e.id), None)
+            self._events.clear()
+            self._events.append(reset("you are too slow for what happens", last))
+        self._news.set()
+
+    def close(self) -> None:
+        """Leave the hub; what waits for the next event wakes up."""
+        self.is_open = False
+        self._news.set()
+        self._hub.leave(self)
+
+
+class Hub:
+    """Everyone in this process who listens, by tenant."""
+
+    def __init__(self, engine: AsyncEngine, board: Board) -> None:
+        self._engine = engine
+        self._board = board
+        self._channels: dict[UUID, Channel] = {}
+        self._listeners: Counter[str] = Counter()
+        self._looking: asyncio.Task[None] | None = None
+        self._is_closing = False
+
+    @property
+    def streams(self) -> int:
+        """How many listen."""
+        return self._listeners.total()
+
+    def open(self, tenant_id: UUID, listener: str) -> Stream:
+        """Let one more listen; raise TooManyRequests if that is one too many."""
+        if self._listeners[listener] >= MOST_STREAMS_EACH:
+            raise TooManyRequests(
+                f"You have {MOST_STREAMS_EACH} event streams open already.",
+                hint="Close one, or share one between tabs.",
+                retry_after=COME_BACK,
+            )
+        if self.streams >= MOST_STREAMS or self._is_closing:
+            raise TooManyRequests(
+                "This server has as many event streams open as it can serve.",
+                hint="Ask GET /api/v3/stages from time to time instead, and try later.",
+                retry_after=COME_BACK,
+            )
+        self._listeners[listener] += 1
+        stream = Stream(self, tenant_id, listener)
+        channel = self._channels.get(tenant_id)
+        if channel is None:
+            channel = self._channels[tenant_id] = Channel(tenant_id)
+        channel.streams.add(stream)
+        if self._looking is None:
+            self._looking = asyncio.create_task(self._look(), name="event hub")
+        return stream
+
+    def leave(self, stream: Stream) -> None:
+        """Forget a stream; the last one of a tenant takes the tenant's channel along."""
+        channel = self._channels.get(stream.tenant_id)
+        if channel is None or stream not in channel.streams:
+            return
+        channel.streams.remove(stream)
+        self._listeners[stream.listener] -= 1
+        if not self._listeners[stream.listener]:
+            del self._listeners[stream.listener]
+        if not channel.streams:
+            del self._channels[stream.tenant_id]
+
+    async def greet(self, stream: Stream, last_event_id: str | None) -> list[Event]:
+        """Tell a new listener how the stages stand, and what it has missed."""
+        async with self._engine.connect() as connection:
+            horizon = await look_at_horizon(connection)
+            here = written(horizon.settled)
+            if last_event_id is None:
+                missed = []
+            else:
+                since = read(last_event_id, horizon.now)
+                missed = await self._missed(connection, stream.tenant_id, since, here)
+        views = await self._board.stages(stream.tenant_id)
+        return [*missed, event("stages", [asdict(view) for view in views], here)]
+
+    def close(self) -> None:
+        """End every stream, and let nobody in any more."""
+        self._is_closing = True
+        for channel in list(self._channels.values()):
+            for stream in list(channel.streams):
+                stream.close()
+
+    async def closed(self) -> None:
+        """Wait until nothing looks any more."""
+        if self._looking is not None:
+            self._looking.cancel()
+            await asyncio.wait({self._looking})
+
+    async def _missed(
+        self,
+        connection: AsyncConnection,
+        tenant_id: UUID,
+        since: datetime | None,
+        here: str,
+    ) -> list[Event]:
+        if since is None:
+            return [reset("it is too long ago to tell what you missed", here)]
+        found = await changes_since(connection, tenant_id, since)
+        if any(len(changes) > MOST for changes in found.values()):
+            return [reset("too much has happened since", here)]
+        actions = await actions_since(connection, tenant_id, since)
+        return [
+            *(told for kind, c in found.items() for told in records(kind, c)),
+            *(event("action", action) for action in actions),
+        ]
+
+    async def _look(self) -> None:
+        """Look again and again, until nobody listens."""
+        loop = asyncio.get_running_loop()
+        try:
+            while self._channels:
+                started = loop.time()
+                await self._look_once()
+                spent = loop.time() - started
+                await asyncio.sleep(max(LOOK_EVERY - spent, LOOK_EVERY / 10))
+        finally:
+            self._looking = None
+
+    async def _look_once(self) -> None:
+        for channel in list(self._channels.values()):
+            try:
+                events = await self._news_of(channel)
+            except (OSError, SQLAlchemyError, TimeoutError) as error:
+                # Nothing is lost: the next look goes back to where this one began.
+                log.warning("events.not_read", error=str(error)[:300])
+                continue
+            except Exception:  # one tenant's trouble must not silence the others
+                log.exception("events.failed", tenant=str(channel.tenant_id))
+                continue
+            if events:
+                for stream in list(channel.streams):
+                    stream.offer(events)
+
+    async def _news_of(self, channel: "Channel") -> list[Event]:
+        async with self._engine.connect() as connection:
+            horizon = await look_at_horizon(connection)
+            since = channel.since or horizon.settled
+            changes = await changes_since(connection, channel.tenant_id, since)
+            actions = await actions_since(connection, channel.tenant_id, since)
+            batches = await batches_since(connection, channel.tenant_id, since)
+            counted = []
+            if due := channel.batches_due(batches):
+                started = time.monotonic()
+                counted = await overviews(connection, channel.tenant_id, ids=due)
+                channel.batches_took(time.monotonic() - started)
+        views = await self._board.stages(channel.tenant_id)
+        told = [
+            *channel.new_changes(changes),
+            *channel.new_actions(actions),
+            *channel.new_batches(counted),
+            *channel.new_stages([asdict(v) for v in views], [v.sign for v in views]),
+        ]
+        channel.since = horizon.settled
+        if told:
+            # Only the last has the id: who loses the connection between two events of
+            # one look hears all of them again.
+            told.append(Event(None, None, written(horizon.settled)))
+        return told
+
+
+class Channel:
+    """One tenant: who listens, and what they have been told."""
+
+    def __init__(self, tenant_id: UUID) -> None:
+        self.tenant_id = tenant_id
+        self.streams: set[Stream] = set()
+        self.since: datetime | None = None
+        self._told: dict[tuple[str, UUID], datetime] = {}
+        self._storms: dict[str, tuple[UUID, datetime]] = {}
+        self._actions: dict[UUID, datetime] = {}
+        self._open_batches: dict[UUID, Overview] = {}
+        self._count_after = 0.0
+        self._stages: object = None
+
+    def new_changes(self, found: dict[str, list[Change]]) -> Iterable[Event]:
+        """Tell what has not been told; in a storm only that there is one."""
+        told: dict[tuple[str, UUID], datetime] = {}
+        for kind, changes in found.items():
+            if len(changes) > MOST:
+                latest = (changes[0].id, changes[0].updated_at)
+                if self._storms.get(kind) != latest:
+                    self._storms[kind] = latest
+                    yield many(kind)
+                continue
+            fresh = [
+                change
+                for change in changes
+                if self._told.get((kind, change.id)) != change.updated_at
+            ]
+            told |= {(kind, change.id): change.updated_at for change in changes}
+            if self._storms.pop(kind, None):
+                # What it ended with was never told one by one.
+                yield many(kind)
+            yield from records(kind, fresh)
+        for kind in [kind for kind in self._storms if kind not in found]:
+            del self._storms[kind]
+            yield many(kind)
+        self._told = told
+
+    def new_actions(self, found: Sequence[Any]) -> Iterable[Event]:
+        """Tell of decisions that have got further."""
+        for action in found:
+            if self._actions.get(action["id"]) != action["updated_at"]:
+                yield event("action", action)
+        self._actions = {action["id"]: action["updated_at"] for action in found}
+
+    def batches_due(self, changed: set[UUID]) -> set[UUID]:
+        """Choose which batches are counted now: new ones, from time to time all."""
+        fresh = {one for one in changed if one not in self._open_batches}
+        return fresh | (set(self._open_batches) if self._may_count else set())
+
+    @property
+    def _may_count(self) -> bool:
+        return time.monotonic() >= self._count_after
+
+    def batches_took(self, seconds: float) -> None:
+        """Remember how dear it was to count."""
+        self._count_after = time.monotonic() + COUNTING * seconds
+
+    def new_batches(self, counted: Sequence[Overview]) -> Iterable[Event]:
+        """Tell of batches that have got further; those at their end are let go."""
+        for batch in counted:
+            if self._open_batches.get(batch.id) != batch:
+                yield event("batch", asdict(batch))
+            if batch.progress.pending + batch.progress.working:
+                self._open_batches[batch.id] = batch
+            else:
+                self._open_batches.pop(batch.id, None)
+
+    def new_stages(self, views: object, sign: object) -> Iterable[Event]:
+        """Tell how the stages stand, if that is something new."""
+        if sign != self._stages:
+            self._stages = sign
+            yield event("stages", views)
+
+
+def records(kind: str, changes: Sequence[Change]) -> Iterable[Event]:
+    """Tell of changed records, some in each event."""
+    for start in range(0, len(changes), CHUNK):
+        part = changes[start : start + CHUNK]
+        listed = [asdict(change) for change in part]
+        yield event("records", {"kind": kind, "changes": listed, "many": False})
+
+
+def many(kind: str) -> Event:
+    """Tell that more has changed than is told one by one."""
+    return event("records", {"kind": kind, "changes": [], "many": True})
+
+
+def reset(why: str, last: str | None) -> Event:
+    """Tell a client to fetch everything it shows anew."""
+    return event("reset", {"reason": why}, last)
+
+
+def event(name: str, data: object, last: str | None = None) -> Event:
+    """Write an event."""
+    return Event(name, orjson.dumps(data).decode(), last)
+
+
+def written(moment: datetime) -> str:
+    """Write a moment as the id of an event."""
+    return str((moment - EPOCH) // timedelta(microseconds=1))
+
+
+def read(event_id: str, now: datetime) -> datetime | None:
+    """Read the id a client comes back with; None if it is none, or too old."""
+    if not event_id.isascii() or not event_id.isdigit() or len(event_id) > 18:  # noqa: PLR2004
+        return None
+    moment = EPOCH + timedelta(microseconds=int(event_id))
+    is_recent = now - LONGEST_ABSENCE <= moment <= now + timedelta(seconds=5)
+    return moment if is_recent else None
+
+
+EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)

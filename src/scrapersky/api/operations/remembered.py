@@ -1,0 +1,67 @@
+"""Values that many ask for and that are dear to find out: found out once for all."""
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable
+from typing import Final, Generic, TypeVar
+
+ValueT = TypeVar("ValueT")
+
+SHORTEST: Final = 1.0
+"""Seconds for which a value is good, however cheap it was."""
+SHARE: Final = 20
+"""A value is good for so many times as long as it took to find: 5 % of the time at most."""
+PATIENCE: Final = 0.25
+"""Seconds to wait for a new value while an old one is there."""
+
+
+class Remembered(Generic[ValueT]):
+    """A value that is looked up so seldom that looking costs little.
+
+    Any number may ask at once: one look-up serves all. Who asks while a slow one runs
+    gets the value of before, once there is one.
+    """
+
+    def __init__(self, look_up: Callable[[], Awaitable[ValueT]]) -> None:
+        self._look_up = look_up
+        self._found: list[ValueT] = []
+        self._good_until = 0.0
+        self._looking: asyncio.Task[None] | None = None
+
+    async def get(self) -> ValueT:
+        """Return the value; raise what the look-up raised if there never was one."""
+        if time.monotonic() >= self._good_until:
+            looking = self._looking or self._begin()
+            patience = PATIENCE if self._found else None
+            await asyncio.wait({looking}, timeout=patience)
+            if looking.done() and not self._found:
+                looking.result()
+        return self._found[0]
+
+    def forget(self) -> None:
+        """Look again when next asked."""
+        self._good_until = 0.0
+
+    async def close(self) -> None:
+        """End a look-up that still runs."""
+        if self._looking is not None:
+            self._looking.cancel()
+            await asyncio.wait({self._looking})
+
+    def _begin(self) -> asyncio.Task[None]:
+        self._looking = asyncio.create_task(self._look(), name="look-up")
+        self._looking.add_done_callback(self._ended)
+        return self._looking
+
+    async def _look(self) -> None:
+        started = time.monotonic()
+        value = await self._look_up()
+        ended = time.monotonic()
+        self._found = [value]
+        self._good_until = ended + max(SHORTEST, SHARE * (ended - started))
+
+    def _ended(self, task: asyncio.Task[None]) -> None:
+        self._looking = None
+        if not task.cancelled():
+            # Whoever asks next tries again; an old value stays good meanwhile.
+            task.exception()

@@ -1,0 +1,415 @@
+"""Rules: what is decided without a person; make, try, switch, run, see, undo."""
+
+import asyncio
+from datetime import datetime
+from typing import Annotated, Any, Final, Literal
+from uuid import UUID
+
+from fastapi import APIRouter, Header, Request, Response, status
+from pydantic import BaseModel, Field
+from sqlalchemy import func, literal_column, select
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from scrapersky.api.gateway.dependency import Database, actor_of, allow
+from scrapersky.api.gateway.identity import Identity, Permission
+from scrapersky.api.gateway.tenancy import acting_for
+from scrapersky.api.operations.actions import ActionOut, actions_page
+from scrapersky.api.operations.audit import note
+from scrapersky.api.operations.desk import AtDesk
+from scrapersky.api.operations.shape import (
+    NOT_FOUND,
+    Conditions,
+    Cursor,
+    CursorKey,
+    Limit,
+    Line,
+    Word,
+)
+from scrapersky.api.problem import Problem
+from scrapersky.api.records.detail import etag_of, require_version
+from scrapersky.api.records.schema import RecordList, Strict
+from scrapersky.curation.condition import Condition, read_conditions, where
+from scrapersky.curation.decision import Decided
+from scrapersky.curation.kind import Kind, kind_named
+from scrapersky.curation.rule import (
+    change_rule,
+    delete_rule,
+    preview,
+    rule_row,
+    run_rule,
+    save_rule,
+)
+from scrapersky.errors import RecordChanged, RecordConflict, UnknownRecord
+from scrapersky.models import CurationAction, SelectionRule
+from scrapersky.stages.trouble import LABELS
+
+router = APIRouter(prefix="/api/v3/rules", tags=["rules"])
+
+MOST_RULES: Final = 200
+PATIENCE: Final = 5.0
+"""Seconds a run is waited for; it goes on after that."""
+
+KindName = Literal[
+    "places", "businesses", "domains", "sitemap_files", "pages", "contacts"
+]
+CONFLICT: Final[dict[int | str, dict[str, Any]]] = {
+    409: {"model": Problem, "description": "Another rule has this name"}
+}
+
+
+class RuleOut(BaseModel):
+    """A rule, and what it has decided so far."""
+
+    id: UUID
+    name: str = Field(examples=["Good dentists"])
+    kind: str = Field(examples=["places"])
+    conditions: list[Condition]
+    status: str = Field(examples=["Selected"])
+    is_enabled: bool
+    created_at: datetime
+    updated_at: datetime
+    etag: str = Field(description="Send it as `If-Match` with a change.")
+    decided: int = Field(description="Records it decided about and that stand so.")
+    actions: int = Field(description="How often it decided.")
+    last_decided_at: datetime | None
+
+
+class RuleIn(Strict):
+    """A rule to make: all conditions must hold; it decides about new records only."""
+
+    name: Line = Field(examples=["Good dentists"])
+    kind: KindName
+    conditions: Conditions = Field(
+        examples=[[{"field": "rating", "comparison": "at_least", "value": 4}]]
+    )
+    status: Word = Field(examples=["Selected"])
+    is_enabled: bool = True
+
+
+class RuleChange(Strict):
+    """What to change of a rule; the rest stays."""
+
+    name: Line | None = None
+    conditions: Conditions | None = None
+    status: Word | None = None
+    is_enabled: bool | None = None
+
+
+class PreviewIn(Strict):
+    """A rule to try without saving it."""
+
+    kind: KindName
+    conditions: Conditions = Field(default_factory=list)
+    status: Word | None = Field(None, description="Checked too, if it is given.")
+
+
+class SampleOut(BaseModel):
+    """A record the rule would decide about."""
+
+    id: UUID
+    label: str | None
+
+
+class PreviewOut(BaseModel):
+    """What a rule would decide now."""
+
+    count: int
+    sample: list[SampleOut]
+
+
+class RuleRunOut(BaseModel):
+    """What a run of a rule came to, as far as it was waited for."""
+
+    finished: bool
+    action_id: UUID | None = Field(
+        description="Follow it at GET /actions/{id}; null if nothing was to decide."
+    )
+    changed: int
+    queued: int
+    skipped: dict[str, int]
+
+
+@router.get("", operation_id="list_rules")
+async def list_rules(
+    who: Annotated[Identity, allow(Permission.READ)], database: Database
+) -> list[RuleOut]:
+    """List the rules, the oldest first: in this order they decide."""
+    async with database.connect() as connection:
+        return await shown_rules(connection, who.tenant_id)
+
+
+@router.post(
+    "",
+    operation_id="create_rule",
+    status_code=status.HTTP_201_CREATED,
+    responses=CONFLICT,
+)
+async def create_rule(
+    who: Annotated[Identity, allow(Permission.CURATE)],
+    request: Request,
+    database: Database,
+    body: RuleIn,
+) -> RuleOut:
+    """Make a rule; it decides about records as they are made from now on."""
+    async with database.connect() as connection:
+        count, taken = await count_rules(connection, who.tenant_id, body.name)
+    if taken:
+        raise RecordConflict("Another rule has this name.", hint="Choose another.")
+    if count >= MOST_RULES:
+        raise RecordConflict(f"There are {MOST_RULES} rules already.")
+    actor = actor_of(who, request)
+    rule_id = await save_rule(
+        database,
+        actor,
+        name=body.name,
+        kind=body.kind,
+        conditions=body.conditions,
+        status=body.status,
+        is_enabled=body.is_enabled,
+    )
+    await note(database, actor, "made", f"rule {body.name}", body.model_dump())
+    return await one_rule(database, who.tenant_id, rule_id)
+
+
+@router.post("/preview", operation_id="preview_rule")
+async def preview_rule(
+    who: Annotated[Identity, allow(Permission.READ)],
+    database: Database,
+    body: PreviewIn,
+) -> PreviewOut:
+    """Tell what a rule would decide about the records nobody has decided about."""
+    kind = kind_named(body.kind)
+    if body.status is not None:
+        kind.status_named(body.status)
+    read = read_conditions(body.conditions)
+    where(kind, read)
+    found = await preview(database, who.tenant_id, kind, read)
+    async with database.connect() as connection:
+        labels = await labels_of(connection, kind, found.sample)
+    sample = [SampleOut(id=one, label=labels.get(one)) for one in found.sample]
+    return PreviewOut(count=found.count, sample=sample)
+
+
+@router.get("/{rule_id}", operation_id="read_rule", responses=NOT_FOUND)
+async def read_rule(
+    who: Annotated[Identity, allow(Permission.READ)],
+    database: Database,
+    response: Response,
+    rule_id: UUID,
+) -> RuleOut:
+    """Read one rule."""
+    found = await one_rule(database, who.tenant_id, rule_id)
+    response.headers["ETag"] = found.etag
+    return found
+
+
+@router.patch(
+    "/{rule_id}",
+    operation_id="change_rule",
+    responses={
+        **NOT_FOUND,
+        **CONFLICT,
+        412: {"model": Problem, "description": "Someone changed it meanwhile"},
+        428: {"model": Problem, "description": "If-Match is missing"},
+    },
+)
+async def patch_rule(
+    *,
+    who: Annotated[Identity, allow(Permission.CURATE)],
+    request: Request,
+    database: Database,
+    rule_id: UUID,
+    body: RuleChange,
+    if_match: Annotated[str | None, Header(max_length=100)] = None,
+) -> RuleOut:
+    """Change a rule, or switch it on or off; what it decided stays decided."""
+    row = await rule_row(database, who.tenant_id, rule_id)
+    require_version(if_match, row.updated_at)
+    actor = actor_of(who, request)
+    changes = body.model_dump(exclude_none=True)
+    if changes:
+        as_of = None if if_match == "*" else row.updated_at
+        if not await change_rule(database, actor, rule_id, as_of=as_of, **changes):
+            raise RecordChanged(
+                "Someone has changed the rule since you read it.",
+                hint="Read it again, and make your change of what it is now.",
+            )
+        await note(database, actor, "changed", f"rule {row.name}", changes)
+    return await one_rule(database, who.tenant_id, rule_id)
+
+
+@router.delete(
+    "/{rule_id}",
+    operation_id="delete_rule",
+    status_code=status.HTTP_204_NO_CONTENT,
+    responses=NOT_FOUND,
+)
+async def remove_rule(
+    who: Annotated[Identity, allow(Permission.CURATE)],
+    request: Request,
+    database: Database,
+    rule_id: UUID,
+) -> None:
+    """Remove a rule; what it decided stays decided, and can still be undone."""
+    row = await rule_row(database, who.tenant_id, rule_id)
+    actor = actor_of(who, request)
+    if not await delete_rule(database, actor, rule_id):
+        raise UnknownRecord("There is no such rule.")
+    await note(database, actor, "removed", f"rule {row.name}")
+
+
+@router.post("/{rule_id}/run", operation_id="run_rule", responses=NOT_FOUND)
+async def run_one_rule(
+    *,
+    who: Annotated[Identity, allow(Permission.CURATE)],
+    request: Request,
+    response: Response,
+    database: Database,
+    desk: AtDesk,
+    rule_id: UUID,
+) -> RuleRunOut:
+    """Let a rule decide now about what waits; 202 if that takes a while."""
+    actor = actor_of(who, request)
+    row = await rule_row(database, who.tenant_id, rule_id)
+
+    async def run() -> Decided:
+        with acting_for(who.tenant_id):
+            return await run_rule(database, actor, rule_id)
+
+    errand = desk.send(run(), f"rule {row.name}")
+    done, _ = await asyncio.wait({errand}, timeout=PATIENCE)
+    if done:
+        decided = errand.result()
+        return RuleRunOut(
+            finished=True,
+            action_id=decided.action_id,
+            changed=decided.changed,
+            queued=decided.queued,
+            skipped=decided.skipped,
+        )
+    response.status_code = status.HTTP_202_ACCEPTED
+    async with database.connect() as connection:
+        action = await latest_action(connection, rule_id)
+    return RuleRunOut(
+        finished=False,
+        action_id=action.id if action else None,
+        changed=action.changed_count if action else 0,
+        queued=action.queued_count if action else 0,
+        skipped=action.skipped if action else {},
+    )
+
+
+@router.get("/{rule_id}/actions", operation_id="list_rule_actions", responses=NOT_FOUND)
+async def list_rule_actions(
+    *,
+    who: Annotated[Identity, allow(Permission.READ)],
+    database: Database,
+    key: CursorKey,
+    rule_id: UUID,
+    limit: Limit = 50,
+    cursor: Cursor = None,
+) -> RecordList[ActionOut]:
+    """List what a rule decided, the latest first; each can be undone."""
+    await rule_row(database, who.tenant_id, rule_id)
+    return await actions_page(
+        database, who, key, limit=limit, cursor=cursor, rule_id=rule_id
+    )
+
+
+async def one_rule(database: Database, tenant_id: UUID, rule_id: UUID) -> RuleOut:
+    """Show one rule, or raise UnknownRecord."""
+    async with database.connect() as connection:
+        found = await shown_rules(connection, tenant_id, rule_id)
+    if not found:
+        raise UnknownRecord("There is no such rule.")
+    return found[0]
+
+
+async def shown_rules(
+    connection: AsyncConnection, tenant_id: UUID, rule_id: UUID | None = None
+) -> list[RuleOut]:
+    """Show rules with what they have decided."""
+    rule, action = SelectionRule, CurationAction
+    decided = (
+        select(
+            action.rule_id,
+            func.count().label("actions"),
+            func.sum(action.changed_count)
+            .filter(action.undone_at.is_(None))
+            .label("decided"),
+            func.max(action.created_at).label("last_decided_at"),
+        )
+        .where(action.rule_id.is_not(None), action.tenant_id == tenant_id)
+        .group_by(action.rule_id)
+        .subquery()
+    )
+    query = (
+        select(
+            rule,
+            func.coalesce(decided.c.actions, 0).label("actions"),
+            func.coalesce(decided.c.decided, 0).label("decided"),
+            decided.c.last_decided_at,
+        )
+        .outerjoin(decided, decided.c.rule_id == rule.id)
+        .where(rule.tenant_id == tenant_id)
+        .order_by(rule.created_at, rule.id)
+    )
+    if rule_id is not None:
+        query = query.where(rule.id == rule_id)
+    rows = (await connection.execute(query)).all()
+    return [
+        RuleOut(
+            **{name: getattr(row, name) for name in PLAIN},
+            conditions=row.conditions["all"],
+            etag=etag_of(row.updated_at),
+        )
+        for row in rows
+    ]
+
+
+PLAIN: Final = (
+    "id",
+    "name",
+    "kind",
+    "status",
+    "is_enabled",
+    "created_at",
+    "updated_at",
+    "decided",
+    "actions",
+    "last_decided_at",
+)
+
+
+async def count_rules(
+    connection: AsyncConnection, tenant_id: UUID, name: str
+) -> tuple[int, bool]:
+    """Count a tenant's rules, and say whether one has this name."""
+    query = select(
+        func.count(), func.coalesce(func.bool_or(SelectionRule.name == name), False)
+    ).where(SelectionRule.tenant_id == tenant_id)
+    count, taken = (await connection.execute(query)).one()
+    return count, taken
+
+
+async def labels_of(
+    connection: AsyncConnection, kind: Kind, ids: tuple[UUID, ...]
+) -> dict[UUID, str | None]:
+    """Return what people know records by."""
+    table = kind.model.__table__.alias("m")
+    label = func.left(literal_column(LABELS[kind.model.__tablename__]), 300)
+    rows = await connection.execute(
+        select(table.c.id, label).where(table.c.id.in_(ids))
+    )
+    return {row[0]: row[1] for row in rows}
+
+
+async def latest_action(connection: AsyncConnection, rule_id: UUID) -> Any:  # noqa: ANN401 - a row
+    """Return the action a rule has opened last."""
+    query = (
+        select(CurationAction)
+        .where(CurationAction.rule_id == rule_id)
+        .order_by(CurationAction.created_at.desc())
+        .limit(1)
+    )
+    return (await connection.execute(query)).one_or_none()

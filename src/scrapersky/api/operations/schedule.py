@@ -1,0 +1,230 @@
+"""The scheduler: its jobs and their runs; and tools for developers."""
+
+import asyncio
+from datetime import datetime
+from typing import Annotated, Any, Final
+from uuid import UUID
+
+from fastapi import APIRouter, Depends, Query, Response
+from pydantic import BaseModel, Field
+from sqlalchemy import func, select
+from starlette.exceptions import HTTPException
+
+from scrapersky.api.gateway.dependency import SystemDatabase, allow
+from scrapersky.api.gateway.identity import Identity, Permission
+from scrapersky.api.operations.desk import AtDesk, Desk
+from scrapersky.api.operations.shape import (
+    COUNTED,
+    NOT_FOUND,
+    Cursor,
+    CursorKey,
+    Limit,
+    Word,
+    latest_first,
+    read_place,
+    write_place,
+)
+from scrapersky.api.records.schema import RecordList, Total
+from scrapersky.models import SchedulerRun
+from scrapersky.scheduler.run_log import RunOutcome
+from scrapersky.scheduler.schedule import JobStatus
+
+router = APIRouter(prefix="/api/v3", tags=["scheduler"])
+
+PATIENCE: Final = 10.0
+"""Seconds a manual trigger waits for the run to end before it answers."""
+
+
+class JobOut(BaseModel):
+    """A job of this process, and how it went last."""
+
+    id: str = Field(examples=["process_pending_domains"])
+    name: str = Field(examples=["Process Pending Domains"])
+    trigger: str = Field(examples=["every 0:01:00"])
+    next_run_at: datetime | None = None
+    running: int = Field(description="Instances running now.", examples=[0])
+    last_outcome: RunOutcome | None = None
+    last_run_at: datetime | None = None
+    last_items: int | None = None
+    last_seconds: float | None = None
+    last_error: str | None = None
+    problem: str | None = Field(None, description="Why it could not be registered.")
+
+
+class RunOut(BaseModel):
+    """One due time of one job in one process, and what came of it."""
+
+    id: UUID
+    job_id: str
+    process: str
+    outcome: RunOutcome
+    due_at: datetime
+    started_at: datetime | None
+    finished_at: datetime | None
+    items: int | None
+    error: str | None
+
+
+class SchedulerStatusOut(BaseModel):
+    """The scheduler of this process."""
+
+    running: bool
+    jobs: list[JobOut]
+    problems: dict[str, str]
+
+
+class TriggeredOut(BaseModel):
+    """What a manual run came to, as far as it was waited for."""
+
+    job_id: str
+    finished: bool
+    items: int | None = None
+
+
+Operator = Annotated[Identity, allow(Permission.OPERATE)]
+
+
+def developer_only(desk: AtDesk) -> None:
+    """Answer as if there were nothing, outside development."""
+    if not desk.settings.environment.is_development:
+        raise HTTPException(404)
+
+
+@router.get("/scheduler/jobs", operation_id="list_jobs")
+async def list_jobs(
+    who: Annotated[Identity, allow(Permission.READ)],  # noqa: ARG001 - checked
+    desk: AtDesk,
+) -> list[JobOut]:
+    """Tell of every job: when it runs next, and how it went last."""
+    return [job(status) for status in desk.background.schedule.status()]
+
+
+@router.get("/scheduler/runs", operation_id="list_runs")
+async def list_runs(
+    *,
+    who: Operator,
+    engine: SystemDatabase,
+    key: CursorKey,
+    job_id: Annotated[Word | None, Query()] = None,
+    outcome: Annotated[RunOutcome | None, Query()] = None,
+    limit: Limit = 50,
+    cursor: Cursor = None,
+) -> RecordList[RunOut]:
+    """List the runs of every process, the latest first."""
+    scope: list[Any] = [str(who.tenant_id), "runs", job_id, outcome]
+    query = select(SchedulerRun)
+    if job_id is not None:
+        query = query.where(SchedulerRun.job_id == job_id)
+    if outcome is not None:
+        query = query.where(SchedulerRun.outcome == outcome)
+    page = latest_first(
+        query,
+        SchedulerRun.started_at,
+        SchedulerRun.id,
+        read_place(key, scope, cursor),
+    )
+    async with engine.connect() as connection:
+        rows = (await connection.execute(page.limit(limit + 1))).all()
+        some = query.limit(COUNTED + 1).subquery()
+        count = await connection.scalar(select(func.count()).select_from(some)) or 0
+    shown = rows[:limit]
+    following = None
+    if len(rows) > limit:
+        following = write_place(key, scope, shown[-1].started_at, shown[-1].id)
+    return RecordList(
+        items=[RunOut.model_validate(row, from_attributes=True) for row in shown],
+        next_cursor=following,
+        total=Total(count=min(count, COUNTED), is_exact=count <= COUNTED),
+    )
+
+
+@router.get(
+    "/dev-tools/scheduler_status",
+    operation_id="scheduler_status",
+    dependencies=[Depends(developer_only)],
+    responses=NOT_FOUND,
+    tags=["dev tools"],
+)
+async def scheduler_status(
+    who: Annotated[Identity, allow(Permission.READ)], desk: AtDesk
+) -> SchedulerStatusOut:
+    """Tell how the scheduler of this process stands; in development, for operators."""
+    refuse_others(who)
+    schedule = desk.background.schedule
+    return SchedulerStatusOut(
+        running=schedule.is_running,
+        jobs=[job(status) for status in schedule.status()],
+        problems=schedule.problems,
+    )
+
+
+@router.post(
+    "/dev-tools/process-pending-domains",
+    operation_id="process_pending_domains",
+    dependencies=[Depends(developer_only)],
+    responses=NOT_FOUND,
+    tags=["dev tools"],
+)
+async def process_pending_domains(
+    who: Annotated[Identity, allow(Permission.READ)], desk: AtDesk, response: Response
+) -> TriggeredOut:
+    """Gather the metadata of pending domains now; in development, for operators."""
+    refuse_others(who)
+    return await trigger(desk, "process_pending_domains", response)
+
+
+@router.post(
+    "/dev-tools/trigger/{job_id}",
+    operation_id="trigger_job",
+    dependencies=[Depends(developer_only)],
+    responses=NOT_FOUND,
+    tags=["dev tools"],
+)
+async def trigger_job(
+    who: Annotated[Identity, allow(Permission.READ)],
+    desk: AtDesk,
+    response: Response,
+    job_id: Word,
+) -> TriggeredOut:
+    """Run a job now, beside its schedule; in development, for operators."""
+    refuse_others(who)
+    return await trigger(desk, job_id, response)
+
+
+def refuse_others(who: Identity) -> None:
+    """Answer as if there were nothing, to everyone but operators."""
+    if not who.may(Permission.OPERATE):
+        raise HTTPException(404)
+
+
+async def trigger(desk: Desk, job_id: str, response: Response) -> TriggeredOut:
+    """Start a run and wait a while for it; 202 if it takes longer."""
+    schedule = desk.background.schedule
+    schedule.require(job_id)
+    run = desk.send(schedule.trigger(job_id), f"run of {job_id}")
+    done, _ = await asyncio.wait({run}, timeout=PATIENCE)
+    if not done:
+        response.status_code = 202
+        return TriggeredOut(job_id=job_id, finished=False)
+    return TriggeredOut(job_id=job_id, finished=True, items=run.result())
+
+
+def job(status: JobStatus) -> JobOut:
+    """Show one job."""
+    last = status.last
+    seconds = None
+    if last and last.started_at and last.finished_at:
+        seconds = (last.finished_at - last.started_at).total_seconds()
+    return JobOut(
+        id=status.id,
+        name=status.name,
+        trigger=status.trigger,
+        next_run_at=status.next_run_at,
+        running=status.running,
+        last_outcome=last.outcome if last else None,
+        last_run_at=(last.started_at or last.due_at) if last else None,
+        last_items=last.items if last else None,
+        last_seconds=seconds,
+        last_error=last.error[:300] if last and last.error else None,
+        problem=status.problem,
+    )

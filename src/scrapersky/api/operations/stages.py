@@ -1,0 +1,184 @@
+"""The stages: how they stand, how fast they are, what goes wrong; pause and resume."""
+
+from dataclasses import asdict
+from datetime import datetime, timedelta
+from typing import Annotated, Literal
+
+from fastapi import APIRouter, Query, Request
+from pydantic import BaseModel, Field
+
+from scrapersky import engine as queue_engine
+from scrapersky.api.gateway.dependency import SystemDatabase, actor_of, allow
+from scrapersky.api.gateway.identity import Identity, Permission
+from scrapersky.api.operations.audit import note
+from scrapersky.api.operations.board import LONGEST, Counts
+from scrapersky.api.operations.desk import AtDesk
+from scrapersky.api.operations.shape import NOT_FOUND, Line, Word
+from scrapersky.api.records.schema import Strict
+from scrapersky.errors import UnknownStage
+from scrapersky.kit.clock import utc_now
+from scrapersky.stages import PIPELINE
+from scrapersky.stages.standing import TITLES
+from scrapersky.stages.trouble import recent_trouble
+
+router = APIRouter(prefix="/api/v3/stages", tags=["stages"])
+
+LATELY = timedelta(hours=1)
+
+
+class StageOut(BaseModel):
+    """One stage of the pipeline, as it stands for this tenant."""
+
+    stage: str = Field(examples=["page_curation"])
+    title: str = Field(examples=["Page curation"])
+    kind: str = Field(description="The records it works on.", examples=["pages"])
+    queued: int = Field(examples=[12])
+    working: int = Field(description="In a worker's hands now.", examples=[3])
+    waiting_retry: int = Field(
+        description="Failed for now; tried again later.", examples=[2]
+    )
+    held: int = Field(description="Held back with their paused batch.", examples=[0])
+    done: int = Field(examples=[240])
+    failed: int = Field(examples=[1])
+    oldest_seconds: float | None = Field(
+        None, description="How long the head of the queue has waited.", examples=[4.2]
+    )
+    rate_per_minute: float = Field(
+        description="Settled per minute, over this minute and the last.",
+        examples=[60.0],
+    )
+    eta_seconds: float | None = Field(
+        None, description="Until the queue is empty at this rate.", examples=[15.0]
+    )
+    errors_last_hour: int = Field(
+        description="Attempts that failed, also those tried again.", examples=[4]
+    )
+    paused: str | None = Field(
+        None, description="Why it is paused.", examples=["the key is refused"]
+    )
+    next: list[str] = Field(
+        description="Stages it hands its results to.", examples=[["contact_validation"]]
+    )
+
+
+class MinuteOut(BaseModel):
+    """What a stage settled in one minute."""
+
+    at: datetime
+    done: int
+    failed: int
+
+
+class ThroughputOut(BaseModel):
+    """One stage's minutes, the oldest first."""
+
+    stage: str
+    title: str
+    minutes: list[MinuteOut]
+
+
+class TroubleOut(BaseModel):
+    """One cause of failures, lately."""
+
+    stage: str = Field(examples=["domain_metadata"])
+    title: str = Field(examples=["Domain metadata"])
+    cause: str = Field(examples=["the name does not exist or has no address"])
+    count: int = Field(description="Attempts that failed of it.", examples=[17])
+    items: int = Field(description="Records it happened to.", examples=[12])
+    final: int = Field(description="Attempts that were the last.", examples=[3])
+    example: str | None = Field(None, description="One of them in full.")
+    first_at: datetime
+    last_at: datetime
+
+
+class PauseIn(Strict):
+    """Why a stage is paused."""
+
+    reason: Line = Field("paused by hand", examples=["the provider is down"])
+
+
+@router.get("", operation_id="list_stages")
+async def list_stages(
+    who: Annotated[Identity, allow(Permission.READ)], desk: AtDesk
+) -> list[StageOut]:
+    """Tell how every stage stands, in the order of the pipeline."""
+    views = await desk.board.stages(who.tenant_id)
+    return [StageOut.model_validate(asdict(view)) for view in views]
+
+
+@router.get("/throughput", operation_id="stage_throughput")
+async def throughput(
+    who: Annotated[Identity, allow(Permission.READ)],
+    desk: AtDesk,
+    minutes: Annotated[int, Query(ge=1, le=LONGEST)] = 60,
+) -> list[ThroughputOut]:
+    """Tell what each stage settled in each of the last minutes."""
+    found = await desk.board.throughput(who.tenant_id, minutes)
+    return [
+        ThroughputOut(
+            stage=stage.name,
+            title=TITLES[stage.name],
+            minutes=[minute(at, counts, stage.name) for at, counts in found.items()],
+        )
+        for stage in PIPELINE
+    ]
+
+
+@router.get("/errors", operation_id="stage_errors")
+async def errors(
+    who: Annotated[Identity, allow(Permission.READ)],
+    desk: AtDesk,
+    limit: Annotated[int, Query(ge=1, le=100)] = 20,
+) -> list[TroubleOut]:
+    """Tell what failed in the last hour, in words, grouped by cause."""
+    found = await recent_trouble(
+        desk.engine, who.tenant_id, since=utc_now() - LATELY, limit=limit
+    )
+    return [
+        TroubleOut(title=TITLES[trouble.stage], **asdict(trouble)) for trouble in found
+    ]
+
+
+@router.post(
+    "/{stage}/{command}",
+    operation_id="control_stage",
+    responses=NOT_FOUND,
+)
+async def control(
+    *,
+    stage: Word,
+    command: Literal["pause", "resume"],
+    who: Annotated[Identity, allow(Permission.OPERATE)],
+    request: Request,
+    engine: SystemDatabase,
+    desk: AtDesk,
+    body: PauseIn | None = None,
+) -> StageOut:
+    """Stop a stage from claiming, in every worker at once, or let it claim again.
+
+    What is in hand is finished. A stage works for every tenant, so this is for
+    operators only.
+    """
+    if stage not in TITLES:
+        raise UnknownStage(f"No stage is called '{stage}'.")
+    reason = (body or PauseIn()).reason
+    if command == "pause":
+        await queue_engine.pause(engine, stage, reason)
+    else:
+        await queue_engine.resume(engine, stage)
+    details = {"reason": reason} if body is not None else None
+    await note(engine, actor_of(who, request), f"{command}d", f"stage {stage}", details)
+    desk.board.forget_pauses()
+    views = await desk.board.stages(who.tenant_id)
+    found = next(view for view in views if view.stage == stage)
+    return StageOut.model_validate(asdict(found))
+
+
+def minute(at: datetime, counts: Counts, stage: str) -> MinuteOut:
+    """Say what one stage settled in one minute."""
+    found = counts.get(stage)
+    return MinuteOut(
+        at=at,
+        done=found.done if found else 0,
+        failed=found.failed if found else 0,
+    )

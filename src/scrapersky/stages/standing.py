@@ -1,0 +1,150 @@
+"""How the stages stand for one tenant: depth, work in hand, results, speed.
+
+Three questions of different cost, so that whoever asks often can ask the cheap one
+often and the dear one seldom. Each names its tenant, so that they may be asked without
+row-level security, under which the engine's tables are dear to count.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+from uuid import UUID
+
+from sqlalchemy import text
+from sqlalchemy.ext.asyncio import AsyncEngine
+
+from scrapersky.engine.hold import NEVER
+from scrapersky.engine.queue import literal
+from scrapersky.engine.registry import AnyStage
+from scrapersky.stages import PIPELINE
+
+TITLES: Final = {
+    "place_search": "Place search",
+    "deep_scan": "Deep scan",
+    "domain_extraction": "Domain extraction",
+    "domain_metadata": "Domain metadata",
+    "sitemap_submission": "Sitemap search",
+    "sitemap_import": "Sitemap import",
+    "page_curation": "Page curation",
+    "contact_validation": "Contact validation",
+}
+RECORDS: Final = {
+    "place_search": "searches",
+    "deep_scan": "places",
+    "domain_extraction": "businesses",
+    "domain_metadata": "domains",
+    "sitemap_submission": "domains",
+    "sitemap_import": "sitemap_files",
+    "page_curation": "pages",
+    "contact_validation": "contacts",
+}
+"""What kind of record each stage works on."""
+
+GOOD: Final = "('done', 'skipped')"
+LOST: Final = "('gave_up', 'exhausted', 'quarantined')"
+TROUBLE: Final = "('gave_up', 'exhausted', 'quarantined', 'retried', 'rescued')"
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """What a stage has before it and in hand."""
+
+    stage: str
+    queued: int = 0
+    oldest_seconds: float | None = None
+    working: int = 0
+    waiting_retry: int = 0
+    held: int = 0
+    """Held back with their paused batch."""
+
+
+@dataclass(frozen=True, slots=True)
+class Results:
+    """What has become of the records that are through."""
+
+    stage: str
+    done: int = 0
+    failed: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Minute:
+    """What a stage settled in one minute."""
+
+    stage: str
+    at: datetime
+    done: int
+    failed: int
+    errors: int
+    """Every attempt that failed, also those that are tried again."""
+
+
+async def waiting(engine: AsyncEngine, tenant_id: UUID) -> list[Waiting]:
+    """Count what waits and what is in hand, in the order of the pipeline."""
+    query = text(" UNION ALL ".join(waiting_query(stage) for stage in PIPELINE))
+    async with engine.connect() as connection:
+        rows = await connection.execute(query, {"tenant": tenant_id})
+        found = {row.stage: Waiting(*row) for row in rows}
+    return [found[stage.name] for stage in PIPELINE]
+
+
+async def results(engine: AsyncEngine, tenant_id: UUID, stage: AnyStage) -> Results:
+    """Count what one stage has done and failed; reads as many rows as there are."""
+    table, column = stage.model.__tablename__, stage.claims.key
+    done, failed = literal(str(stage.done)), literal(str(stage.failed))
+    query = text(
+        f"SELECT count(*) FILTER (WHERE m.{column} = {done}),"  # noqa: S608 - our names
+        f" count(*) FILTER (WHERE m.{column} = {failed}) FROM {table} m"
+        f" WHERE m.tenant_id = :tenant AND m.{column} IN ({done}, {failed})"
+    )
+    async with engine.connect() as connection:
+        row = (await connection.execute(query, {"tenant": tenant_id})).one()
+    return Results(stage.name, *row)
+
+
+async def minutes(
+    engine: AsyncEngine, tenant_id: UUID, *, since: datetime, until: datetime | None
+) -> list[Minute]:
+    """Count what was settled per minute, from a moment on, before another."""
+    query = text(" UNION ALL ".join(minutes_query(stage) for stage in PIPELINE))
+    values = {"tenant": tenant_id, "since": since, "until": until}
+    async with engine.connect() as connection:
+        rows = await connection.execute(query, values)
+        return [Minute(*row) for row in rows]
+
+
+def successors() -> dict[str, Sequence[str]]:
+    """Tell which stages each stage hands its results to."""
+    return {stage.name: stage.feeds for stage in PIPELINE}
+
+
+def waiting_query(stage: AnyStage) -> str:
+    """Write the query for what waits before one stage."""
+    table, column = stage.model.__tablename__, stage.claims.key
+    queued = literal(str(stage.queued))
+    # By the item's key: claims are few beside the rows they are about.
+    return f"""SELECT '{stage.name}' AS stage, q.queued, q.oldest, k.working, k.later,
+        k.held
+      FROM (SELECT count(*) AS queued,
+          extract(epoch FROM clock_timestamp() - min(m.updated_at))::float8 AS oldest
+        FROM {table} m WHERE m.tenant_id = :tenant AND m.{column} = {queued}) q,
+      (SELECT count(*) FILTER (WHERE c.fence IS NOT NULL) AS working,
+          count(*) FILTER (WHERE c.fence IS NULL AND c.due_at < '{NEVER}') AS later,
+          count(*) FILTER (WHERE c.fence IS NULL AND c.due_at >= '{NEVER}') AS held
+        FROM curation.claim c JOIN {table} m ON m.id = CAST(c.item AS uuid)
+        WHERE c.stage = '{stage.name}' AND m.tenant_id = :tenant) k"""  # noqa: S608
+
+
+def minutes_query(stage: AnyStage) -> str:
+    """Write the query for what one stage settled per minute."""
+    table = stage.model.__tablename__
+    return f"""(SELECT a.stage, date_trunc('minute', a.settled_at) AS at,
+        count(*) FILTER (WHERE a.outcome IN {GOOD}) AS done,
+        count(*) FILTER (WHERE a.outcome IN {LOST}) AS failed,
+        count(*) FILTER (WHERE a.outcome IN {TROUBLE}) AS errors
+      FROM curation.attempt a JOIN {table} m ON m.id = CAST(a.item AS uuid)
+      WHERE a.stage = '{stage.name}' AND m.tenant_id = :tenant
+        AND a.settled_at >= CAST(:since AS timestamptz)
+        AND a.settled_at < coalesce(CAST(:until AS timestamptz), 'infinity')
+      GROUP BY 1, 2)"""  # noqa: S608 - our names

@@ -1,0 +1,236 @@
+"""What goes wrong, in words, grouped by its cause; for one tenant."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final
+from uuid import UUID
+
+from sqlalchemy import text
+from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
+
+from scrapersky.engine.queue import literal
+from scrapersky.engine.registry import AnyStage
+from scrapersky.stages import PIPELINE
+from scrapersky.stages.standing import TROUBLE
+
+LONGEST_CAUSE: Final = 300
+MOST_AT_ONCE: Final = 5_000
+
+
+@dataclass(frozen=True, slots=True)
+class Trouble:
+    """One cause of failures in one stage, lately."""
+
+    stage: str
+    cause: str
+    count: int
+    items: int
+    final: int
+    """How many of the failures were the last: the item is a dead letter."""
+    example: str | None
+    first_at: datetime
+    last_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class DeadGroup:
+    """Dead letters of one stage that died of the same."""
+
+    stage: str
+    kind: str
+    cause: str
+    count: int
+    first_at: datetime
+    last_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Dead:
+    """One dead letter, with a name of its record that people know."""
+
+    stage: str
+    item: str
+    kind: str
+    why: str | None
+    cause: str
+    tries: int
+    deaths: int
+    died_at: datetime
+    label: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class DeadFilter:
+    """Which dead letters are meant: everything that is given must hold."""
+
+    stage: str | None = None
+    kind: str | None = None
+    cause: str | None = None
+    items: Sequence[tuple[str, str]] | None = None
+    """These alone: stage and item of each."""
+
+
+async def recent_trouble(
+    engine: AsyncEngine, tenant_id: UUID, *, since: datetime, limit: int
+) -> list[Trouble]:
+    """Return what failed since a moment, by cause, the latest first."""
+    each = " UNION ALL ".join(
+        f"""SELECT a.stage, a.item, a.why, a.outcome, a.settled_at
+      FROM curation.attempt a JOIN {stage.model.__tablename__} m
+        ON m.id = CAST(a.item AS uuid)
+      WHERE a.stage = '{stage.name}' AND m.tenant_id = :tenant
+        AND a.settled_at >= :since AND a.outcome IN {TROUBLE}"""  # noqa: S608 - ours
+        for stage in PIPELINE
+    )
+    query = text(
+        f"""SELECT stage, {cause_of("why")} AS cause, count(*), count(DISTINCT item),
+        count(*) FILTER (WHERE outcome NOT IN ('retried', 'rescued')),
+        left((array_agg(why ORDER BY settled_at DESC))[1], 1000),
+        min(settled_at), max(settled_at)
+      FROM ({each}) failed GROUP BY 1, 2 ORDER BY 8 DESC LIMIT :limit"""  # noqa: S608
+    )
+    values = {"tenant": tenant_id, "since": since, "limit": limit}
+    async with engine.connect() as connection:
+        return [Trouble(*row) for row in await connection.execute(query, values)]
+
+
+async def dead_groups(
+    engine: AsyncEngine, tenant_id: UUID, chosen: DeadFilter, *, limit: int
+) -> list[DeadGroup]:
+    """Return the causes of death, the most frequent first."""
+    query = text(
+        f"""SELECT stage, kind, cause, count(*), min(died_at), max(died_at)
+      FROM ({dead_letters(chosen)}) dead {matching(chosen)}
+      GROUP BY 1, 2, 3 ORDER BY 4 DESC, 1, 2, 3 LIMIT :limit"""  # noqa: S608 - ours
+    )
+    values = {"tenant": tenant_id, "limit": limit, **values_of(chosen)}
+    async with engine.connect() as connection:
+        return [DeadGroup(*row) for row in await connection.execute(query, values)]
+
+
+async def dead_page(
+    engine: AsyncEngine,
+    tenant_id: UUID,
+    chosen: DeadFilter,
+    *,
+    after: tuple[datetime, str, str] | None,
+    limit: int,
+) -> list[Dead]:
+    """Return dead letters, the latest first, from after a place in the list."""
+    beyond = (
+        "AND (died_at, stage, item) < (CAST(:at AS timestamptz), :stage_at, :item_at)"
+        if after
+        else ""
+    )
+    query = text(
+        f"""SELECT stage, item, kind, left(why, 1000), cause, tries, deaths, died_at,
+        left(label, 300)
+      FROM ({dead_letters(chosen)}) dead {matching(chosen)} {beyond}
+      ORDER BY died_at DESC, stage DESC, item DESC LIMIT :limit"""  # noqa: S608 - ours
+    )
+    place = (
+        dict(zip(("at", "stage_at", "item_at"), after, strict=True)) if after else {}
+    )
+    values = {"tenant": tenant_id, "limit": limit, **place, **values_of(chosen)}
+    async with engine.connect() as connection:
+        return [Dead(*row) for row in await connection.execute(query, values)]
+
+
+async def count_dead(
+    engine: AsyncEngine, tenant_id: UUID, chosen: DeadFilter, *, at_most: int
+) -> int:
+    """Count dead letters, but not beyond `at_most`."""
+    query = text(
+        f"""SELECT count(*) FROM (SELECT FROM ({dead_letters(chosen)}) dead
+      {matching(chosen)} LIMIT :most) counted"""  # noqa: S608 - ours
+    )
+    values = {"tenant": tenant_id, "most": at_most, **values_of(chosen)}
+    async with engine.connect() as connection:
+        return int(await connection.scalar(query, values) or 0)
+
+
+async def some_dead(
+    connection: AsyncConnection, tenant_id: UUID, chosen: DeadFilter
+) -> dict[str, list[str]]:
+    """Return some of the dead letters meant, by stage; empty when there are no more."""
+    query = text(
+        f"""SELECT stage, item FROM ({dead_letters(chosen)}) dead {matching(chosen)}
+      ORDER BY stage, item LIMIT :limit"""  # noqa: S608 - ours
+    )
+    values = {"tenant": tenant_id, "limit": MOST_AT_ONCE, **values_of(chosen)}
+    found: dict[str, list[str]] = {}
+    for stage, item in await connection.execute(query, values):
+        found.setdefault(stage, []).append(item)
+    return found
+
+
+def cause_of(column: str) -> str:
+    """Write the SQL that takes out of a reason what differs from item to item."""
+    shortened = f"left({column}, {LONGEST_CAUSE})"
+    named = rf"regexp_replace({shortened}, '^\S+://\S+: ', '')"
+    urls = rf"regexp_replace({named}, '\m\w+://\S+', '…', 'g')"
+    numbers = rf"regexp_replace({urls}, '[0-9]+([.:][0-9]+)+|[0-9]{{4,}}', '…', 'g')"
+    return f"coalesce(nullif({numbers}, ''), 'no reason given')"
+
+
+def dead_letters(chosen: DeadFilter) -> str:
+    """Write the query for a tenant's dead letters whose record is still failed."""
+    stages: Iterable[AnyStage] = [
+        stage for stage in PIPELINE if chosen.stage in {None, stage.name}
+    ]
+    return " UNION ALL ".join(dead_of(stage) for stage in stages) or dead_of(None)
+
+
+def dead_of(stage: AnyStage | None) -> str:
+    """Write the query for the dead letters of one stage; None has none."""
+    if stage is None:
+        stage, never = PIPELINE[0], " AND false"
+    else:
+        never = ""
+    table, column = stage.model.__tablename__, stage.claims.key
+    return f"""SELECT d.stage, d.item, d.kind, d.why, {cause_of("d.why")} AS cause,
+        d.tries, d.deaths, d.died_at, {LABELS[table]} AS label
+      FROM curation.dead_letter d JOIN {table} m ON m.id = CAST(d.item AS uuid)
+      WHERE d.stage = '{stage.name}' AND m.tenant_id = :tenant
+        AND m.{column} = {literal(str(stage.failed))}{never}"""  # noqa: S608 - ours
+
+
+LABELS: Final = {
+    "place_searches": "concat_ws(' in ', nullif(m.business_type, ''), m.location)",
+    "places_staging": "coalesce(m.name, m.source_place_id)",
+    "local_businesses": "m.name",
+    "domains": "m.domain",
+    "sitemap_files": "m.url",
+    "pages": "m.url",
+    "contacts": "coalesce(m.email, m.name)",
+}
+"""What people know a record by."""
+
+
+def matching(chosen: DeadFilter) -> str:
+    """Write the condition for what is meant."""
+    conditions = ["true"]
+    if chosen.kind is not None:
+        conditions.append("kind = :kind")
+    if chosen.cause is not None:
+        conditions.append("cause = :cause")
+    if chosen.items is not None:
+        conditions.append(
+            "(stage, item) IN (SELECT * FROM unnest(CAST(:stages AS text[]),"
+            " CAST(:items AS text[])))"
+        )
+    return f"WHERE {' AND '.join(conditions)}"
+
+
+def values_of(chosen: DeadFilter) -> dict[str, Any]:
+    """Return the values for what `matching` names."""
+    values: dict[str, Any] = {}
+    if chosen.kind is not None:
+        values["kind"] = chosen.kind
+    if chosen.cause is not None:
+        values["cause"] = chosen.cause
+    if chosen.items is not None:
+        values["stages"] = [stage for stage, _ in chosen.items]
+        values["items"] = [item for _, item in chosen.items]
+    return values

@@ -1,0 +1,82 @@
+"""The stages: what they tell of one tenant, and who may stop them."""
+
+import pytest
+
+from scrapersky.models.status import Role
+from tests.api.operations.rig import Served, new_key
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+
+async def settle(
+    served: Served,
+    stage: str,
+    item: object,
+    outcome: str,
+    why: str | None,
+    ago: int = 0,
+) -> None:
+    await served.run(
+        "INSERT INTO curation.attempt (stage, item, fence, tries, outcome, why, settled_at)"
+        " VALUES (:stage, :item, 1, 1, :outcome, :why,"
+        " clock_timestamp() - make_interval(secs => :ago))",
+        stage=stage,
+        item=str(item),
+        outcome=outcome,
+        why=why,
+        ago=ago,
+    )
+
+
+async def test_a_stage_tells_how_it_stands_for_its_tenant_alone(clean: Served) -> None:
+    served = clean
+    done = await served.add_page(page_processing_status="Complete")
+    failed = await served.add_page(page_processing_status="Error")
+    await settle(served, "page_curation", done, "done", None)
+    await settle(
+        served, "page_curation", failed, "retried", "http://a.bv/: too slow", 90
+    )
+    await settle(served, "page_curation", failed, "gave_up", "http://a.bv/: too slow")
+    theirs = await served.add_page(served.other, page_processing_status="Error")
+    await settle(served, "page_curation", theirs, "gave_up", "http://b.bv/: theirs")
+
+    stages = await served.get("/stages")
+    found = next(s for s in stages if s["stage"] == "page_curation")
+    errors = await served.get("/stages/errors")
+    series = await served.get("/stages/throughput", params={"minutes": 5})
+
+    assert len(stages) == 8
+    assert (found["done"], found["failed"], found["errors_last_hour"]) == (1, 1, 2)
+    assert found["next"] == ["contact_validation"]
+    assert found["rate_per_minute"] > 0
+    assert [(e["cause"], e["count"], e["final"]) for e in errors] == [
+        ("too slow", 2, 1)
+    ]
+    minutes = next(s["minutes"] for s in series if s["stage"] == "page_curation")
+    assert len(minutes) == 5
+    assert sum(m["done"] for m in minutes) == 1
+    assert sum(m["failed"] for m in minutes) == 1
+
+
+async def test_an_operator_pauses_a_stage_for_everyone(clean: Served) -> None:
+    paused = await clean.post("/stages/deep_scan/pause", {"reason": "billing"})
+    seen = await clean.get("/stages", key=clean.other_key)
+    resumed = await clean.post("/stages/deep_scan/resume")
+    rows = await clean.run("SELECT action, subject FROM audit_log ORDER BY created_at")
+
+    assert paused["paused"] == "billing"
+    assert {s["stage"]: s["paused"] for s in seen}["deep_scan"] == "billing"
+    assert resumed["paused"] is None
+    assert [tuple(row) for row in rows] == [
+        ("paused", "stage deep_scan"),
+        ("resumed", "stage deep_scan"),
+    ]
+
+
+async def test_only_operators_stop_stages(clean: Served) -> None:
+    curator = await new_key(clean.engine, clean.tenant, Role.CURATOR)
+
+    for key in (clean.other_key, curator):
+        await clean.post("/stages/deep_scan/pause", {}, key=key, status=403)
+    await clean.post("/stages/nothing/pause", {}, status=404)
+    await clean.post("/stages/deep_scan/pause", {"x": 1}, status=422)
