@@ -8,7 +8,7 @@ ScraperSkyError
 ├── RecordError             records cannot be shown or changed as asked
 │   ├── InvalidCursor, InvalidExport, InvalidImport
 │   ├── UnknownRecord, IllegalStatus, RecordConflict, RecordChanged, VersionMissing
-│   └── ForeignReference, NotStorable, WeakPassword
+│   └── ForeignReference, NotStorable, WeakPassword, InvalidUserChange
 ├── GatewayError            the API does not let a request through
 │   ├── NotAuthenticated, NotAllowed, TooManyRequests
 │   ├── MalformedRequest, BodyTooBig, BodyTooSlow, EncodedBody, AddressTooLong
@@ -151,6 +151,10 @@ class ForeignReference(RecordError):
 
 class NotStorable(RecordError):
     """A value cannot be kept: a character or a number PostgreSQL does not take."""
+
+
+class InvalidUserChange(RecordError):
+    """A change of a user or tenant that changes nothing, or takes away too much."""
 
 
 class WeakPassword(RecordError):

@@ -8,17 +8,27 @@ import structlog
 from fastapi import FastAPI
 from fastapi.middleware.cors import CORSMiddleware
 
-from scrapersky.api import front, health, reference, stages
+from scrapersky.api import (
+    account,
+    front,
+    health,
+    operations,
+    privacy,
+    records,
+    reference,
+)
 from scrapersky.api.gateway.access import open_gate
 from scrapersky.api.gateway.address import parse_proxies
 from scrapersky.api.gateway.door import Door
 from scrapersky.api.gateway.secret import refuse_unsafe
 from scrapersky.api.gateway.tenancy import connect_as_api
+from scrapersky.api.operations.desk import open_desk
 from scrapersky.api.problem import Problem, install_problems
 from scrapersky.api.request_log import RequestLog
 from scrapersky.db.connection import Target, connect
 from scrapersky.models.check import check_database
-from scrapersky.scheduler.app import World, background_work
+from scrapersky.privacy.key import hand_out_keys
+from scrapersky.scheduler.app import World, background_work, suppression_secret
 from scrapersky.settings import Settings
 
 log = structlog.get_logger()
@@ -57,10 +67,16 @@ def create_app(
             )
             stack.push_async_callback(system_engine.dispose)
             await check_database(system_engine, settings.scheduler_system_user_id)
+            await hand_out_keys(
+                system_engine, engine, secret=suppression_secret(settings)
+            )
             gate = await open_gate(settings, system_engine)
             stack.push_async_callback(gate.close)
             background = await stack.enter_async_context(
                 background_work(settings, target, world=world)
+            )
+            app.state.desk = await stack.enter_async_context(
+                open_desk(settings, target, background)
             )
             app.state.settings = settings
             app.state.gate = gate
@@ -88,7 +104,10 @@ def create_app(
     )
     install_problems(app)
     app.include_router(health.router)
-    app.include_router(stages.router)
+    app.include_router(account.router)
+    app.include_router(operations.router)
+    app.include_router(records.router)
+    app.include_router(privacy.router)
     if not settings.environment.is_deployed:
         app.include_router(reference.router)
     front.serve_page(app)

@@ -15,6 +15,8 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 
 from scrapersky.api.gateway.credential import (
     Account,
+    AnyRow,
+    account,
     account_of_key,
     account_of_session,
     account_of_subject,
@@ -98,7 +100,9 @@ class Gate:
     failures: Limiter
     """By address: whoever guesses credentials is told to wait, not what is wrong."""
     logins: Limiter
-    """By account: a password is not tried out, from however many addresses."""
+    """By account and address: a password is not tried out."""
+    accounts: Limiter
+    """By account: nor from many addresses at once."""
     passwords: Passwords = field(default_factory=Passwords)
     clock: Clock = utc_now
     _known: Remembered[Account] = field(default_factory=Remembered)
@@ -112,6 +116,10 @@ class Gate:
         who = await self._recognise(request)
         request.state.who = who
         return who
+
+    def person(self, user: AnyRow) -> Identity:
+        """Return who a person is that has just logged in."""
+        return self._identity(account(user), "session", str(user.id))
 
     def forget(self) -> None:
         """Look everyone up anew: someone's rights have changed."""
@@ -296,6 +304,7 @@ async def open_gate(settings: Settings, engine: AsyncEngine) -> Gate:
         tenants=Limiter(burst=burst * TENANT_SHARE, per_second=rate * TENANT_SHARE),
         failures=Limiter(burst=100, per_second=0.5),
         logins=Limiter(burst=10, per_second=1 / 30),
+        accounts=Limiter(burst=50, per_second=1 / 10),
     )
 
 

@@ -8,7 +8,7 @@ from base64 import urlsafe_b64encode
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 from uuid import UUID
 
 from sqlalchemy import Row, Select, delete, func, insert, or_, select, update
@@ -24,6 +24,8 @@ from scrapersky.models import (
     User,
 )
 from scrapersky.models.status import Role
+
+AnyRow: TypeAlias = Row[*tuple[Any, ...]]
 
 KEY_FORM: Final = re.compile(r"^(ssk_[A-Za-z0-9]{10})_([A-Za-z0-9_-]{43})$")
 SEEN_EVERY: Final = timedelta(minutes=1)
@@ -190,7 +192,7 @@ async def account_of_key(engine: AsyncEngine, secret: str) -> Account | None:
 
 
 async def open_session(
-    connection: AsyncConnection, user: Row[Any], lasts: timedelta
+    connection: AsyncConnection, user: AnyRow, lasts: timedelta
 ) -> str:
     """Log a person in and return the cookie; sessions past their end go."""
     session = secrets.token_urlsafe(32)
@@ -234,7 +236,7 @@ async def revoke_token(engine: AsyncEngine, token: bytes, until: datetime) -> No
         )
 
 
-def account(row: Row[Any], *, expires_at: datetime | None = None) -> Account:
+def account(row: AnyRow, *, expires_at: datetime | None = None) -> Account:
     """Read a person's row."""
     return Account(
         tenant_id=row.tenant_id,

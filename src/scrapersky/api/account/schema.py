@@ -1,0 +1,209 @@
+"""What comes in and goes out about people, keys and tenants."""
+
+from datetime import datetime
+from typing import Annotated, Generic, TypeVar
+from uuid import UUID
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+
+from scrapersky.api.gateway.identity import Permission, Via
+from scrapersky.api.gateway.password import LONGEST
+from scrapersky.models.status import Role
+
+
+def an_email(value: str) -> str:
+    """Read an e-mail address as a name to log in with: one @, no spaces, lower case."""
+    local, at, host = value.strip().rpartition("@")
+    if not (at and local and "." in host) or any(
+        sign.isspace() or not sign.isprintable() for sign in value.strip()
+    ):
+        raise ValueError("this is no e-mail address")
+    return f"{local}@{host}".lower()
+
+
+def a_name(value: str) -> str:
+    """Read a name in which nothing is hidden."""
+    if not value.strip() or not value.isprintable():
+        raise ValueError("a name is made of signs one can see")
+    return value.strip()
+
+
+Email = Annotated[
+    str,
+    Field(min_length=3, max_length=254, examples=["ada@example.com"]),
+    AfterValidator(an_email),
+]
+Name = Annotated[str, Field(min_length=1, max_length=200), AfterValidator(a_name)]
+Subject = Annotated[str, Field(min_length=1, max_length=255), AfterValidator(a_name)]
+Password = Annotated[
+    str,
+    Field(min_length=1, max_length=LONGEST, json_schema_extra={"format": "password"}),
+]
+
+
+class Asked(BaseModel):
+    """A request: what it does not know, it refuses."""
+
+    model_config = ConfigDict(extra="forbid", strict=False)
+
+
+class Total(BaseModel):
+    """How many there are."""
+
+    count: int
+    is_exact: bool = True
+
+
+Item = TypeVar("Item")
+
+
+class Everything(BaseModel, Generic[Item]):
+    """A list that is short enough to be given whole."""
+
+    items: list[Item]
+    next_cursor: str | None = None
+    total: Total
+
+
+def everything(items: list[Item]) -> Everything[Item]:
+    """Give a whole list."""
+    return Everything(items=items, total=Total(count=len(items)))
+
+
+class LoginIn(Asked):
+    """A person at the login."""
+
+    email: Email
+    password: Password
+    tenant: str | None = Field(
+        None,
+        max_length=100,
+        description="The tenant's short name, for a person who is in several.",
+    )
+
+
+class SessionTenant(BaseModel):
+    """The tenant of a session."""
+
+    id: UUID
+    name: str
+
+
+class SessionOut(BaseModel):
+    """Who is asking, and what they may do."""
+
+    via: Via
+    name: str
+    email: str | None
+    role: Role
+    is_operator: bool
+    permissions: list[Permission]
+    tenant: SessionTenant
+    csrf_token: str | None = Field(
+        description="Sent back as X-CSRF-Token with every change, by pages with a cookie."
+    )
+    environment: str
+    version: str
+
+
+class UserIn(Asked):
+    """A person to let in."""
+
+    email: Email
+    name: Name | None = None
+    role: Role = Role.VIEWER
+    password: Password | None = Field(
+        None, description="Without one they come in by access token only."
+    )
+    subject: Subject | None = Field(
+        None, description="Who they are to the issuer of access tokens (`sub`)."
+    )
+
+
+class UserChange(Asked):
+    """What changes of a person; what is left out stays."""
+
+    name: Name | None = None
+    role: Role | None = None
+    password: Password | None = None
+    subject: Subject | None = None
+    disabled: bool | None = None
+
+
+class UserOut(BaseModel):
+    """A person of the tenant."""
+
+    model_config = ConfigDict(from_attributes=True)
+
+    id: UUID
+    email: str
+    name: str | None
+    role: Role
+    subject: str | None
+    disabled_at: datetime | None
+    created_at: datetime
+    updated_at: datetime
+
+
+class KeyIn(Asked):
+    """A key for a program."""
+
+    name: Name = Field(examples=["nightly export"])
+    role: Role = Role.VIEWER
+    scopes: list[Permission] | None = Field(
+        None,
+        max_length=len(Permission),
+        description="What it is limited to; without, all that its role may.",
+    )
+    expires_in_days: int | None = Field(None, ge=1, le=3650)
+
+
+class KeyOut(BaseModel):
+    """A key, without what makes it one."""
+
+    model_config = ConfigDict(from_attributes=True)
+
+    id: UUID
+    name: str
+    prefix: str
+    role: Role
+    scopes: list[Permission]
+    created_at: datetime
+    expires_at: datetime | None
+    last_used_at: datetime | None
+    revoked_at: datetime | None
+
+
+class KeyMade(KeyOut):
+    """A new key; its secret is shown here and never again."""
+
+    secret: str = Field(examples=["ssk_AbCdEfGhJk_..."])
+
+
+class TenantIn(Asked):
+    """A tenant to make, best with someone who can log in."""
+
+    name: Name
+    slug: str | None = Field(
+        None, pattern=r"^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$", examples=["acme"]
+    )
+    admin: UserIn | None = Field(None, description="Its first admin.")
+
+
+class TenantChange(Asked):
+    """What changes of a tenant; what is left out stays."""
+
+    name: Name | None = None
+    suspended: bool | None = None
+
+
+class TenantOut(BaseModel):
+    """A tenant."""
+
+    model_config = ConfigDict(from_attributes=True)
+
+    id: UUID
+    name: str
+    slug: str
+    suspended_at: datetime | None
+    created_at: datetime

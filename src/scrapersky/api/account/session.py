@@ -1,0 +1,140 @@
+"""Log in, log out, and see who one is."""
+
+from importlib.metadata import version
+from typing import Annotated
+
+from fastapi import APIRouter, Request, Response
+
+from scrapersky.api.account.schema import LoginIn, SessionOut, SessionTenant
+from scrapersky.api.gateway.access import COOKIE, Gate, address_of
+from scrapersky.api.gateway.credential import (
+    AnyRow,
+    active_users,
+    close_session,
+    csrf_token,
+    open_session,
+    revoke_token,
+)
+from scrapersky.api.gateway.dependency import PUBLIC, SystemDatabase, allow
+from scrapersky.api.gateway.identity import Identity, Permission
+from scrapersky.api.gateway.limit import refuse
+from scrapersky.api.gateway.local import refuse_other_sites
+from scrapersky.errors import NotAllowed, NotAuthenticated
+from scrapersky.models import Tenant, User
+
+router = APIRouter(prefix="/session", tags=["session"])
+
+MOST_ACCOUNTS = 3
+"""Accounts of one address that a password is tried on; a tenant's name narrows it."""
+
+
+@router.get("", operation_id="get_session")
+async def show(
+    request: Request, who: Annotated[Identity, allow(Permission.READ)]
+) -> SessionOut:
+    """Tell who is asking, and what they may do."""
+    session = getattr(request.state, "session", None)
+    return shown(request, who, csrf_token(session) if session else None)
+
+
+@router.post("", operation_id="log_in", status_code=201, dependencies=[PUBLIC])
+async def log_in(
+    request: Request, response: Response, given: LoginIn, engine: SystemDatabase
+) -> SessionOut:
+    """Log in with e-mail address and password; the answer sets a cookie."""
+    gate: Gate = request.app.state.gate
+    refuse_other_sites(request)
+    user = await recognise(gate, request, given)
+    before = request.cookies.get(COOKIE)
+    if before:
+        await close_session(engine, before)
+    async with engine.begin() as connection:
+        session = await open_session(connection, user, gate.session_life)
+    gate.forget()
+    request.state.holds_secret = True
+    response.set_cookie(
+        COOKIE,
+        session,
+        max_age=int(gate.session_life.total_seconds()),
+        httponly=True,
+        samesite="lax",
+        secure=request.url.scheme == "https",
+        path="/",
+    )
+    return shown(request, gate.person(user), csrf_token(session))
+
+
+@router.delete("", operation_id="log_out", status_code=204)
+async def log_out(
+    request: Request,
+    response: Response,
+    who: Annotated[Identity, allow(Permission.READ)],
+    engine: SystemDatabase,
+) -> None:
+    """End the session, or revoke the access token that asks."""
+    gate: Gate = request.app.state.gate
+    match who.via:
+        case "session":
+            await close_session(engine, request.state.session)
+            response.delete_cookie(COOKIE, path="/", httponly=True, samesite="lax")
+        case "token":
+            token = request.state.token
+            await revoke_token(engine, token.digest, token.expires_at)
+        case "key":
+            raise NotAllowed(
+                "A key does not log out.",
+                hint="Revoke it with DELETE /api/v3/api-keys.",
+            )
+        case "local":
+            return
+    gate.forget()
+
+
+async def recognise(gate: Gate, request: Request, given: LoginIn) -> AnyRow:
+    """Return whose password this is; both answers take as long."""
+    address = address_of(request)
+    for limiter, caller in (
+        (gate.failures, address),
+        (gate.logins, f"{given.email} {address}"),
+        (gate.accounts, given.email),
+    ):
+        allowance = limiter.take(caller)
+        if not allowance.is_granted:
+            raise refuse(allowance, "Too many logins were tried.")
+    query = (
+        active_users()
+        .add_columns(User.password_hash)
+        .where(User.email == given.email, User.password_hash.is_not(None))
+        .order_by(User.created_at)
+        .limit(MOST_ACCOUNTS)
+    )
+    if given.tenant is not None:
+        query = query.where(Tenant.slug == given.tenant)
+    async with gate.engine.connect() as connection:
+        found = (await connection.execute(query)).all()
+    for user in found:
+        if await gate.passwords.verify(given.password, user.password_hash):
+            gate.logins.forget(f"{given.email} {address}")
+            return user
+    if not found:
+        await gate.passwords.verify(given.password, None)
+    raise NotAuthenticated(
+        "E-mail address and password do not belong together.",
+        hint="An admin of your tenant can set a new password.",
+    )
+
+
+def shown(request: Request, who: Identity, token: str | None) -> SessionOut:
+    """Write down who someone is."""
+    return SessionOut(
+        via=who.via,
+        name=who.name,
+        email=who.email,
+        role=who.role,
+        is_operator=who.is_operator,
+        permissions=sorted(who.permissions),
+        tenant=SessionTenant(id=who.tenant_id, name=who.tenant_name),
+        csrf_token=token,
+        environment=request.app.state.settings.environment.value,
+        version=version("scrapersky"),
+    )

@@ -1,0 +1,121 @@
+"""The tenants of this installation, for whoever runs it."""
+
+from typing import Annotated, Any
+from uuid import UUID
+
+from fastapi import APIRouter, Request
+from sqlalchemy import func, select, update
+
+from scrapersky.api.account.people import (
+    MOST,
+    TENANT_COLUMNS,
+    add_tenant,
+    add_user,
+    note,
+)
+from scrapersky.api.account.schema import (
+    Everything,
+    TenantChange,
+    TenantIn,
+    TenantOut,
+    everything,
+)
+from scrapersky.api.account.user import hash_of
+from scrapersky.api.gateway.access import Gate
+from scrapersky.api.gateway.dependency import SystemDatabase, actor_of, allow
+from scrapersky.api.gateway.identity import Identity, Permission
+from scrapersky.errors import InvalidUserChange, RecordConflict, UnknownRecord
+from scrapersky.models import Tenant
+from scrapersky.models.status import Role
+
+router = APIRouter(prefix="/tenants", tags=["tenants"])
+
+Operator = Annotated[Identity, allow(Permission.OPERATE)]
+
+
+@router.get("", operation_id="list_tenants")
+async def list_tenants(_who: Operator, engine: SystemDatabase) -> Everything[TenantOut]:
+    """List all tenants, the oldest first."""
+    query = select(*TENANT_COLUMNS).order_by(Tenant.created_at, Tenant.id).limit(MOST)
+    async with engine.connect() as connection:
+        rows = await connection.execute(query)
+        return everything([TenantOut.model_validate(row) for row in rows])
+
+
+@router.post("", operation_id="create_tenant", status_code=201)
+async def create(
+    request: Request, who: Operator, engine: SystemDatabase, given: TenantIn
+) -> TenantOut:
+    """Make a tenant, with its first admin if one is named."""
+    gate: Gate = request.app.state.gate
+    admin = given.admin
+    hashed = await hash_of(gate, admin.password) if admin else None
+    async with engine.begin() as connection:
+        made = await add_tenant(connection, name=given.name, slug=given.slug)
+        if admin is not None:
+            await add_user(
+                connection,
+                made.id,
+                email=admin.email,
+                name=admin.name,
+                role=Role.ADMIN,
+                password_hash=hashed,
+                subject=admin.subject,
+            )
+        actor = actor_of(who, request)
+        await note(
+            connection,
+            actor,
+            "tenant.created",
+            f"tenants/{made.id}",
+            {"slug": made.slug},
+        )
+    gate.forget()
+    return TenantOut.model_validate(made)
+
+
+@router.patch("/{tenant_id}", operation_id="update_tenant")
+async def change(
+    request: Request,
+    tenant_id: UUID,
+    who: Operator,
+    engine: SystemDatabase,
+    given: TenantChange,
+) -> TenantOut:
+    """Rename a tenant, or suspend it: nobody of it is let in until it is not."""
+    gate: Gate = request.app.state.gate
+    values = changes(given)
+    if values.get("suspended_at") is not None and tenant_id == gate.home_tenant:
+        raise RecordConflict("The installation's own tenant cannot be suspended.")
+    statement = (
+        update(Tenant)
+        .where(Tenant.id == tenant_id)
+        .values(**values)
+        .returning(*TENANT_COLUMNS)
+    )
+    async with engine.begin() as connection:
+        changed = (await connection.execute(statement)).one_or_none()
+        if changed is None:
+            raise UnknownRecord("There is no such tenant.")
+        named = sorted(given.model_fields_set)
+        actor = actor_of(who, request)
+        await note(
+            connection,
+            actor,
+            "tenant.changed",
+            f"tenants/{tenant_id}",
+            {"fields": named},
+        )
+    gate.forget()
+    return TenantOut.model_validate(changed)
+
+
+def changes(given: TenantChange) -> dict[str, Any]:
+    """Return the columns a request changes."""
+    values = given.model_dump(exclude_unset=True)
+    if values.get("name", "") is None or not values:
+        raise InvalidUserChange("The request changes nothing that can be changed.")
+    if "suspended" in values:
+        is_out = values.pop("suspended")
+        values["suspended_at"] = func.clock_timestamp() if is_out else None
+    return values

@@ -1,0 +1,140 @@
+"""The people of a tenant."""
+
+from typing import Annotated, Any
+from uuid import UUID
+
+from fastapi import APIRouter, Request
+from sqlalchemy import func
+
+from scrapersky.api.account.people import (
+    add_user,
+    change_user,
+    end_sessions,
+    note,
+    remove_user,
+    user_of,
+    users_of,
+)
+from scrapersky.api.account.schema import (
+    Everything,
+    UserChange,
+    UserIn,
+    UserOut,
+    everything,
+)
+from scrapersky.api.gateway.access import Gate
+from scrapersky.api.gateway.dependency import (
+    Database,
+    SystemDatabase,
+    actor_of,
+    allow,
+)
+from scrapersky.api.gateway.identity import Identity, Permission
+from scrapersky.api.gateway.password import refuse_weak
+from scrapersky.errors import InvalidUserChange
+
+router = APIRouter(prefix="/users", tags=["users"])
+
+Admin = Annotated[Identity, allow(Permission.ADMINISTER)]
+
+
+@router.get("", operation_id="list_users")
+async def list_users(who: Admin, engine: Database) -> Everything[UserOut]:
+    """List the people of the tenant."""
+    async with engine.connect() as connection:
+        rows = await users_of(connection, who.tenant_id)
+    return everything([UserOut.model_validate(row) for row in rows])
+
+
+@router.post("", operation_id="create_user", status_code=201)
+async def create(
+    request: Request, who: Admin, engine: Database, given: UserIn
+) -> UserOut:
+    """Let a person in."""
+    gate: Gate = request.app.state.gate
+    hashed = await hash_of(gate, given.password)
+    async with engine.begin() as connection:
+        made = await add_user(
+            connection,
+            who.tenant_id,
+            email=given.email,
+            name=given.name,
+            role=given.role,
+            password_hash=hashed,
+            subject=given.subject,
+        )
+        details = {"email": given.email, "role": given.role.value}
+        actor = actor_of(who, request)
+        await note(connection, actor, "user.created", f"users/{made.id}", details)
+    gate.forget()
+    return UserOut.model_validate(made)
+
+
+@router.get("/{user_id}", operation_id="get_user")
+async def show(user_id: UUID, who: Admin, engine: Database) -> UserOut:
+    """Show one person."""
+    async with engine.connect() as connection:
+        return UserOut.model_validate(await user_of(connection, who.tenant_id, user_id))
+
+
+@router.patch("/{user_id}", operation_id="update_user")
+async def change(
+    request: Request,
+    user_id: UUID,
+    who: Admin,
+    *,
+    engine: Database,
+    system: SystemDatabase,
+    given: UserChange,
+) -> UserOut:
+    """Change a person's name, role, password or subject, or shut them out."""
+    gate: Gate = request.app.state.gate
+    values = changes(given)
+    if "password" in values:
+        values["password_hash"] = await hash_of(gate, values.pop("password"))
+    async with engine.begin() as connection:
+        user = await user_of(connection, who.tenant_id, user_id)
+        changed = await change_user(connection, user, values)
+        named = sorted(given.model_fields_set)
+        actor = actor_of(who, request)
+        await note(
+            connection, actor, "user.changed", f"users/{user_id}", {"fields": named}
+        )
+    if {"password_hash", "disabled_at"} & values.keys():
+        await end_sessions(system, user_id)
+    gate.forget()
+    return UserOut.model_validate(changed)
+
+
+@router.delete("/{user_id}", operation_id="delete_user", status_code=204)
+async def remove(request: Request, user_id: UUID, who: Admin, engine: Database) -> None:
+    """Remove a person; what they made stays."""
+    async with engine.begin() as connection:
+        user = await user_of(connection, who.tenant_id, user_id)
+        await remove_user(connection, user)
+        await note(
+            connection, actor_of(who, request), "user.removed", f"users/{user_id}"
+        )
+    gate: Gate = request.app.state.gate
+    gate.forget()
+
+
+def changes(given: UserChange) -> dict[str, Any]:
+    """Return the columns a request changes."""
+    values = given.model_dump(exclude_unset=True)
+    if values.get("role", "") is None or values.get("password", "") is None:
+        raise InvalidUserChange("A role or password can be changed, not taken away.")
+    if "disabled" in values:
+        is_out = values.pop("disabled")
+        values["disabled_at"] = func.clock_timestamp() if is_out else None
+    if not values:
+        raise InvalidUserChange("The request changes nothing.")
+    return values
+
+
+async def hash_of(gate: Gate, password: str | None) -> str | None:
+    """Hash a new password that is good enough."""
+    if password is None:
+        return None
+    refuse_weak(password)
+    return await gate.passwords.hash(password)
