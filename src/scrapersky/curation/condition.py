@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable
 from datetime import datetime
 from decimal import Decimal
 from enum import StrEnum
+from math import isfinite
 from typing import Any
 from uuid import UUID
 
@@ -181,6 +182,8 @@ def converted(column: InstrumentedAttribute[Any], value: Value) -> object:
         raise InvalidCondition(f"{column.key} needs a time with its zone.")
     if isinstance(read, int) and abs(read) >= largest(kind):
         raise InvalidCondition(f"{column.key}: that number is too large.")
+    if isinstance(read, (float, Decimal)) and not isfinite(read):
+        raise InvalidCondition(f"{column.key} needs a number with an end.")
     assert isinstance(read, (int, float, bool, Decimal, UUID, datetime, StrEnum))  # noqa: S101
     return read
 

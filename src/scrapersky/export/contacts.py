@@ -1,45 +1,39 @@
-"""Contacts as CSV: one row each, with where every value came from."""
+"""Contacts as rows of a table: one each, with where every value came from."""
 
 import csv
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
 from typing import Any, TextIO
 from uuid import UUID
 
 from sqlalchemy import text
-from sqlalchemy.ext.asyncio import AsyncEngine
+from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
+
+from scrapersky.export.cell import csv_cell, harmless
+from scrapersky.privacy.shield import look_up
+
+__all__ = ["COLUMNS", "contact_cells", "contact_rows", "harmless", "write_csv"]
 
 COLUMNS = (
     "business", "domain", "email", "email_type", "validation", "name", "role", "phone",
-    "phones", "street", "city", "postal_code", "country", "website", "social_links",
-    "confidence", "source_url", "method", "snippet",
+    "phones", "street", "city", "state", "postal_code", "country", "website",
+    "social_links", "confidence", "status", "tags", "notes", "source_url", "method",
+    "snippet",
 )  # fmt: skip
 CHUNK = 1_000
-DANGEROUS = (
-    "=",
-    "+",
-    "-",
-    "@",
-    "\t",
-    "\r",
-    "\n",
-    "\x00",
-    "\uff1d",
-    "\uff0b",
-    "\uff0d",
-    "\uff20",
-)
-"""What makes a spreadsheet take a cell for a formula."""
 
 SELECT = """
 SELECT c.id, b.name AS business, d.domain, c.email, c.email_type::text AS email_type,
   c.validation->>'verdict' AS validation, c.name, c.role, c.phone,
-  (SELECT string_agg(k, ' ') FROM jsonb_object_keys(c.phones) AS k) AS phones,
+  (SELECT string_agg(k, ' ' ORDER BY k) FROM jsonb_object_keys(c.phones) AS k) AS phones,
   c.address->>'street' AS street, c.address->>'city' AS city,
-  c.address->>'postal_code' AS postal_code, c.address->>'country' AS country,
-  d.home_url AS website,
-  (SELECT string_agg(value, ' ') FROM jsonb_each_text(c.social_links)) AS social_links,
-  c.confidence, e.url AS source_url, e.method, e.snippet
+  c.address->>'state' AS state, c.address->>'postal_code' AS postal_code,
+  c.address->>'country' AS country, d.home_url AS website,
+  (SELECT string_agg(value, ' ' ORDER BY key) FROM jsonb_each_text(c.social_links))
+    AS social_links,
+  c.confidence, c.contact_curation_status::text AS status, c.tags, c.notes,
+  c.created_at, c.updated_at,
+  e.url AS source_url, e.method, e.snippet
 FROM contacts c
 JOIN domains d ON d.id = c.domain_id
 LEFT JOIN LATERAL (SELECT name FROM local_businesses b WHERE b.domain_id = d.id
@@ -47,18 +41,37 @@ LEFT JOIN LATERAL (SELECT name FROM local_businesses b WHERE b.domain_id = d.id
 LEFT JOIN LATERAL (SELECT url, method, snippet FROM contact_evidence e
   WHERE e.contact_id = c.id AND e.field IN ('email', 'phone', 'mobile')
   ORDER BY e.confidence DESC, e.id LIMIT 1) e ON true
-WHERE c.tenant_id = :tenant AND c.id > :after
+"""
+BY_ID = SELECT + "WHERE c.tenant_id = :tenant AND c.id = ANY(:ids)"
+BY_SEARCH = (
+    SELECT  # noqa: S608 - constants
+    + """WHERE c.tenant_id = :tenant AND c.id > :after
   AND (CAST(:search AS uuid) IS NULL OR d.id IN (
     SELECT b.domain_id FROM local_businesses b
     JOIN place_search_hits h ON h.place_id = b.place_id
     WHERE h.search_id = CAST(:search AS uuid)))
-ORDER BY c.id LIMIT :chunk
-"""
+ORDER BY c.id LIMIT :chunk"""
+)
+
+Row = dict[str, Any]
+
+
+async def contact_cells(
+    connection: AsyncConnection, tenant_id: UUID, ids: Sequence[UUID]
+) -> list[Row]:
+    """Return the cells of these contacts, in this order, without who is suppressed."""
+    values = {"tenant": tenant_id, "ids": list(ids)}
+    found = {
+        row["id"]: dict(row)
+        for row in (await connection.execute(text(BY_ID), values)).mappings()
+    }
+    listed = [found[each] for each in ids if each in found]
+    return await not_suppressed(connection, tenant_id, listed)
 
 
 async def contact_rows(
     engine: AsyncEngine, tenant_id: UUID, search_id: UUID | None = None
-) -> AsyncIterator[dict[str, Any]]:
+) -> AsyncIterator[Row]:
     """Yield a tenant's contacts in steps, so that no snapshot and no memory is held."""
     after = UUID(int=0)
     while True:
@@ -69,12 +82,40 @@ async def contact_rows(
             "chunk": CHUNK,
         }
         async with engine.connect() as connection:
-            rows = (await connection.execute(text(SELECT), values)).mappings().all()
-        for row in rows:
-            yield dict(row)
+            rows = [
+                dict(row)
+                for row in (
+                    await connection.execute(text(BY_SEARCH), values)
+                ).mappings()
+            ]
+            allowed = await not_suppressed(connection, tenant_id, rows)
+        for row in allowed:
+            yield row
         if len(rows) < CHUNK:
             return
         after = rows[-1]["id"]
+
+
+async def not_suppressed(
+    connection: AsyncConnection, tenant_id: UUID, rows: list[Row]
+) -> list[Row]:
+    """Leave out who must not be contacted, as the list is at this moment."""
+    domains = {row["domain"] for row in rows}
+    asked = [
+        [value for value in row.values() if isinstance(value, str)] for row in rows
+    ]
+    shield = await look_up(connection, tenant_id, asked, domains=domains)
+    if not shield:
+        return rows
+    return [
+        shield.clean(row)
+        for row in rows
+        if not (
+            shield.hides_domain(row["domain"])
+            or (row["email"] and shield.hides_email(row["email"]))
+            or (row["phone"] and shield.hides_phone(row["phone"]))
+        )
+    ]
 
 
 async def write_csv(
@@ -100,20 +141,6 @@ async def write_rows(
     writer.writeheader()
     count = 0
     async for row in contact_rows(engine, tenant_id, search_id):
-        writer.writerow({name: harmless(row[name]) for name in COLUMNS})
+        writer.writerow({name: csv_cell(row[name]) for name in COLUMNS})
         count += 1
     return count
-
-
-def harmless(value: object) -> object:
-    """Write a value so that a spreadsheet shows it and never runs it.
-
-    A phone number keeps its plus: digits after it are no formula.
-    """
-    if not isinstance(value, str):
-        return value
-    cleaned = value.replace("\x00", "")
-    bare = cleaned.lstrip(" \"'\ufeff")
-    if bare.startswith("+") and bare[1:].replace(" ", "").replace("+", "").isdigit():
-        return cleaned
-    return f"'{cleaned}" if bare.startswith(DANGEROUS) else cleaned

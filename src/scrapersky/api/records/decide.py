@@ -1,0 +1,96 @@
+"""Decide about records, by ids or by exactly what a list shows."""
+
+from uuid import UUID
+
+from sqlalchemy import func, literal, select
+from sqlalchemy.ext.asyncio import AsyncEngine
+
+from scrapersky.api.records.resource import Resource
+from scrapersky.api.records.schema import StatusIn, StatusOut
+from scrapersky.curation.decision import Actor, Selection, count_selected, decide
+from scrapersky.errors import IllegalStatus, InvalidDecision
+
+
+async def set_status(
+    engine: AsyncEngine, actor: Actor, resource: Resource, asked: StatusIn
+) -> StatusOut:
+    """Set a status, or only count what it would be set on."""
+    selection = selection_of(asked)
+    require_decidable(resource, asked.status)
+    if selection.ids is not None:
+        await refuse_foreign(engine, actor.tenant_id, resource, selection.ids)
+        matched = len(selection.ids)
+    else:
+        matched = await count_selected(
+            engine, actor.tenant_id, resource.kind, selection
+        )
+    if asked.dry_run:
+        return StatusOut(
+            action_id=None,
+            matched=matched,
+            changed=0,
+            queued=0,
+            skipped={},
+            dry_run=True,
+        )
+    done = await decide(
+        engine,
+        actor,
+        resource.kind,
+        asked.status,
+        selection,
+        force=asked.force,
+        matched=matched,
+    )
+    return StatusOut(
+        action_id=done.action_id,
+        matched=done.changed + sum(done.skipped.values()),
+        changed=done.changed,
+        queued=done.queued,
+        skipped=done.skipped,
+        dry_run=False,
+    )
+
+
+def selection_of(asked: StatusIn) -> Selection:
+    """Read which records are meant: by ids or by a filter, not both, not neither."""
+    if (asked.ids is None) == (asked.filter is None):
+        raise InvalidDecision(
+            "Say which records are meant: either `ids` or `filter`.",
+            hint="An empty `filter` means all records.",
+        )
+    if asked.ids is None:
+        return Selection(conditions=tuple(asked.filter or ()), words=asked.q or None)
+    if asked.q is not None:
+        raise InvalidDecision("`q` goes with `filter`, not with `ids`.")
+    return Selection(ids=tuple(dict.fromkeys(asked.ids)))
+
+
+def require_decidable(resource: Resource, status: str) -> None:
+    """Raise unless people may set this status."""
+    resource.kind.status_named(status)
+    if status not in resource.decidable:
+        raise IllegalStatus(
+            f"'{status}' is set by the stage, when its work says so.",
+            hint=f"You may set: {', '.join(resource.decidable)}.",
+        )
+
+
+async def refuse_foreign(
+    engine: AsyncEngine, tenant_id: UUID, resource: Resource, ids: tuple[UUID, ...]
+) -> None:
+    """Raise, before anything is written, if one of the ids is not the tenant's."""
+    model = resource.model
+    query = (
+        select(func.count())
+        .select_from(model)
+        .where(model.tenant_id == tenant_id, model.id == func.any(literal(list(ids))))
+    )
+    async with engine.connect() as connection:
+        found = int(await connection.scalar(query) or 0)
+    if found < len(ids):
+        raise InvalidDecision(
+            f"{len(ids) - found} of the {len(ids)} ids are no "
+            f"{resource.name.replace('_', ' ')} of yours; nothing was changed.",
+            hint="List the records again: some may be gone.",
+        )

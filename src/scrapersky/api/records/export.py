@@ -1,0 +1,139 @@
+"""Any list as a file: read in steps, so that neither memory nor a snapshot is held."""
+
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
+
+from scrapersky.api.records.listing import Page, Place, Question, read_page
+from scrapersky.api.records.resource import Resource
+from scrapersky.api.records.schema import ExportFormat
+from scrapersky.curation.decision import Selection, count_selected
+from scrapersky.errors import InvalidExport
+from scrapersky.export.contacts import COLUMNS, contact_cells
+from scrapersky.export.preset import Take, preset_named, take
+from scrapersky.export.table import SHEET_ROWS, csv_bytes, jsonl_bytes, xlsx_bytes
+from scrapersky.privacy.shield import look_up
+
+CHUNK: Final = 2_000
+
+MEDIA_TYPES: Final[Mapping[str, str]] = {
+    "csv": "text/csv; charset=utf-8",
+    "xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+    "jsonl": "application/jsonl",
+}
+
+Row = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What a file holds: the headings, and what stands below each."""
+
+    format: ExportFormat
+    columns: Mapping[str, Take]
+
+
+def read_export(
+    resource: Resource, form: ExportFormat, columns: str, preset: str
+) -> Plan:
+    """Read which columns are asked for, or raise InvalidExport."""
+    known = columns_of(resource)
+    if preset:
+        if columns or resource.name != "contacts":
+            raise InvalidExport("A preset is for contacts, and names all columns.")
+        chosen = preset_named(preset)
+        return Plan(form, {name: take(source) for name, source in chosen.items()})
+    names = list(dict.fromkeys(columns.split(","))) if columns else [*known]
+    unknown = [name for name in names if name not in known]
+    if unknown:
+        raise InvalidExport(
+            f"There is no column '{unknown[0][:50]}'.",
+            hint=f"Columns: {', '.join(known)}.",
+        )
+    return Plan(form, {name: known[name] for name in names})
+
+
+def columns_of(resource: Resource) -> Mapping[str, Take]:
+    """Return every column that a file of this kind may have."""
+    own = [*resource.fields, *resource.extras]
+    if resource.name == "contacts":
+        own = [*COLUMNS, "id", "created_at", "updated_at"]
+    return {name: column(name) for name in own}
+
+
+def column(name: str) -> Callable[[Mapping[str, Any]], object]:
+    """Return how a column is taken out of a row."""
+    return lambda row: row[name]
+
+
+async def export_bytes(
+    engine: AsyncEngine, resource: Resource, question: Question, plan: Plan
+) -> AsyncIterator[bytes]:
+    """Begin a file; what is wrong with the question is raised before its first byte."""
+    if resource.name == "contacts":
+        question = replace(question, columns=())
+    async with engine.connect() as connection:
+        first = await read_page(connection, resource, question, limit=CHUNK)
+    chunks = cells(walk(engine, resource, question, first), plan)
+    names = [*plan.columns]
+    if plan.format == "csv":
+        return csv_bytes(names, chunks)
+    if plan.format == "jsonl":
+        return jsonl_bytes(names, chunks)
+    count = first.count
+    if not first.is_exact:
+        meant = Selection(conditions=question.conditions, words=question.words)
+        count = await count_selected(engine, question.tenant_id, resource.kind, meant)
+    sheets = max(1, -(-count // SHEET_ROWS))
+    title = resource.name.replace("_", " ")
+    return xlsx_bytes(names, chunks, title=title, sheets=sheets)
+
+
+async def walk(
+    engine: AsyncEngine, resource: Resource, question: Question, page: Page
+) -> AsyncGenerator[Sequence[Row], None]:
+    """Yield the rows of a list, page after page, without who is suppressed."""
+    while True:
+        async with engine.connect() as connection:
+            rows = await shown(connection, resource, question, page)
+        yield rows
+        if page.next is None:
+            return
+        page = await following(engine, resource, question, page.next)
+
+
+async def following(
+    engine: AsyncEngine, resource: Resource, question: Question, after: Place
+) -> Page:
+    """Read the next page in a transaction of its own."""
+    async with engine.connect() as connection:
+        return await read_page(connection, resource, question, limit=CHUNK, after=after)
+
+
+async def shown(
+    connection: AsyncConnection, resource: Resource, question: Question, page: Page
+) -> Sequence[Row]:
+    """Return what is written of a page's rows, as the suppression list is now."""
+    tenant = question.tenant_id
+    if resource.name == "contacts":
+        return await contact_cells(connection, tenant, [row.id for row in page.rows])
+    rows = [dict(row._mapping) for row in page.rows]  # noqa: SLF001 - public name
+    hosts = [row["domain"] for row in rows if row.get("domain")]
+    shield = await look_up(connection, tenant, rows, domains=hosts)
+    if not shield:
+        return rows
+    return [
+        shield.clean(row)
+        for row in rows
+        if not (row.get("domain") and shield.hides_domain(row["domain"]))
+    ]
+
+
+async def cells(
+    chunks: AsyncGenerator[Sequence[Row], None], plan: Plan
+) -> AsyncGenerator[Sequence[Row], None]:
+    """Yield rows with the headings of the plan."""
+    async for rows in chunks:
+        yield [{name: get(row) for name, get in plan.columns.items()} for row in rows]

@@ -1,0 +1,88 @@
+"""What values the records of a list have, and how many each; what can be asked."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from sqlalchemy import func, select
+from sqlalchemy.dialects.postgresql import ARRAY, ENUM, JSONB
+from sqlalchemy.ext.asyncio import AsyncConnection
+from sqlalchemy.orm import InstrumentedAttribute
+
+from scrapersky.api.records.listing import Question, is_sortable, wanted
+from scrapersky.api.records.resource import Resource
+from scrapersky.api.records.schema import FacetValue, FieldOut, field_type
+from scrapersky.curation.condition import Comparison
+from scrapersky.errors import InvalidCondition
+
+MOST_VALUES = 50
+TEXT_ONLY = (Comparison.CONTAINS, Comparison.STARTS_WITH)
+RANGES = (Comparison.AT_LEAST, Comparison.AT_MOST)
+PRESENCE = (Comparison.KNOWN, Comparison.UNKNOWN)
+
+
+def read_facets(resource: Resource, text: str) -> tuple[str, ...]:
+    """Read which fields are asked about; raise InvalidCondition for one of many values."""
+    names = tuple(dict.fromkeys(text.split(","))) if text else resource.facets
+    unknown = [name for name in names if name not in resource.facets]
+    if unknown:
+        raise InvalidCondition(
+            f"'{unknown[0][:50]}' is not a field of few values.",
+            hint=f"Choose of: {', '.join(resource.facets)}.",
+        )
+    return names
+
+
+async def count_values(
+    connection: AsyncConnection,
+    resource: Resource,
+    question: Question,
+    names: Sequence[str],
+) -> dict[str, list[FacetValue]]:
+    """Count the most frequent values of each field."""
+    found = {}
+    for name in names:
+        column = resource.fields[name]
+        value = func.unnest(column) if isinstance(column.type, ARRAY) else column
+        inner = select(value.label("value")).where(wanted(resource, question))
+        values = inner.subquery()
+        rows = await connection.execute(
+            select(values.c.value, func.count().label("found"))
+            .group_by(values.c.value)
+            .order_by(func.count().desc(), values.c.value)
+            .limit(MOST_VALUES)
+        )
+        found[name] = [FacetValue(value=row.value, count=row.found) for row in rows]
+    return found
+
+
+def describe_fields(resource: Resource) -> list[FieldOut]:
+    """Tell what lists of this kind can be filtered and sorted by."""
+    return [
+        FieldOut(
+            name=name,
+            type=field_type(column),
+            values=list(column.type.enums) if isinstance(column.type, ENUM) else None,
+            comparisons=[each.value for each in comparisons_of(column)],
+            sortable=is_sortable(column),
+        )
+        for name, column in resource.fields.items()
+    ]
+
+
+def comparisons_of(column: InstrumentedAttribute[Any]) -> list[Comparison]:
+    """Return the comparisons that mean something for a column."""
+    match column.type:
+        case JSONB():
+            return [*PRESENCE]
+        case ARRAY():
+            return [
+                Comparison.EQUAL,
+                Comparison.NOT_EQUAL,
+                Comparison.CONTAINS,
+                *PRESENCE,
+            ]
+        case ENUM():
+            return [c for c in Comparison if c not in (*TEXT_ONLY, *RANGES)]
+        case kind if kind.python_type is str:
+            return [*Comparison]
+    return [c for c in Comparison if c not in TEXT_ONLY]

@@ -1,0 +1,127 @@
+"""What happened to a record: decisions, edits, and every attempt of its stages."""
+
+from collections.abc import Iterator
+from datetime import datetime
+from uuid import UUID
+
+from sqlalchemy import select
+from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
+
+from scrapersky import engine as queue_engine
+from scrapersky.api.records.resource import Resource
+from scrapersky.api.records.schema import Event
+from scrapersky.engine.hold import NEVER
+from scrapersky.engine.story import Story
+from scrapersky.errors import UnknownItem, UnknownStage
+from scrapersky.models import AuditEntry, CurationAction, CurationChange, User
+
+MOST_EVENTS = 500
+HELD = datetime.fromisoformat(NEVER)
+
+
+async def history_of(
+    engine: AsyncEngine, resource: Resource, record_id: UUID
+) -> list[Event]:
+    """Tell what happened to a record, the latest first."""
+    async with engine.connect() as connection:
+        events = [
+            *await decisions(connection, record_id),
+            *await edits(connection, record_id),
+        ]
+    for stage in resource.stages:
+        try:
+            events += stage_events(await queue_engine.story(engine, stage, record_id))
+        except (UnknownItem, UnknownStage):
+            continue
+    return sorted(events, key=lambda event: event.at, reverse=True)[:MOST_EVENTS]
+
+
+async def decisions(connection: AsyncConnection, record_id: UUID) -> list[Event]:
+    """Tell who decided what about a record, by hand or by a rule."""
+    query = (
+        select(
+            CurationAction.id,
+            CurationAction.created_at,
+            CurationAction.status,
+            CurationAction.rule_id,
+            CurationAction.undone_at,
+            CurationChange.status_before,
+            CurationChange.queued,
+            User.email,
+        )
+        .join(CurationAction, CurationAction.id == CurationChange.action_id)
+        .outerjoin(User, User.id == CurationAction.created_by)
+        .where(CurationChange.record_id == record_id)
+        .order_by(CurationAction.created_at.desc())
+        .limit(MOST_EVENTS)
+    )
+    events: list[Event] = []
+    for row in await connection.execute(query):
+        action = {"action_id": str(row.id), "queued": row.queued}
+        if row.rule_id is not None:
+            action["rule_id"] = str(row.rule_id)
+        events.append(
+            Event(
+                at=row.created_at,
+                what="decided",
+                who=row.email,
+                status_before=row.status_before,
+                status_after=row.status,
+                details=action,
+            )
+        )
+        if row.undone_at is not None:
+            events.append(
+                Event(
+                    at=row.undone_at,
+                    what="undone",
+                    who=None,
+                    status_before=row.status,
+                    status_after=row.status_before,
+                    details={"action_id": str(row.id)},
+                )
+            )
+    return events
+
+
+async def edits(connection: AsyncConnection, record_id: UUID) -> list[Event]:
+    """Tell what the audit log has about a single record."""
+    query = (
+        select(AuditEntry)
+        .where(AuditEntry.record_id == record_id)
+        .order_by(AuditEntry.created_at.desc())
+        .limit(MOST_EVENTS)
+    )
+    return [
+        Event(
+            at=row.created_at,
+            what=row.action,
+            who=row.actor,
+            details=row.details or {},
+        )
+        for row in await connection.execute(query)
+    ]
+
+
+def stage_events(story: Story) -> Iterator[Event]:
+    """Tell every attempt of a stage, and when it tries again."""
+    for attempt in story.attempts:
+        details = {"stage": story.stage, "tries": attempt.tries, "why": attempt.why}
+        if attempt.claimed_at is not None:
+            took = attempt.settled_at - attempt.claimed_at
+            details["seconds"] = round(took.total_seconds(), 3)
+        if attempt.due_at is not None:
+            details["next_try_at"] = attempt.due_at.isoformat()
+        yield Event(
+            at=attempt.settled_at,
+            what=f"{story.stage}: {attempt.outcome}",
+            who=attempt.worker,
+            details=details,
+        )
+    if story.next_try_at is not None and story.next_try_at < HELD:
+        yield Event(
+            at=story.next_try_at,
+            what=f"{story.stage}: will be tried",
+            who=None,
+            details={"stage": story.stage, "tries": story.tries},
+        )

@@ -1,0 +1,93 @@
+"""What a list is asked for, as it stands in a URL."""
+
+from typing import Annotated
+
+from fastapi import Query
+from pydantic import Field
+
+from scrapersky.api.gateway.identity import Identity
+from scrapersky.api.records.listing import DEFAULT_SORT, Question, read_sort
+from scrapersky.api.records.resource import Resource
+from scrapersky.api.records.schema import LONGEST_WORDS, Strict
+from scrapersky.curation.condition import (
+    MOST_CONDITIONS,
+    Comparison,
+    Condition,
+    read_conditions,
+)
+from scrapersky.errors import InvalidCondition
+
+MOST_ROWS = 200
+NEEDS_NO_VALUE = (Comparison.KNOWN, Comparison.UNKNOWN)
+
+
+class Narrowed(Strict):
+    """Which records are meant, the same in lists, facets and exports."""
+
+    filter: list[str] = Field(
+        [],
+        max_length=MOST_CONDITIONS,
+        description="FIELD:COMPARISON[:VALUE], all of them must hold; values of "
+        "`one_of` are separated by commas. `fields` of the same kind lists the fields.",
+        examples=[["status:equal:New", "rating:at_least:4"]],
+    )
+    q: str | None = Field(
+        None, max_length=LONGEST_WORDS, description="Words, all of which must occur."
+    )
+
+
+class Sorted(Narrowed):
+    """Which records, in which order."""
+
+    sort: str = Field(
+        DEFAULT_SORT,
+        max_length=60,
+        description="A field; with - before it the other way round.",
+    )
+
+
+class Listed(Sorted):
+    """Which page of which list."""
+
+    limit: int = Field(50, ge=1, le=MOST_ROWS)
+    cursor: str | None = Field(
+        None, description="`next_cursor` of the page before, with the same filters."
+    )
+
+
+NarrowedBy = Annotated[Narrowed, Query()]
+ListedBy = Annotated[Listed, Query()]
+
+
+def question_of(who: Identity, resource: Resource, asked: Narrowed) -> Question:
+    """Read what is asked for, or raise what is wrong with it."""
+    sort = asked.sort if isinstance(asked, Sorted) else DEFAULT_SORT
+    return Question(
+        tenant_id=who.tenant_id,
+        conditions=read_filters(asked.filter),
+        words=asked.q or None,
+        sort=read_sort(resource, sort),
+    )
+
+
+def read_filters(filters: list[str]) -> tuple[Condition, ...]:
+    """Read `rating:at_least:4` and the like."""
+    return read_conditions(read_filter(text) for text in filters)
+
+
+def read_filter(text: str) -> dict[str, object]:
+    """Split one filter; the value may hold colons."""
+    field, _, rest = text.partition(":")
+    comparison, has_value, value = rest.partition(":")
+    if comparison not in list(Comparison):
+        raise InvalidCondition(
+            "A filter is written FIELD:COMPARISON:VALUE.",
+            hint=f"Comparisons: {', '.join(Comparison)}.",
+        )
+    if bool(has_value) == (comparison in NEEDS_NO_VALUE):
+        needs = "no value" if comparison in NEEDS_NO_VALUE else "a value"
+        raise InvalidCondition(f"'{comparison}' needs {needs}.")
+    found: dict[str, object] = {"field": field, "comparison": comparison}
+    if has_value:
+        found["value"] = value.split(",") if comparison == "one_of" else value
+    return found

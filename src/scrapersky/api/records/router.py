@@ -1,0 +1,242 @@
+"""The routes that every kind of record has, made once for all of them."""
+
+from typing import Annotated, Any
+from uuid import UUID
+
+from fastapi import APIRouter, Query, Request, Response
+from fastapi.responses import StreamingResponse
+from pydantic import Field
+
+from scrapersky.api.gateway.dependency import Database, actor_of, allow
+from scrapersky.api.gateway.identity import Identity, Permission
+from scrapersky.api.problem import Problem
+from scrapersky.api.records.cursor import cursor_key
+from scrapersky.api.records.decide import set_status
+from scrapersky.api.records.detail import etag_of, evidence_of, record_of, related_to
+from scrapersky.api.records.export import MEDIA_TYPES, export_bytes, read_export
+from scrapersky.api.records.facet import count_values, describe_fields, read_facets
+from scrapersky.api.records.history import history_of
+from scrapersky.api.records.listing import Place, Question, read_page
+from scrapersky.api.records.query import (
+    Listed,
+    ListedBy,
+    Narrowed,
+    Sorted,
+    question_of,
+)
+from scrapersky.api.records.resource import Resource
+from scrapersky.api.records.schema import (
+    Detail,
+    ExportFormat,
+    Facets,
+    FieldOut,
+    History,
+    RecordList,
+    StatusIn,
+    StatusOut,
+    record_model,
+)
+from scrapersky.kit.clock import utc_now
+from scrapersky.kit.cursor import read_cursor, write_cursor
+
+Reader = Annotated[Identity, allow(Permission.READ)]
+Curator = Annotated[Identity, allow(Permission.CURATE)]
+Exporter = Annotated[Identity, allow(Permission.EXPORT)]
+
+REFUSALS: dict[int | str, dict[str, Any]] = {
+    401: {"model": Problem, "description": "Nobody we know"},
+    403: {"model": Problem, "description": "Not allowed"},
+    422: {"model": Problem, "description": "It does not fit"},
+}
+NOT_FOUND: dict[int | str, dict[str, Any]] = {
+    404: {"model": Problem, "description": "There is no such record"}
+}
+
+
+class FacetsAsked(Narrowed):
+    """Of which fields the values are counted."""
+
+    field: str = Field("", max_length=500, description="Fields, separated by commas.")
+
+
+class ExportAsked(Sorted):
+    """Which records, which columns, in which form."""
+
+    format: ExportFormat = "csv"
+    columns: str = Field(
+        "", max_length=2_000, description="Columns, separated by commas; none: all."
+    )
+    preset: str = Field(
+        "", max_length=50, description="The columns of a CRM, for contacts."
+    )
+
+
+def add_reading(router: APIRouter, resource: Resource) -> None:
+    """Add what only reads: list, fields, facets, export, detail, history."""
+    shape = record_model(resource)
+    many, noun, path = resource.name, resource.noun, resource.path
+    words = noun.replace("_", " ")
+
+    @router.get(
+        path,
+        operation_id=f"list_{many}",
+        summary=f"List {many.replace('_', ' ')}",
+        response_model=RecordList[shape],  # type: ignore[valid-type]
+        responses=REFUSALS,
+    )
+    async def list_records(
+        request: Request, who: Reader, database: Database, asked: ListedBy
+    ) -> Any:  # noqa: ANN401 - the response model has the type
+        """List records: filtered, sorted, page by page, with how many there are."""
+        question = question_of(who, resource, asked)
+        return await answer_page(request, database, resource, question, asked)
+
+    @router.get(
+        f"{path}/fields",
+        operation_id=f"list_{noun}_fields",
+        summary=f"List the fields of a {words}",
+        responses=REFUSALS,
+    )
+    async def list_fields(who: Reader) -> list[FieldOut]:  # noqa: ARG001 - checked
+        """Tell what lists can be filtered and sorted by."""
+        return describe_fields(resource)
+
+    @router.get(
+        f"{path}/facets",
+        operation_id=f"count_{noun}_values",
+        summary=f"Count the values of {many.replace('_', ' ')}",
+        responses=REFUSALS,
+    )
+    async def list_facets(
+        who: Reader, database: Database, asked: Annotated[FacetsAsked, Query()]
+    ) -> Facets:
+        """Count the most frequent values of fields that have few."""
+        names = read_facets(resource, asked.field)
+        question = question_of(who, resource, asked)
+        async with database.connect() as connection:
+            found = await count_values(connection, resource, question, names)
+        return Facets(facets=found)
+
+    @router.get(
+        f"{path}/export",
+        operation_id=f"export_{many}",
+        summary=f"Export {many.replace('_', ' ')}",
+        response_class=StreamingResponse,
+        responses={
+            200: {
+                "description": "The file",
+                "content": {
+                    media: {"schema": {"type": "string", "format": "binary"}}
+                    for media in MEDIA_TYPES.values()
+                },
+            },
+            **REFUSALS,
+        },
+    )
+    async def export_records(
+        who: Exporter, database: Database, asked: Annotated[ExportAsked, Query()]
+    ) -> StreamingResponse:
+        """Export what the list shows as a file, as long as it may be."""
+        question = question_of(who, resource, asked)
+        plan = read_export(resource, asked.format, asked.columns, asked.preset)
+        name = f"{many.replace('_', '-')}-{utc_now():%Y-%m-%d}.{asked.format}"
+        return StreamingResponse(
+            await export_bytes(database, resource, question, plan),
+            media_type=MEDIA_TYPES[asked.format],
+            headers={
+                "Content-Disposition": f'attachment; filename="{name}"',
+                "Cache-Control": "no-store",
+                "X-Content-Type-Options": "nosniff",
+            },
+        )
+
+    @router.get(
+        f"{path}/{{record_id}}",
+        operation_id=f"read_{noun}",
+        summary=f"Read one {words}",
+        response_model=Detail[shape],  # type: ignore[valid-type]
+        responses=REFUSALS | NOT_FOUND,
+    )
+    async def read_record(
+        who: Reader,  # noqa: ARG001 - checked
+        database: Database,
+        response: Response,
+        record_id: UUID,
+    ) -> Any:  # noqa: ANN401 - the response model has the type
+        """Read a record with its evidence and what belongs to it."""
+        async with database.connect() as connection:
+            row = await record_of(connection, resource, record_id)
+            etag = etag_of(row.updated_at)
+            answer = {
+                "record": dict(row._mapping),  # noqa: SLF001 - SQLAlchemy's public name
+                "etag": etag,
+                "evidence": await evidence_of(connection, resource, row),
+                "related": await related_to(connection, resource, row),
+            }
+        response.headers["ETag"] = etag
+        return answer
+
+    @router.get(
+        f"{path}/{{record_id}}/history",
+        operation_id=f"read_{noun}_history",
+        summary=f"Read what happened to a {words}",
+        responses=REFUSALS | NOT_FOUND,
+    )
+    async def read_history(
+        who: Reader,  # noqa: ARG001 - checked
+        database: Database,
+        record_id: UUID,
+    ) -> History:
+        """Tell every decision, edit and attempt, the latest first."""
+        async with database.connect() as connection:
+            await record_of(connection, resource, record_id)
+        return History(events=await history_of(database, resource, record_id))
+
+
+def add_deciding(router: APIRouter, resource: Resource) -> None:
+    """Add the setting of a status."""
+    many = resource.name
+
+    @router.post(
+        f"{resource.path}/status",
+        operation_id=f"set_{resource.noun}_status",
+        summary=f"Set the status of {many.replace('_', ' ')}",
+        responses={
+            **REFUSALS,
+            409: {"model": Problem, "description": "Only a stage sets this status"},
+        },
+    )
+    async def decide_records(
+        request: Request, who: Curator, database: Database, asked: StatusIn
+    ) -> StatusOut:
+        """Set the status of records by ids, or of all that a filter means.
+
+        The trigger status queues the stage. `dry_run` only counts. The action can be
+        undone with `POST /api/v3/actions/{action_id}/undo`.
+        """
+        return await set_status(database, actor_of(who, request), resource, asked)
+
+
+async def answer_page(
+    request: Request,
+    database: Database,
+    resource: Resource,
+    question: Question,
+    asked: Listed,
+) -> dict[str, Any]:
+    """Read one page of a list and write its cursor."""
+    key, scope = cursor_key(request), question.scope(resource)
+    after = None
+    if asked.cursor is not None:
+        column = resource.fields[question.sort.field]
+        after = Place.from_json(read_cursor(key, scope, asked.cursor), column)
+    async with database.connect() as connection:
+        page = await read_page(
+            connection, resource, question, limit=asked.limit, after=after
+        )
+    following = write_cursor(key, scope, page.next.to_json()) if page.next else None
+    return {
+        "items": [dict(row._mapping) for row in page.rows],  # noqa: SLF001 - public name
+        "next_cursor": following,
+        "total": {"count": page.count, "is_exact": page.is_exact},
+    }

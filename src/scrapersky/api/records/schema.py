@@ -1,0 +1,227 @@
+"""The shapes of records, lists and answers about them."""
+
+from datetime import datetime
+from decimal import Decimal
+from typing import Any, Generic, Literal, TypeVar
+from uuid import UUID
+
+from pydantic import BaseModel, ConfigDict, Field, create_model
+from sqlalchemy import Float, Numeric
+from sqlalchemy.dialects.postgresql import ARRAY, ENUM, JSONB
+from sqlalchemy.orm import InstrumentedAttribute
+
+from scrapersky.api.records.resource import Resource
+from scrapersky.curation.condition import MOST_CONDITIONS, Condition
+
+MOST_IDS = 10_000
+LONGEST_WORDS = 200
+RecordT = TypeVar("RecordT")
+
+
+class Strict(BaseModel):
+    """A request: what it does not know, it refuses."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
+class Total(BaseModel):
+    """How many records there are in all."""
+
+    count: int = Field(examples=[1234])
+    is_exact: bool = Field(description="Exact up to 10,000, beyond that estimated.")
+
+
+class RecordList(BaseModel, Generic[RecordT]):
+    """One page of a list."""
+
+    items: list[RecordT]
+    next_cursor: str | None = Field(description="Send it as `cursor` for more.")
+    total: Total
+
+
+class EvidenceOut(BaseModel):
+    """Where a value came from."""
+
+    field: str
+    value: str | None
+    url: str | None
+    snippet: str | None
+    method: str
+    confidence: float | None
+    seen_at: datetime | None
+
+
+class Link(BaseModel):
+    """Another record, by the name people call it."""
+
+    id: UUID
+    label: str | None
+
+
+class Detail(BaseModel, Generic[RecordT]):
+    """One record with all that is known of it."""
+
+    record: RecordT
+    etag: str = Field(description="Send it as `If-Match` with a change.")
+    evidence: list[EvidenceOut]
+    related: dict[str, list[Link]]
+
+
+class Event(BaseModel):
+    """One thing that happened to a record."""
+
+    at: datetime
+    what: str = Field(examples=["decided"])
+    who: str | None = Field(examples=["ada@example.com"])
+    status_before: str | None = None
+    status_after: str | None = None
+    details: dict[str, Any] = {}
+
+
+class History(BaseModel):
+    """Everything that happened to a record, the latest first."""
+
+    events: list[Event]
+
+
+class FacetValue(BaseModel):
+    """One value of a field, and how many records have it."""
+
+    value: str | bool | int | float | None
+    count: int
+
+
+class Facets(BaseModel):
+    """The values of some fields among the records of a list."""
+
+    facets: dict[str, list[FacetValue]]
+
+
+class FieldOut(BaseModel):
+    """A field that lists can be filtered and sorted by."""
+
+    name: str
+    type: str = Field(examples=["text"])
+    values: list[str] | None
+    comparisons: list[str]
+    sortable: bool
+
+
+class StatusIn(Strict):
+    """Which records get which status: these ids, or all that a list would show."""
+
+    model_config = ConfigDict(
+        extra="forbid",
+        json_schema_extra={
+            "examples": [
+                {
+                    "filter": [
+                        {"field": "rating", "comparison": "at_least", "value": 4}
+                    ],
+                    "status": "Selected",
+                    "dry_run": True,
+                }
+            ]
+        },
+    )
+
+    ids: list[UUID] | None = Field(None, max_length=MOST_IDS)
+    filter: list[Condition] | None = Field(None, max_length=MOST_CONDITIONS)
+    q: str | None = Field(None, max_length=LONGEST_WORDS)
+    status: str = Field(max_length=50)
+    force: bool = False
+    dry_run: bool = False
+
+
+class StatusOut(BaseModel):
+    """What a decision came to, and the handle to undo it by."""
+
+    action_id: UUID | None
+    matched: int
+    changed: int
+    queued: int
+    skipped: dict[str, int]
+    dry_run: bool
+
+
+class Refusal(BaseModel):
+    """A line that could not be used."""
+
+    line: int
+    value: str
+    reason: str
+
+
+class SubmittedOut(BaseModel):
+    """What a submission came to, line by line where something was wrong."""
+
+    batch_id: UUID
+    accepted: int
+    duplicates: int
+    refused_count: int
+    refused: list[Refusal] = Field(description="The first hundred.")
+
+
+class SubmitIn(Strict):
+    """Lines to submit together."""
+
+    items: list[str] = Field(
+        min_length=1, max_length=MOST_IDS, examples=[["example.com", "example.org"]]
+    )
+    name: str | None = Field(None, max_length=200)
+
+
+def record_model(resource: Resource) -> type[BaseModel]:
+    """Make the shape of a kind of record from its columns."""
+    shown: dict[str, Any] = {
+        name: (type_of(column), ...) for name, column in resource.fields.items()
+    }
+    shown |= dict.fromkeys(resource.extras, (str | None, ...))
+    name = "".join(word.title() for word in resource.noun.split("_"))
+    made: type[BaseModel] = create_model(
+        f"{name}Out", __doc__=resource.model.__doc__, **shown
+    )
+    return made
+
+
+def type_of(column: InstrumentedAttribute[Any]) -> Any:  # noqa: ANN401 - a type
+    """Return the type a column has in an answer."""
+    kind = column.type
+    found: Any
+    match kind:
+        case ENUM():
+            found = kind.enum_class
+        case ARRAY():
+            found = list[str]
+        case JSONB():
+            found = list[Any] | dict[str, Any]
+        case Numeric() if not isinstance(kind, Float):
+            found = Decimal
+        case _:
+            found = kind.python_type
+    is_nullable = bool(column.property.columns[0].nullable)
+    return found | None if is_nullable else found
+
+
+def field_type(column: InstrumentedAttribute[Any]) -> str:
+    """Name the type of a column in a word."""
+    kind = column.type
+    if isinstance(kind, ENUM):
+        return "status"
+    if isinstance(kind, ARRAY):
+        return "list"
+    if isinstance(kind, JSONB):
+        return "object"
+    words: dict[type, str] = {
+        str: "text",
+        int: "number",
+        float: "number",
+        Decimal: "number",
+        bool: "yes_no",
+        datetime: "time",
+        UUID: "id",
+    }
+    return words[kind.python_type]
+
+
+ExportFormat = Literal["csv", "xlsx", "jsonl"]

@@ -1,0 +1,148 @@
+"""The columns that common CRMs read without mapping anything by hand."""
+
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+from scrapersky.errors import InvalidExport
+
+Row = Mapping[str, Any]
+Take = Callable[[Row], object]
+
+PRESETS: Final[Mapping[str, Mapping[str, str]]] = {
+    "hubspot": {
+        "Email": "email",
+        "First Name": "first_name",
+        "Last Name": "last_name",
+        "Phone Number": "phone",
+        "Job Title": "role",
+        "Company Name": "company",
+        "Company Domain Name": "domain",
+        "Website URL": "website",
+        "Street Address": "street",
+        "City": "city",
+        "State/Region": "state",
+        "Postal Code": "postal_code",
+        "Country/Region": "country",
+        "Notes": "origin",
+    },
+    "salesforce": {
+        "First Name": "first_name",
+        "Last Name": "last_name",
+        "Company": "company",
+        "Title": "role",
+        "Email": "email",
+        "Phone": "phone",
+        "Website": "website",
+        "Street": "street",
+        "City": "city",
+        "State/Province": "state",
+        "Zip/Postal Code": "postal_code",
+        "Country": "country",
+        "Lead Source": "lead_source",
+        "Description": "origin",
+    },
+    "pipedrive": {
+        "Person - Name": "name",
+        "Person - Email - Work": "email",
+        "Person - Phone - Work": "phone",
+        "Person - Job title": "role",
+        "Organization - Name": "company",
+        "Organization - Address": "address",
+        "Organization - Website": "website",
+        "Note - Content": "origin",
+    },
+    "mailchimp": {
+        "Email Address": "email",
+        "First Name": "first_name",
+        "Last Name": "last_name",
+        "Phone Number": "phone",
+        "Address": "address",
+        "Company": "company",
+        "Tags": "tags",
+    },
+    "zoho": {
+        "First Name": "first_name",
+        "Last Name": "last_name",
+        "Company": "company",
+        "Title": "role",
+        "Email": "email",
+        "Phone": "phone",
+        "Website": "website",
+        "Street": "street",
+        "City": "city",
+        "State": "state",
+        "Zip Code": "postal_code",
+        "Country": "country",
+        "Lead Source": "lead_source",
+        "Description": "origin",
+    },
+    "google-contacts": {
+        "First Name": "first_name",
+        "Last Name": "last_name",
+        "Organization Name": "company",
+        "Organization Title": "role",
+        "E-mail 1 - Value": "email",
+        "Phone 1 - Value": "phone",
+        "Website 1 - Value": "website",
+        "Address 1 - Formatted": "address",
+        "Labels": "tags",
+        "Notes": "origin",
+    },
+}
+"""Heading and what stands below it, for each program that reads contacts."""
+
+
+def preset_named(name: str) -> Mapping[str, str]:
+    """Return a preset, or say which there are."""
+    if name not in PRESETS:
+        raise InvalidExport(
+            f"There is no preset '{name[:50]}'.", hint=f"Choose: {', '.join(PRESETS)}."
+        )
+    return PRESETS[name]
+
+
+def take(source: str) -> Take:
+    """Return how a value is taken out of a contact's cells."""
+    return MADE.get(source, lambda row: row[source])
+
+
+def first_name(row: Row) -> str | None:
+    """Return all but the last word of a name; a single word is a last name."""
+    return (row["name"] or "").strip().rpartition(" ")[0].strip() or None
+
+
+def last_name(row: Row) -> str | None:
+    """Return the last word of a name."""
+    return (row["name"] or "").strip().rpartition(" ")[2] or None
+
+
+def company(row: Row) -> object:
+    """Return the name of the business; its domain where no name is known."""
+    return row["business"] or row["domain"]
+
+
+def address(row: Row) -> str | None:
+    """Return the address in one line."""
+    parts = (
+        row["street"],
+        row["postal_code"],
+        row["city"],
+        row["state"],
+        row["country"],
+    )
+    return ", ".join(part for part in parts if part) or None
+
+
+def origin(row: Row) -> str | None:
+    """Say where the contact was found, as whoever is written to may ask."""
+    return f"Found at {row['source_url']}" if row["source_url"] else None
+
+
+MADE: Final[Mapping[str, Take]] = {
+    "first_name": first_name,
+    "last_name": last_name,
+    "company": company,
+    "address": address,
+    "origin": origin,
+    "lead_source": lambda _row: "ScraperSky",
+}

@@ -1,0 +1,133 @@
+"""Write rows as CSV, JSON lines or a workbook, never holding more than a few of them."""
+
+import asyncio
+import csv
+import io
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Mapping, Sequence
+from contextlib import aclosing
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import orjson
+from rustpy_xlsxwriter import write_worksheets
+
+from scrapersky.export.cell import csv_cell, xlsx_cell
+
+BOM = "\ufeff"
+"""Makes Excel read a CSV file as UTF-8."""
+SHEET_ROWS = 1_000_000
+"""Rows of one sheet; Excel takes 1,048,576 with the heading."""
+SEND = 256 * 1024
+
+Row = Mapping[str, Any]
+Chunks = AsyncGenerator[Sequence[Row], None]
+"""Rows a few thousand at a time."""
+
+
+async def csv_bytes(columns: Sequence[str], chunks: Chunks) -> AsyncIterator[bytes]:
+    """Write CSV as Excel and every CRM read it."""
+    yield (BOM + csv_text([columns])).encode()
+    async with aclosing(chunks):
+        async for rows in chunks:
+            yield await asyncio.to_thread(csv_rows, columns, rows)
+
+
+def csv_rows(columns: Sequence[str], rows: Sequence[Row]) -> bytes:
+    """Write some rows."""
+    cells = ([csv_cell(row[name]) for name in columns] for row in rows)
+    return csv_text(cells).encode("utf-8", "replace")
+
+
+def csv_text(rows: Any) -> str:  # noqa: ANN401 - what csv takes
+    """Write lines of CSV."""
+    text = io.StringIO()
+    csv.writer(text).writerows(rows)
+    return text.getvalue()
+
+
+async def jsonl_bytes(columns: Sequence[str], chunks: Chunks) -> AsyncIterator[bytes]:
+    """Write one JSON object a line, values in their own types."""
+    async with aclosing(chunks):
+        async for rows in chunks:
+            yield await asyncio.to_thread(json_rows, columns, rows)
+
+
+def json_rows(columns: Sequence[str], rows: Sequence[Row]) -> bytes:
+    """Write some rows."""
+    return b"".join(
+        orjson.dumps(
+            {name: row[name] for name in columns},
+            default=str,
+            option=orjson.OPT_APPEND_NEWLINE | orjson.OPT_UTC_Z,
+        )
+        for row in rows
+    )
+
+
+async def xlsx_bytes(
+    columns: Sequence[str], chunks: Chunks, *, title: str, sheets: int = 1
+) -> AsyncIterator[bytes]:
+    """Write a workbook; it begins to arrive when all of it is written."""
+    with TemporaryDirectory(prefix="scrapersky-export-") as directory:
+        path = Path(directory) / "export.xlsx"
+        async with aclosing(chunks):
+            feed = Feed(columns, chunks, asyncio.get_running_loop())
+            try:
+                await asyncio.to_thread(feed.write, path, title, sheets)
+            finally:
+                feed.is_wanted = False
+        with path.open("rb") as file:
+            while part := await asyncio.to_thread(file.read, SEND):
+                yield part
+
+
+class Feed:
+    """Hands rows from the event loop to the thread that writes the workbook."""
+
+    def __init__(
+        self, columns: Sequence[str], chunks: Chunks, loop: asyncio.AbstractEventLoop
+    ) -> None:
+        self.columns = columns
+        self.chunks = chunks
+        self.loop = loop
+        self.is_wanted = True
+        self.rows = self.rows_one_by_one()
+
+    def write(self, path: Path, title: str, sheets: int) -> None:
+        """Write all rows, as many sheets as they need; runs in a thread of its own."""
+        names = [title if n == 0 else f"{title} {n + 1}" for n in range(sheets)]
+        write_worksheets(
+            [(name, self.sheet()) for name in names],
+            str(path),
+            freeze_panes={"general": {"row": 1, "col": 0}},
+            bold_headers=True,
+            datetime_format="yyyy-mm-dd hh:mm:ss",
+        )
+
+    def sheet(self) -> Iterator[dict[str, Any]]:
+        """Give the rows of one sheet; without any, an empty row under the heading."""
+        given = 0
+        for row in self.rows:
+            yield row
+            given += 1
+            if given == SHEET_ROWS:
+                return
+        if not given:
+            yield dict.fromkeys(self.columns)
+
+    def rows_one_by_one(self) -> Iterator[dict[str, Any]]:
+        """Ask the event loop for rows, and wait for them here."""
+        while True:
+            asked = asyncio.run_coroutine_threadsafe(self.next_rows(), self.loop)
+            rows = asked.result()
+            if rows is None:
+                return
+            for row in rows:
+                yield {name: xlsx_cell(row[name]) for name in self.columns}
+
+    async def next_rows(self) -> Sequence[Row] | None:
+        """Return the next rows, or None when there are no more, or nobody wants them."""
+        if not self.is_wanted:
+            return None
+        return await anext(self.chunks, None)

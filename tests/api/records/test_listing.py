@@ -1,0 +1,260 @@
+"""Lists: every row once, in any order, whatever happens to the others meanwhile."""
+
+from typing import Any
+
+import pytest
+
+from scrapersky.models import Domain, Page, Place
+from tests.api.records.rig import Desk
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+MAKE_PLACES = """
+INSERT INTO places_staging (tenant_id, source, source_place_id, name, rating, status)
+SELECT :tenant, 'osm', 'p' || n, 'Place ' || (n % 7), CASE WHEN n % 3 > 0 THEN n % 5 END,
+  (CASE WHEN n % 4 = 0 THEN 'Selected' ELSE 'New' END)::curation_status
+FROM generate_series(1, :count) AS n
+"""
+
+
+async def add_places(desk: Desk, count: int, tenant: Any = None) -> None:
+    await desk.run(MAKE_PLACES, tenant=tenant or desk.tenant, count=count)
+
+
+async def test_a_list_shows_what_the_tenant_has_and_nothing_of_others(
+    desk: Desk,
+) -> None:
+    mine = await desk.add(Place, source="osm", source_place_id="1", raw={"a": 1})
+    theirs = await desk.add(Place, tenant=desk.other, source="osm", source_place_id="2")
+
+    page = await desk.get("/places/staging")
+
+    assert [item["id"] for item in page["items"]] == [str(mine)]
+    assert page["total"] == {"count": 1, "is_exact": True}
+    assert not {"raw", "tenant_id"} & page["items"][0].keys()
+    problem = await desk.get(f"/places/staging/{theirs}", status=404)
+    assert problem == {
+        **await desk.get(f"/places/staging/{desk.tenant}", status=404),
+        "request_id": problem["request_id"],
+    }
+    facets = await desk.get("/places/staging/facets", {"field": "source"})
+    assert facets == {"facets": {"source": [{"value": "osm", "count": 1}]}}
+
+
+@pytest.mark.parametrize(
+    "sort",
+    ["rating", "-rating", "name", "-name", "updated_at", "-updated_at", "status", "id"],
+)
+@pytest.mark.parametrize("filters", [[], ["status:equal:New"]])
+async def test_paging_meets_every_row_once_in_the_order_asked_for(
+    desk: Desk, sort: str, filters: list[str]
+) -> None:
+    await add_places(desk, 53)
+
+    items = await desk.walk(
+        "/places/staging", {"sort": sort, "limit": 7, "filter": filters}
+    )
+
+    whole = await desk.get(
+        "/places/staging", {"sort": sort, "limit": 200, "filter": filters}
+    )
+    assert items == whole["items"]
+    assert len({item["id"] for item in items}) == (40 if filters else 53)
+    field = sort.removeprefix("-")
+    values = [item[field] for item in items if item[field] is not None]
+    if field != "status":
+        assert values == sorted(values, reverse=sort.startswith("-"))
+    assert [item[field] for item in items[len(values) :]] == [None] * (
+        len(items) - len(values)
+    )
+
+
+async def test_rows_that_stay_are_shown_once_while_others_come_change_and_go(
+    desk: Desk,
+) -> None:
+    await add_places(desk, 60)
+    stay = [f"p{n}" for n in range(1, 61) if n % 6]
+
+    page = await desk.get("/places/staging", {"sort": "name", "limit": 10})
+    seen = page["items"]
+    for turn in range(6):
+        await desk.run(
+            "DELETE FROM places_staging WHERE source_place_id = :gone",
+            gone=f"p{(turn + 1) * 6}",
+        )
+        await desk.run(
+            "INSERT INTO places_staging (tenant_id, source, source_place_id, name)"
+            " VALUES (:t, 'osm', :id, 'Place 0'), (:t, 'osm', :id || 'x', 'Place 9')",
+            t=desk.tenant,
+            id=f"new{turn}",
+        )
+        page = await desk.get(
+            "/places/staging",
+            {"sort": "name", "limit": 10, "cursor": page["next_cursor"]},
+        )
+        seen += page["items"]
+        if page["next_cursor"] is None:
+            break
+
+    shown = [item["source_place_id"] for item in seen]
+    assert [shown.count(each) for each in stay] == [1] * len(stay)
+
+
+async def test_totals_beyond_ten_thousand_are_estimates(desk: Desk) -> None:
+    await add_places(desk, 12_000)
+    await desk.run("ANALYZE places_staging")
+
+    page = await desk.get("/places/staging", {"limit": 1})
+    few = await desk.get("/places/staging", {"filter": "status:equal:Selected"})
+    walked = await desk.walk("/places/staging", {"limit": 200, "sort": "-rating"})
+
+    assert page["total"]["is_exact"] is False
+    assert 10_000 < page["total"]["count"] < 15_000
+    assert few["total"] == {"count": 3_000, "is_exact": True}
+    assert len({item["id"] for item in walked}) == 12_000
+
+
+async def test_words_are_found_in_any_text_of_the_record(desk: Desk) -> None:
+    await desk.add(
+        Place, source="osm", source_place_id="1", name="Ada's Bakery", address="Leeds"
+    )
+    await desk.add(Place, source="osm", source_place_id="2", name="Bakery 100%")
+
+    async def names(words: str) -> list[str]:
+        page = await desk.get("/places/staging", {"q": words, "sort": "name"})
+        return [item["name"] for item in page["items"]]
+
+    assert await names("BAKERY") == ["Ada's Bakery", "Bakery 100%"]
+    assert await names("leeds bakery") == ["Ada's Bakery"]
+    assert await names("0%") == ["Bakery 100%"]
+    assert await names("%") == ["Bakery 100%"]
+    assert await names("Bakery_100") == []
+
+
+@pytest.mark.parametrize(
+    ("filters", "expected"),
+    [
+        (["rating:at_least:4"], {"b"}),
+        (["rating:unknown"], {"c"}),
+        (["name:starts_with:A"], {"a"}),
+        (["status:one_of:Maybe,Archived"], {"c"}),
+        (["categories:equal:bakery"], {"a", "b"}),
+        (["status:not_equal:New", "rating:known"], set()),
+        (["website:equal:https://a.example/?x=1:2"], {"a"}),
+    ],
+)
+async def test_a_list_is_filtered(
+    desk: Desk, filters: list[str], expected: set[str]
+) -> None:
+    rows: dict[str, dict[str, Any]] = {
+        "a": {"name": "Ada", "rating": 3.5, "categories": ["bakery"],
+              "website": "https://a.example/?x=1:2"},
+        "b": {"name": "Bob", "rating": 4.5, "categories": ["bakery", "cafe"]},
+        "c": {"name": "Cy", "status": "Maybe"},
+    }  # fmt: skip
+    for key, values in rows.items():
+        await desk.add(Place, source="osm", source_place_id=key, **values)
+
+    page = await desk.get("/places/staging", {"filter": filters})
+
+    assert {item["source_place_id"] for item in page["items"]} == expected
+    assert page["total"]["count"] == len(expected)
+
+
+HOSTILE = [
+    {"filter": "tenant_id:equal:x"},
+    {"filter": "raw:known"},
+    {"filter": "1=1;--:equal:x"},
+    {"filter": "status"},
+    {"filter": "status:equal"},
+    {"filter": "status:known:x"},
+    {"filter": "status:is:New"},
+    {"filter": "status:equal:Nonsense"},
+    {"filter": "rating:at_least:4;DROP TABLE x"},
+    {"filter": "rating:equal:" + "9" * 5000},
+    {"filter": "reviews_count:equal:9223372036854775808"},
+    {"filter": "reviews_count:equal:1e400"},
+    {"filter": "reviews_count:equal:NaN"},
+    {"filter": "name:contains:" + "x" * 1001},
+    {"filter": "name:equal:a\x00b"},
+    {"filter": "updated_at:at_least:yesterday"},
+    {"filter": "updated_at:at_least:2026-11-15"},
+    {"filter": ["name:known"] * 51},
+    {"sort": "(select pg_sleep(9))"},
+    {"sort": "tenant_id"},
+    {"sort": "raw"},
+    {"sort": "categories"},
+    {"sort": "-"},
+    {"q": "x" * 201},
+    {"q": "a\x00"},
+    {"limit": 0},
+    {"limit": -1},
+    {"limit": 10**9},
+    {"limit": "true"},
+    {"offset": 10**9},
+    {"cursor": "AAAA"},
+    {"cursor": "é"},
+    {"cursor": "=" * 5000},
+    {"cursor": "A" * 100},
+]
+
+
+@pytest.mark.parametrize("params", HOSTILE, ids=lambda p: str(p)[:40])
+async def test_a_hostile_question_is_refused_in_words(
+    desk: Desk, params: dict[str, Any]
+) -> None:
+    problem = await desk.get("/places/staging", params, status=422)
+
+    assert problem["type"].startswith("https://scrapersky.example/problems/")
+    assert "Traceback" not in str(problem)
+
+
+async def test_a_cursor_is_good_for_its_own_list_only(desk: Desk) -> None:
+    await add_places(desk, 5)
+    asked = {"sort": "name", "limit": 2, "filter": "status:equal:New", "q": "Place"}
+    cursor = (await desk.get("/places/staging", asked))["next_cursor"]
+
+    await desk.get("/places/staging", {**asked, "cursor": cursor, "limit": 3})
+    for change in (
+        {"sort": "-name"},
+        {"filter": "status:equal:Selected"},
+        {"q": "place"},
+    ):
+        await desk.get(
+            "/places/staging", {**asked, "cursor": cursor, **change}, status=422
+        )
+    await desk.get("/local-businesses", {**asked, "cursor": cursor}, status=422)
+    broken = cursor[:-2] + ("A" if cursor[-2] != "A" else "B") + cursor[-1]
+    await desk.get("/places/staging", {**asked, "cursor": broken}, status=422)
+
+
+async def test_fields_tell_what_can_be_asked(desk: Desk) -> None:
+    fields = {field["name"]: field for field in await desk.get("/pages/fields")}
+
+    assert "tenant_id" not in fields
+    assert fields["page_curation_status"]["values"][0] == "New"
+    assert "contains" in fields["url"]["comparisons"]
+    assert "contains" not in fields["word_count"]["comparisons"]
+    assert fields["likelihood_reasons"]["sortable"] is False
+
+
+async def test_a_page_shows_its_domain_and_its_history(desk: Desk) -> None:
+    domain = await desk.add(Domain, domain="ada.bv")
+    page = await desk.add(
+        Page, domain_id=domain, url="https://ada.bv/contact", contact_likelihood=0.9,
+        likelihood_reasons=["the word contact"],
+    )  # fmt: skip
+    await desk.post("/pages/status", {"ids": [str(page)], "status": "Selected"})
+
+    detail = await desk.get(f"/pages/{page}")
+    history = await desk.get(f"/pages/{page}/history")
+
+    assert detail["record"]["domain"] == "ada.bv"
+    assert detail["related"]["domains"] == [{"id": str(domain), "label": "ada.bv"}]
+    assert detail["evidence"][0]["snippet"] == "the word contact"
+    (event,) = history["events"]
+    assert (event["what"], event["status_before"], event["status_after"]) == (
+        "decided",
+        "New",
+        "Selected",
+    )
