@@ -77,7 +77,7 @@ function optionsFor(
     cursor: { y: false, points: { size: 6 } },
     scales: { x: { time: true }, y: { range: (_, __, max) => [0, Math.max(4, max * 1.1)] } },
     axes: [
-      { ...axis, grid: { show: false }, space: 70 },
+      { ...axis, grid: { show: false }, space: 60, values: (_, times) => times.map(clock) },
       { ...axis, size: 44 },
     ],
     series: [
@@ -97,6 +97,10 @@ function optionsFor(
     ],
   };
 }
+
+const CLOCK = new Intl.DateTimeFormat("en-GB", { hour: "2-digit", minute: "2-digit" });
+
+const clock = (time: number): string => CLOCK.format(new Date(time * 1000));
 
 /** A canvas cannot read tokens: an element has to work the colour out. */
 function colorOf(box: HTMLElement, token: string): string {

@@ -1,4 +1,4 @@
-import { type RefObject, useLayoutEffect, useState } from "react";
+import { useLayoutEffect, useRef, useState } from "react";
 import { steps } from "./plan";
 
 interface Box {
@@ -15,29 +15,24 @@ interface Edge {
 }
 
 /** Lines between the nodes, drawn where the nodes happen to stand. */
-export function Edges({
-  box,
-  moving,
-}: {
-  box: RefObject<HTMLElement | null>;
-  moving: ReadonlySet<string>;
-}) {
+export function Edges({ moving }: { moving: ReadonlySet<string> }) {
+  const own = useRef<SVGSVGElement>(null);
   const [edges, setEdges] = useState<{ list: Edge[]; width: number; height: number }>({
     list: [],
     width: 0,
     height: 0,
   });
   useLayoutEffect(() => {
-    const graph = box.current;
+    const graph = own.current?.parentElement;
     if (!graph) return;
     const measure = () => setEdges(measured(graph));
     measure();
     const watch = new ResizeObserver(measure);
     watch.observe(graph);
     return () => watch.disconnect();
-  }, [box]);
+  }, []);
   return (
-    <svg className="edges" width={edges.width} height={edges.height} aria-hidden="true">
+    <svg ref={own} className="edges" width={edges.width} height={edges.height} aria-hidden="true">
       {edges.list.map((edge) => (
         <g key={edge.key} className={moving.has(edge.to) ? "moving" : ""}>
           <path className="edge" d={edge.path} />

@@ -35,14 +35,14 @@ export function Funnel({ counts }: { counts: Partial<Record<KindName, KindCount>
         })}
       </ol>
       <p className="small faint funnel-legend">
-        <span className="key chosen" /> decided <span className="key all" /> new; lengths on a root
-        scale, so that small numbers stay visible
+        <span className="key chosen" /> decided <span className="key all" /> new; lengths grow with
+        the digits, so that small numbers stay visible
       </p>
     </Panel>
   );
 }
 
-/** A thousand pages beside three places: the root keeps both in sight. */
+/** Thousands of pages beside a dozen places: by their logarithm both stay in sight. */
 export function scaled(value: number, most: number): number {
-  return value > 0 ? Math.max(2, Math.sqrt(value / most) * 100) : 0;
+  return value > 0 ? Math.max(3, (Math.log1p(value) / Math.log1p(most)) * 100) : 0;
 }

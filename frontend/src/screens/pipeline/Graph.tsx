@@ -1,4 +1,3 @@
-import { useRef } from "react";
 import type { KindName } from "@/api/kinds";
 import type { KindCount, Stage } from "@/api/pipeline";
 import { Edges } from "./Edges";
@@ -13,12 +12,11 @@ interface GraphProps {
 
 /** The whole pipeline at a glance: what waits where, what moves, what is stuck. */
 export function Graph({ stages, counts }: GraphProps) {
-  const box = useRef<HTMLDivElement>(null);
   const byName = new Map(stages.map((stage) => [stage.stage, stage]));
   const moving = new Set(stages.filter((stage) => stage.working > 0).map((stage) => stage.stage));
   return (
-    <section className="graph" ref={box} aria-label="The pipeline">
-      <Edges box={box} moving={moving} />
+    <section className="graph" aria-label="The pipeline">
+      <Edges moving={moving} />
       {LANES.map((lane) => (
         <div key={lane.name} className="lane">
           <h2>{lane.name}</h2>

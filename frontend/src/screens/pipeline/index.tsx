@@ -28,10 +28,14 @@ export default function Pipeline() {
       {data && isEmpty(stages) && <FirstVisit />}
       <Graph stages={stages} counts={counts} />
       <div className="pipeline-panels">
-        <ThroughputPanel />
-        <Funnel counts={counts} />
-        <Troubles />
-        <Jobs />
+        <div className="stack wide">
+          <ThroughputPanel />
+          <Jobs />
+        </div>
+        <div className="stack wide">
+          <Funnel counts={counts} />
+          <Troubles />
+        </div>
       </div>
     </div>
   );

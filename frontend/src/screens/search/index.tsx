@@ -1,10 +1,30 @@
 import type { ScreenProps } from "@/app/routes";
+import { useMay } from "@/app/session";
 import { ScreenHead } from "@/kit";
+import { SearchDetail } from "./SearchDetail";
+import { SearchForm } from "./SearchForm";
+import { SearchList } from "./SearchList";
+import "./search.css";
 
-export default function Screen(_: ScreenProps) {
+export default function SearchScreen({ params }: ScreenProps) {
+  const may = useMay("curate");
+  if (params.id) {
+    return (
+      <div className="screen">
+        <SearchDetail key={params.id} id={params.id} />
+      </div>
+    );
+  }
   return (
     <div className="screen">
-      <ScreenHead title="search" />
+      <ScreenHead
+        title="Search"
+        about="Every search feeds the pipeline; the price comes before the first request."
+      />
+      <div className="search-columns">
+        {may && <SearchForm />}
+        <SearchList />
+      </div>
     </div>
   );
 }

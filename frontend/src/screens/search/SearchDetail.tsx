@@ -1,0 +1,183 @@
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { call } from "@/api/client";
+import { go, Link } from "@/app/router";
+import { useMay } from "@/app/session";
+import {
+  Button,
+  Failure,
+  Meter,
+  money,
+  Panel,
+  ScreenHead,
+  Skeleton,
+  Stat,
+  Status,
+  short,
+  Time,
+  toastError,
+  whole,
+} from "@/kit";
+import { CoverageMap } from "./CoverageMap";
+import { LIVE, type Search } from "./data";
+import { placeOf } from "./SearchList";
+
+interface Changed {
+  id: string;
+  label: string;
+}
+
+interface Changes {
+  previous_id?: string | null;
+  new: { count: number; examples: Changed[] };
+  changed: { count: number; examples: Changed[] };
+  gone: { count: number; examples: Changed[] };
+}
+
+interface Detail {
+  record: Search;
+  changes?: Changes | null;
+}
+
+type Command = "rerun" | "cancel" | "pause" | "resume";
+
+/** One search: how far it is, how completely the area was searched, what changed. */
+export function SearchDetail({ id }: { id: string }) {
+  const { data, error, refetch } = useQuery({
+    queryKey: ["searches", id],
+    queryFn: () => call<Detail>("GET", `/searches/${id}`),
+    refetchInterval: ({ state }) =>
+      state.data && LIVE.has(state.data.record.status) ? 1500 : false,
+  });
+  if (error && !data) return <Failure error={error} retry={() => void refetch()} />;
+  if (!data) return <Skeleton lines={6} />;
+  const { record: search, changes } = data;
+  return (
+    <>
+      <p className="small">
+        <Link to="/search">All searches</Link>
+      </p>
+      <ScreenHead
+        title={`${search.business_type} · ${placeOf(search)}`}
+        about={
+          <span className="row wrap">
+            <Status status={search.status} /> {search.source}, begun <Time at={search.created_at} />
+          </span>
+        }
+        actions={<Commands search={search} />}
+      />
+      {search.error && <Failure error={new Error(search.error)} />}
+      <Progress search={search} />
+      <div className="search-columns">
+        {search.coverage && <CoverageMap coverage={search.coverage} />}
+        {changes && <ChangesPanel changes={changes} />}
+      </div>
+    </>
+  );
+}
+
+function Commands({ search }: { search: Search }) {
+  const queries = useQueryClient();
+  const may = useMay("curate");
+  const command = useMutation({
+    mutationFn: (word: Command) =>
+      call<{ id: string }>("POST", `/searches/${search.id}/${word}`, { body: {} }),
+    onSuccess: (answer, word) => {
+      void queries.invalidateQueries({ queryKey: ["searches"] });
+      if (word === "rerun" && answer.id) go(`/search/${answer.id}`);
+    },
+    onError: (error) => toastError(error),
+  });
+  if (!may) return null;
+  const run = (word: Command) => () => command.mutate(word);
+  const busy = command.isPending;
+  if (LIVE.has(search.status)) {
+    return (
+      <>
+        <Button icon="pause" busy={busy} onClick={run("pause")}>
+          Pause
+        </Button>
+        <Button icon="cross" busy={busy} onClick={run("cancel")}>
+          Cancel
+        </Button>
+      </>
+    );
+  }
+  return (
+    <>
+      {search.status === "Paused" && (
+        <Button icon="play" busy={busy} onClick={run("resume")}>
+          Resume
+        </Button>
+      )}
+      <Button icon="refresh" look="primary" busy={busy} onClick={run("rerun")}>
+        Run again
+      </Button>
+    </>
+  );
+}
+
+function Progress({ search }: { search: Search }) {
+  const { progress } = search;
+  const made = progress.requests ?? 0;
+  const left = progress.requests_left ?? 0;
+  const isLive = LIVE.has(search.status);
+  return (
+    <Panel>
+      <dl className="search-stats">
+        <Stat
+          name="Places found"
+          value={whole(search.found_count)}
+          note={`${whole(search.new_count)} not known before`}
+        />
+        <Stat
+          name="Requests"
+          value={whole(made)}
+          note={isLive && left ? `about ${short(left)} to go` : progress.phase}
+        />
+        <Stat
+          name="Spent"
+          value={money(Number(search.spent))}
+          note={search.budget === null ? "no budget set" : `of ${money(Number(search.budget))}`}
+        />
+        <Stat name="Finished" value={search.finished_at ? <Time at={search.finished_at} /> : "–"} />
+      </dl>
+      {isLive && (
+        <Meter
+          label="Requests made"
+          total={Math.max(made + left, 1)}
+          parts={[{ value: made, tone: "accent" }]}
+        />
+      )}
+      <p className="small">
+        <Link to="/curate/places">Look at the places</Link>
+      </p>
+    </Panel>
+  );
+}
+
+const GROUPS = [
+  ["new", "New", "good"],
+  ["changed", "Changed", "warn"],
+  ["gone", "Gone", "bad"],
+] as const;
+
+function ChangesPanel({ changes }: { changes: Changes }) {
+  return (
+    <Panel title="Against the last run" about="The same question, asked before">
+      {GROUPS.map(([key, name, tone]) => (
+        <section key={key} className="changes">
+          <h3>
+            {name} <span className={`number ${tone}`}>{whole(changes[key].count)}</span>
+          </h3>
+          <ul className="small soft">
+            {changes[key].examples.map((place) => (
+              <li key={place.id} className="foreign cut">
+                {place.label}
+              </li>
+            ))}
+          </ul>
+        </section>
+      ))}
+    </Panel>
+  );
+}

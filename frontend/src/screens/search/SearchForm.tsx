@@ -1,0 +1,135 @@
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { type FormEvent, useDeferredValue, useEffect, useState } from "react";
+import { Button, Failure, Field, Input, Panel, plural, Select, toast } from "@/kit";
+import { AreaPicker } from "./AreaPicker";
+import { estimate, type SearchIn, type Source, start, useSources } from "./data";
+import { EstimateView } from "./EstimateView";
+import { NOTHING, searchesOf, summed, type Wanted } from "./wanted";
+
+/** What and where; the price is shown before anything is spent. */
+export function SearchForm() {
+  const queries = useQueryClient();
+  const sources = useSources();
+  const [wanted, setWanted] = useState<Wanted>(NOTHING);
+  const change = (part: Partial<Wanted>) => setWanted((before) => ({ ...before, ...part }));
+  const first = sources.data?.find((source) => source.ready)?.name ?? "";
+  useEffect(() => {
+    if (first) setWanted((before) => (before.source ? before : { ...before, source: first }));
+  }, [first]);
+  const { searches, missing } = searchesOf(wanted);
+  const price = usePrice(searches);
+  const run = useMutation({
+    mutationFn: async () => {
+      for (const search of searches) await start(search);
+      return searches.length;
+    },
+    onSuccess: (count) => {
+      toast({ kind: "good", text: `${plural(count, "search", "searches")} started.` });
+      setWanted({ ...NOTHING, source: wanted.source });
+    },
+    onSettled: () => void queries.invalidateQueries({ queryKey: ["searches"] }),
+  });
+  const chosen = sources.data?.find((source) => source.name === wanted.source);
+  function submit(event: FormEvent) {
+    event.preventDefault();
+    if (!missing) run.mutate();
+  }
+  return (
+    <Panel title="New search" about="Find businesses of a kind in a place" className="search-form">
+      <form onSubmit={submit} className="stack">
+        <Field label="What" hint="One kind of business per line: each becomes a search of its own">
+          {(props) => (
+            <textarea
+              className="input lines"
+              rows={2}
+              placeholder="dentists"
+              value={wanted.what}
+              onChange={(event) => change({ what: event.target.value })}
+              {...props}
+            />
+          )}
+        </Field>
+        <AreaPicker wanted={wanted} change={change} />
+        <div className="search-row">
+          <Select
+            label="Source"
+            value={wanted.source}
+            onChange={(event) => change({ source: event.target.value })}
+            options={(sources.data ?? []).map(sourceOption)}
+            hint={chosen && !chosen.ready ? unready(chosen) : chosen?.attribution}
+          />
+          <Input
+            label="Budget"
+            type="number"
+            min={0}
+            step="any"
+            placeholder="no limit"
+            hint="Per search, in USD; it is never passed"
+            value={wanted.budget}
+            onChange={(event) => change({ budget: event.target.value })}
+          />
+          <Input
+            label="At most"
+            type="number"
+            min={1}
+            placeholder="all"
+            hint="Places per search"
+            value={wanted.limit}
+            onChange={(event) => change({ limit: event.target.value })}
+          />
+        </div>
+        {sources.error && <Failure error={sources.error} retry={() => void sources.refetch()} />}
+        <EstimateView
+          missing={missing}
+          count={searches.length}
+          sum={price.data ? summed(price.data) : null}
+          error={price.error}
+          isPending={price.isFetching}
+          budget={wanted.budget ? Number(wanted.budget) : null}
+        />
+        {run.error && <Failure error={run.error} />}
+        <div className="row">
+          <Button
+            type="submit"
+            look="primary"
+            icon="search"
+            busy={run.isPending}
+            disabled={Boolean(missing)}
+          >
+            {searches.length > 1 ? `Start ${searches.length} searches` : "Start the search"}
+          </Button>
+        </div>
+      </form>
+    </Panel>
+  );
+}
+
+function sourceOption(source: Source) {
+  return {
+    value: source.name,
+    label: source.ready ? source.title : `${source.title} (not set up)`,
+  };
+}
+
+function unready(source: Source): string {
+  return [source.why, source.hint].filter(Boolean).join(" ");
+}
+
+/** The price of all searches, asked for again when the form has come to rest. */
+function usePrice(searches: readonly SearchIn[]) {
+  const asked = useDeferredValue(JSON.stringify(searches));
+  return useQuery({
+    queryKey: ["estimate", asked],
+    queryFn: async ({ signal }) => {
+      await new Promise((resolve) => setTimeout(resolve, 350));
+      signal.throwIfAborted();
+      return Promise.all(
+        (JSON.parse(asked) as SearchIn[]).map((search) => estimate(search, signal)),
+      );
+    },
+    enabled: searches.length > 0,
+    retry: false,
+    staleTime: 60_000,
+    placeholderData: (before) => before,
+  });
+}

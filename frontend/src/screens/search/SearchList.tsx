@@ -1,0 +1,84 @@
+import { Link } from "@/app/router";
+import { Empty, Failure, Meter, money, Panel, plural, Skeleton, Status, short, Time } from "@/kit";
+import { distance } from "./area";
+import { LIVE, type Search, useSearches } from "./data";
+
+/** Every search, the newest first; those that run show how far they are. */
+export function SearchList() {
+  const { data, error, refetch } = useSearches();
+  return (
+    <Panel title="Searches" about={data ? said(data.items, data.total.count) : undefined} flush>
+      {error && !data ? (
+        <Failure error={error} retry={() => void refetch()} />
+      ) : !data ? (
+        <Skeleton lines={5} />
+      ) : data.items.length === 0 ? (
+        <Empty icon="search" title="No search yet">
+          Say what and where, and what it costs is shown before anything starts.
+        </Empty>
+      ) : (
+        <ul className="searches">
+          {data.items.map((search) => (
+            <SearchRow key={search.id} search={search} />
+          ))}
+        </ul>
+      )}
+    </Panel>
+  );
+}
+
+function said(items: readonly Search[], total: number): string {
+  const running = items.filter((search) => LIVE.has(search.status)).length;
+  return `${plural(total, "search", "searches")}${running ? `, ${running} at work` : ""}`;
+}
+
+export function placeOf(search: Search): string {
+  if (search.location) {
+    return search.radius_m
+      ? `${distance(search.radius_m)} around ${search.location}`
+      : search.location;
+  }
+  const { area } = search;
+  if (area && "circle" in area) {
+    const [latitude, longitude, metres] = area.circle;
+    return `${distance(metres)} around ${latitude.toFixed(3)}, ${longitude.toFixed(3)}`;
+  }
+  return area ? "an area of the map" : "everywhere";
+}
+
+function SearchRow({ search }: { search: Search }) {
+  const { progress } = search;
+  const made = progress.requests ?? 0;
+  const left = progress.requests_left ?? 0;
+  return (
+    <li>
+      <Link to={`/search/${search.id}`} className="search-line">
+        <div className="row apart">
+          <span className="cut">
+            <strong className="foreign">{search.business_type}</strong>{" "}
+            <span className="soft foreign">{placeOf(search)}</span>
+          </span>
+          <Status status={search.status} />
+        </div>
+        {LIVE.has(search.status) && (
+          <Meter
+            label="Requests made"
+            total={Math.max(made + left, 1)}
+            parts={[{ value: made, tone: "accent" }]}
+          />
+        )}
+        <div className="row wrap small soft">
+          <span className="number">
+            {short(search.found_count)} found, {short(search.new_count)} new
+          </span>
+          <span>{search.source}</span>
+          {Number(search.spent) > 0 && <span>{money(Number(search.spent))} spent</span>}
+          <span>
+            <Time at={search.created_at} />
+          </span>
+        </div>
+        {search.error && <div className="small bad foreign">{search.error}</div>}
+      </Link>
+    </li>
+  );
+}

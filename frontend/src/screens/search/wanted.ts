@@ -1,0 +1,104 @@
+/** From what stands in the form to the searches it means. */
+import type { Area } from "./area";
+import type { Estimate, SearchIn } from "./data";
+
+export interface Wanted {
+  what: string;
+  where: string;
+  mode: "name" | "point";
+  radiusKm: string;
+  point: { latitude: number; longitude: number } | null;
+  source: string;
+  budget: string;
+  limit: string;
+}
+
+export const NOTHING: Wanted = {
+  what: "",
+  where: "",
+  mode: "name",
+  radiusKm: "",
+  point: null,
+  source: "",
+  budget: "",
+  limit: "",
+};
+
+export const MOST = 20;
+
+const lines = (text: string) =>
+  text
+    .split(/[\n;]/)
+    .map((line) => line.trim())
+    .filter(Boolean);
+
+/** Every kind of business in every place: one search each, or why there is none. */
+export function searchesOf(wanted: Wanted): { searches: SearchIn[]; missing: string | null } {
+  const kinds = [...new Set(lines(wanted.what))];
+  const places = wanted.mode === "name" ? [...new Set(lines(wanted.where))] : [""];
+  const missing = missingIn(wanted, kinds, places);
+  if (missing) return { searches: [], missing };
+  const radius = Number(wanted.radiusKm) * 1000;
+  const common = {
+    source: wanted.source,
+    ...(wanted.budget ? { budget: Number(wanted.budget) } : {}),
+    ...(wanted.limit ? { limit: Number(wanted.limit) } : {}),
+  };
+  const searches = kinds.flatMap((business_type) =>
+    places.map((location) => ({
+      business_type,
+      ...common,
+      ...(wanted.mode === "name"
+        ? { location, ...(radius > 0 ? { radius_m: radius } : {}) }
+        : { area: circle(wanted) }),
+    })),
+  );
+  return { searches, missing: null };
+}
+
+function missingIn(wanted: Wanted, kinds: string[], places: string[]): string | null {
+  if (!kinds.length) return "Say what you look for.";
+  if (!places.length) return "Say where.";
+  if (wanted.mode === "point" && !wanted.point) return "Choose a point on the map.";
+  if (wanted.mode === "point" && !(Number(wanted.radiusKm) > 0))
+    return "Say how far around the point.";
+  if (!wanted.source) return "Choose a source.";
+  if (kinds.length * places.length > MOST) return `At most ${MOST} searches at once.`;
+  return null;
+}
+
+function circle(wanted: Wanted): Area {
+  const { latitude, longitude } = wanted.point ?? { latitude: 0, longitude: 0 };
+  return { circle: [latitude, longitude, Number(wanted.radiusKm) * 1000] };
+}
+
+export interface Sum {
+  low: number;
+  high: number | null;
+  priceLow: number;
+  priceHigh: number | null;
+  free: number;
+  currency: string;
+  isExact: boolean;
+  assumes: string[];
+}
+
+/** What all of the searches take together; unknown is unknown for the sum, too. */
+export function summed(estimates: readonly Estimate[]): Sum | null {
+  const first = estimates[0];
+  if (!first) return null;
+  const add = (values: (string | number | null)[]) =>
+    values.some((value) => value === null)
+      ? null
+      : values.reduce<number>((sum, value) => sum + Number(value), 0);
+  return {
+    low: add(estimates.map((one) => one.requests_low)) ?? 0,
+    high: add(estimates.map((one) => one.requests_high)),
+    priceLow: add(estimates.map((one) => one.price_low)) ?? 0,
+    priceHigh: add(estimates.map((one) => one.price_high)),
+    free: add(estimates.map((one) => one.free_requests ?? 0)) ?? 0,
+    currency: first.currency,
+    isExact: estimates.every((one) => one.is_exact),
+    assumes: [...new Set(estimates.flatMap((one) => one.assumes))],
+  };
+}
