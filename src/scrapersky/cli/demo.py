@@ -19,6 +19,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 
 from scrapersky import engine as queue_engine
 from scrapersky.api.app import create_app
+from scrapersky.api.server import Server
 from scrapersky.cli.pipeline import Ride, default_tenant, ride
 from scrapersky.cli.signals import stop_on_signals
 from scrapersky.cli.up import a_listener, prepare, say
@@ -146,7 +147,7 @@ async def serving(
         server_header=False,
         timeout_graceful_shutdown=settings.shutdown_grace_seconds,
     )
-    server = uvicorn.Server(config)
+    server = Server(config)
     running = asyncio.create_task(server.serve(sockets=[listener]))
     try:
         while not server.started and not running.done():  # noqa: ASYNC110 - no event

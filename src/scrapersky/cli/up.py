@@ -17,6 +17,7 @@ import uvicorn
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from scrapersky.api.app import create_app
+from scrapersky.api.server import Server
 from scrapersky.cli.database import a_database
 from scrapersky.cli.signals import stop_on_signals
 from scrapersky.db.connection import Target, check_server, connect
@@ -90,7 +91,7 @@ def serve(settings: Settings, target: Target, listener: socket.socket) -> None:
         server_header=False,
         timeout_graceful_shutdown=settings.shutdown_grace_seconds,
     )
-    uvicorn.Server(config).run(sockets=[listener])
+    Server(config).run(sockets=[listener])
 
 
 @contextmanager

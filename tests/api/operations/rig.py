@@ -18,6 +18,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 
 from scrapersky.api.app import create_app
 from scrapersky.api.gateway.credential import digest
+from scrapersky.api.server import Server
 from scrapersky.db.connection import connect, parse_target
 from scrapersky.models import ApiKey, Domain, Page, Place, Tenant
 from scrapersky.models.status import Role
@@ -235,7 +236,7 @@ async def serving(
     listener = socket.socket()
     listener.bind(("127.0.0.1", 0))
     port = listener.getsockname()[1]
-    server = uvicorn.Server(
+    server = Server(
         uvicorn.Config(
             app, log_config=None, access_log=False, lifespan="on",
             timeout_graceful_shutdown=20,

@@ -9,18 +9,13 @@ pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 
 async def settle(
-    served: Served,
-    stage: str,
-    item: object,
-    outcome: str,
-    why: str | None,
-    ago: int = 0,
+    served: Served, item: object, outcome: str, why: str | None, ago: int = 0
 ) -> None:
     await served.run(
-        "INSERT INTO curation.attempt (stage, item, fence, tries, outcome, why, settled_at)"
-        " VALUES (:stage, :item, 1, 1, :outcome, :why,"
+        "INSERT INTO curation.attempt"
+        " (stage, item, fence, tries, outcome, why, settled_at)"
+        " VALUES ('page_curation', :item, 1, 1, :outcome, :why,"
         " clock_timestamp() - make_interval(secs => :ago))",
-        stage=stage,
         item=str(item),
         outcome=outcome,
         why=why,
@@ -32,13 +27,11 @@ async def test_a_stage_tells_how_it_stands_for_its_tenant_alone(clean: Served) -
     served = clean
     done = await served.add_page(page_processing_status="Complete")
     failed = await served.add_page(page_processing_status="Error")
-    await settle(served, "page_curation", done, "done", None)
-    await settle(
-        served, "page_curation", failed, "retried", "http://a.bv/: too slow", 90
-    )
-    await settle(served, "page_curation", failed, "gave_up", "http://a.bv/: too slow")
+    await settle(served, done, "done", None)
+    await settle(served, failed, "retried", "http://a.bv/: too slow", 90)
+    await settle(served, failed, "gave_up", "http://a.bv/: too slow")
     theirs = await served.add_page(served.other, page_processing_status="Error")
-    await settle(served, "page_curation", theirs, "gave_up", "http://b.bv/: theirs")
+    await settle(served, theirs, "gave_up", "http://b.bv/: theirs")
 
     stages = await served.get("/stages")
     found = next(s for s in stages if s["stage"] == "page_curation")

@@ -348,7 +348,7 @@ def reset(why: str, last: str | None) -> Event:
 
 def event(name: str, data: object, last: str | None = None) -> Event:
     """Write an event."""
-    return Event(name, orjson.dumps(data).decode(), last)
+    return Event(name, orjson.dumps(data, default=str).decode(), last)
 
 
 def written(moment: datetime) -> str:

@@ -1,0 +1,255 @@
+"""The event stream: complete, only one's own, resumable, and never a burden."""
+
+import asyncio
+from pathlib import Path
+
+import pytest
+from sqlalchemy import text
+
+from scrapersky.api.operations.desk import Desk
+from scrapersky.api.operations.hub import (
+    LONGEST_QUEUE,
+    MOST_STREAMS,
+    MOST_STREAMS_EACH,
+    Event,
+)
+from scrapersky.db.connection import connect, parse_target
+from tests.api.operations.rig import Served, new_key, serving
+from tests.conftest import TestDatabase
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+
+def open_files() -> int:
+    return len(list(Path("/proc/self/fd").iterdir()))
+
+
+def desk_of(served: Served) -> Desk:
+    found: Desk = served.app.state.desk
+    return found
+
+
+MANY = """
+WITH domain AS (INSERT INTO domains (tenant_id, domain, status)
+    SELECT :tenant, g || :mark, 'completed' FROM generate_series(1, 1000) g
+    RETURNING id, domain),
+  page AS (INSERT INTO pages (tenant_id, domain_id, url)
+    SELECT :tenant, id, 'http://' || domain FROM domain RETURNING id),
+  place AS (INSERT INTO places_staging (tenant_id, source, source_place_id)
+    SELECT :tenant, 'file', domain FROM domain RETURNING id),
+  business AS (INSERT INTO local_businesses (tenant_id, name)
+    SELECT :tenant, domain FROM domain RETURNING id),
+  contact AS (INSERT INTO contacts (tenant_id, domain_id, email)
+    SELECT :tenant, id, 'a@' || domain FROM domain RETURNING id)
+SELECT id FROM domain UNION ALL SELECT id FROM page UNION ALL SELECT id FROM place
+UNION ALL SELECT id FROM business UNION ALL SELECT id FROM contact
+"""
+
+
+async def test_two_tenants_hear_of_ten_thousand_changes_each_of_their_own(
+    clean: Served,
+) -> None:
+    async with (
+        clean.listening() as ours,
+        clean.listening(clean.other_key) as others,
+    ):
+        made = [
+            {str(row.id) for row in await clean.run(MANY, tenant=tenant, mark=".bv")}
+            for tenant in (clean.tenant, clean.other)
+        ]
+        await ours.until(lambda one: made[0] <= one.ids)
+        await others.until(lambda one: made[1] <= one.ids)
+        await asyncio.sleep(2)
+
+    assert [len(ids) for ids in made] == [5_000, 5_000]
+    assert (ours.ids, others.ids) == (made[0], made[1])
+    assert len(ours.changes) == 5_000, "each is told once"
+    assert not ours.of("reset") + others.of("reset")
+
+
+async def test_what_commits_late_is_told_too(clean: Served) -> None:
+    async with clean.listening() as listener:
+        async with clean.engine.begin() as late:
+            early = await late.scalar(
+                text(
+                    "INSERT INTO places_staging (tenant_id, source, source_place_id)"
+                    " VALUES (:tenant, 'file', 'late') RETURNING id"
+                ),
+                {"tenant": clean.tenant},
+            )
+            (soon,) = await clean.add_places(1)
+            await listener.until(lambda one: str(soon) in one.ids)
+            await asyncio.sleep(6)
+            assert str(early) not in listener.ids
+
+        await listener.until(lambda one: str(early) in one.ids)
+
+
+async def test_who_comes_back_hears_what_was_missed(clean: Served) -> None:
+    (first,) = await clean.add_places(1)
+    async with clean.listening() as listener:
+        await listener.until(lambda one: str(first) in one.ids and one.last_id)
+    missed = await clean.add_places(3)
+
+    async with clean.listening(last_id=listener.last_id) as again:
+        await again.until(lambda one: {str(one) for one in missed} <= one.ids)
+    async with clean.listening(last_id="nonsense") as lost:
+        assert lost.of("reset")
+    async with clean.listening(last_id="1000000") as ancient:
+        assert ancient.of("reset")
+
+    assert not again.of("reset")
+
+
+async def test_a_flood_is_told_as_one(clean: Served) -> None:
+    domain = await clean.add_domain()
+    async with clean.listening() as listener:
+        await clean.run(
+            "INSERT INTO pages (tenant_id, domain_id, url) SELECT :tenant, :domain,"
+            " 'http://a.bv/' || g FROM generate_series(1, 5000) g",
+            tenant=clean.tenant, domain=domain,
+        )  # fmt: skip
+        await listener.until(lambda one: any(r["many"] for r in one.of("records")))
+        await asyncio.sleep(5)
+
+    told = [r for r in listener.of("records") if r["kind"] == "pages"]
+    assert all(r["many"] and not r["changes"] for r in told)
+    assert len(told) <= 3
+
+
+async def test_stages_batches_and_decisions_are_told_as_they_go(clean: Served) -> None:
+    places = await clean.add_places(3)
+    async with clean.listening() as listener:
+        await clean.post("/stages/domain_metadata/pause", {"reason": "a test"})
+        submitted = await clean.post(
+            "/batches", {"kind": "domains", "items": ["a.bv", "b.bv", "-"]}, status=201
+        )
+        rule = await clean.post(
+            "/rules",
+            {"name": "All", "kind": "places", "conditions": [], "status": "Maybe"},
+            status=201,
+        )
+        await clean.post(f"/rules/{rule['id']}/run")
+        await listener.until(lambda one: one.of("batch") and one.of("action"))
+        await listener.until(lambda one: {str(p) for p in places} <= one.ids)
+        await listener.until(
+            lambda one: (
+                {s["stage"]: s for s in one.of("stages")[-1]}["domain_metadata"][
+                    "queued"
+                ]
+                == 2
+            )
+        )
+
+    last = {s["stage"]: s for s in listener.of("stages")[-1]}
+    assert last["domain_metadata"]["paused"] == "a test"
+    assert listener.of("batch")[-1]["id"] == submitted["batch_id"]
+    assert listener.of("batch")[-1]["progress"]["pending"] == 2
+    assert listener.of("action")[-1]["changed"] == 3
+
+
+async def test_nobody_listens_more_than_five_times(clean: Served) -> None:
+    streams = [clean.listening() for _ in range(MOST_STREAMS_EACH)]
+    for stream in streams:
+        await stream.__aenter__()
+    try:
+        async with clean.listening() as refused:
+            assert refused.status == 429
+        async with clean.listening(clean.other_key) as other:
+            assert other.status == 200
+    finally:
+        for stream in streams:
+            await stream.__aexit__(None, None, None)
+    async with clean.listening() as again:
+        assert again.status == 200
+
+
+async def test_a_process_serves_two_hundred_at_most(clean: Served) -> None:
+    hub = desk_of(clean).hub
+    streams = [hub.open(clean.tenant, f"person {n}") for n in range(MOST_STREAMS)]
+
+    async with clean.listening() as refused:
+        assert refused.status == 429
+    for stream in streams:
+        stream.close()
+
+    assert hub.streams == 0
+
+
+async def test_a_stop_does_not_wait_for_who_listens(database: TestDatabase) -> None:
+    async with serving(database) as served, served.listening() as listener:
+        served.server.should_exit = True
+
+        await asyncio.wait_for(listener.ended.wait(), 5)
+
+
+async def test_a_stream_ends_when_its_key_does(
+    clean: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("scrapersky.api.operations.events.ASK_AGAIN", 0.2)
+    monkeypatch.setattr("scrapersky.api.operations.events.HEARTBEAT", 0.2)
+    key = await new_key(clean.engine, clean.tenant)
+    async with clean.listening(key) as listener:
+        await clean.run("UPDATE api_keys SET revoked_at = now() WHERE prefix = :p",
+                        p=key[:14])  # fmt: skip
+        clean.app.state.gate.forget()
+
+        await asyncio.wait_for(listener.ended.wait(), 10)
+
+    assert listener.comments > 1
+    assert desk_of(clean).hub.streams == 0
+
+
+async def test_a_slow_client_is_told_to_fetch_anew(clean: Served) -> None:
+    stream = desk_of(clean).hub.open(clean.tenant, "slow")
+
+    for number in range(3 * LONGEST_QUEUE):
+        stream.offer([Event("records", "{}", str(number))])
+    first = await stream.next(1)
+    stream.close()
+
+    assert first is not None
+    assert first.name == "reset"
+    assert first.id == str(2 * LONGEST_QUEUE)
+
+
+async def test_listening_holds_no_connection(
+    clean: Served, module_database: TestDatabase
+) -> None:
+    target = parse_target(module_database.url.replace(module_database.name, "postgres"))
+    watch = connect(target)
+    busy = text(
+        "SELECT count(*) FROM pg_stat_activity WHERE datname = :name"
+        " AND state LIKE 'idle in transaction%'"
+    )
+    async with clean.listening(), clean.listening(), watch.connect() as connection:
+        seen = []
+        for _ in range(20):
+            await asyncio.sleep(0.1)
+            seen.append(await connection.scalar(busy, {"name": module_database.name}))
+    await watch.dispose()
+
+    # A look takes milliseconds: it may be met, but never again and again.
+    assert sum(map(bool, seen)) <= 5
+
+
+async def test_a_thousand_clients_come_and_go_without_a_trace(clean: Served) -> None:
+    async def visit() -> None:
+        headers = {"X-API-Key": key}
+        async with clean.client.stream("GET", "/api/v3/events", headers=headers):
+            pass
+
+    keys = [await new_key(clean.engine, clean.tenant) for _ in range(10)]
+    key = keys[0]
+    await visit()
+    await asyncio.sleep(1.5)
+    before = open_files(), len(asyncio.all_tasks())
+    for number in range(1_000):
+        key = keys[number % len(keys)]
+        await visit()
+    await asyncio.sleep(2)
+
+    after = open_files(), len(asyncio.all_tasks())
+    assert desk_of(clean).hub.streams == 0
+    assert after[0] <= before[0] + 5
+    assert after[1] <= before[1] + 2
