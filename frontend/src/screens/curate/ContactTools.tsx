@@ -108,7 +108,7 @@ export function ContactTools({ detail, onChanged, onGone }: ContactToolsProps) {
             void run(
               () =>
                 call("POST", "/suppressions", {
-                  body: { kind: email ? "email" : "phone", value: email ?? phone },
+                  body: { values: [email ?? phone] },
                 }),
               "It is removed, and will not be stored or exported again.",
               true,

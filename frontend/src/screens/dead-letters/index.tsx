@@ -1,10 +1,309 @@
-import type { ScreenProps } from "@/app/routes";
-import { ScreenHead } from "@/kit";
+/** Dead letters: what failed for good, grouped by its cause, with the story of each. */
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+import { call } from "@/api/client";
+import { Link } from "@/app/router";
+import { useMay } from "@/app/session";
+import {
+  Button,
+  Confirm,
+  Dialog,
+  Empty,
+  Failure,
+  Panel,
+  plural,
+  ScreenHead,
+  Skeleton,
+  Time,
+  toast,
+  toastError,
+  whole,
+  wordOf,
+} from "@/kit";
+import { kindNamed } from "@/screens/curate/kinds";
+import "./dead-letters.css";
 
-export default function Screen(_: ScreenProps) {
+interface Group {
+  stage: string;
+  title: string;
+  kind: string;
+  cause: string;
+  count: number;
+  first_at: string;
+  last_at: string;
+}
+
+interface Letter {
+  id: string;
+  stage: string;
+  record_kind: string;
+  record_id: string;
+  label: string | null;
+  why: string | null;
+  tries: number;
+  deaths: number;
+  died_at: string;
+}
+
+interface Story extends Letter {
+  title: string;
+  attempts: {
+    outcome: string;
+    why: string | null;
+    tries: number;
+    worker: string | null;
+    claimed_at: string | null;
+    settled_at: string;
+    due_at: string | null;
+  }[];
+}
+
+type Command = "replay" | "discard";
+
+const REASONS: Record<string, string> = {
+  gave_up: "it makes no sense to try again",
+  exhausted: "tried as often as allowed",
+  quarantined: "its workers died of it",
+};
+
+const keyOf = ({ stage, kind, cause }: Group) => `${stage} ${kind} ${cause}`;
+
+export default function DeadLetters() {
+  const queries = useQueryClient();
+  const mayCurate = useMay("curate");
+  const [open, setOpen] = useState<string | null>(null);
+  const [story, setStory] = useState<string | null>(null);
+  const [asked, setAsked] = useState<{ command: Command; group: Group } | null>(null);
+  const [busy, setBusy] = useState(false);
+  const groups = useQuery({
+    queryKey: ["dead-letters", "groups"],
+    queryFn: () => call<Group[]>("GET", "/dead-letters/groups", { query: { limit: 200 } }),
+    refetchInterval: 15_000,
+  });
+
+  async function carryOut(command: Command, body: object) {
+    setBusy(true);
+    try {
+      const { changed } = await call<{ changed: number }>("POST", `/dead-letters/${command}`, {
+        body,
+      });
+      const done = command === "replay" ? "queued again" : "forgotten";
+      toast({ kind: "good", text: `${plural(changed, "record")} ${done}.` });
+    } catch (error) {
+      toastError(error);
+    }
+    setBusy(false);
+    setAsked(null);
+    setStory(null);
+    await queries.invalidateQueries({ queryKey: ["dead-letters"] });
+  }
+
+  const total = groups.data?.reduce((sum, { count }) => sum + count, 0) ?? 0;
   return (
     <div className="screen">
-      <ScreenHead title="dead-letters" />
+      <ScreenHead
+        title="Dead letters"
+        about="Records a stage could not do. Mend the cause, then queue them again; or forget them."
+        actions={groups.data && <span className="soft number">{plural(total, "record")}</span>}
+      />
+      {groups.error ? (
+        <Failure error={groups.error} retry={() => void groups.refetch()} />
+      ) : !groups.data ? (
+        <Skeleton lines={6} />
+      ) : groups.data.length === 0 ? (
+        <Empty icon="check" title="Nothing has failed">
+          <p>When a record cannot be done, it appears here with the reason and what was tried.</p>
+        </Empty>
+      ) : (
+        <ul className="stack">
+          {groups.data.map((group) => {
+            const key = keyOf(group);
+            const body = { stage: group.stage, kind: group.kind, cause: group.cause };
+            return (
+              <li key={key}>
+                <Panel>
+                  <div className="row wrap letter-group">
+                    <strong className="number letter-count">{whole(group.count)}</strong>
+                    <div className="grow">
+                      <h2 className="foreign">{group.cause}</h2>
+                      <p className="small soft">
+                        {group.title}; {REASONS[group.kind] ?? group.kind}; last{" "}
+                        <Time at={group.last_at} />
+                      </p>
+                    </div>
+                    <Button
+                      small
+                      aria-expanded={open === key}
+                      onClick={() => setOpen(open === key ? null : key)}
+                    >
+                      {open === key ? "Hide" : "Show"}
+                    </Button>
+                    {mayCurate && (
+                      <>
+                        <Button
+                          small
+                          icon="refresh"
+                          onClick={() => setAsked({ command: "replay", group })}
+                        >
+                          Queue again
+                        </Button>
+                        <Button
+                          small
+                          icon="trash"
+                          onClick={() => setAsked({ command: "discard", group })}
+                        >
+                          Forget
+                        </Button>
+                      </>
+                    )}
+                  </div>
+                  {open === key && <Letters query={body} onOpen={setStory} />}
+                </Panel>
+              </li>
+            );
+          })}
+        </ul>
+      )}
+      {asked && (
+        <Confirm
+          title={
+            asked.command === "replay"
+              ? `Queue ${plural(asked.group.count, "record")} again?`
+              : `Forget ${plural(asked.group.count, "dead letter")}?`
+          }
+          action={asked.command === "replay" ? "Queue again" : "Forget"}
+          danger={asked.command === "discard"}
+          busy={busy}
+          onClose={() => setAsked(null)}
+          onConfirm={() =>
+            void carryOut(asked.command, {
+              stage: asked.group.stage,
+              kind: asked.group.kind,
+              cause: asked.group.cause,
+            })
+          }
+        >
+          <p className="foreign">
+            {asked.group.title}: {asked.group.cause}
+          </p>
+          <p className="soft">
+            {asked.command === "replay"
+              ? "Each gets all its attempts anew."
+              : "The records stay as failed; only the letters go."}
+          </p>
+        </Confirm>
+      )}
+      {story && (
+        <LetterStory
+          id={story}
+          busy={busy}
+          onClose={() => setStory(null)}
+          {...(mayCurate
+            ? { onCommand: (command: Command) => void carryOut(command, { ids: [story] }) }
+            : {})}
+        />
+      )}
     </div>
+  );
+}
+
+function Letters({
+  query,
+  onOpen,
+}: {
+  query: Record<string, string>;
+  onOpen: (id: string) => void;
+}) {
+  const letters = useQuery({
+    queryKey: ["dead-letters", "list", query],
+    queryFn: () =>
+      call<{ items: Letter[] }>("GET", "/dead-letters", { query: { ...query, limit: 100 } }),
+  });
+  if (letters.error) return <Failure error={letters.error} retry={() => void letters.refetch()} />;
+  if (!letters.data) return <Skeleton lines={3} />;
+  return (
+    <ul className="letters">
+      {letters.data.items.map((letter) => (
+        <li key={letter.id} className="row">
+          <button type="button" className="grow cut letter" onClick={() => onOpen(letter.id)}>
+            <span className="foreign">{letter.label ?? letter.record_id}</span>
+          </button>
+          <span className="small faint">{plural(letter.tries, "try", "tries")}</span>
+          <span className="small faint">
+            <Time at={letter.died_at} />
+          </span>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function LetterStory({
+  id,
+  busy,
+  onCommand,
+  onClose,
+}: {
+  id: string;
+  busy: boolean;
+  onCommand?: (command: Command) => void;
+  onClose: () => void;
+}) {
+  const story = useQuery({
+    queryKey: ["dead-letters", "story", id],
+    queryFn: () => call<Story>("GET", `/dead-letters/${id}`),
+  });
+  const letter = story.data;
+  return (
+    <Dialog
+      title={letter?.title ?? "Story"}
+      wide
+      onClose={onClose}
+      actions={
+        onCommand && (
+          <>
+            <Button icon="trash" busy={busy} onClick={() => onCommand("discard")}>
+              Forget
+            </Button>
+            <Button look="primary" icon="refresh" busy={busy} onClick={() => onCommand("replay")}>
+              Queue again
+            </Button>
+          </>
+        )
+      }
+    >
+      {story.error ? (
+        <Failure error={story.error} retry={() => void story.refetch()} />
+      ) : !letter ? (
+        <Skeleton lines={5} />
+      ) : (
+        <div className="stack">
+          <p>
+            <Link
+              to={`/curate/${kindNamed(letter.record_kind)?.id ?? "pages"}?open=${letter.record_id}`}
+            >
+              <span className="foreign">{letter.label ?? letter.record_id}</span>
+            </Link>
+          </p>
+          <p className="foreign">{letter.why}</p>
+          <ol className="attempts">
+            {letter.attempts.map((attempt, place) => (
+              <li key={place}>
+                <div className="row apart">
+                  <strong>
+                    Try {attempt.tries}: {wordOf(attempt.outcome)}
+                  </strong>
+                  <span className="small faint">
+                    <Time at={attempt.settled_at} />
+                  </span>
+                </div>
+                {attempt.why && <div className="small foreign">{attempt.why}</div>}
+                {attempt.worker && <div className="small faint foreign">by {attempt.worker}</div>}
+              </li>
+            ))}
+          </ol>
+        </div>
+      )}
+    </Dialog>
   );
 }

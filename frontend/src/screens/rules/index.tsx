@@ -1,10 +1,277 @@
-import type { ScreenProps } from "@/app/routes";
-import { ScreenHead } from "@/kit";
+/** Rules: what is decided without a person, tried before it is switched on. */
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+import { call } from "@/api/client";
+import { useMay } from "@/app/session";
+import {
+  Button,
+  Confirm,
+  Dialog,
+  Empty,
+  Failure,
+  Menu,
+  Panel,
+  plural,
+  ScreenHead,
+  Skeleton,
+  Status,
+  Switch,
+  Time,
+  toast,
+  toastError,
+  whole,
+} from "@/kit";
+import { describe } from "@/screens/curate/filters";
+import { kindNamed } from "@/screens/curate/kinds";
+import { type Draft, filterOf, type Rule, RuleForm } from "./RuleForm";
+import "./rules.css";
 
-export default function Screen(_: ScreenProps) {
+const RULES = ["rules"] as const;
+
+interface Action {
+  id: string;
+  status: string;
+  created_at: string;
+  changed: number;
+  queued: number;
+  undone_at: string | null;
+  is_undoable: boolean;
+}
+
+export default function Rules() {
+  const queries = useQueryClient();
+  const mayCurate = useMay("curate");
+  const [editing, setEditing] = useState<Rule | "new" | null>(null);
+  const [removing, setRemoving] = useState<Rule | null>(null);
+  const [shown, setShown] = useState<Rule | null>(null);
+  const rules = useQuery({ queryKey: RULES, queryFn: () => call<Rule[]>("GET", "/rules") });
+  const again = () => queries.invalidateQueries({ queryKey: RULES });
+
+  async function attempt(work: () => Promise<unknown>): Promise<boolean> {
+    try {
+      await work();
+      return true;
+    } catch (error) {
+      toastError(error);
+      return false;
+    } finally {
+      await again();
+    }
+  }
+
+  async function save(draft: Draft): Promise<void> {
+    const isNew = editing === "new" || editing === null;
+    const { kind, ...changes } = draft;
+    const isDone = await attempt(() =>
+      isNew
+        ? call("POST", "/rules", { body: draft })
+        : call("PATCH", `/rules/${editing.id}`, {
+            body: changes,
+            headers: { "If-Match": editing.etag },
+          }),
+    );
+    if (!isDone) return;
+    setEditing(null);
+    toast({
+      kind: "good",
+      text: `The rule "${draft.name}" is saved for ${kind.replace("_", " ")}.`,
+    });
+  }
+
+  const flip = (rule: Rule) => (isOn: boolean) =>
+    void attempt(() =>
+      call("PATCH", `/rules/${rule.id}`, {
+        body: { is_enabled: isOn },
+        headers: { "If-Match": rule.etag },
+      }),
+    );
+
+  async function run(rule: Rule) {
+    await attempt(async () => {
+      const done = await call<{ finished: boolean; changed: number; action_id: string | null }>(
+        "POST",
+        `/rules/${rule.id}/run`,
+      );
+      toast({
+        kind: "good",
+        text: done.finished
+          ? `"${rule.name}" decided about ${plural(done.changed, "record")}.`
+          : `"${rule.name}" is at work.`,
+        action:
+          done.action_id && done.changed
+            ? { name: "Undo", run: () => undo(done.action_id as string) }
+            : undefined,
+      });
+    });
+  }
+
+  async function undo(action: string) {
+    const isDone = await attempt(() => call("POST", `/actions/${action}/undo`));
+    if (isDone) toast({ text: "The rule's decision is undone." });
+    await queries.invalidateQueries({ queryKey: ["rule-actions"] });
+  }
+
   return (
     <div className="screen">
-      <ScreenHead title="rules" />
+      <ScreenHead
+        title="Rules"
+        about="A rule decides about new records, and never overrules a person. Its decisions are marked, and can be undone."
+        actions={
+          mayCurate && (
+            <Button look="primary" icon="plus" onClick={() => setEditing("new")}>
+              New rule
+            </Button>
+          )
+        }
+      />
+      {rules.error ? (
+        <Failure error={rules.error} retry={() => void rules.refetch()} />
+      ) : !rules.data ? (
+        <Skeleton lines={6} />
+      ) : rules.data.length === 0 ? (
+        <Empty
+          icon="rules"
+          title="No rules yet"
+          actions={
+            mayCurate && (
+              <Button look="primary" icon="plus" onClick={() => setEditing("new")}>
+                Make the first one
+              </Button>
+            )
+          }
+        >
+          <p>
+            Without a rule everything waits for a person. A good first one: places with a rating of
+            at least 4 and a website are selected.
+          </p>
+        </Empty>
+      ) : (
+        <ul className="stack">
+          {rules.data.map((rule) => (
+            <li key={rule.id}>
+              <Panel className={rule.is_enabled ? "" : "rule-off"}>
+                <div className="row wrap rule">
+                  <Switch
+                    label={`Rule ${rule.name}`}
+                    on={rule.is_enabled}
+                    onChange={flip(rule)}
+                    disabled={!mayCurate}
+                  />
+                  <div className="grow">
+                    <h2 className="foreign">{rule.name}</h2>
+                    <p className="soft foreign">
+                      {kindNamed(rule.kind)?.title ?? rule.kind}:{" "}
+                      {rule.conditions.map((one) => describe(filterOf(one))).join(", and ") ||
+                        "all of them"}
+                    </p>
+                  </div>
+                  <Status status={rule.status} />
+                  <div className="rule-count small soft">
+                    <strong className="number">{whole(rule.decided)}</strong> decided
+                    <div className="faint">
+                      {rule.last_decided_at ? <Time at={rule.last_decided_at} /> : "never yet"}
+                    </div>
+                  </div>
+                  <Menu
+                    label={`What to do with ${rule.name}`}
+                    shown=""
+                    icon="more"
+                    look="quiet"
+                    align="right"
+                    items={[
+                      { name: "What it decided", icon: "eye", run: () => setShown(rule) },
+                      ...(mayCurate
+                        ? ([
+                            { name: "Run it now", icon: "play", run: () => void run(rule) },
+                            { name: "Change", icon: "edit", run: () => setEditing(rule) },
+                            "line",
+                            {
+                              name: "Delete",
+                              icon: "trash",
+                              danger: true,
+                              run: () => setRemoving(rule),
+                            },
+                          ] as const)
+                        : []),
+                    ]}
+                  />
+                </div>
+              </Panel>
+            </li>
+          ))}
+        </ul>
+      )}
+      {editing && (
+        <RuleForm
+          rule={editing === "new" ? null : editing}
+          onSave={save}
+          onClose={() => setEditing(null)}
+        />
+      )}
+      {removing && (
+        <Confirm
+          title={`Delete the rule "${removing.name}"?`}
+          action="Delete"
+          danger
+          onClose={() => setRemoving(null)}
+          onConfirm={() => {
+            void attempt(() => call("DELETE", `/rules/${removing.id}`));
+            setRemoving(null);
+          }}
+        >
+          <p>What it decided stays decided, and can still be undone.</p>
+        </Confirm>
+      )}
+      {shown && <RuleActions rule={shown} undo={undo} onClose={() => setShown(null)} />}
     </div>
+  );
+}
+
+function RuleActions({
+  rule,
+  undo,
+  onClose,
+}: {
+  rule: Rule;
+  undo: (action: string) => Promise<void>;
+  onClose: () => void;
+}) {
+  const actions = useQuery({
+    queryKey: ["rule-actions", rule.id],
+    queryFn: () => call<{ items: Action[] }>("GET", `/rules/${rule.id}/actions`),
+  });
+  return (
+    <Dialog title={`What "${rule.name}" decided`} wide onClose={onClose}>
+      {actions.error ? (
+        <Failure error={actions.error} retry={() => void actions.refetch()} />
+      ) : !actions.data ? (
+        <Skeleton lines={5} />
+      ) : actions.data.items.length === 0 ? (
+        <p className="soft">Nothing yet.</p>
+      ) : (
+        <ul className="rule-actions">
+          {actions.data.items.map((action) => (
+            <li key={action.id} className="row">
+              <span className="grow">
+                <Time at={action.created_at} />: {plural(action.changed, "record")}{" "}
+                <Status status={action.status} />
+                {action.queued > 0 && (
+                  <span className="soft small"> {whole(action.queued)} queued</span>
+                )}
+              </span>
+              {action.undone_at ? (
+                <span className="faint small">undone</span>
+              ) : (
+                action.is_undoable && (
+                  <Button small icon="undo" onClick={() => void undo(action.id)}>
+                    Undo
+                  </Button>
+                )
+              )}
+            </li>
+          ))}
+        </ul>
+      )}
+    </Dialog>
   );
 }

@@ -1,0 +1,202 @@
+/** One batch: its progress, its lines, and what can be done with it. */
+import { useInfiniteQuery, useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+import { call } from "@/api/client";
+import { useLive } from "@/api/events";
+import { Link } from "@/app/router";
+import { useMay } from "@/app/session";
+import {
+  Button,
+  Confirm,
+  Failure,
+  Panel,
+  ScreenHead,
+  Select,
+  Skeleton,
+  Stat,
+  Status,
+  Table,
+  toast,
+  toastError,
+  whole,
+} from "@/kit";
+import { kindNamed } from "@/screens/curate/kinds";
+import { Progress } from ".";
+import type { Batch, BatchItem } from "./model";
+
+interface Detail {
+  batch: Batch;
+  items: BatchItem[];
+  next_cursor: string | null;
+}
+
+const STATES = [
+  { value: "", label: "All lines" },
+  { value: "queued", label: "Waiting" },
+  { value: "processing", label: "At work" },
+  { value: "done", label: "Done" },
+  { value: "failed", label: "Failed" },
+  { value: "refused", label: "Refused" },
+];
+
+export function BatchPage({ id }: { id: string }) {
+  const queries = useQueryClient();
+  const mayCurate = useMay("curate");
+  const [state, setState] = useState("");
+  const [isCancelling, setCancelling] = useState(false);
+  const key = ["batch", id];
+  const detail = useInfiniteQuery({
+    queryKey: [...key, state],
+    queryFn: ({ pageParam }) =>
+      call<Detail>("GET", `/batches/${id}`, { query: { state, cursor: pageParam, limit: 100 } }),
+    initialPageParam: null as string | null,
+    getNextPageParam: (page) => page.next_cursor,
+    refetchInterval: 5000,
+  });
+  useLive<{ id?: string }>("batch", () => void queries.invalidateQueries({ queryKey: key }));
+  const batch = detail.data?.pages[0]?.batch;
+  const items = detail.data?.pages.flatMap((page) => page.items) ?? [];
+
+  async function command(word: "pause" | "resume" | "cancel" | "retry") {
+    try {
+      const { changed } = await call<{ changed: number }>("POST", `/batches/${id}/${word}`);
+      toast({ kind: "good", text: `${SAID[word]}: ${whole(changed)} lines.` });
+    } catch (error) {
+      toastError(error);
+    }
+    setCancelling(false);
+    await queries.invalidateQueries({ queryKey: key });
+  }
+
+  if (detail.error && !batch) {
+    return (
+      <div className="screen">
+        <Failure error={detail.error} retry={() => void detail.refetch()} />
+      </div>
+    );
+  }
+  if (!batch) {
+    return (
+      <div className="screen">
+        <Skeleton lines={8} />
+      </div>
+    );
+  }
+  const isOver = batch.cancelled_at !== null || batch.pending + batch.working === 0;
+  return (
+    <div className="screen">
+      <ScreenHead
+        title={batch.name ?? `${whole(batch.total)} ${batch.kind}`}
+        about={<Link to="/batches">All batches</Link>}
+        actions={
+          mayCurate && (
+            <>
+              {batch.failed > 0 && (
+                <Button icon="refresh" onClick={() => void command("retry")}>
+                  Try the failed again
+                </Button>
+              )}
+              {!isOver &&
+                (batch.paused_at ? (
+                  <Button icon="play" look="primary" onClick={() => void command("resume")}>
+                    Resume
+                  </Button>
+                ) : (
+                  <Button icon="pause" onClick={() => void command("pause")}>
+                    Pause
+                  </Button>
+                ))}
+              {!isOver && (
+                <Button icon="cross" onClick={() => setCancelling(true)}>
+                  Cancel
+                </Button>
+              )}
+            </>
+          )
+        }
+      />
+      <Panel>
+        <div className="stack">
+          <div className="row">
+            <Status status={batch.status} />
+            <span className="soft">{batch.kind}</span>
+          </div>
+          <Progress batch={batch} />
+          <dl className="batch-stats">
+            <Stat name="Lines" value={whole(batch.total)} />
+            <Stat name="Waiting" value={whole(batch.pending)} />
+            <Stat name="At work" value={whole(batch.working)} />
+            <Stat name="Done" value={whole(batch.done)} tone="good" />
+            <Stat name="Failed" value={whole(batch.failed)} tone={batch.failed ? "bad" : ""} />
+            <Stat name="Refused" value={whole(batch.refused)} tone={batch.refused ? "bad" : ""} />
+          </dl>
+        </div>
+      </Panel>
+      <Panel
+        flush
+        title="Lines"
+        actions={
+          <Select
+            label="Which lines"
+            bare
+            value={state}
+            options={STATES}
+            onChange={(event) => setState(event.target.value)}
+          />
+        }
+      >
+        <Table
+          label="Lines"
+          rows={items}
+          keyOf={(item) => String(item.position)}
+          columns={[
+            { name: "Line", number: true, show: (item) => whole(item.position) },
+            {
+              name: "Submitted",
+              show: (item) =>
+                item.record_id ? (
+                  <Link
+                    to={`/curate/${kindNamed(item.record_kind)?.id ?? "domains"}?open=${item.record_id}`}
+                  >
+                    <span className="foreign">{item.submitted}</span>
+                  </Link>
+                ) : (
+                  <span className="foreign">{item.submitted}</span>
+                ),
+            },
+            { name: "State", show: (item) => <Status status={item.state} /> },
+            {
+              name: "What happened",
+              minor: true,
+              show: (item) => (
+                <span className="foreign small soft">
+                  {item.error ?? (item.is_duplicate ? "was known already" : "")}
+                </span>
+              ),
+            },
+          ]}
+        />
+        {detail.hasNextPage && (
+          <div className="row batch-more">
+            <Button busy={detail.isFetchingNextPage} onClick={() => void detail.fetchNextPage()}>
+              More lines
+            </Button>
+          </div>
+        )}
+      </Panel>
+      {isCancelling && (
+        <Confirm
+          title="Cancel this batch?"
+          action="Cancel the batch"
+          danger
+          onClose={() => setCancelling(false)}
+          onConfirm={() => void command("cancel")}
+        >
+          <p>What has not begun is taken out of the queue. What is done stays.</p>
+        </Confirm>
+      )}
+    </div>
+  );
+}
+
+const SAID = { pause: "Paused", resume: "Resumed", cancel: "Cancelled", retry: "Queued again" };

@@ -1,0 +1,142 @@
+/** Submit a list: pasted, or dropped as a file of any size. */
+import { type DragEvent, useState } from "react";
+import { call } from "@/api/client";
+import { Button, bytes, Dialog, Field, Input, plural, Select, toast, toastError } from "@/kit";
+import { linesOf, type Submitted } from "./model";
+
+const KINDS = [
+  { value: "domains", label: "Domains", path: "/domains" },
+  { value: "sitemaps", label: "Sitemaps", path: "/sitemap-files" },
+  { value: "pages", label: "Pages", path: "/pages" },
+];
+
+interface SubmitProps {
+  onDone: (batch: string) => void;
+  onClose: () => void;
+}
+
+export function Submit({ onDone, onClose }: SubmitProps) {
+  const [kind, setKind] = useState("domains");
+  const [name, setName] = useState("");
+  const [text, setText] = useState("");
+  const [file, setFile] = useState<File | null>(null);
+  const [isOver, setOver] = useState(false);
+  const [busy, setBusy] = useState(false);
+  const lines = linesOf(text);
+  const isReady = file !== null || lines.length > 0;
+
+  async function submit() {
+    if (!isReady) return;
+    setBusy(true);
+    try {
+      const done = await send();
+      toast({
+        kind: done.accepted ? "good" : "info",
+        text: `${plural(done.accepted, "line")} taken.`,
+        hint: `${done.duplicates} known already, ${done.refused_count} refused.`,
+      });
+      onDone(done.batch_id);
+    } catch (error) {
+      toastError(error);
+      setBusy(false);
+    }
+  }
+
+  function send(): Promise<Submitted> {
+    const label = name.trim();
+    if (file) {
+      const path = KINDS.find(({ value }) => value === kind)?.path ?? "/domains";
+      return call("POST", `${path}/import`, {
+        body: file,
+        query: { name: label || file.name },
+        headers: { "Content-Type": "text/csv" },
+      });
+    }
+    return call("POST", "/batches", {
+      body: { kind, items: lines, ...(label ? { name: label } : {}) },
+    });
+  }
+
+  function drop(event: DragEvent) {
+    event.preventDefault();
+    setOver(false);
+    const dropped = event.dataTransfer.files[0];
+    if (dropped) setFile(dropped);
+  }
+
+  return (
+    <Dialog
+      title="Submit a list"
+      wide
+      onClose={onClose}
+      onSubmit={() => void submit()}
+      actions={
+        <>
+          <Button onClick={onClose}>Cancel</Button>
+          <Button type="submit" look="primary" busy={busy} disabled={!isReady}>
+            {file ? `Submit ${file.name}` : `Submit ${plural(lines.length, "line")}`}
+          </Button>
+        </>
+      }
+    >
+      {/* biome-ignore lint/a11y/noStaticElementInteractions: dropping is one way; the button below is the other. */}
+      <div
+        className={`stack drop ${isOver ? "over" : ""}`}
+        onDragOver={(event) => {
+          event.preventDefault();
+          setOver(true);
+        }}
+        onDragLeave={() => setOver(false)}
+        onDrop={drop}
+      >
+        <div className="rule-pair">
+          <Select
+            label="What is it?"
+            value={kind}
+            options={KINDS}
+            onChange={(event) => setKind(event.target.value)}
+          />
+          <Input
+            label="Name (if you like)"
+            value={name}
+            maxLength={200}
+            onChange={(event) => setName(event.target.value)}
+          />
+        </div>
+        {file ? (
+          <div className="row apart file">
+            <span className="foreign">
+              {file.name} <span className="faint">{bytes(file.size)}</span>
+            </span>
+            <Button small icon="cross" onClick={() => setFile(null)}>
+              Another
+            </Button>
+          </div>
+        ) : (
+          <Field label="One a line" hint="Or drop a text or CSV file here; it may be of any size.">
+            {(props) => (
+              <textarea
+                className="input mono"
+                rows={9}
+                spellCheck={false}
+                value={text}
+                onChange={(event) => setText(event.target.value)}
+                {...props}
+              />
+            )}
+          </Field>
+        )}
+        <Field label="A file">
+          {(props) => (
+            <input
+              type="file"
+              accept=".csv,.txt,text/csv,text/plain"
+              onChange={(event) => setFile(event.target.files?.[0] ?? null)}
+              {...props}
+            />
+          )}
+        </Field>
+      </div>
+    </Dialog>
+  );
+}

@@ -1,0 +1,242 @@
+/** Make or change a rule, and see at once what it would decide. */
+import { useQuery } from "@tanstack/react-query";
+import { useDeferredValue, useState } from "react";
+import { call } from "@/api/client";
+import { explain } from "@/api/problem";
+import { Button, Dialog, IconButton, Input, plural, Select } from "@/kit";
+import { useFields } from "@/screens/curate/FilterBar";
+import {
+  type Condition,
+  comparisonWord,
+  conditionOf,
+  type Filter,
+  fieldWord,
+  needsValue,
+} from "@/screens/curate/filters";
+import { KINDS, type Kind, kindNamed } from "@/screens/curate/kinds";
+
+export interface Rule {
+  id: string;
+  name: string;
+  kind: string;
+  conditions: Condition[];
+  status: string;
+  is_enabled: boolean;
+  etag: string;
+  decided: number;
+  actions: number;
+  last_decided_at: string | null;
+}
+
+export interface Draft {
+  name: string;
+  kind: string;
+  conditions: Condition[];
+  status: string;
+  is_enabled: boolean;
+}
+
+interface Preview {
+  count: number;
+  sample: { id: string; label: string | null }[];
+}
+
+interface RuleFormProps {
+  rule: Rule | null;
+  onSave: (draft: Draft) => Promise<void>;
+  onClose: () => void;
+}
+
+export function filterOf({ field, comparison, value }: Condition): Filter {
+  const written = Array.isArray(value) ? value.join(",") : value;
+  return { field, comparison, value: written === undefined ? "" : String(written) };
+}
+
+export function RuleForm({ rule, onSave, onClose }: RuleFormProps) {
+  const [name, setName] = useState(rule?.name ?? "");
+  const [kindName, setKindName] = useState(rule?.kind ?? "places");
+  const kind = kindNamed(kindName) ?? (KINDS[0] as Kind);
+  const [status, setStatus] = useState(rule?.status ?? "Selected");
+  const [filters, setFilters] = useState<Filter[]>(rule?.conditions.map(filterOf) ?? []);
+  const [busy, setBusy] = useState(false);
+  const statuses = kind.decisions.map((decision) => decision.status);
+  const chosen = statuses.includes(status) ? status : (statuses[0] ?? "");
+  const usable = filters.filter(({ comparison, value }) => !needsValue(comparison) || value);
+  const conditions = usable.map(conditionOf);
+
+  async function save() {
+    if (!name.trim()) return;
+    setBusy(true);
+    await onSave({
+      name: name.trim(),
+      kind: kindName,
+      conditions,
+      status: chosen,
+      is_enabled: rule?.is_enabled ?? true,
+    });
+    setBusy(false);
+  }
+
+  return (
+    <Dialog
+      title={rule ? `Change "${rule.name}"` : "New rule"}
+      wide
+      onClose={onClose}
+      onSubmit={() => void save()}
+      actions={
+        <>
+          <Button onClick={onClose}>Cancel</Button>
+          <Button type="submit" look="primary" busy={busy} disabled={!name.trim()}>
+            Save
+          </Button>
+        </>
+      }
+    >
+      <div className="stack">
+        <Input
+          label="Name"
+          value={name}
+          maxLength={200}
+          placeholder="Good dentists with a website"
+          onChange={(event) => setName(event.target.value)}
+        />
+        <div className="rule-pair">
+          <Select
+            label="Decides about new"
+            value={kindName}
+            disabled={rule !== null}
+            options={KINDS.map(({ name: value, many }) => ({ value, label: many }))}
+            onChange={(event) => {
+              setKindName(event.target.value);
+              setFilters([]);
+            }}
+          />
+          <Select
+            label="Sets them to"
+            value={chosen}
+            options={statuses.filter((one) => one !== "New")}
+            onChange={(event) => setStatus(event.target.value)}
+          />
+        </div>
+        <fieldset className="conditions">
+          <legend className="small soft">When all of this holds</legend>
+          {filters.map((filter, place) => (
+            <ConditionRow
+              key={place}
+              kind={kind}
+              filter={filter}
+              onChange={(next) => setFilters(filters.with(place, next))}
+              onRemove={() => setFilters(filters.toSpliced(place, 1))}
+            />
+          ))}
+          <Button
+            small
+            icon="plus"
+            onClick={() =>
+              setFilters([
+                ...filters,
+                { field: kind.columns[0]?.field ?? "", comparison: "contains", value: "" },
+              ])
+            }
+          >
+            Add a condition
+          </Button>
+        </fieldset>
+        <PreviewLine kind={kind} conditions={conditions} />
+      </div>
+    </Dialog>
+  );
+}
+
+interface ConditionRowProps {
+  kind: Kind;
+  filter: Filter;
+  onChange: (filter: Filter) => void;
+  onRemove: () => void;
+}
+
+function ConditionRow({ kind, filter, onChange, onRemove }: ConditionRowProps) {
+  const { data: fields = [] } = useFields(kind);
+  const info = fields.find(({ name }) => name === filter.field);
+  const comparisons = info?.comparisons ?? [filter.comparison];
+  function chooseField(field: string) {
+    const allowed = fields.find(({ name }) => name === field)?.comparisons ?? [];
+    const comparison = allowed.includes(filter.comparison) ? filter.comparison : allowed[0];
+    onChange({ field, comparison: comparison ?? "equal", value: "" });
+  }
+  return (
+    <div className="condition">
+      <Select
+        label="Field"
+        bare
+        value={filter.field}
+        options={fields.map(({ name }) => ({ value: name, label: fieldWord(name) }))}
+        onChange={(event) => chooseField(event.target.value)}
+      />
+      <Select
+        label="Comparison"
+        bare
+        value={filter.comparison}
+        options={comparisons.map((value) => ({ value, label: comparisonWord(value) }))}
+        onChange={(event) => onChange({ ...filter, comparison: event.target.value })}
+      />
+      {needsValue(filter.comparison) ? (
+        info?.values && filter.comparison !== "one_of" ? (
+          <Select
+            label="Value"
+            bare
+            value={filter.value}
+            options={["", ...info.values]}
+            onChange={(event) => onChange({ ...filter, value: event.target.value })}
+          />
+        ) : (
+          <Input
+            label="Value"
+            bare
+            value={filter.value}
+            onChange={(event) => onChange({ ...filter, value: event.target.value })}
+          />
+        )
+      ) : (
+        <span />
+      )}
+      <IconButton icon="trash" label="Remove this condition" small onClick={onRemove} />
+    </div>
+  );
+}
+
+/** What the rule would decide now; asked again while one types. */
+function PreviewLine({ kind, conditions }: { kind: Kind; conditions: Condition[] }) {
+  const asked = useDeferredValue(JSON.stringify(conditions));
+  const preview = useQuery({
+    queryKey: ["rule-preview", kind.name, asked],
+    queryFn: () =>
+      call<Preview>("POST", "/rules/preview", {
+        body: { kind: kind.name, conditions: JSON.parse(asked) },
+      }),
+    placeholderData: (before) => before,
+    retry: false,
+  });
+  return (
+    <div className="rule-preview" role="status">
+      {preview.error ? (
+        <span className="bad">{explain(preview.error).title}</span>
+      ) : !preview.data ? (
+        <span className="soft">Looking what this would match…</span>
+      ) : (
+        <>
+          <strong>
+            It would decide about {plural(preview.data.count, kind.one, kind.many)} now.
+          </strong>
+          <ul className="small soft">
+            {preview.data.sample.slice(0, 6).map(({ id, label }) => (
+              <li key={id} className="foreign cut">
+                {label ?? id}
+              </li>
+            ))}
+          </ul>
+        </>
+      )}
+    </div>
+  );
+}

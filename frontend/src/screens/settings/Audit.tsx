@@ -1,0 +1,63 @@
+/** Who changed what, and when. */
+import { useInfiniteQuery } from "@tanstack/react-query";
+import { call } from "@/api/client";
+import { Button, Failure, Panel, Skeleton, Table, Time } from "@/kit";
+
+interface Entry {
+  id: string;
+  created_at: string;
+  actor: string;
+  action: string;
+  subject: string;
+  details: Record<string, unknown> | null;
+}
+
+interface Answer {
+  items: Entry[];
+  next_cursor: string | null;
+}
+
+export function Audit() {
+  const audit = useInfiniteQuery({
+    queryKey: ["audit"],
+    queryFn: ({ pageParam }) =>
+      call<Answer>("GET", "/audit", { query: { cursor: pageParam, limit: 100 } }),
+    initialPageParam: null as string | null,
+    getNextPageParam: (page) => page.next_cursor,
+  });
+  if (audit.error) return <Failure error={audit.error} retry={() => void audit.refetch()} />;
+  if (!audit.data) return <Skeleton lines={8} />;
+  return (
+    <Panel flush title="Audit" about="Written once, never changed.">
+      <Table
+        label="Audit"
+        rows={audit.data.pages.flatMap(({ items }) => items)}
+        keyOf={(entry) => entry.id}
+        columns={[
+          { name: "When", show: (entry) => <Time at={entry.created_at} /> },
+          { name: "Who", show: (entry) => <span className="foreign">{entry.actor}</span> },
+          { name: "What", show: (entry) => `${entry.action} ${entry.subject}` },
+          {
+            name: "Details",
+            minor: true,
+            show: (entry) => <code className="small foreign">{shortened(entry.details)}</code>,
+          },
+        ]}
+      />
+      {audit.hasNextPage && (
+        <div className="row settings-more">
+          <Button busy={audit.isFetchingNextPage} onClick={() => void audit.fetchNextPage()}>
+            Earlier
+          </Button>
+        </div>
+      )}
+    </Panel>
+  );
+}
+
+const LONGEST = 160;
+
+function shortened(details: Entry["details"]): string {
+  const written = details ? JSON.stringify(details) : "";
+  return written.length > LONGEST ? `${written.slice(0, LONGEST)}…` : written;
+}

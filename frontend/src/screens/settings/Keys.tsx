@@ -1,0 +1,215 @@
+/** Keys for programs: made here, shown once, limited, and taken back. */
+import { useQuery } from "@tanstack/react-query";
+import { useState } from "react";
+import { call } from "@/api/client";
+import {
+  Badge,
+  Button,
+  Confirm,
+  Dialog,
+  Empty,
+  Failure,
+  Input,
+  Panel,
+  Select,
+  Skeleton,
+  Table,
+  Time,
+  toast,
+} from "@/kit";
+import { useChange } from "./change";
+
+interface Key {
+  id: string;
+  name: string;
+  prefix: string;
+  role: string;
+  created_at: string;
+  expires_at: string | null;
+  last_used_at: string | null;
+  revoked_at: string | null;
+}
+
+const KEYS = ["api-keys"] as const;
+
+export function Keys() {
+  const [isMaking, setMaking] = useState(false);
+  const [secret, setSecret] = useState<string | null>(null);
+  const [revoking, setRevoking] = useState<Key | null>(null);
+  const { change, busy } = useChange(KEYS);
+  const keys = useQuery({
+    queryKey: KEYS,
+    queryFn: () => call<{ items: Key[] }>("GET", "/api-keys"),
+  });
+  const make = (
+    <Button icon="plus" look="primary" onClick={() => setMaking(true)}>
+      Make a key
+    </Button>
+  );
+  return (
+    <Panel
+      flush
+      title="API keys"
+      about="For programs. A key may do what its role may."
+      actions={make}
+    >
+      {keys.error ? (
+        <Failure error={keys.error} retry={() => void keys.refetch()} />
+      ) : !keys.data ? (
+        <Skeleton lines={4} />
+      ) : keys.data.items.length === 0 ? (
+        <Empty icon="key" title="No keys yet">
+          <p>
+            Programs send one as <code>X-API-Key</code>. The address of the API is{" "}
+            <code>{location.origin}/api/v3</code>.
+          </p>
+        </Empty>
+      ) : (
+        <Table
+          label="API keys"
+          rows={keys.data.items}
+          keyOf={(key) => key.id}
+          columns={[
+            { name: "Name", show: (key) => <span className="foreign">{key.name}</span> },
+            { name: "Begins with", show: (key) => <code>{key.prefix}…</code> },
+            { name: "Role", show: (key) => <Badge>{key.role}</Badge> },
+            { name: "Last used", minor: true, show: (key) => <Time at={key.last_used_at} /> },
+            {
+              name: "Ends",
+              minor: true,
+              show: (key) => (key.expires_at ? <Time at={key.expires_at} /> : "never"),
+            },
+            {
+              name: "",
+              show: (key) =>
+                key.revoked_at ? (
+                  <Badge tone="bad">taken back</Badge>
+                ) : (
+                  <Button small onClick={() => setRevoking(key)}>
+                    Take back
+                  </Button>
+                ),
+            },
+          ]}
+        />
+      )}
+      {isMaking && (
+        <MakeKey
+          busy={busy}
+          onClose={() => setMaking(false)}
+          onSave={async (body) => {
+            const made = await change(() =>
+              call<{ secret: string }>("POST", "/api-keys", { body }),
+            );
+            if (!made) return;
+            setMaking(false);
+            setSecret(made.secret);
+          }}
+        />
+      )}
+      {secret && (
+        <Dialog
+          title="Copy the key now"
+          onClose={() => setSecret(null)}
+          actions={
+            <Button
+              look="primary"
+              icon="copy"
+              onClick={() =>
+                void navigator.clipboard
+                  .writeText(secret)
+                  .then(() => toast({ kind: "good", text: "Copied." }))
+                  .catch(() => toast({ text: "Select the key and copy it by hand." }))
+              }
+            >
+              Copy
+            </Button>
+          }
+        >
+          <p className="soft">It is shown this once, and kept only as a hash.</p>
+          <p className="secret">
+            <code>{secret}</code>
+          </p>
+        </Dialog>
+      )}
+      {revoking && (
+        <Confirm
+          title={`Take back the key "${revoking.name}"?`}
+          action="Take back"
+          danger
+          busy={busy}
+          onClose={() => setRevoking(null)}
+          onConfirm={async () => {
+            await change(
+              () => call("DELETE", `/api-keys/${revoking.id}`),
+              "The key no longer works.",
+            );
+            setRevoking(null);
+          }}
+        >
+          <p>Programs that use it are refused from now on.</p>
+        </Confirm>
+      )}
+    </Panel>
+  );
+}
+
+function MakeKey({
+  busy,
+  onSave,
+  onClose,
+}: {
+  busy: boolean;
+  onSave: (body: object) => void;
+  onClose: () => void;
+}) {
+  const [name, setName] = useState("");
+  const [role, setRole] = useState("viewer");
+  const [days, setDays] = useState("365");
+  return (
+    <Dialog
+      title="Make a key"
+      onClose={onClose}
+      onSubmit={() =>
+        name.trim() &&
+        onSave({
+          name: name.trim(),
+          role,
+          ...(Number(days) > 0 ? { expires_in_days: Number(days) } : {}),
+        })
+      }
+      actions={
+        <>
+          <Button onClick={onClose}>Cancel</Button>
+          <Button type="submit" look="primary" busy={busy} disabled={!name.trim()}>
+            Make it
+          </Button>
+        </>
+      }
+    >
+      <div className="stack">
+        <Input
+          label="What is it for?"
+          value={name}
+          maxLength={200}
+          onChange={(event) => setName(event.target.value)}
+        />
+        <Select
+          label="Role"
+          value={role}
+          options={["viewer", "curator", "admin"]}
+          onChange={(event) => setRole(event.target.value)}
+        />
+        <Input
+          label="Ends after days"
+          type="number"
+          min={0}
+          max={3650}
+          hint="0: never."
+          value={days}
+          onChange={(event) => setDays(event.target.value)}
+        />
+      </div>
+    </Dialog>
+  );
+}
