@@ -46,7 +46,7 @@ async def test_everything_about_a_person_is_shown_with_its_origin(
         raw={"email": "Ada@A.bv"},
     )  # fmt: skip
 
-    held = await export_person(house.engine, house.actor.tenant_id, ADA)
+    held = await export_person(house.engine, house.actor, ADA)
 
     found = {one.table: one for one in held}
     assert set(found) == {"contacts", "contact_evidence", "domains", "places_staging"}

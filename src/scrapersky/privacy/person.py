@@ -45,11 +45,11 @@ class Erased:
 
 
 async def export_person(
-    engine: AsyncEngine, tenant_id: UUID, subject: Subject
+    engine: AsyncEngine, actor: Actor, subject: Subject
 ) -> list[Held]:
     """Gather every record of the tenant in which the person is written, with origins."""
     found: list[Held] = []
-    async for hit in hits(engine, tenant_id, subject.pattern):
+    async for hit in hits(engine, actor.tenant_id, subject.pattern):
         if len(found) == SHOWN:
             break
         found.append(
@@ -60,6 +60,8 @@ async def export_person(
                 await origin_of(engine, hit),
             )
         )
+    async with engine.begin() as connection:
+        await audit(connection, actor, "shown", {"records": len(found)})
     return found
 
 

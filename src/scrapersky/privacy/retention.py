@@ -27,8 +27,6 @@ class Kind:
     since: str
     purge: tuple[str, ...]
     where: str = "true"
-    is_ours: bool = True
-    """Whether its rows belong to tenants."""
 
 
 def deletion(table: str, since: str, where: str = "true") -> str:
@@ -111,7 +109,6 @@ KINDS = (
               WHERE died_at < clock_timestamp() - CAST(:age AS interval)
               LIMIT :chunk FOR UPDATE SKIP LOCKED)""",
         ),
-        is_ours=False,
     ),
     Kind(
         "audit log",

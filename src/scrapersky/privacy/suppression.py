@@ -1,5 +1,6 @@
 """The list of who must be left alone: add, take off, and remove what is held."""
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -19,6 +20,7 @@ from scrapersky.privacy.subject import Subject, SubjectKind, any_subject
 
 CHUNK = 500
 REFUSALS_SHOWN = 100
+COLUMN_END = re.compile(r"[,;\t]")
 
 
 class Actor(Protocol):
@@ -57,6 +59,14 @@ class Suppressing:
     refused: int = 0
     refusals: list[tuple[int, str]] = field(default_factory=list)
     """Line number and reason of the first lines that say nothing we understand."""
+
+    def add(self, other: "Suppressing") -> None:
+        """Count in what a further part of the list came to."""
+        self.ids += other.ids
+        self.known += other.known
+        self.contacts_removed += other.contacts_removed
+        self.refused += other.refused
+        self.refusals += other.refusals[: REFUSALS_SHOWN - len(self.refusals)]
 
 
 async def suppress(
@@ -126,24 +136,25 @@ async def suppress_lines(
     *,
     reason: str | None = None,
     region: str | None = None,
+    first: int = 1,
 ) -> Suppressing:
-    """Put a whole list on it, one address, number or domain a line, in small steps."""
+    """Put a whole list on it, one address, number or domain a line, in small steps.
+
+    Only the first column of a table counts; `first` is the number of the first line.
+    """
     total = Suppressing()
-    for chunk in read_lines(lines, total, region):
-        done = await suppress(engine, actor, chunk, reason)
-        total.ids += done.ids
-        total.known += done.known
-        total.contacts_removed += done.contacts_removed
+    for chunk in read_lines(enumerate(lines, start=first), total, region):
+        total.add(await suppress(engine, actor, chunk, reason))
     return total
 
 
 def read_lines(
-    lines: Iterable[str], total: Suppressing, region: str | None
+    lines: Iterable[tuple[int, str]], total: Suppressing, region: str | None
 ) -> Iterator[list[Subject]]:
     """Read lines into chunks; what cannot be read is told with its number."""
     chunk: list[Subject] = []
-    for number, line in enumerate(lines, start=1):
-        written = line.strip().strip("\ufeff\"',;")
+    for number, line in lines:
+        written = COLUMN_END.split(line.lstrip("\ufeff"))[0].strip("\"' \r\n")
         if not written:
             continue
         try:
