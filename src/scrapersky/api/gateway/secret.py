@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 from pydantic import SecretStr
 
 from scrapersky.errors import ConfigurationError
-from scrapersky.settings import VARIABLES, Settings
+from scrapersky.settings import Settings
 
 SHORTEST_SECRET = 32
 FEWEST_CHARACTERS = 10
@@ -24,7 +24,6 @@ def refuse_unsafe(settings: Settings) -> None:
     """Raise ConfigurationError naming every setting that is not safe to start with."""
     problems = [
         *weak_secret(settings.jwt_secret),
-        *shared_secrets(settings),
         *loose_tokens(settings),
         *loose_origins(settings.cors_origins),
         *wrong_networks(settings.trusted_proxies),
@@ -48,17 +47,6 @@ def weak_secret(secret: SecretStr | None) -> Iterator[str]:
         yield "JWT_SECRET repeats a few characters."
     elif any(word in value.lower() for word in GIVEN_AWAY):
         yield "JWT_SECRET is made of words from examples."
-
-
-def shared_secrets(settings: Settings) -> Iterator[str]:
-    """Find secrets that are used for two things, so that one leak opens both."""
-    seen: dict[str, str] = {}
-    for variable in VARIABLES.values():
-        value = getattr(settings, variable.path[0], None)
-        if isinstance(value, SecretStr):
-            other = seen.setdefault(value.get_secret_value(), variable.name)
-            if other != variable.name and not variable.name.startswith("DATABASE_"):
-                yield f"{variable.name} has the same value as {other}."
 
 
 def loose_tokens(settings: Settings) -> Iterator[str]:

@@ -1,0 +1,274 @@
+"""Logging in and out, and what a cookie is good for."""
+
+import statistics
+import time
+
+import httpx
+import pytest
+
+from scrapersky.api.gateway.password import HASHER, NOBODY
+from scrapersky.models.status import Role
+from tests.api.gateway.rig import PASSWORD, House, Person, a_person
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+COOKIE = "scrapersky_session"
+
+
+async def log_in(house: House, person: Person) -> httpx.Response:
+    return await house.send(
+        "POST", "/session", json={"email": person.email, "password": PASSWORD}
+    )
+
+
+def cookie_of(answer: httpx.Response) -> dict[str, str]:
+    return {"Cookie": f"{COOKIE}={answer.cookies[COOKIE]}"}
+
+
+@pytest.fixture(autouse=True)
+def without_cookies(house: House) -> None:
+    house.client.cookies.clear()
+
+
+async def test_a_person_logs_in_works_and_logs_out(house: House) -> None:
+    answer = await log_in(house, house.admin)
+    house.client.cookies.clear()
+    cookie = cookie_of(answer)
+    header = answer.headers["set-cookie"].lower()
+
+    assert answer.status_code == 201
+    assert "httponly" in header
+    assert "samesite=lax" in header
+    token = answer.json()["csrf_token"]
+    seen = await house.get("/session", headers=cookie)
+    assert (seen.status_code, seen.json()["via"]) == (200, "session")
+    assert seen.json()["csrf_token"] == token
+    out = await house.send(
+        "DELETE", "/session", headers={**cookie, "X-CSRF-Token": token}
+    )
+    assert out.status_code == 204
+    assert (await house.get("/session", headers=cookie)).status_code == 401
+
+
+async def test_the_cookie_is_marked_secure_behind_tls(house: House) -> None:
+    answer = await house.client.post(
+        "https://app.test/api/v3/session",
+        json={"email": house.admin.email, "password": PASSWORD},
+    )
+
+    assert "secure" in answer.headers["set-cookie"].lower()
+    assert answer.headers["strict-transport-security"]
+
+
+async def test_the_database_holds_no_cookie(house: House) -> None:
+    value = (await log_in(house, house.admin)).cookies[COOKIE]
+
+    kept = await house.run("SELECT token_hash FROM login_sessions")
+
+    assert all(value.encode() not in bytes(row[0]) for row in kept)
+
+
+async def test_a_login_begins_a_new_session(house: House) -> None:
+    first = await log_in(house, house.admin)
+    house.client.cookies.clear()
+    fixed = {"Cookie": f"{COOKIE}=chosen-by-an-attacker"}
+
+    chosen = await house.send(
+        "POST", "/session", headers=fixed,
+        json={"email": house.admin.email, "password": PASSWORD},
+    )  # fmt: skip
+    again = await house.send(
+        "POST", "/session", headers=cookie_of(first),
+        json={"email": house.admin.email, "password": PASSWORD},
+    )  # fmt: skip
+    house.client.cookies.clear()
+
+    assert chosen.cookies[COOKIE] != "chosen-by-an-attacker"
+    assert again.cookies[COOKIE] != first.cookies[COOKIE]
+    assert (await house.get("/session", headers=cookie_of(first))).status_code == 401
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {},
+        {"X-CSRF-Token": "wrong"},
+        {"X-CSRF-Token": "wrong", "Origin": "http://app.test"},
+        {"X-CSRF-Token": ""},
+    ],
+    ids=str,
+)
+async def test_a_change_by_cookie_needs_the_pages_token(
+    house: House, headers: dict[str, str]
+) -> None:
+    answer = await log_in(house, house.admin)
+    house.client.cookies.clear()
+    sent = {**cookie_of(answer), **headers}
+
+    refused = [
+        await house.send(method, path, headers=sent, json={})
+        for method, path in (
+            ("POST", "/users"), ("DELETE", "/session"),
+            ("PATCH", f"/users/{house.viewer.id}"),
+        )
+    ]  # fmt: skip
+
+    assert [answer.status_code for answer in refused] == [403, 403, 403]
+
+
+@pytest.mark.parametrize(
+    "kind", ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data"]
+)
+async def test_a_form_of_another_site_changes_nothing(house: House, kind: str) -> None:
+    answer = await log_in(house, house.admin)
+    house.client.cookies.clear()
+    headers = {
+        **cookie_of(answer),
+        "Content-Type": kind,
+        "Origin": "https://evil.example",
+    }
+
+    forged = await house.send(
+        "POST", "/users", headers=headers, content=b'{"email": "evil@example.com"}'
+    )
+
+    assert forged.status_code in {403, 415}
+    assert not await house.scalar(
+        "SELECT count(*) FROM users WHERE email = 'evil@example.com'"
+    )
+
+
+async def test_a_page_of_another_site_reads_nothing_by_cookie(house: House) -> None:
+    answer = await log_in(house, house.admin)
+    house.client.cookies.clear()
+    headers = {**cookie_of(answer), "Sec-Fetch-Site": "cross-site"}
+
+    assert (await house.get("/session", headers=headers)).status_code == 403
+
+
+async def test_another_site_cannot_log_its_visitors_in(house: House) -> None:
+    given = {"email": house.admin.email, "password": PASSWORD}
+    headers = {"Origin": "https://evil.example"}
+
+    answer = await house.send("POST", "/session", headers=headers, json=given)
+
+    assert answer.status_code == 403
+
+
+async def test_a_wrong_password_and_a_wrong_address_get_the_same_answer(
+    house: House,
+) -> None:
+    wrong = await house.send(
+        "POST", "/session", json={"email": house.admin.email, "password": "no" * 8}
+    )
+    nobody = await house.send(
+        "POST", "/session", json={"email": "no@example.com", "password": "no" * 8}
+    )
+
+    assert (wrong.status_code, nobody.status_code) == (401, 401)
+    assert wrong.json()["detail"] == nobody.json()["detail"]
+
+
+async def test_nobodys_password_is_verified_with_the_same_effort() -> None:
+    ours = HASHER.hash("anything").split("$")
+
+    assert NOBODY.split("$")[:4] == ours[:4]
+
+
+@pytest.mark.long
+async def test_a_wrong_address_takes_as_long_as_a_wrong_password(house: House) -> None:
+    taken: dict[str, list[float]] = {house.admin.email: [], "no@example.com": []}
+    for _ in range(40):
+        for email, times in taken.items():
+            house.fresh()
+            started = time.perf_counter()
+            await house.send(
+                "POST", "/session", json={"email": email, "password": "no" * 8}
+            )
+            times.append(time.perf_counter() - started)
+
+    known, unknown = (statistics.median(times) for times in taken.values())
+
+    assert abs(known - unknown) / known < 0.1
+
+
+async def test_passwords_are_not_tried_out(house: House) -> None:
+    person = await a_person(house.engine, house.home, Role.VIEWER)
+    given = {"email": person.email, "password": "guess guess guess"}
+
+    answers = [await house.send("POST", "/session", json=given) for _ in range(15)]
+    right = await log_in(house, person)
+
+    codes = [answer.status_code for answer in answers]
+    assert codes == [401] * 10 + [429] * 5
+    assert int(answers[-1].headers["retry-after"]) >= 1
+    # Not even the right one: otherwise the limit would tell which it is.
+    assert right.status_code == 429
+
+
+async def test_one_address_cannot_try_many_accounts(house: House) -> None:
+    answers = [
+        await house.send(
+            "POST", "/session", json={"email": f"u{n}@example.com", "password": "x"}
+        )
+        for n in range(3)
+    ]
+    house.app.state.gate.failures._buckets["192.0.2.7"].left = 0
+
+    answers.append(
+        await house.send(
+            "POST", "/session", json={"email": "u9@example.com", "password": "x"}
+        )
+    )
+
+    assert [answer.status_code for answer in answers] == [401, 401, 401, 429]
+
+
+async def test_a_new_password_ends_every_session(house: House) -> None:
+    person = await a_person(house.engine, house.home, Role.VIEWER)
+    cookie = cookie_of(await log_in(house, person))
+    house.client.cookies.clear()
+
+    changed = await house.send(
+        "PATCH", f"/users/{person.id}", house.admin,
+        json={"password": "an entirely new password"},
+    )  # fmt: skip
+
+    assert changed.status_code == 200
+    assert (await house.get("/session", headers=cookie)).status_code == 401
+    assert (await log_in(house, person)).status_code == 401
+
+
+async def test_a_disabled_person_is_out_at_once(house: House) -> None:
+    person = await a_person(house.engine, house.home, Role.VIEWER)
+    cookie = cookie_of(await log_in(house, person))
+    house.client.cookies.clear()
+
+    await house.send(
+        "PATCH", f"/users/{person.id}", house.admin, json={"disabled": True}
+    )
+
+    assert (await house.get("/session", headers=cookie)).status_code == 401
+    assert (await house.get("/session", person)).status_code == 401
+    assert (await log_in(house, person)).status_code == 401
+
+
+async def test_a_session_that_nobody_uses_ends(house: House) -> None:
+    cookie = cookie_of(await log_in(house, house.admin))
+    house.client.cookies.clear()
+    await house.run("UPDATE login_sessions SET seen_at = now() - interval '3 days'")
+    house.fresh()
+
+    assert (await house.get("/session", headers=cookie)).status_code == 401
+
+
+@pytest.mark.parametrize(
+    "password", ["short", "aaaaaaaaaaaa", "password1234", "1" * 12]
+)
+async def test_a_weak_password_is_refused(house: House, password: str) -> None:
+    given = {"email": "weak@example.com", "password": password}
+
+    answer = await house.send("POST", "/users", house.admin, json=given)
+
+    assert answer.status_code == 422
+    assert password not in answer.text
