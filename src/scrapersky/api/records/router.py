@@ -9,7 +9,6 @@ from pydantic import Field
 
 from scrapersky.api.gateway.dependency import Database, actor_of, allow
 from scrapersky.api.gateway.identity import Identity, Permission
-from scrapersky.api.problem import Problem
 from scrapersky.api.records.cursor import cursor_key
 from scrapersky.api.records.decide import set_status
 from scrapersky.api.records.detail import etag_of, evidence_of, record_of, related_to
@@ -24,6 +23,7 @@ from scrapersky.api.records.query import (
     Sorted,
     question_of,
 )
+from scrapersky.api.records.refusal import CONFLICT, NOT_FOUND, REFUSALS
 from scrapersky.api.records.resource import Resource
 from scrapersky.api.records.schema import (
     Detail,
@@ -42,15 +42,6 @@ from scrapersky.kit.cursor import read_cursor, write_cursor
 Reader = Annotated[Identity, allow(Permission.READ)]
 Curator = Annotated[Identity, allow(Permission.CURATE)]
 Exporter = Annotated[Identity, allow(Permission.EXPORT)]
-
-REFUSALS: dict[int | str, dict[str, Any]] = {
-    401: {"model": Problem, "description": "Nobody we know"},
-    403: {"model": Problem, "description": "Not allowed"},
-    422: {"model": Problem, "description": "It does not fit"},
-}
-NOT_FOUND: dict[int | str, dict[str, Any]] = {
-    404: {"model": Problem, "description": "There is no such record"}
-}
 
 
 class FacetsAsked(Narrowed):
@@ -201,10 +192,7 @@ def add_deciding(router: APIRouter, resource: Resource) -> None:
         f"{resource.path}/status",
         operation_id=f"set_{resource.noun}_status",
         summary=f"Set the status of {many.replace('_', ' ')}",
-        responses={
-            **REFUSALS,
-            409: {"model": Problem, "description": "Only a stage sets this status"},
-        },
+        responses=REFUSALS | CONFLICT,
     )
     async def decide_records(
         request: Request, who: Curator, database: Database, asked: StatusIn

@@ -1,19 +1,20 @@
 """Submit lines together: each is accepted, known already, or refused with a reason."""
 
-from collections.abc import Iterable, Sequence
+import asyncio
+from collections.abc import AsyncIterator, Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import insert, select
+from sqlalchemy import func, insert, select
 from sqlalchemy.dialects.postgresql import insert as upsert
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 from scrapersky import engine as queue_engine
 from scrapersky.curation.batch.kind import BatchKind, kind_named
 from scrapersky.curation.decision import Actor
-from scrapersky.errors import InvalidUrl
+from scrapersky.errors import InvalidUrl, UnknownBatch
 from scrapersky.extraction.host_kind import site_name
 from scrapersky.kit.urls import canonical_url, parse_url
 from scrapersky.models import BatchItem, BatchJob, Domain, Page, SitemapFile
@@ -27,6 +28,13 @@ from scrapersky.privacy.shield import REMOVED, Shield, shield
 
 CHUNK = 1_000
 REFUSALS_SHOWN = 100
+SHOWN_OF_BAD = 200
+PORTS = (80, 443, 8080, 8443)
+INNER_NAMES = (
+    ".local", ".localhost", ".localdomain", ".internal", ".intranet", ".lan", ".home",
+    ".corp", ".private", ".home.arpa", ".svc", ".onion",
+)  # fmt: skip
+"""Endings of names that mean something only inside a network."""
 SUPPRESSED = "it is on your suppression list"
 
 
@@ -42,6 +50,15 @@ class Submitted:
     """Line number, what stood there, why it was refused; the first hundred."""
 
 
+@dataclass(frozen=True, slots=True)
+class Written:
+    """One line as it was written, or why it could not even be read."""
+
+    number: int
+    text: str
+    problem: str | None = None
+
+
 async def submit(
     engine: AsyncEngine,
     actor: Actor,
@@ -51,7 +68,58 @@ async def submit(
     name: str | None = None,
 ) -> Submitted:
     """Submit lines together; a bad or known one is reported and never fails the rest."""
+
+    async def chunks() -> AsyncIterator[Sequence[Written]]:
+        numbered = iter(enumerate(lines, start=1))
+        while chunk := [Written(*each) for each in islice(numbered, CHUNK)]:
+            yield chunk
+
+    return await submit_chunks(engine, actor, kind, chunks(), name=name)
+
+
+async def submit_chunks(
+    engine: AsyncEngine,
+    actor: Actor,
+    kind: str,
+    chunks: AsyncIterator[Sequence[Written]],
+    *,
+    name: str | None = None,
+    batch_id: UUID | None = None,
+) -> Submitted:
+    """Submit lines as they come; each chunk is stored whole or not at all.
+
+    A batch that was cut off goes on where it stopped: give its id and the same lines.
+    """
     chosen = kind_named(kind)
+    stored_up_to = 0
+    # What cannot be read at all is refused before there is a batch of it.
+    chunk = await anext(chunks, None)
+    if batch_id is None:
+        batch_id = await open_batch(engine, actor, kind, name)
+    else:
+        stored_up_to = await last_position(engine, actor, kind, batch_id)
+    submitted = Submitted(batch_id)
+    while chunk is not None:
+        new = [line for line in chunk if line.number > stored_up_to]
+        # Reading URLs is work for the processor: others want the event loop.
+        read = await asyncio.to_thread(understood, new)
+        async with engine.begin() as connection:
+            await store_chunk(connection, actor, chosen, submitted, read)
+        chunk = await anext(chunks, None)
+    if submitted.accepted:
+        await queue_engine.wake(engine, chosen.stage)
+    return submitted
+
+
+def understood(lines: Sequence[Written]) -> "list[Line]":
+    """Understand some lines."""
+    return [Line.of(line) for line in lines]
+
+
+async def open_batch(
+    engine: AsyncEngine, actor: Actor, kind: str, name: str | None
+) -> UUID:
+    """Make an empty batch."""
     async with engine.begin() as connection:
         result = await connection.execute(
             insert(BatchJob)
@@ -63,15 +131,24 @@ async def submit(
             )
             .returning(BatchJob.id)
         )
-        submitted = Submitted(UUID(str(result.scalar_one())))
-    numbered = iter(enumerate(lines, start=1))
-    while chunk := list(islice(numbered, CHUNK)):
-        read = [Line.read(number, written) for number, written in chunk]
-        async with engine.begin() as connection:
-            await store_chunk(connection, actor, chosen, submitted, read)
-    if submitted.accepted:
-        await queue_engine.wake(engine, chosen.stage)
-    return submitted
+        return UUID(str(result.scalar_one()))
+
+
+async def last_position(
+    engine: AsyncEngine, actor: Actor, kind: str, batch_id: UUID
+) -> int:
+    """Return the last line a batch has stored; raise UnknownBatch if it is no such."""
+    batch = select(BatchJob.id).where(
+        BatchJob.id == batch_id,
+        BatchJob.tenant_id == actor.tenant_id,
+        BatchJob.kind == kind,
+        BatchJob.cancelled_at.is_(None),
+    )
+    last = select(func.max(BatchItem.position)).where(BatchItem.batch_id == batch_id)
+    async with engine.connect() as connection:
+        if await connection.scalar(batch) is None:
+            raise UnknownBatch("There is no such batch to go on with.")
+        return int(await connection.scalar(last) or 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +162,13 @@ class Line:
     problem: str | None = None
 
     @classmethod
+    def of(cls, line: Written) -> "Line":
+        """Understand a line, unless it could not be read."""
+        if line.problem is not None:
+            return cls(line.number, line.text[:SHOWN_OF_BAD], problem=line.problem)
+        return cls.read(line.number, line.text)
+
+    @classmethod
     def read(cls, number: int, written: str) -> "Line":
         """Understand a line: a domain or a URL, with or without its scheme."""
         shown = written.strip().replace("\x00", "")[:2_048]
@@ -93,13 +177,28 @@ class Line:
             name = site_name(str(url))
         except InvalidUrl as error:
             return cls(number, shown, problem=error.why)
-        if "." not in url.host:
-            return cls(number, shown, problem="not a domain")
+        if not is_public_name(url.host):
+            return cls(number, shown, problem="not a domain on the public internet")
+        if url.port not in PORTS:
+            return cls(
+                number, shown, problem=f"port {url.port} is not one of the web's"
+            )
         if name is None:
             return cls(
                 number, shown, problem=f"{url.host} is not a site of one business"
             )
         return cls(number, shown, canonical_url(str(url)), name)
+
+
+def is_public_name(host: str) -> bool:
+    """Say whether a host is a name that may be public: no address, no inner name.
+
+    What the name resolves to is checked when it is fetched; here nothing is asked, so
+    the answer tells nothing about anyone's network.
+    """
+    if ":" in host or "." not in host or host.rpartition(".")[2].isdecimal():
+        return False
+    return not f".{host}".endswith(INNER_NAMES)
 
 
 async def store_chunk(

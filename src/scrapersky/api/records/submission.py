@@ -1,0 +1,106 @@
+"""Submit records directly: a few in JSON, or a file of any size as it arrives."""
+
+from typing import Annotated, Final
+from uuid import UUID
+
+from fastapi import APIRouter, Query, Request
+from pydantic import Field
+
+from scrapersky.api.gateway.body import large_body
+from scrapersky.api.gateway.dependency import Database, actor_of, allow
+from scrapersky.api.gateway.identity import Identity, Permission
+from scrapersky.api.problem import Problem
+from scrapersky.api.records.lines import read_lines
+from scrapersky.api.records.refusal import REFUSALS
+from scrapersky.api.records.resource import Resource
+from scrapersky.api.records.schema import Refusal, Strict, SubmitIn, SubmittedOut
+from scrapersky.curation.batch.submission import Submitted, submit, submit_chunks
+
+LARGEST_FILE: Final = 2 * 1024**3
+FILE: Final = {
+    "requestBody": {
+        "required": True,
+        "description": "CSV whose first row names the column, or one address a line.",
+        "content": {
+            media: {"schema": {"type": "string"}, "example": "domain\nexample.com\n"}
+            for media in ("text/csv", "text/plain")
+        },
+    }
+}
+
+Curator = Annotated[Identity, allow(Permission.CURATE)]
+
+
+class ImportAsked(Strict):
+    """How a file is taken in."""
+
+    name: str | None = Field(None, max_length=200, description="What to call it.")
+    batch: UUID | None = Field(
+        None,
+        description="Go on with an import that was cut off: its batch, the same file.",
+    )
+
+
+def add_submitting(router: APIRouter, resource: Resource, kind: str) -> None:
+    """Add direct submission and the import of a file."""
+    many = resource.name.replace("_", " ")
+
+    @router.post(
+        resource.path,
+        operation_id=f"submit_{resource.name}",
+        summary=f"Submit {many}",
+        responses=REFUSALS,
+    )
+    async def submit_records(
+        request: Request, who: Curator, database: Database, asked: SubmitIn
+    ) -> SubmittedOut:
+        """Submit addresses together; a bad or known one never fails the rest."""
+        actor = actor_of(who, request)
+        return told(await submit(database, actor, kind, asked.items, name=asked.name))
+
+    @router.post(
+        f"{resource.path}/import",
+        operation_id=f"import_{resource.name}",
+        summary=f"Import {many} from a file",
+        dependencies=[large_body(LARGEST_FILE)],
+        openapi_extra=FILE,
+        responses={
+            **REFUSALS,
+            404: {"model": Problem, "description": "There is no such batch"},
+            413: {"model": Problem, "description": "The file is too large"},
+        },
+    )
+    async def import_records(
+        request: Request,
+        who: Curator,
+        database: Database,
+        asked: Annotated[ImportAsked, Query()],
+    ) -> SubmittedOut:
+        """Import a file of any size; every thousand lines are stored together.
+
+        If it is cut off, send the same file again with `batch` and it goes on.
+        """
+        lines = read_lines(request.stream(), kind)
+        done = await submit_chunks(
+            database,
+            actor_of(who, request),
+            kind,
+            lines,
+            name=asked.name,
+            batch_id=asked.batch,
+        )
+        return told(done)
+
+
+def told(done: Submitted) -> SubmittedOut:
+    """Tell what a submission came to."""
+    return SubmittedOut(
+        batch_id=done.batch_id,
+        accepted=done.accepted,
+        duplicates=done.duplicates,
+        refused_count=done.refused,
+        refused=[
+            Refusal(line=line, value=value, reason=reason)
+            for line, value, reason in done.refusals
+        ],
+    )

@@ -1,0 +1,216 @@
+"""Submissions and imports: every line has an answer, whatever wrote the file."""
+
+import codecs
+import csv
+import io
+from collections.abc import AsyncIterator, Iterator
+from typing import Any
+
+import pytest
+
+from scrapersky.api.records.lines import LONGEST_ROW, read_lines
+from scrapersky.curation.batch.submission import Written
+from tests.api.records.rig import Desk
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+
+async def lines_of(data: bytes, kind: str = "domains", step: int = 7) -> list[Written]:
+    async def stream() -> AsyncIterator[bytes]:
+        for start in range(0, len(data), step):
+            yield data[start : start + step]
+
+    return [line async for chunk in read_lines(stream(), kind) for line in chunk]
+
+
+TEXT = "domain\nädä.de\n\nb.de\n"
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        TEXT.encode(),
+        codecs.BOM_UTF8 + TEXT.encode(),
+        TEXT.encode("utf-16"),
+        codecs.BOM_UTF16_BE + TEXT.encode("utf-16-be"),
+        TEXT.encode("utf-16-le"),
+        TEXT.encode("utf-32"),
+        TEXT.encode("cp1252"),
+        TEXT.replace("\n", "\r\n").encode(),
+        TEXT.replace("\n", "\r").encode(),
+        TEXT.replace("b.de", "b\x00.de").encode(),
+        b"sep=;\nname;domain\nx;\xc3\xa4d\xc3\xa4.de\n;\ny;b.de",
+        b'name\tURL\tdomain\n"a\tb"\thttp://u\t\xc3\xa4d\xc3\xa4.de\n\n"c\n"\t\t" b.de"',
+    ],
+    ids=range(12),
+)
+@pytest.mark.parametrize("step", [1, 3, 100_000])
+async def test_a_list_is_read_whatever_program_wrote_it(data: bytes, step: int) -> None:
+    lines = await lines_of(data, step=step)
+
+    assert [line.text for line in lines] == ["ädä.de", "b.de"]
+    assert [line.problem for line in lines] == [None, None]
+
+
+async def test_lines_keep_their_numbers() -> None:
+    data = b'a.de\n\n"b.de"\n"open\nc.de\nd.de\n'
+
+    lines = await lines_of(data)
+
+    assert [(line.number, line.text, line.problem) for line in lines] == [
+        (1, "a.de", None),
+        (3, "b.de", None),
+        (4, '"open', "a quote is opened and never closed"),
+        (5, "c.de", None),
+        (6, "d.de", None),
+    ]
+
+
+async def test_a_url_with_commas_in_a_plain_list_stays_whole() -> None:
+    lines = await lines_of(b"https://a.de/x\nhttps://a.de/y,z;1\n", "pages")
+
+    assert [line.text for line in lines] == ["https://a.de/x", "https://a.de/y,z;1"]
+
+
+async def test_a_row_without_end_is_refused_and_the_next_is_read() -> None:
+    endless = b"x" * (LONGEST_ROW * 3)
+
+    lines = await lines_of(b"a.de\n" + endless + b"\nb.de\n", step=4_000)
+
+    assert [line.text[:5] for line in lines] == ["a.de", "xxxxx", "b.de"]
+    assert lines[1].problem == "the row is longer than 65,536 letters"
+
+
+async def test_a_row_of_many_columns_is_one_row() -> None:
+    data = b"name,domain\n" + b"," * 60_000 + b"\nx,b.de\n" + b"," * 500_000 + b"\n"
+
+    lines = await lines_of(data, step=10_000)
+
+    assert [(line.number, line.problem) for line in lines] == [
+        (3, None),
+        (4, "the row is longer than 65,536 letters"),
+    ]
+
+
+async def submitted(desk: Desk, path: str, data: bytes, **more: Any) -> Any:
+    return await desk.send("POST", f"{path}/import", content=data, **more)
+
+
+async def test_every_line_of_an_import_has_an_answer(desk: Desk) -> None:
+    await desk.add_domain("known.de")
+    data = b"name,domain\nA,a.de\nB,KNOWN.de\nC,a.de\nD,not one\nE,127.0.0.1\n"
+
+    done = await submitted(desk, "/domains", data, params={"name": "leads.csv"})
+
+    assert (done["accepted"], done["duplicates"], done["refused_count"]) == (1, 2, 2)
+    assert [(each["line"], each["value"]) for each in done["refused"]] == [
+        (5, "not one"),
+        (6, "127.0.0.1"),
+    ]
+    rows = await desk.run("SELECT domain FROM domains ORDER BY domain")
+    assert [row.domain for row in rows] == ["a.de", "known.de"]
+
+
+INTERNAL = [
+    "127.0.0.1", "localhost", "http://[::1]/", "2130706433", "0x7f.1", "0177.0.0.1",
+    "169.254.169.254", "metadata.google.internal", "10.0.0.1:80", "printer.local",
+    "db.svc.cluster.local", "http://[::ffff:127.0.0.1]/", "http://[64:ff9b::a9fe:a9fe]",
+    "router.home.arpa", "file:///etc/passwd", "gopher://a.de", "javascript:alert(1)",
+    "http://a.de:22/", "http://a.de:5432/", "①②⑦.⓪.⓪.①", "http://[fe80::1%25eth0]/",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("path", ["/domains", "/sitemap-files", "/pages"])
+async def test_nobody_sends_us_inside_a_network(desk: Desk, path: str) -> None:
+    done = await desk.post(path, {"items": INTERNAL})
+
+    assert (done["accepted"], done["refused_count"]) == (0, len(INTERNAL))
+    assert len({each["reason"] for each in done["refused"][:10]}) == 1
+
+
+async def test_ten_thousand_internal_hosts_are_each_refused(desk: Desk) -> None:
+    data = "".join(f"10.{n // 256}.{n % 256}.1\n" for n in range(10_000)).encode()
+
+    done = await submitted(desk, "/domains", data)
+
+    assert (done["accepted"], done["refused_count"]) == (0, 10_000)
+    assert len(done["refused"]) == 100
+    assert {each["reason"] for each in done["refused"]} == {
+        "not a domain on the public internet"
+    }
+
+
+@pytest.mark.parametrize(
+    "data",
+    [b"PK\x03\x04" + b"\0" * 5000, b"\xd0\xcf\x11\xe0xx", b"\x1f\x8b\x08", b"%PDF-1.4"],
+    ids=["xlsx", "xls", "gzip", "pdf"],
+)
+async def test_a_renamed_workbook_is_refused_in_words(desk: Desk, data: bytes) -> None:
+    problem = await submitted(desk, "/domains", data, status=422)
+
+    assert problem["detail"].endswith("not a list.")
+    assert "CSV" in problem["hint"]
+    assert await desk.scalar("SELECT count(*) FROM batch_jobs") == 0
+
+
+async def test_an_import_that_was_cut_off_goes_on(desk: Desk) -> None:
+    lines = [f"site{n}.de" for n in range(3_500)]
+
+    async def cut() -> AsyncIterator[bytes]:
+        yield "\n".join(lines[:2_200]).encode()
+        raise ConnectionResetError
+
+    await desk.send("POST", "/domains/import", content=cut(), status=503)
+    (batch,) = await desk.run("SELECT id FROM batch_jobs")
+    kept = await desk.scalar("SELECT count(*) FROM batch_items")
+    done = await submitted(
+        desk, "/domains", "\n".join(lines).encode(), params={"batch": str(batch.id)}
+    )
+
+    assert kept == 2_000
+    assert (done["accepted"], done["duplicates"]) == (1_500, 0)
+    assert (
+        await desk.scalar("SELECT count(DISTINCT position) FROM batch_items") == 3_500
+    )
+
+
+async def test_an_import_goes_on_in_no_batch_of_others(desk: Desk) -> None:
+    theirs = await desk.scalar(
+        "INSERT INTO batch_jobs (tenant_id, kind) VALUES (:t, 'domains') RETURNING id",
+        t=desk.other,
+    )
+
+    await submitted(
+        desk, "/domains", b"a.de", params={"batch": str(theirs)}, status=404
+    )
+
+    assert await desk.scalar("SELECT count(*) FROM domains") == 0
+
+
+async def test_a_million_blank_lines_cost_nothing(desk: Desk) -> None:
+    done = await submitted(desk, "/domains", b"a.de\n" + b"\r\n" * 1_000_000 + b"b.de")
+
+    assert (done["accepted"], done["refused_count"]) == (2, 0)
+
+
+def hostile_cells() -> Iterator[str]:
+    for start in ("=", "+", "-", "@", "\t=", " =", "'=", '"=', "\ufeff=", "\uff1d"):
+        yield f"{start}cmd|' /C calc'!A0"
+    yield from ("'plain", "+49 30 1234567", "a,b;c", 'say "hi"', "two\nlines")
+
+
+async def test_an_export_is_imported_again_without_a_loss(desk: Desk) -> None:
+    for number, title in enumerate(hostile_cells()):
+        await desk.add_domain(f"site{number}.de", title=title)
+
+    answer = await desk.client.get("/api/v3/domains/export", params={"sort": "domain"})
+    again = await submitted(desk, "/domains", answer.content)
+
+    count = len([*hostile_cells()])
+    assert (again["accepted"], again["duplicates"], again["refused_count"]) == (
+        0,
+        count,
+        0,
+    )
+    rows = csv.DictReader(io.StringIO(answer.content.decode("utf-8-sig")))
+    assert all(row["title"][:1] not in "=-@\t" for row in rows)
