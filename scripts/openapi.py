@@ -2,11 +2,13 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 from scrapersky.api.app import create_app
 from scrapersky.db.connection import parse_target
 from scrapersky.settings import Settings
 
+PROSE = {"title", "examples", "example", "summary"}
 PLACE = Path(__file__).parents[1] / "frontend" / "openapi.json"
 
 
@@ -16,7 +18,21 @@ def description() -> str:
     document = app.openapi()
     # The version of the package is no part of the API's shape.
     document["info"]["version"] = "3"
-    return json.dumps(document, indent=1, sort_keys=True, ensure_ascii=False) + "\n"
+    shape = without_prose(document)
+    return json.dumps(shape, indent=1, sort_keys=True, ensure_ascii=False) + "\n"
+
+
+def without_prose(value: Any, *, names: bool = False) -> Any:  # noqa: ANN401 - any JSON
+    """Leave out titles and examples, which no type is made from."""
+    if isinstance(value, list):
+        return [without_prose(item) for item in value]
+    if not isinstance(value, dict):
+        return value
+    return {
+        key: without_prose(item, names=key == "properties" and not names)
+        for key, item in value.items()
+        if names or key not in PROSE
+    }
 
 
 def main() -> None:

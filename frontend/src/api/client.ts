@@ -151,8 +151,10 @@ type Answer<O> = O extends { responses: infer R }
         ? Json<A>
         : undefined
   : never;
-type Body<O> = O extends { requestBody: { content: { "application/json": infer B } } }
-  ? B
+type Body<O> = O extends { requestBody?: infer R }
+  ? NonNullable<R> extends { content: { "application/json": infer B } }
+    ? B
+    : undefined
   : undefined;
 type Params<O> = O extends { parameters: { path: infer P extends Record<string, unknown> } }
   ? P

@@ -1,58 +1,11 @@
 /** What the pipeline's state looks like, and how a screen asks for it. */
 import { useQueries, useQuery, useQueryClient } from "@tanstack/react-query";
-import { call } from "./client";
+import { call, read } from "./client";
 import { useLive } from "./events";
 import { KIND_NAMES, KINDS, type KindName } from "./kinds";
+import type { Stage } from "./types";
 
-export interface Stage {
-  stage: string;
-  title: string;
-  kind: string;
-  queued: number;
-  working: number;
-  waiting_retry: number;
-  held: number;
-  done: number;
-  failed: number;
-  oldest_seconds?: number | null;
-  rate_per_minute: number;
-  eta_seconds?: number | null;
-  errors_last_hour: number;
-  paused?: string | null;
-  next: string[];
-}
-
-export interface Throughput {
-  stage: string;
-  title: string;
-  minutes: { at: string; done: number; failed: number }[];
-}
-
-export interface Trouble {
-  stage: string;
-  title: string;
-  cause: string;
-  count: number;
-  items: number;
-  final: number;
-  example?: string | null;
-  first_at: string;
-  last_at: string;
-}
-
-export interface Job {
-  id: string;
-  name: string;
-  trigger: string;
-  next_run_at?: string | null;
-  running: number;
-  last_outcome?: string | null;
-  last_run_at?: string | null;
-  last_items?: number | null;
-  last_seconds?: number | null;
-  last_error?: string | null;
-  problem?: string | null;
-}
+export type { Job, Stage, Throughput, Trouble } from "./types";
 
 export const STAGES = ["stages"] as const;
 
@@ -62,7 +15,7 @@ export function useStages() {
   useLive<Stage[]>("stages", (stages) => queries.setQueryData(STAGES, stages));
   return useQuery({
     queryKey: STAGES,
-    queryFn: () => call<Stage[]>("GET", "/stages"),
+    queryFn: () => read("/stages"),
     staleTime: 30_000,
   });
 }
@@ -70,7 +23,7 @@ export function useStages() {
 export function useThroughput(minutes: number) {
   return useQuery({
     queryKey: ["throughput", minutes],
-    queryFn: () => call<Throughput[]>("GET", "/stages/throughput", { query: { minutes } }),
+    queryFn: () => read("/stages/throughput", { query: { minutes } }),
     refetchInterval: 15_000,
   });
 }
@@ -78,7 +31,7 @@ export function useThroughput(minutes: number) {
 export function useTroubles() {
   return useQuery({
     queryKey: ["troubles"],
-    queryFn: () => call<Trouble[]>("GET", "/stages/errors", { query: { limit: 12 } }),
+    queryFn: () => read("/stages/errors", { query: { limit: 12 } }),
     refetchInterval: 15_000,
   });
 }
@@ -86,7 +39,7 @@ export function useTroubles() {
 export function useJobs() {
   return useQuery({
     queryKey: ["jobs"],
-    queryFn: () => call<Job[]>("GET", "/scheduler/jobs"),
+    queryFn: () => read("/scheduler/jobs"),
     refetchInterval: 10_000,
   });
 }

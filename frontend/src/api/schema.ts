@@ -4,7 +4,555 @@
  */
 
 export interface paths {
-    "/api/v3/stages": {
+    "/api/v3/actions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description List the decisions, the latest first. */
+        get: operations["list_actions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v3/actions/{action_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description Tell how far a decision is, or what it came to. */
+        get: operations["read_action"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v3/actions/{action_id}/undo": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** @description Give every record back the status it had, unless it has moved on since. */
+        post: operations["undo_action"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v3/api-keys": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description List the tenant's keys, the newest first; their secrets are not kept. */
+        get: operations["list_api_keys"];
+        put?: never;
+        /** @description Make a key; the answer is the only time its secret is shown. */
+        post: operations["create_api_key"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v3/api-keys/{key_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** @description Revoke a key, at once in this process, within seconds in others. */
+        delete: operations["revoke_api_key"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v3/audit": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description List the actions of your tenant, the latest first. */
+        get: operations["list_audit"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v3/batches": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description List the batches, the latest first. */
+        get: operations["list_batches"];
+        put?: never;
+        /** @description Submit lines together; a bad or known one is reported and fails nothing else. */
+        post: operations["create_batch"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v3/batches/{batch_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description Tell how far a batch is, with its items in the order of their lines. */
+        get: operations["read_batch"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v3/batches/{batch_id}/{command}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** @description Pause or resume what has not begun, cancel it, or try what failed again. */
+        post: operations["control_batch"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v3/contacts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description List records: filtered, sorted, page by page, with how many there are. */
+        get: operations["list_contacts"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v3/contacts/export": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description Export what the list shows as a file, as long as it may be. */
+        get: operations["export_contacts"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v3/contacts/facets": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description Count the most frequent values of fields that have few. */
+        get: operations["count_contact_values"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v3/contacts/fields": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description Tell what lists can be filtered and sorted by. */
+        get: operations["list_contact_fields"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v3/contacts/status": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * @description Set the status of records by ids, or of all that a filter means.
+         *
+         *     The trigger status queues the stage. `dry_run` only counts. The action can be
+         *     undone with `POST /api/v3/actions/{action_id}/undo`.
+         */
+        post: operations["set_contact_status"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v3/contacts/{record_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description Read a record with its evidence and what belongs to it. */
+        get: operations["read_contact"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v3/contacts/{record_id}/history": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description Tell every decision, edit and attempt, the latest first. */
+        get: operations["read_contact_history"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v3/dead-letters": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description List what failed for good, the latest first. */
+        get: operations["list_dead_letters"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v3/dead-letters/groups": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description Group what failed for good by its cause, the most frequent first. */
+        get: operations["group_dead_letters"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v3/dead-letters/{command}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * @description Queue dead letters again with all their attempts, or forget them.
+         *
+         *     A record whose letter is forgotten keeps its failed status. `dry_run` counts only.
+         */
+        post: operations["change_dead_letters"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v3/dead-letters/{letter_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description Tell the whole story of one dead letter. */
+        get: operations["read_dead_letter"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v3/dev-tools/process-pending-domains": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** @description Gather the metadata of pending domains now; in development, for operators. */
+        post: operations["process_pending_domains"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v3/dev-tools/scheduler_status": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description Tell how the scheduler of this process stands; in development, for operators. */
+        get: operations["scheduler_status"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v3/dev-tools/trigger/{job_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** @description Run a job now, beside its schedule; in development, for operators. */
+        post: operations["trigger_job"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v3/domains": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description List records: filtered, sorted, page by page, with how many there are. */
+        get: operations["list_domains"];
+        put?: never;
+        /** @description Submit addresses together; a bad or known one never fails the rest. */
+        post: operations["submit_domains"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v3/domains/export": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description Export what the list shows as a file, as long as it may be. */
+        get: operations["export_domains"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v3/domains/facets": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description Count the most frequent values of fields that have few. */
+        get: operations["count_domain_values"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v3/domains/fields": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description Tell what lists can be filtered and sorted by. */
+        get: operations["list_domain_fields"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v3/domains/import": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * @description Import a file of any size; every thousand lines are stored together.
+         *
+         *     If it is cut off, send the same file again with `batch` and it goes on.
+         */
+        post: operations["import_domains"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v3/domains/status": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * @description Set the status of records by ids, or of all that a filter means.
+         *
+         *     The trigger status queues the stage. `dry_run` only counts. The action can be
+         *     undone with `POST /api/v3/actions/{action_id}/undo`.
+         */
+        post: operations["set_domain_status"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v3/domains/{record_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description Read a record with its evidence and what belongs to it. */
+        get: operations["read_domain"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v3/domains/{record_id}/history": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description Tell every decision, edit and attempt, the latest first. */
+        get: operations["read_domain_history"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v3/events": {
         parameters: {
             query?: never;
             header?: never;
@@ -12,9 +560,765 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List Stages
-         * @description Count the records of every stage, in the order of the pipeline.
+         * @description Tell of what changes, as it changes: `stages`, `records`, `batch`, `action`.
+         *
+         *     After a lost connection send `Last-Event-ID`; what was missed follows, or `reset`
+         *     if that is too much: then fetch anew what you show. Ends when the identity that
+         *     opened it is no longer good.
          */
+        get: operations["listen"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v3/local-businesses": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description List records: filtered, sorted, page by page, with how many there are. */
+        get: operations["list_businesses"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v3/local-businesses/export": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description Export what the list shows as a file, as long as it may be. */
+        get: operations["export_businesses"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v3/local-businesses/facets": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description Count the most frequent values of fields that have few. */
+        get: operations["count_business_values"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v3/local-businesses/fields": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description Tell what lists can be filtered and sorted by. */
+        get: operations["list_business_fields"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v3/local-businesses/status": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * @description Set the status of records by ids, or of all that a filter means.
+         *
+         *     The trigger status queues the stage. `dry_run` only counts. The action can be
+         *     undone with `POST /api/v3/actions/{action_id}/undo`.
+         */
+        post: operations["set_business_status"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v3/local-businesses/{record_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description Read a record with its evidence and what belongs to it. */
+        get: operations["read_business"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v3/local-businesses/{record_id}/history": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description Tell every decision, edit and attempt, the latest first. */
+        get: operations["read_business_history"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v3/pages": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description List records: filtered, sorted, page by page, with how many there are. */
+        get: operations["list_pages"];
+        put?: never;
+        /** @description Submit addresses together; a bad or known one never fails the rest. */
+        post: operations["submit_pages"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v3/pages/export": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description Export what the list shows as a file, as long as it may be. */
+        get: operations["export_pages"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v3/pages/facets": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description Count the most frequent values of fields that have few. */
+        get: operations["count_page_values"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v3/pages/fields": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description Tell what lists can be filtered and sorted by. */
+        get: operations["list_page_fields"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v3/pages/import": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * @description Import a file of any size; every thousand lines are stored together.
+         *
+         *     If it is cut off, send the same file again with `batch` and it goes on.
+         */
+        post: operations["import_pages"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v3/pages/status": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * @description Set the status of records by ids, or of all that a filter means.
+         *
+         *     The trigger status queues the stage. `dry_run` only counts. The action can be
+         *     undone with `POST /api/v3/actions/{action_id}/undo`.
+         */
+        post: operations["set_page_status"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v3/pages/{record_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description Read a record with its evidence and what belongs to it. */
+        get: operations["read_page"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v3/pages/{record_id}/history": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description Tell every decision, edit and attempt, the latest first. */
+        get: operations["read_page_history"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v3/people/erase": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * @description Erase a person from every table of your tenant, and keep them from coming back.
+         *
+         *     Done again, it finishes what was interrupted.
+         */
+        post: operations["erase_person"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v3/people/export": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** @description Gather every record of your tenant in which the person is written. */
+        post: operations["export_person"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v3/places/staging": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description List records: filtered, sorted, page by page, with how many there are. */
+        get: operations["list_places"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v3/places/staging/export": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description Export what the list shows as a file, as long as it may be. */
+        get: operations["export_places"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v3/places/staging/facets": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description Count the most frequent values of fields that have few. */
+        get: operations["count_place_values"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v3/places/staging/fields": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description Tell what lists can be filtered and sorted by. */
+        get: operations["list_place_fields"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v3/places/staging/status": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * @description Set the status of records by ids, or of all that a filter means.
+         *
+         *     The trigger status queues the stage. `dry_run` only counts. The action can be
+         *     undone with `POST /api/v3/actions/{action_id}/undo`.
+         */
+        post: operations["set_place_status"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v3/places/staging/{record_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description Read a record with its evidence and what belongs to it. */
+        get: operations["read_place"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v3/places/staging/{record_id}/history": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description Tell every decision, edit and attempt, the latest first. */
+        get: operations["read_place_history"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v3/retention": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description Tell how long each kind of data is kept, and how yours stands. */
+        get: operations["read_retention"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v3/rules": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description List the rules, the oldest first: in this order they decide. */
+        get: operations["list_rules"];
+        put?: never;
+        /** @description Make a rule; it decides about records as they are made from now on. */
+        post: operations["create_rule"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v3/rules/preview": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** @description Tell what a rule would decide about the records nobody has decided about. */
+        post: operations["preview_rule"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v3/rules/{rule_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description Read one rule. */
+        get: operations["read_rule"];
+        put?: never;
+        post?: never;
+        /** @description Remove a rule; what it decided stays decided, and can still be undone. */
+        delete: operations["delete_rule"];
+        options?: never;
+        head?: never;
+        /** @description Change a rule, or switch it on or off; what it decided stays decided. */
+        patch: operations["change_rule"];
+        trace?: never;
+    };
+    "/api/v3/rules/{rule_id}/actions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description List what a rule decided, the latest first; each can be undone. */
+        get: operations["list_rule_actions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v3/rules/{rule_id}/run": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** @description Let a rule decide now about what waits; 202 if that takes a while. */
+        post: operations["run_rule"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v3/scheduler/jobs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description Tell of every job: when it runs next, and how it went last. */
+        get: operations["list_jobs"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v3/scheduler/runs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description List the runs of every process, the latest first. */
+        get: operations["list_runs"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v3/session": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description Tell who is asking, and what they may do. */
+        get: operations["get_session"];
+        put?: never;
+        /** @description Log in with e-mail address and password; the answer sets a cookie. */
+        post: operations["log_in"];
+        /** @description End the session, or revoke the access token that asks. */
+        delete: operations["log_out"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v3/sitemap-files": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description List records: filtered, sorted, page by page, with how many there are. */
+        get: operations["list_sitemap_files"];
+        put?: never;
+        /** @description Submit addresses together; a bad or known one never fails the rest. */
+        post: operations["submit_sitemap_files"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v3/sitemap-files/export": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description Export what the list shows as a file, as long as it may be. */
+        get: operations["export_sitemap_files"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v3/sitemap-files/facets": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description Count the most frequent values of fields that have few. */
+        get: operations["count_sitemap_file_values"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v3/sitemap-files/fields": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description Tell what lists can be filtered and sorted by. */
+        get: operations["list_sitemap_file_fields"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v3/sitemap-files/import": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * @description Import a file of any size; every thousand lines are stored together.
+         *
+         *     If it is cut off, send the same file again with `batch` and it goes on.
+         */
+        post: operations["import_sitemap_files"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v3/sitemap-files/status": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * @description Set the status of records by ids, or of all that a filter means.
+         *
+         *     The trigger status queues the stage. `dry_run` only counts. The action can be
+         *     undone with `POST /api/v3/actions/{action_id}/undo`.
+         */
+        post: operations["set_sitemap_file_status"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v3/sitemap-files/{record_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description Read a record with its evidence and what belongs to it. */
+        get: operations["read_sitemap_file"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v3/sitemap-files/{record_id}/history": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description Tell every decision, edit and attempt, the latest first. */
+        get: operations["read_sitemap_file_history"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v3/stages": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description Tell how every stage stands, in the order of the pipeline. */
         get: operations["list_stages"];
         put?: never;
         post?: never;
@@ -24,6 +1328,207 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v3/stages/errors": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description Tell what failed in the last hour, in words, grouped by cause. */
+        get: operations["stage_errors"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v3/stages/throughput": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description Tell what each stage settled in each of the last minutes. */
+        get: operations["stage_throughput"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v3/stages/{stage}/{command}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * @description Stop a stage from claiming, in every worker at once, or let it claim again.
+         *
+         *     What is in hand is finished. A stage works for every tenant, so this is for
+         *     operators only.
+         */
+        post: operations["control_stage"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v3/suppressions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description List the entries, the latest first; the values themselves are kept nowhere. */
+        get: operations["list_suppressions"];
+        put?: never;
+        /**
+         * @description Put values on the list and remove the contacts that have them, at once.
+         *
+         *     From then on no stage, import or edit stores them, and no export hands them out.
+         */
+        post: operations["create_suppressions"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v3/suppressions/check": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** @description Ask about values: each by its own entry, or by that of its domain. */
+        post: operations["check_suppressions"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v3/suppressions/import": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** @description Take a text or CSV file, one value a line in its first column, of any length. */
+        post: operations["import_suppressions"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v3/suppressions/{suppression_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** @description Take an entry off; its values come back only if they are found anew. */
+        delete: operations["delete_suppression"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v3/tenants": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description List all tenants, the oldest first. */
+        get: operations["list_tenants"];
+        put?: never;
+        /** @description Make a tenant, with its first admin if one is named. */
+        post: operations["create_tenant"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v3/tenants/{tenant_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        /** @description Rename a tenant, or suspend it: nobody of it is let in until it is not. */
+        patch: operations["update_tenant"];
+        trace?: never;
+    };
+    "/api/v3/users": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description List the people of the tenant. */
+        get: operations["list_users"];
+        put?: never;
+        /** @description Let a person in. */
+        post: operations["create_user"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v3/users/{user_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description Show one person. */
+        get: operations["get_user"];
+        put?: never;
+        post?: never;
+        /** @description Remove a person; what they made stays. */
+        delete: operations["delete_user"];
+        options?: never;
+        head?: never;
+        /** @description Change a person's name, role, password or subject, or shut them out. */
+        patch: operations["update_user"];
+        trace?: never;
+    };
     "/health/live": {
         parameters: {
             query?: never;
@@ -31,10 +1536,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /**
-         * Live
-         * @description Tell that the process lives; asks nobody else.
-         */
+        /** @description Tell that the process lives; asks nobody else. */
         get: operations["live_health_live_get"];
         put?: never;
         post?: never;
@@ -51,10 +1553,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /**
-         * Ready
-         * @description Tell whether the process can do its work: 200, or 503 with what is missing.
-         */
+        /** @description Tell whether the process can do its work: 200, or 503 with what is missing. */
         get: operations["ready_health_ready_get"];
         put?: never;
         post?: never;
@@ -68,105 +1567,1224 @@ export interface paths {
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
+        /** @description One decision about one or many records, by a person or by a rule. */
+        ActionOut: {
+            changed: number;
+            /** Format: date-time */
+            created_at: string;
+            /** @description Null while it is being carried out. */
+            finished_at: string | null;
+            /** Format: uuid */
+            id: string;
+            is_undoable: boolean;
+            kind: string;
+            /** @description Records that were meant, if counted. */
+            matched: number | null;
+            queued: number;
+            rule_id: string | null;
+            rule_name: string | null;
+            selection: {
+                [key: string]: unknown;
+            };
+            skipped: {
+                [key: string]: number;
+            };
+            status: string;
+            undone_at: string | null;
+            /** Format: date-time */
+            updated_at: string;
+            /** @description The person, where one decided. */
+            who: string | null;
+        };
+        /** @description One claim of an item, and what became of it. */
+        AttemptOut: {
+            claimed_at: string | null;
+            /** @description When it was to be tried again. */
+            due_at: string | null;
+            outcome: string;
+            /** Format: date-time */
+            settled_at: string;
+            tries: number;
+            why: string | null;
+            worker: string | null;
+        };
+        /** @description One action of a person, a rule or a program. */
+        AuditOut: {
+            action: string;
+            actor: string;
+            /** Format: date-time */
+            created_at: string;
+            details: {
+                [key: string]: unknown;
+            } | null;
+            /** Format: uuid */
+            id: string;
+            request_id: string | null;
+            subject: string;
+        };
+        /** @description A batch after a command, and how many of its items it touched. */
+        BatchChanged: {
+            batch: components["schemas"]["BatchOut"];
+            changed: number;
+        };
+        /** @description A batch with some of its items. */
+        BatchDetail: {
+            batch: components["schemas"]["BatchOut"];
+            items: components["schemas"]["BatchItemOut"][];
+            next_cursor: string | null;
+        };
+        /** @description Lines to submit: domains or URLs, with or without a scheme. */
+        BatchIn: {
+            items: string[];
+            /** @enum {string} */
+            kind: "domains" | "sitemaps" | "pages";
+            name?: string | null;
+        };
+        /** @description One submitted line, and what has become of it. */
+        BatchItemOut: {
+            error: string | null;
+            is_duplicate: boolean;
+            position: number;
+            record_id: string | null;
+            record_kind: string;
+            /** @enum {string} */
+            state: "queued" | "processing" | "done" | "failed" | "refused";
+            submitted: string;
+        };
+        /** @description A batch; its counts are those of its items, now. */
+        BatchOut: {
+            cancelled_at: string | null;
+            /** Format: date-time */
+            created_at: string;
+            done: number;
+            failed: number;
+            /** Format: uuid */
+            id: string;
+            kind: string;
+            name: string | null;
+            paused_at: string | null;
+            pending: number;
+            refused: number;
+            status: components["schemas"]["TaskStatus"];
+            total: number;
+            working: number;
+        };
+        /** @description A business made from a place; many businesses may share a domain. */
+        BusinessOut: {
+            attributes: unknown[] | {
+                [key: string]: unknown;
+            };
+            categories: string[];
+            city: string | null;
+            country: string | null;
+            /** Format: date-time */
+            created_at: string;
+            created_by: string | null;
+            domain: string | null;
+            domain_extraction_error: string | null;
+            domain_extraction_status: components["schemas"]["DomainExtractionStatus"] | null;
+            domain_id: string | null;
+            expires_at: string | null;
+            hours: unknown[] | {
+                [key: string]: unknown;
+            } | null;
+            /** Format: uuid */
+            id: string;
+            latitude: number | null;
+            links: string[];
+            longitude: number | null;
+            name: string | null;
+            phone: string | null;
+            place_id: string | null;
+            postal_code: string | null;
+            rating: number | null;
+            region: string | null;
+            reviews_count: number | null;
+            status: components["schemas"]["CurationStatus"];
+            street: string | null;
+            /** Format: date-time */
+            updated_at: string;
+            website: string | null;
+        };
+        /** @description What the list says about one value. */
+        CheckedOut: {
+            is_suppressed: boolean;
+            /** @description null: none of the three. */
+            kind: components["schemas"]["SubjectKind"] | null;
+            /** @description Which of the values it is, from 1. */
+            position: number;
+        };
+        /** @description What the list says about every value. */
+        ChecksOut: {
+            items: components["schemas"]["CheckedOut"][];
+        };
         /**
-         * Liveness
-         * @description The process answers.
+         * @description How a field is compared.
+         * @enum {string}
          */
+        Comparison: "equal" | "not_equal" | "one_of" | "at_least" | "at_most" | "contains" | "starts_with" | "known" | "unknown";
+        /** @description One condition on one field. */
+        Condition: {
+            /** @default equal */
+            comparison?: components["schemas"]["Comparison"];
+            field: string;
+            value?: string | number | boolean | (string | number | boolean | null)[] | null;
+        };
+        /**
+         * @description What a person decided about a contact.
+         * @enum {string}
+         */
+        ContactCurationStatus: "New" | "Queued" | "Processing" | "Complete" | "Error" | "Skipped";
+        /**
+         * @description One way to reach a business: by e-mail, or by phone where there is no e-mail.
+         *
+         *     What is not known is NULL; there are no placeholders.
+         */
+        ContactOut: {
+            address: unknown[] | {
+                [key: string]: unknown;
+            } | null;
+            business: string | null;
+            confidence: number | null;
+            contact_curation_status: components["schemas"]["ContactCurationStatus"];
+            /** Format: date-time */
+            created_at: string;
+            created_by: string | null;
+            domain: string | null;
+            /** Format: uuid */
+            domain_id: string;
+            email: string | null;
+            email_type: components["schemas"]["EmailType"];
+            /** Format: uuid */
+            id: string;
+            name: string | null;
+            notes: string | null;
+            page_id: string | null;
+            phone: string | null;
+            phones: unknown[] | {
+                [key: string]: unknown;
+            };
+            role: string | null;
+            social_links: unknown[] | {
+                [key: string]: unknown;
+            };
+            tags: string[];
+            /** Format: date-time */
+            updated_at: string;
+            validated_at: string | null;
+            validation: unknown[] | {
+                [key: string]: unknown;
+            } | null;
+            validation_processing_error: string | null;
+            validation_processing_status: components["schemas"]["ContactProcessingStatus"] | null;
+        };
+        /**
+         * @description Where a contact is in its validation or in a synchronisation.
+         * @enum {string}
+         */
+        ContactProcessingStatus: "Queued" | "Processing" | "Complete" | "Error";
+        /**
+         * @description What the search for contacts on a page came to.
+         * @enum {string}
+         */
+        ContactScrapeStatus: "New" | "ContactFound" | "NoContactFound" | "Error" | "NotAFit";
+        /**
+         * @description What a person decided about a place, business, domain or sitemap file.
+         * @enum {string}
+         */
+        CurationStatus: "New" | "Selected" | "Maybe" | "Not a Fit" | "Archived";
+        /** @description What a replay or discard came to. */
+        DeadChanged: {
+            changed: number;
+            dry_run: boolean;
+            matched: number;
+        };
+        /** @description Which dead letters are meant: these, or all that match what is given. */
+        DeadChosen: {
+            cause?: string | null;
+            /** @default false */
+            dry_run?: boolean;
+            /**
+             * @description Needed when nothing narrows it down.
+             * @default false
+             */
+            everything?: boolean;
+            ids?: string[] | null;
+            kind?: ("gave_up" | "exhausted" | "quarantined") | null;
+            stage?: string | null;
+        };
+        /** @description Dead letters of one stage that died of the same. */
+        DeadGroupOut: {
+            cause: string;
+            count: number;
+            /** Format: date-time */
+            first_at: string;
+            /** @enum {string} */
+            kind: "gave_up" | "exhausted" | "quarantined";
+            /** Format: date-time */
+            last_at: string;
+            stage: string;
+            title: string;
+        };
+        /** @description An item that failed for good. */
+        DeadLetterOut: {
+            cause: string;
+            deaths: number;
+            /** Format: date-time */
+            died_at: string;
+            id: string;
+            /**
+             * @description Why no more is tried: it makes no sense, it was tried often enough, or its workers died.
+             * @enum {string}
+             */
+            kind: "gave_up" | "exhausted" | "quarantined";
+            label?: string | null;
+            record_id: string;
+            record_kind: string;
+            stage: string;
+            title: string;
+            tries: number;
+            why: string | null;
+        };
+        /** @description A dead letter with everything that happened to it. */
+        DeadStoryOut: {
+            attempts: components["schemas"]["AttemptOut"][];
+            cause: string;
+            deaths: number;
+            /** Format: date-time */
+            died_at: string;
+            id: string;
+            /**
+             * @description Why no more is tried: it makes no sense, it was tried often enough, or its workers died.
+             * @enum {string}
+             */
+            kind: "gave_up" | "exhausted" | "quarantined";
+            label?: string | null;
+            record_id: string;
+            record_kind: string;
+            stage: string;
+            title: string;
+            tries: number;
+            why: string | null;
+        };
+        /**
+         * @description Where a place is in the deep scan.
+         * @enum {string}
+         */
+        DeepScanStatus: "Queued" | "Processing" | "Completed" | "Error";
+        Detail_BusinessOut_: {
+            /** @description Send it as `If-Match` with a change. */
+            etag: string;
+            evidence: components["schemas"]["EvidenceOut"][];
+            record: components["schemas"]["BusinessOut"];
+            related: {
+                [key: string]: components["schemas"]["Link"][];
+            };
+        };
+        Detail_ContactOut_: {
+            /** @description Send it as `If-Match` with a change. */
+            etag: string;
+            evidence: components["schemas"]["EvidenceOut"][];
+            record: components["schemas"]["ContactOut"];
+            related: {
+                [key: string]: components["schemas"]["Link"][];
+            };
+        };
+        Detail_DomainOut_: {
+            /** @description Send it as `If-Match` with a change. */
+            etag: string;
+            evidence: components["schemas"]["EvidenceOut"][];
+            record: components["schemas"]["DomainOut"];
+            related: {
+                [key: string]: components["schemas"]["Link"][];
+            };
+        };
+        Detail_PageOut_: {
+            /** @description Send it as `If-Match` with a change. */
+            etag: string;
+            evidence: components["schemas"]["EvidenceOut"][];
+            record: components["schemas"]["PageOut"];
+            related: {
+                [key: string]: components["schemas"]["Link"][];
+            };
+        };
+        Detail_PlaceOut_: {
+            /** @description Send it as `If-Match` with a change. */
+            etag: string;
+            evidence: components["schemas"]["EvidenceOut"][];
+            record: components["schemas"]["PlaceOut"];
+            related: {
+                [key: string]: components["schemas"]["Link"][];
+            };
+        };
+        Detail_SitemapFileOut_: {
+            /** @description Send it as `If-Match` with a change. */
+            etag: string;
+            evidence: components["schemas"]["EvidenceOut"][];
+            record: components["schemas"]["SitemapFileOut"];
+            related: {
+                [key: string]: components["schemas"]["Link"][];
+            };
+        };
+        /**
+         * @description Where a business is in domain extraction.
+         * @enum {string}
+         */
+        DomainExtractionStatus: "Queued" | "Processing" | "Completed" | "Error";
+        /** @description A website's domain, once per tenant however many businesses name it. */
+        DomainOut: {
+            /** Format: date-time */
+            created_at: string;
+            created_by: string | null;
+            description: string | null;
+            domain: string;
+            emails: string[];
+            error: string | null;
+            favicon_url: string | null;
+            generator: string | null;
+            generator_version: string | null;
+            home_url: string | null;
+            /** Format: uuid */
+            id: string;
+            language: string | null;
+            logo_url: string | null;
+            organisation: unknown[] | {
+                [key: string]: unknown;
+            } | null;
+            phones: string[];
+            priority: number;
+            sitemap_analysis_error: string | null;
+            sitemap_analysis_status: components["schemas"]["SitemapAnalysisStatus"];
+            sitemap_curation_status: components["schemas"]["CurationStatus"];
+            sitemap_hints: string[];
+            social_links: unknown[] | {
+                [key: string]: unknown;
+            };
+            status: components["schemas"]["DomainStatus"];
+            tech_stack: unknown[] | {
+                [key: string]: unknown;
+            };
+            title: string | null;
+            /** Format: date-time */
+            updated_at: string;
+            verdict: string | null;
+            verdict_evidence: unknown[] | {
+                [key: string]: unknown;
+            } | null;
+        };
+        /**
+         * @description Where a domain is in gathering its metadata.
+         * @enum {string}
+         */
+        DomainStatus: "pending" | "processing" | "completed" | "error";
+        /**
+         * @description What kind of address an e-mail address is.
+         * @enum {string}
+         */
+        EmailType: "SERVICE" | "CORPORATE" | "FREE" | "UNKNOWN";
+        /** @description What an erasure came to: records by table. */
+        ErasedOut: {
+            cleaned: {
+                [key: string]: number;
+            };
+            deleted: {
+                [key: string]: number;
+            };
+            /** @description It will not be stored again. */
+            suppressed: boolean;
+        };
+        /** @description One thing that happened to a record. */
+        Event: {
+            /** Format: date-time */
+            at: string;
+            /** @default {} */
+            details?: {
+                [key: string]: unknown;
+            };
+            status_after?: string | null;
+            status_before?: string | null;
+            what: string;
+            who: string | null;
+        };
+        Everything_KeyOut_: {
+            items: components["schemas"]["KeyOut"][];
+            next_cursor?: string | null;
+            total: components["schemas"]["scrapersky__api__account__schema__Total"];
+        };
+        Everything_TenantOut_: {
+            items: components["schemas"]["TenantOut"][];
+            next_cursor?: string | null;
+            total: components["schemas"]["scrapersky__api__account__schema__Total"];
+        };
+        Everything_UserOut_: {
+            items: components["schemas"]["UserOut"][];
+            next_cursor?: string | null;
+            total: components["schemas"]["scrapersky__api__account__schema__Total"];
+        };
+        /** @description Where a value came from. */
+        EvidenceOut: {
+            confidence: number | null;
+            field: string;
+            method: string;
+            seen_at: string | null;
+            snippet: string | null;
+            url: string | null;
+            value: string | null;
+        };
+        /** @description One value of a field, and how many records have it. */
+        FacetValue: {
+            count: number;
+            value: string | boolean | number | null;
+        };
+        /** @description The values of some fields among the records of a list. */
+        Facets: {
+            facets: {
+                [key: string]: components["schemas"]["FacetValue"][];
+            };
+        };
+        /** @description A field that lists can be filtered and sorted by. */
+        FieldOut: {
+            comparisons: string[];
+            name: string;
+            sortable: boolean;
+            type: string;
+            values: string[] | null;
+        };
+        HTTPValidationError: {
+            detail?: components["schemas"]["ValidationError"][];
+        };
+        /** @description One record that says something about the person. */
+        HeldOut: {
+            id: string | null;
+            /** @description Where it was found: page, method, time; or source and licence. */
+            origin: {
+                [key: string]: unknown;
+            }[];
+            table: string;
+            values: {
+                [key: string]: unknown;
+            };
+        };
+        /** @description Everything that happened to a record, the latest first. */
+        History: {
+            events: components["schemas"]["Event"][];
+        };
+        /** @description A job of this process, and how it went last. */
+        JobOut: {
+            id: string;
+            last_error?: string | null;
+            last_items?: number | null;
+            last_outcome?: components["schemas"]["RunOutcome"] | null;
+            last_run_at?: string | null;
+            last_seconds?: number | null;
+            name: string;
+            next_run_at?: string | null;
+            /** @description Why it could not be registered. */
+            problem?: string | null;
+            /** @description Instances running now. */
+            running: number;
+            trigger: string;
+        };
+        /** @description A key for a program. */
+        KeyIn: {
+            expires_in_days?: number | null;
+            name: string;
+            /** @default viewer */
+            role?: components["schemas"]["Role"];
+            /** @description What it is limited to; without, all that its role may. */
+            scopes?: components["schemas"]["Permission"][] | null;
+        };
+        /** @description A new key; its secret is shown here and never again. */
+        KeyMade: {
+            /** Format: date-time */
+            created_at: string;
+            expires_at: string | null;
+            /** Format: uuid */
+            id: string;
+            last_used_at: string | null;
+            name: string;
+            prefix: string;
+            revoked_at: string | null;
+            role: components["schemas"]["Role"];
+            scopes: components["schemas"]["Permission"][];
+            secret: string;
+        };
+        /** @description A key, without what makes it one. */
+        KeyOut: {
+            /** Format: date-time */
+            created_at: string;
+            expires_at: string | null;
+            /** Format: uuid */
+            id: string;
+            last_used_at: string | null;
+            name: string;
+            prefix: string;
+            revoked_at: string | null;
+            role: components["schemas"]["Role"];
+            scopes: components["schemas"]["Permission"][];
+        };
+        /** @description One kind of data, and for how long it is kept. */
+        KindOut: {
+            /** @description null: until somebody deletes it. */
+            days: number | null;
+            kind: string;
+            oldest_at?: string | null;
+            /**
+             * @description Your rows that the next purge removes; counted to 10,000.
+             * @default 0
+             */
+            overdue?: number;
+            setting: string;
+            /** @description What happens then. */
+            what: string;
+        };
+        /** @description Another record, by the name people call it. */
+        Link: {
+            /** Format: uuid */
+            id: string;
+            label: string | null;
+        };
+        /** @description The process answers. */
         Liveness: {
             /**
-             * Status
              * @default alive
              * @constant
              */
             status?: "alive";
         };
+        /** @description A person at the login. */
+        LoginIn: {
+            email: string;
+            /** Format: password */
+            password: string;
+            /** @description The tenant's short name, for a person who is in several. */
+            tenant?: string | null;
+        };
+        /** @description What a stage settled in one minute. */
+        MinuteOut: {
+            /** Format: date-time */
+            at: string;
+            done: number;
+            failed: number;
+        };
         /**
-         * Problem
-         * @description One error, the same shape everywhere.
+         * @description What a person or a rule decided about a page.
+         * @enum {string}
          */
+        PageCurationStatus: "New" | "Selected" | "Queued" | "Processing" | "Complete" | "Error" | "Skipped";
+        /**
+         * @description A page, once per domain however many sitemaps name it.
+         *
+         *     What it refers to is checked by triggers, once for all rows of a statement.
+         */
+        PageOut: {
+            bytes: number | null;
+            canonical_url: string | null;
+            contact_likelihood: number | null;
+            contact_scrape_status: components["schemas"]["ContactScrapeStatus"];
+            /** Format: date-time */
+            created_at: string;
+            created_by: string | null;
+            description: string | null;
+            domain: string | null;
+            /** Format: uuid */
+            domain_id: string;
+            etag: string | null;
+            fetch_facts: unknown[] | {
+                [key: string]: unknown;
+            } | null;
+            fetch_ms: number | null;
+            fetched_at: string | null;
+            gone_at: string | null;
+            h1: string | null;
+            has_contact_form: boolean | null;
+            http_status: number | null;
+            /** Format: uuid */
+            id: string;
+            language: string | null;
+            last_modified: string | null;
+            lastmod: string | null;
+            likelihood_reasons: string[];
+            page_curation_status: components["schemas"]["PageCurationStatus"];
+            page_processing_error: string | null;
+            page_processing_status: components["schemas"]["PageProcessingStatus"] | null;
+            page_type: string | null;
+            priority: number;
+            sitemap_file_id: string | null;
+            structured_data_types: string[];
+            title: string | null;
+            /** Format: date-time */
+            updated_at: string;
+            url: string;
+            word_count: number | null;
+        };
+        /**
+         * @description Where a page is in the search for contacts; filtered: not worth fetching.
+         * @enum {string}
+         */
+        PageProcessingStatus: "Queued" | "Processing" | "Complete" | "Error" | "Filtered";
+        /** @description Why a stage is paused. */
+        PauseIn: {
+            /** @default paused by hand */
+            reason?: string;
+        };
+        /**
+         * @description What a route asks of its caller; the words are also the scopes of API keys.
+         * @enum {string}
+         */
+        Permission: "read" | "export" | "curate" | "administer" | "operate";
+        /** @description Who is meant: by e-mail address or by phone number. */
+        PersonIn: {
+            email?: string | null;
+            phone?: string | null;
+            region?: string | null;
+        };
+        /** @description Everything that is held about a person. */
+        PersonOut: {
+            /** @description false: there are more than 2,000. */
+            is_complete: boolean;
+            records: components["schemas"]["HeldOut"][];
+        };
+        /** @description A place of one source; found twice, it is still one row. */
+        PlaceOut: {
+            address: string | null;
+            business_status: string | null;
+            categories: string[];
+            /** Format: date-time */
+            created_at: string;
+            created_by: string | null;
+            deep_scan_error: string | null;
+            deep_scan_status: components["schemas"]["DeepScanStatus"] | null;
+            expires_at: string | null;
+            /** Format: uuid */
+            id: string;
+            latitude: number | null;
+            licence: string | null;
+            longitude: number | null;
+            moved_to: string | null;
+            name: string | null;
+            phone: string | null;
+            price_level: string | null;
+            rating: number | null;
+            reviews_count: number | null;
+            seen_at: string | null;
+            source: string;
+            source_place_id: string;
+            status: components["schemas"]["CurationStatus"];
+            /** Format: date-time */
+            updated_at: string;
+            website: string | null;
+        };
+        /** @description A rule to try without saving it. */
+        PreviewIn: {
+            conditions?: components["schemas"]["Condition"][];
+            /** @enum {string} */
+            kind: "places" | "businesses" | "domains" | "sitemap_files" | "pages" | "contacts";
+            /** @description Checked too, if it is given. */
+            status?: string | null;
+        };
+        /** @description What a rule would decide now. */
+        PreviewOut: {
+            count: number;
+            sample: components["schemas"]["SampleOut"][];
+        };
+        /** @description One error, the same shape everywhere. */
         Problem: {
-            /**
-             * Detail
-             * @example There is nothing at this address.
-             */
             detail: string;
-            /** Errors */
             errors?: {
                 [key: string]: unknown;
             }[] | null;
-            /**
-             * Hint
-             * @example Check the id.
-             */
             hint?: string | null;
-            /** Request Id */
             request_id?: string | null;
-            /**
-             * Status
-             * @example 404
-             */
             status: number;
-            /**
-             * Title
-             * @example Not Found
-             */
             title: string;
-            /**
-             * Type
-             * @example https://scrapersky.example/problems/not-found
-             */
             type: string;
         };
-        /**
-         * Readiness
-         * @description Each thing the process needs, and whether it is there.
-         */
+        /** @description Each thing the process needs, and whether it is there. */
         Readiness: {
-            /** Checks */
             checks: {
                 [key: string]: string;
             };
-            /**
-             * Status
-             * @enum {string}
-             */
+            /** @enum {string} */
             status: "ready" | "not ready";
         };
+        RecordList_ActionOut_: {
+            items: components["schemas"]["ActionOut"][];
+            /** @description Send it as `cursor` for more. */
+            next_cursor: string | null;
+            total: components["schemas"]["scrapersky__api__records__schema__Total"];
+        };
+        RecordList_AuditOut_: {
+            items: components["schemas"]["AuditOut"][];
+            /** @description Send it as `cursor` for more. */
+            next_cursor: string | null;
+            total: components["schemas"]["scrapersky__api__records__schema__Total"];
+        };
+        RecordList_BatchOut_: {
+            items: components["schemas"]["BatchOut"][];
+            /** @description Send it as `cursor` for more. */
+            next_cursor: string | null;
+            total: components["schemas"]["scrapersky__api__records__schema__Total"];
+        };
+        RecordList_BusinessOut_: {
+            items: components["schemas"]["BusinessOut"][];
+            /** @description Send it as `cursor` for more. */
+            next_cursor: string | null;
+            total: components["schemas"]["scrapersky__api__records__schema__Total"];
+        };
+        RecordList_ContactOut_: {
+            items: components["schemas"]["ContactOut"][];
+            /** @description Send it as `cursor` for more. */
+            next_cursor: string | null;
+            total: components["schemas"]["scrapersky__api__records__schema__Total"];
+        };
+        RecordList_DeadLetterOut_: {
+            items: components["schemas"]["DeadLetterOut"][];
+            /** @description Send it as `cursor` for more. */
+            next_cursor: string | null;
+            total: components["schemas"]["scrapersky__api__records__schema__Total"];
+        };
+        RecordList_DomainOut_: {
+            items: components["schemas"]["DomainOut"][];
+            /** @description Send it as `cursor` for more. */
+            next_cursor: string | null;
+            total: components["schemas"]["scrapersky__api__records__schema__Total"];
+        };
+        RecordList_PageOut_: {
+            items: components["schemas"]["PageOut"][];
+            /** @description Send it as `cursor` for more. */
+            next_cursor: string | null;
+            total: components["schemas"]["scrapersky__api__records__schema__Total"];
+        };
+        RecordList_PlaceOut_: {
+            items: components["schemas"]["PlaceOut"][];
+            /** @description Send it as `cursor` for more. */
+            next_cursor: string | null;
+            total: components["schemas"]["scrapersky__api__records__schema__Total"];
+        };
+        RecordList_RunOut_: {
+            items: components["schemas"]["RunOut"][];
+            /** @description Send it as `cursor` for more. */
+            next_cursor: string | null;
+            total: components["schemas"]["scrapersky__api__records__schema__Total"];
+        };
+        RecordList_SitemapFileOut_: {
+            items: components["schemas"]["SitemapFileOut"][];
+            /** @description Send it as `cursor` for more. */
+            next_cursor: string | null;
+            total: components["schemas"]["scrapersky__api__records__schema__Total"];
+        };
+        RecordList_SuppressionOut_: {
+            items: components["schemas"]["SuppressionOut"][];
+            /** @description Send it as `cursor` for more. */
+            next_cursor: string | null;
+            total: components["schemas"]["scrapersky__api__records__schema__Total"];
+        };
+        /** @description A line that was not taken, and why. */
+        RefusedOut: {
+            line: number;
+            reason: string;
+            value: string;
+        };
+        /** @description How long everything is kept, and how often that is enforced. */
+        RetentionOut: {
+            kinds: components["schemas"]["KindOut"][];
+            purge_interval_minutes: number;
+        };
         /**
-         * StageOut
-         * @description One stage of the pipeline: how many records stand where in it.
+         * @description What a user may do.
+         * @enum {string}
          */
-        StageOut: {
-            /**
-             * Done
-             * @example 240
-             */
-            done: number;
-            /**
-             * Failed
-             * @example 1
-             */
-            failed: number;
-            /**
-             * Paused
-             * @example the key is refused
-             */
-            paused?: string | null;
-            /**
-             * Queued
-             * @example 12
-             */
+        Role: "viewer" | "curator" | "admin";
+        /** @description What to change of a rule; the rest stays. */
+        RuleChange: {
+            conditions?: components["schemas"]["Condition"][] | null;
+            is_enabled?: boolean | null;
+            name?: string | null;
+            status?: string | null;
+        };
+        /** @description A rule to make: all conditions must hold; it decides about new records only. */
+        RuleIn: {
+            conditions: components["schemas"]["Condition"][];
+            /** @default true */
+            is_enabled?: boolean;
+            /** @enum {string} */
+            kind: "places" | "businesses" | "domains" | "sitemap_files" | "pages" | "contacts";
+            name: string;
+            status: string;
+        };
+        /** @description A rule, and what it has decided so far. */
+        RuleOut: {
+            /** @description How often it decided. */
+            actions: number;
+            conditions: components["schemas"]["Condition"][];
+            /** Format: date-time */
+            created_at: string;
+            /** @description Records it decided about and that stand so. */
+            decided: number;
+            /** @description Send it as `If-Match` with a change. */
+            etag: string;
+            /** Format: uuid */
+            id: string;
+            is_enabled: boolean;
+            kind: string;
+            last_decided_at: string | null;
+            name: string;
+            status: string;
+            /** Format: date-time */
+            updated_at: string;
+        };
+        /** @description What a run of a rule came to, as far as it was waited for. */
+        RuleRunOut: {
+            /** @description Follow it at GET /actions/{id}; null if nothing was to decide. */
+            action_id: string | null;
+            changed: number;
+            finished: boolean;
             queued: number;
-            /**
-             * Stage
-             * @example page_curation
-             */
+            skipped: {
+                [key: string]: number;
+            };
+        };
+        /** @description One due time of one job in one process, and what came of it. */
+        RunOut: {
+            /** Format: date-time */
+            due_at: string;
+            error: string | null;
+            finished_at: string | null;
+            /** Format: uuid */
+            id: string;
+            items: number | null;
+            job_id: string;
+            outcome: components["schemas"]["RunOutcome"];
+            process: string;
+            started_at: string | null;
+        };
+        /**
+         * @description What may become of a due time.
+         * @enum {string}
+         */
+        RunOutcome: "running" | "executed" | "failed" | "missed" | "skipped";
+        /** @description A record the rule would decide about. */
+        SampleOut: {
+            /** Format: uuid */
+            id: string;
+            label: string | null;
+        };
+        /** @description The scheduler of this process. */
+        SchedulerStatusOut: {
+            jobs: components["schemas"]["JobOut"][];
+            problems: {
+                [key: string]: string;
+            };
+            running: boolean;
+        };
+        /** @description Who is asking, and what they may do. */
+        SessionOut: {
+            /** @description Sent back as X-CSRF-Token with every change, by pages with a cookie. */
+            csrf_token: string | null;
+            email: string | null;
+            environment: string;
+            is_operator: boolean;
+            name: string;
+            permissions: components["schemas"]["Permission"][];
+            role: components["schemas"]["Role"];
+            tenant: components["schemas"]["SessionTenant"];
+            version: string;
+            /** @enum {string} */
+            via: "session" | "token" | "key" | "local";
+        };
+        /** @description The tenant of a session. */
+        SessionTenant: {
+            /** Format: uuid */
+            id: string;
+            name: string;
+        };
+        /**
+         * @description Where a domain is in the search for its sitemaps; pending: not asked yet.
+         * @enum {string}
+         */
+        SitemapAnalysisStatus: "pending" | "queued" | "processing" | "submitted" | "failed";
+        /** @description One sitemap, feed or link list that names pages of a domain. */
+        SitemapFileOut: {
+            /** Format: date-time */
+            created_at: string;
+            created_by: string | null;
+            deep_scrape_curation_status: components["schemas"]["CurationStatus"];
+            domain: string | null;
+            /** Format: uuid */
+            domain_id: string;
+            dropped: unknown[] | {
+                [key: string]: unknown;
+            };
+            etag: string | null;
+            found_by: string | null;
+            generator: string | null;
+            /** Format: uuid */
+            id: string;
+            last_modified: string | null;
+            lastmod: string | null;
+            priority: number;
+            sitemap_import_error: string | null;
+            sitemap_import_status: components["schemas"]["SitemapImportStatus"] | null;
+            sitemap_type: string | null;
+            size_bytes: number | null;
+            status: components["schemas"]["SitemapFileStatus"];
+            /** Format: date-time */
+            updated_at: string;
+            url: string;
+            url_count: number | null;
+        };
+        /**
+         * @description How the reading of a sitemap file went.
+         * @enum {string}
+         */
+        SitemapFileStatus: "Pending" | "Processing" | "Completed" | "Error";
+        /**
+         * @description Where a sitemap file is in the import of its pages.
+         * @enum {string}
+         */
+        SitemapImportStatus: "Queued" | "Processing" | "Complete" | "Error";
+        /** @description One stage of the pipeline, as it stands for this tenant. */
+        StageOut: {
+            done: number;
+            /** @description Attempts that failed, also those tried again. */
+            errors_last_hour: number;
+            /** @description Until the queue is empty at this rate. */
+            eta_seconds?: number | null;
+            failed: number;
+            /** @description Held back with their paused batch. */
+            held: number;
+            /** @description The records it works on. */
+            kind: string;
+            /** @description Stages it hands its results to. */
+            next: string[];
+            /** @description How long the head of the queue has waited. */
+            oldest_seconds?: number | null;
+            /** @description Why it is paused. */
+            paused?: string | null;
+            queued: number;
+            /** @description Settled per minute, over this minute and the last. */
+            rate_per_minute: number;
             stage: string;
-            /**
-             * Working
-             * @example 3
-             */
+            title: string;
+            /** @description Failed for now; tried again later. */
+            waiting_retry: number;
+            /** @description In a worker's hands now. */
             working: number;
+        };
+        /** @description Which records get which status: these ids, or all that a list would show. */
+        StatusIn: {
+            /** @default false */
+            dry_run?: boolean;
+            filter?: components["schemas"]["Condition"][] | null;
+            /** @default false */
+            force?: boolean;
+            ids?: string[] | null;
+            q?: string | null;
+            status: string;
+        };
+        /** @description What a decision came to, and the handle to undo it by. */
+        StatusOut: {
+            action_id: string | null;
+            changed: number;
+            dry_run: boolean;
+            matched: number;
+            queued: number;
+            skipped: {
+                [key: string]: number;
+            };
+        };
+        /**
+         * @description What a person or a business may ask to be left alone by.
+         * @enum {string}
+         */
+        SubjectKind: "email" | "phone" | "domain";
+        /** @description Lines to submit together. */
+        SubmitIn: {
+            items: string[];
+            name?: string | null;
+        };
+        /** @description What adding to the list came to. */
+        SuppressedOut: {
+            added: number;
+            contacts_removed: number;
+            /** @description The new entries (the first 1,000). */
+            ids: string[];
+            /** @description How many were on the list already. */
+            known: number;
+            /** @description The first 100. */
+            refused: components["schemas"]["scrapersky__api__privacy__suppressions__Refusal"][];
+        };
+        /** @description One entry; whom it protects is known only to whoever asks with the value. */
+        SuppressionOut: {
+            /** Format: date-time */
+            created_at: string;
+            created_by: string | null;
+            /** Format: uuid */
+            id: string;
+            kind: components["schemas"]["SubjectKind"];
+            reason: string | null;
+        };
+        /** @description Whom to leave alone from now on. */
+        SuppressionsIn: {
+            reason?: string | null;
+            region?: string | null;
+            /** @description E-mail addresses, phone numbers and domains. */
+            values: string[];
+        };
+        /**
+         * @description Where a search or a batch is.
+         * @enum {string}
+         */
+        TaskStatus: "Queued" | "InProgress" | "Completed" | "Error" | "ManualReview" | "Cancelled" | "Paused";
+        /** @description What changes of a tenant; what is left out stays. */
+        TenantChange: {
+            name?: string | null;
+            suspended?: boolean | null;
+        };
+        /** @description A tenant to make, best with someone who can log in. */
+        TenantIn: {
+            /** @description Its first admin. */
+            admin?: components["schemas"]["UserIn"] | null;
+            name: string;
+            slug?: string | null;
+        };
+        /** @description A tenant. */
+        TenantOut: {
+            /** Format: date-time */
+            created_at: string;
+            /** Format: uuid */
+            id: string;
+            name: string;
+            slug: string;
+            suspended_at: string | null;
+        };
+        /** @description One stage's minutes, the oldest first. */
+        ThroughputOut: {
+            minutes: components["schemas"]["MinuteOut"][];
+            stage: string;
+            title: string;
+        };
+        /** @description What a manual run came to, as far as it was waited for. */
+        TriggeredOut: {
+            finished: boolean;
+            items?: number | null;
+            job_id: string;
+        };
+        /** @description One cause of failures, lately. */
+        TroubleOut: {
+            cause: string;
+            /** @description Attempts that failed of it. */
+            count: number;
+            /** @description One of them in full. */
+            example?: string | null;
+            /** @description Attempts that were the last. */
+            final: number;
+            /** Format: date-time */
+            first_at: string;
+            /** @description Records it happened to. */
+            items: number;
+            /** Format: date-time */
+            last_at: string;
+            stage: string;
+            title: string;
+        };
+        /** @description What an undo came to. */
+        UndoneOut: {
+            /** Format: uuid */
+            action_id: string;
+            restored: number;
+            skipped: {
+                [key: string]: number;
+            };
+        };
+        /** @description What changes of a person; what is left out stays. */
+        UserChange: {
+            disabled?: boolean | null;
+            name?: string | null;
+            password?: string | null;
+            role?: components["schemas"]["Role"] | null;
+            subject?: string | null;
+        };
+        /** @description A person to let in. */
+        UserIn: {
+            email: string;
+            name?: string | null;
+            /** @description Without one they come in by access token only. */
+            password?: string | null;
+            /** @default viewer */
+            role?: components["schemas"]["Role"];
+            /** @description Who they are to the issuer of access tokens (`sub`). */
+            subject?: string | null;
+        };
+        /** @description A person of the tenant. */
+        UserOut: {
+            /** Format: date-time */
+            created_at: string;
+            disabled_at: string | null;
+            email: string;
+            /** Format: uuid */
+            id: string;
+            name: string | null;
+            role: components["schemas"]["Role"];
+            subject: string | null;
+            /** Format: date-time */
+            updated_at: string;
+        };
+        ValidationError: {
+            ctx?: Record<string, never>;
+            input?: unknown;
+            loc: (string | number)[];
+            msg: string;
+            type: string;
+        };
+        /** @description Which values to look up. */
+        ValuesIn: {
+            region?: string | null;
+            values: string[];
+        };
+        /** @description How many there are. */
+        scrapersky__api__account__schema__Total: {
+            count: number;
+            /** @default true */
+            is_exact?: boolean;
+        };
+        /** @description What a submission came to. */
+        scrapersky__api__operations__batches__SubmittedOut: {
+            accepted: number;
+            /** Format: uuid */
+            batch_id: string;
+            duplicates: number;
+            /** @description The first hundred. */
+            refused: components["schemas"]["RefusedOut"][];
+            refused_count: number;
+        };
+        /** @description A line that says nothing we understand. */
+        scrapersky__api__privacy__suppressions__Refusal: {
+            line: number;
+            reason: string;
+        };
+        /** @description A line that could not be used. */
+        scrapersky__api__records__schema__Refusal: {
+            line: number;
+            reason: string;
+            value: string;
+        };
+        /** @description What a submission came to, line by line where something was wrong. */
+        scrapersky__api__records__schema__SubmittedOut: {
+            accepted: number;
+            /** Format: uuid */
+            batch_id: string;
+            duplicates: number;
+            /** @description The first hundred. */
+            refused: components["schemas"]["scrapersky__api__records__schema__Refusal"][];
+            refused_count: number;
+        };
+        /** @description How many records there are in all. */
+        scrapersky__api__records__schema__Total: {
+            count: number;
+            /** @description Exact up to 10,000, beyond that estimated. */
+            is_exact: boolean;
         };
     };
     responses: never;
@@ -177,6 +2795,4786 @@ export interface components {
 }
 export type $defs = Record<string, never>;
 export interface operations {
+    list_actions: {
+        parameters: {
+            query?: {
+                kind?: string | null;
+                limit?: number;
+                cursor?: string | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RecordList_ActionOut_"];
+                };
+            };
+            /** @description Validation Error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Our fault */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    read_action: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                action_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ActionOut"];
+                };
+            };
+            /** @description There is none of that id */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Validation Error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Our fault */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    undo_action: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                action_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UndoneOut"];
+                };
+            };
+            /** @description There is none of that id */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Validation Error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Our fault */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_api_keys: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Everything_KeyOut_"];
+                };
+            };
+            /** @description Our fault */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    create_api_key: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["KeyIn"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["KeyMade"];
+                };
+            };
+            /** @description Validation Error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Our fault */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    revoke_api_key: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                key_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Validation Error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Our fault */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_audit: {
+        parameters: {
+            query?: {
+                /** @description FIELD:COMPARISON[:VALUE], all of them must hold. */
+                filter?: string[];
+                limit?: number;
+                /** @description `next_cursor` of the page before, with the same filters. */
+                cursor?: string | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RecordList_AuditOut_"];
+                };
+            };
+            /** @description Nobody we know */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description It does not fit */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Our fault */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_batches: {
+        parameters: {
+            query?: {
+                kind?: ("domains" | "sitemaps" | "pages") | null;
+                limit?: number;
+                cursor?: string | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RecordList_BatchOut_"];
+                };
+            };
+            /** @description Validation Error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Our fault */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    create_batch: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["BatchIn"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["scrapersky__api__operations__batches__SubmittedOut"];
+                };
+            };
+            /** @description Validation Error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Our fault */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    read_batch: {
+        parameters: {
+            query?: {
+                state?: ("queued" | "processing" | "done" | "failed" | "refused") | null;
+                limit?: number;
+                cursor?: string | null;
+            };
+            header?: never;
+            path: {
+                batch_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BatchDetail"];
+                };
+            };
+            /** @description There is none of that id */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Validation Error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Our fault */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    control_batch: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                batch_id: string;
+                command: "pause" | "resume" | "cancel" | "retry";
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BatchChanged"];
+                };
+            };
+            /** @description There is none of that id */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Validation Error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Our fault */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_contacts: {
+        parameters: {
+            query?: {
+                /** @description FIELD:COMPARISON[:VALUE], all of them must hold; values of `one_of` are separated by commas. `fields` of the same kind lists the fields. */
+                filter?: string[];
+                /** @description Words, all of which must occur. */
+                q?: string | null;
+                /** @description A field; with - before it the other way round. */
+                sort?: string;
+                limit?: number;
+                /** @description `next_cursor` of the page before, with the same filters. */
+                cursor?: string | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RecordList_ContactOut_"];
+                };
+            };
+            /** @description Nobody we know */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description It does not fit */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Our fault */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    export_contacts: {
+        parameters: {
+            query?: {
+                /** @description FIELD:COMPARISON[:VALUE], all of them must hold; values of `one_of` are separated by commas. `fields` of the same kind lists the fields. */
+                filter?: string[];
+                /** @description Words, all of which must occur. */
+                q?: string | null;
+                /** @description A field; with - before it the other way round. */
+                sort?: string;
+                format?: "csv" | "xlsx" | "jsonl";
+                /** @description Columns, separated by commas; none: all. */
+                columns?: string;
+                /** @description The columns of a CRM, for contacts. */
+                preset?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The file */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/jsonl": string;
+                    "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet": string;
+                    "text/csv; charset=utf-8": string;
+                };
+            };
+            /** @description Nobody we know */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description It does not fit */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Our fault */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    count_contact_values: {
+        parameters: {
+            query?: {
+                /** @description FIELD:COMPARISON[:VALUE], all of them must hold; values of `one_of` are separated by commas. `fields` of the same kind lists the fields. */
+                filter?: string[];
+                /** @description Words, all of which must occur. */
+                q?: string | null;
+                /** @description Fields, separated by commas. */
+                field?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Facets"];
+                };
+            };
+            /** @description Nobody we know */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description It does not fit */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Our fault */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_contact_fields: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FieldOut"][];
+                };
+            };
+            /** @description Nobody we know */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description It does not fit */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Our fault */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    set_contact_status: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["StatusIn"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StatusOut"];
+                };
+            };
+            /** @description Nobody we know */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description It cannot be so */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description It does not fit */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Our fault */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    read_contact: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                record_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Detail_ContactOut_"];
+                };
+            };
+            /** @description Nobody we know */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description There is no such record */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description It does not fit */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Our fault */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    read_contact_history: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                record_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["History"];
+                };
+            };
+            /** @description Nobody we know */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description There is no such record */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description It does not fit */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Our fault */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_dead_letters: {
+        parameters: {
+            query?: {
+                stage?: string | null;
+                kind?: ("gave_up" | "exhausted" | "quarantined") | null;
+                cause?: string | null;
+                limit?: number;
+                cursor?: string | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RecordList_DeadLetterOut_"];
+                };
+            };
+            /** @description Validation Error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Our fault */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    group_dead_letters: {
+        parameters: {
+            query?: {
+                stage?: string | null;
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeadGroupOut"][];
+                };
+            };
+            /** @description Validation Error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Our fault */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    change_dead_letters: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                command: "replay" | "discard";
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["DeadChosen"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeadChanged"];
+                };
+            };
+            /** @description Validation Error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Our fault */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    read_dead_letter: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                letter_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeadStoryOut"];
+                };
+            };
+            /** @description There is none of that id */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Validation Error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Our fault */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    process_pending_domains: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TriggeredOut"];
+                };
+            };
+            /** @description There is none of that id */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Our fault */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    scheduler_status: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SchedulerStatusOut"];
+                };
+            };
+            /** @description There is none of that id */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Our fault */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    trigger_job: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                job_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TriggeredOut"];
+                };
+            };
+            /** @description There is none of that id */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Validation Error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Our fault */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_domains: {
+        parameters: {
+            query?: {
+                /** @description FIELD:COMPARISON[:VALUE], all of them must hold; values of `one_of` are separated by commas. `fields` of the same kind lists the fields. */
+                filter?: string[];
+                /** @description Words, all of which must occur. */
+                q?: string | null;
+                /** @description A field; with - before it the other way round. */
+                sort?: string;
+                limit?: number;
+                /** @description `next_cursor` of the page before, with the same filters. */
+                cursor?: string | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RecordList_DomainOut_"];
+                };
+            };
+            /** @description Nobody we know */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description It does not fit */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Our fault */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    submit_domains: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SubmitIn"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["scrapersky__api__records__schema__SubmittedOut"];
+                };
+            };
+            /** @description Nobody we know */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description It does not fit */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Our fault */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    export_domains: {
+        parameters: {
+            query?: {
+                /** @description FIELD:COMPARISON[:VALUE], all of them must hold; values of `one_of` are separated by commas. `fields` of the same kind lists the fields. */
+                filter?: string[];
+                /** @description Words, all of which must occur. */
+                q?: string | null;
+                /** @description A field; with - before it the other way round. */
+                sort?: string;
+                format?: "csv" | "xlsx" | "jsonl";
+                /** @description Columns, separated by commas; none: all. */
+                columns?: string;
+                /** @description The columns of a CRM, for contacts. */
+                preset?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The file */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/jsonl": string;
+                    "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet": string;
+                    "text/csv; charset=utf-8": string;
+                };
+            };
+            /** @description Nobody we know */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description It does not fit */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Our fault */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    count_domain_values: {
+        parameters: {
+            query?: {
+                /** @description FIELD:COMPARISON[:VALUE], all of them must hold; values of `one_of` are separated by commas. `fields` of the same kind lists the fields. */
+                filter?: string[];
+                /** @description Words, all of which must occur. */
+                q?: string | null;
+                /** @description Fields, separated by commas. */
+                field?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Facets"];
+                };
+            };
+            /** @description Nobody we know */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description It does not fit */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Our fault */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_domain_fields: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FieldOut"][];
+                };
+            };
+            /** @description Nobody we know */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description It does not fit */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Our fault */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    import_domains: {
+        parameters: {
+            query?: {
+                /** @description What to call it. */
+                name?: string | null;
+                /** @description Go on with an import that was cut off: its batch, the same file. */
+                batch?: string | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description CSV whose first row names the column, or one address a line. */
+        requestBody: {
+            content: {
+                "text/csv": string;
+                "text/plain": string;
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["scrapersky__api__records__schema__SubmittedOut"];
+                };
+            };
+            /** @description Nobody we know */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description There is no such batch */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The file is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description It does not fit */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Our fault */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    set_domain_status: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["StatusIn"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StatusOut"];
+                };
+            };
+            /** @description Nobody we know */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description It cannot be so */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description It does not fit */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Our fault */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    read_domain: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                record_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Detail_DomainOut_"];
+                };
+            };
+            /** @description Nobody we know */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description There is no such record */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description It does not fit */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Our fault */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    read_domain_history: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                record_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["History"];
+                };
+            };
+            /** @description Nobody we know */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description There is no such record */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description It does not fit */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Our fault */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listen: {
+        parameters: {
+            query?: never;
+            header?: {
+                "last-event-id"?: string | null;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/event-stream": unknown;
+                };
+            };
+            /** @description Validation Error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Too many streams */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/event-stream": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Our fault */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/event-stream": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_businesses: {
+        parameters: {
+            query?: {
+                /** @description FIELD:COMPARISON[:VALUE], all of them must hold; values of `one_of` are separated by commas. `fields` of the same kind lists the fields. */
+                filter?: string[];
+                /** @description Words, all of which must occur. */
+                q?: string | null;
+                /** @description A field; with - before it the other way round. */
+                sort?: string;
+                limit?: number;
+                /** @description `next_cursor` of the page before, with the same filters. */
+                cursor?: string | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RecordList_BusinessOut_"];
+                };
+            };
+            /** @description Nobody we know */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description It does not fit */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Our fault */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    export_businesses: {
+        parameters: {
+            query?: {
+                /** @description FIELD:COMPARISON[:VALUE], all of them must hold; values of `one_of` are separated by commas. `fields` of the same kind lists the fields. */
+                filter?: string[];
+                /** @description Words, all of which must occur. */
+                q?: string | null;
+                /** @description A field; with - before it the other way round. */
+                sort?: string;
+                format?: "csv" | "xlsx" | "jsonl";
+                /** @description Columns, separated by commas; none: all. */
+                columns?: string;
+                /** @description The columns of a CRM, for contacts. */
+                preset?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The file */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/jsonl": string;
+                    "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet": string;
+                    "text/csv; charset=utf-8": string;
+                };
+            };
+            /** @description Nobody we know */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description It does not fit */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Our fault */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    count_business_values: {
+        parameters: {
+            query?: {
+                /** @description FIELD:COMPARISON[:VALUE], all of them must hold; values of `one_of` are separated by commas. `fields` of the same kind lists the fields. */
+                filter?: string[];
+                /** @description Words, all of which must occur. */
+                q?: string | null;
+                /** @description Fields, separated by commas. */
+                field?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Facets"];
+                };
+            };
+            /** @description Nobody we know */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description It does not fit */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Our fault */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_business_fields: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FieldOut"][];
+                };
+            };
+            /** @description Nobody we know */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description It does not fit */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Our fault */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    set_business_status: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["StatusIn"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StatusOut"];
+                };
+            };
+            /** @description Nobody we know */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description It cannot be so */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description It does not fit */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Our fault */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    read_business: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                record_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Detail_BusinessOut_"];
+                };
+            };
+            /** @description Nobody we know */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description There is no such record */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description It does not fit */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Our fault */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    read_business_history: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                record_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["History"];
+                };
+            };
+            /** @description Nobody we know */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description There is no such record */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description It does not fit */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Our fault */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_pages: {
+        parameters: {
+            query?: {
+                /** @description FIELD:COMPARISON[:VALUE], all of them must hold; values of `one_of` are separated by commas. `fields` of the same kind lists the fields. */
+                filter?: string[];
+                /** @description Words, all of which must occur. */
+                q?: string | null;
+                /** @description A field; with - before it the other way round. */
+                sort?: string;
+                limit?: number;
+                /** @description `next_cursor` of the page before, with the same filters. */
+                cursor?: string | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RecordList_PageOut_"];
+                };
+            };
+            /** @description Nobody we know */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description It does not fit */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Our fault */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    submit_pages: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SubmitIn"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["scrapersky__api__records__schema__SubmittedOut"];
+                };
+            };
+            /** @description Nobody we know */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description It does not fit */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Our fault */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    export_pages: {
+        parameters: {
+            query?: {
+                /** @description FIELD:COMPARISON[:VALUE], all of them must hold; values of `one_of` are separated by commas. `fields` of the same kind lists the fields. */
+                filter?: string[];
+                /** @description Words, all of which must occur. */
+                q?: string | null;
+                /** @description A field; with - before it the other way round. */
+                sort?: string;
+                format?: "csv" | "xlsx" | "jsonl";
+                /** @description Columns, separated by commas; none: all. */
+                columns?: string;
+                /** @description The columns of a CRM, for contacts. */
+                preset?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The file */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/jsonl": string;
+                    "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet": string;
+                    "text/csv; charset=utf-8": string;
+                };
+            };
+            /** @description Nobody we know */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description It does not fit */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Our fault */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    count_page_values: {
+        parameters: {
+            query?: {
+                /** @description FIELD:COMPARISON[:VALUE], all of them must hold; values of `one_of` are separated by commas. `fields` of the same kind lists the fields. */
+                filter?: string[];
+                /** @description Words, all of which must occur. */
+                q?: string | null;
+                /** @description Fields, separated by commas. */
+                field?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Facets"];
+                };
+            };
+            /** @description Nobody we know */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description It does not fit */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Our fault */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_page_fields: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FieldOut"][];
+                };
+            };
+            /** @description Nobody we know */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description It does not fit */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Our fault */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    import_pages: {
+        parameters: {
+            query?: {
+                /** @description What to call it. */
+                name?: string | null;
+                /** @description Go on with an import that was cut off: its batch, the same file. */
+                batch?: string | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description CSV whose first row names the column, or one address a line. */
+        requestBody: {
+            content: {
+                "text/csv": string;
+                "text/plain": string;
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["scrapersky__api__records__schema__SubmittedOut"];
+                };
+            };
+            /** @description Nobody we know */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description There is no such batch */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The file is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description It does not fit */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Our fault */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    set_page_status: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["StatusIn"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StatusOut"];
+                };
+            };
+            /** @description Nobody we know */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description It cannot be so */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description It does not fit */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Our fault */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    read_page: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                record_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Detail_PageOut_"];
+                };
+            };
+            /** @description Nobody we know */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description There is no such record */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description It does not fit */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Our fault */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    read_page_history: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                record_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["History"];
+                };
+            };
+            /** @description Nobody we know */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description There is no such record */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description It does not fit */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Our fault */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    erase_person: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PersonIn"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErasedOut"];
+                };
+            };
+            /** @description Nobody we know */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description It does not fit */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Our fault */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    export_person: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PersonIn"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PersonOut"];
+                };
+            };
+            /** @description Nobody we know */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description It does not fit */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Our fault */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_places: {
+        parameters: {
+            query?: {
+                /** @description FIELD:COMPARISON[:VALUE], all of them must hold; values of `one_of` are separated by commas. `fields` of the same kind lists the fields. */
+                filter?: string[];
+                /** @description Words, all of which must occur. */
+                q?: string | null;
+                /** @description A field; with - before it the other way round. */
+                sort?: string;
+                limit?: number;
+                /** @description `next_cursor` of the page before, with the same filters. */
+                cursor?: string | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RecordList_PlaceOut_"];
+                };
+            };
+            /** @description Nobody we know */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description It does not fit */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Our fault */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    export_places: {
+        parameters: {
+            query?: {
+                /** @description FIELD:COMPARISON[:VALUE], all of them must hold; values of `one_of` are separated by commas. `fields` of the same kind lists the fields. */
+                filter?: string[];
+                /** @description Words, all of which must occur. */
+                q?: string | null;
+                /** @description A field; with - before it the other way round. */
+                sort?: string;
+                format?: "csv" | "xlsx" | "jsonl";
+                /** @description Columns, separated by commas; none: all. */
+                columns?: string;
+                /** @description The columns of a CRM, for contacts. */
+                preset?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The file */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/jsonl": string;
+                    "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet": string;
+                    "text/csv; charset=utf-8": string;
+                };
+            };
+            /** @description Nobody we know */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description It does not fit */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Our fault */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    count_place_values: {
+        parameters: {
+            query?: {
+                /** @description FIELD:COMPARISON[:VALUE], all of them must hold; values of `one_of` are separated by commas. `fields` of the same kind lists the fields. */
+                filter?: string[];
+                /** @description Words, all of which must occur. */
+                q?: string | null;
+                /** @description Fields, separated by commas. */
+                field?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Facets"];
+                };
+            };
+            /** @description Nobody we know */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description It does not fit */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Our fault */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_place_fields: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FieldOut"][];
+                };
+            };
+            /** @description Nobody we know */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description It does not fit */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Our fault */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    set_place_status: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["StatusIn"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StatusOut"];
+                };
+            };
+            /** @description Nobody we know */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description It cannot be so */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description It does not fit */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Our fault */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    read_place: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                record_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Detail_PlaceOut_"];
+                };
+            };
+            /** @description Nobody we know */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description There is no such record */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description It does not fit */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Our fault */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    read_place_history: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                record_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["History"];
+                };
+            };
+            /** @description Nobody we know */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description There is no such record */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description It does not fit */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Our fault */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    read_retention: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RetentionOut"];
+                };
+            };
+            /** @description Nobody we know */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description It does not fit */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Our fault */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_rules: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RuleOut"][];
+                };
+            };
+            /** @description Our fault */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    create_rule: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RuleIn"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RuleOut"];
+                };
+            };
+            /** @description Another rule has this name */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Validation Error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Our fault */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    preview_rule: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PreviewIn"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PreviewOut"];
+                };
+            };
+            /** @description Validation Error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Our fault */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    read_rule: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                rule_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RuleOut"];
+                };
+            };
+            /** @description There is none of that id */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Validation Error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Our fault */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    delete_rule: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                rule_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description There is none of that id */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Validation Error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Our fault */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    change_rule: {
+        parameters: {
+            query?: never;
+            header?: {
+                "if-match"?: string | null;
+            };
+            path: {
+                rule_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RuleChange"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RuleOut"];
+                };
+            };
+            /** @description There is none of that id */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Another rule has this name */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Someone changed it meanwhile */
+            412: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Validation Error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description If-Match is missing */
+            428: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Our fault */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_rule_actions: {
+        parameters: {
+            query?: {
+                limit?: number;
+                cursor?: string | null;
+            };
+            header?: never;
+            path: {
+                rule_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RecordList_ActionOut_"];
+                };
+            };
+            /** @description There is none of that id */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Validation Error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Our fault */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    run_rule: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                rule_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RuleRunOut"];
+                };
+            };
+            /** @description There is none of that id */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Validation Error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Our fault */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_jobs: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JobOut"][];
+                };
+            };
+            /** @description Our fault */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_runs: {
+        parameters: {
+            query?: {
+                job_id?: string | null;
+                outcome?: components["schemas"]["RunOutcome"] | null;
+                limit?: number;
+                cursor?: string | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RecordList_RunOut_"];
+                };
+            };
+            /** @description Validation Error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Our fault */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_session: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SessionOut"];
+                };
+            };
+            /** @description Our fault */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    log_in: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["LoginIn"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SessionOut"];
+                };
+            };
+            /** @description Validation Error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Our fault */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    log_out: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Our fault */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_sitemap_files: {
+        parameters: {
+            query?: {
+                /** @description FIELD:COMPARISON[:VALUE], all of them must hold; values of `one_of` are separated by commas. `fields` of the same kind lists the fields. */
+                filter?: string[];
+                /** @description Words, all of which must occur. */
+                q?: string | null;
+                /** @description A field; with - before it the other way round. */
+                sort?: string;
+                limit?: number;
+                /** @description `next_cursor` of the page before, with the same filters. */
+                cursor?: string | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RecordList_SitemapFileOut_"];
+                };
+            };
+            /** @description Nobody we know */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description It does not fit */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Our fault */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    submit_sitemap_files: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SubmitIn"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["scrapersky__api__records__schema__SubmittedOut"];
+                };
+            };
+            /** @description Nobody we know */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description It does not fit */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Our fault */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    export_sitemap_files: {
+        parameters: {
+            query?: {
+                /** @description FIELD:COMPARISON[:VALUE], all of them must hold; values of `one_of` are separated by commas. `fields` of the same kind lists the fields. */
+                filter?: string[];
+                /** @description Words, all of which must occur. */
+                q?: string | null;
+                /** @description A field; with - before it the other way round. */
+                sort?: string;
+                format?: "csv" | "xlsx" | "jsonl";
+                /** @description Columns, separated by commas; none: all. */
+                columns?: string;
+                /** @description The columns of a CRM, for contacts. */
+                preset?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The file */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/jsonl": string;
+                    "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet": string;
+                    "text/csv; charset=utf-8": string;
+                };
+            };
+            /** @description Nobody we know */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description It does not fit */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Our fault */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    count_sitemap_file_values: {
+        parameters: {
+            query?: {
+                /** @description FIELD:COMPARISON[:VALUE], all of them must hold; values of `one_of` are separated by commas. `fields` of the same kind lists the fields. */
+                filter?: string[];
+                /** @description Words, all of which must occur. */
+                q?: string | null;
+                /** @description Fields, separated by commas. */
+                field?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Facets"];
+                };
+            };
+            /** @description Nobody we know */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description It does not fit */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Our fault */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_sitemap_file_fields: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FieldOut"][];
+                };
+            };
+            /** @description Nobody we know */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description It does not fit */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Our fault */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    import_sitemap_files: {
+        parameters: {
+            query?: {
+                /** @description What to call it. */
+                name?: string | null;
+                /** @description Go on with an import that was cut off: its batch, the same file. */
+                batch?: string | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description CSV whose first row names the column, or one address a line. */
+        requestBody: {
+            content: {
+                "text/csv": string;
+                "text/plain": string;
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["scrapersky__api__records__schema__SubmittedOut"];
+                };
+            };
+            /** @description Nobody we know */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description There is no such batch */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The file is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description It does not fit */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Our fault */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    set_sitemap_file_status: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["StatusIn"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StatusOut"];
+                };
+            };
+            /** @description Nobody we know */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description It cannot be so */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description It does not fit */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Our fault */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    read_sitemap_file: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                record_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Detail_SitemapFileOut_"];
+                };
+            };
+            /** @description Nobody we know */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description There is no such record */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description It does not fit */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Our fault */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    read_sitemap_file_history: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                record_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["History"];
+                };
+            };
+            /** @description Nobody we know */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description There is no such record */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description It does not fit */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Our fault */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     list_stages: {
         parameters: {
             query?: never;
@@ -193,6 +7591,758 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["StageOut"][];
+                };
+            };
+            /** @description Our fault */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    stage_errors: {
+        parameters: {
+            query?: {
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TroubleOut"][];
+                };
+            };
+            /** @description Validation Error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Our fault */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    stage_throughput: {
+        parameters: {
+            query?: {
+                minutes?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ThroughputOut"][];
+                };
+            };
+            /** @description Validation Error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Our fault */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    control_stage: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                stage: string;
+                command: "pause" | "resume";
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["PauseIn"] | null;
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StageOut"];
+                };
+            };
+            /** @description There is none of that id */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Validation Error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Our fault */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_suppressions: {
+        parameters: {
+            query?: {
+                /** @description FIELD:COMPARISON[:VALUE], all of them must hold. */
+                filter?: string[];
+                limit?: number;
+                /** @description `next_cursor` of the page before, with the same filters. */
+                cursor?: string | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RecordList_SuppressionOut_"];
+                };
+            };
+            /** @description Nobody we know */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description It does not fit */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Our fault */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    create_suppressions: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SuppressionsIn"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SuppressedOut"];
+                };
+            };
+            /** @description Nobody we know */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description It does not fit */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Our fault */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    check_suppressions: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ValuesIn"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ChecksOut"];
+                };
+            };
+            /** @description Nobody we know */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description It does not fit */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Our fault */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    import_suppressions: {
+        parameters: {
+            query?: {
+                reason?: string | null;
+                region?: string | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "text/plain": string;
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SuppressedOut"];
+                };
+            };
+            /** @description Nobody we know */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description It does not fit */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Our fault */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    delete_suppression: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                suppression_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Nobody we know */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description There is none of that id */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description It does not fit */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Our fault */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_tenants: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Everything_TenantOut_"];
+                };
+            };
+            /** @description Our fault */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    create_tenant: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TenantIn"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TenantOut"];
+                };
+            };
+            /** @description Validation Error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Our fault */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    update_tenant: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                tenant_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TenantChange"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TenantOut"];
+                };
+            };
+            /** @description Validation Error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Our fault */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_users: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Everything_UserOut_"];
+                };
+            };
+            /** @description Our fault */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    create_user: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["UserIn"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UserOut"];
+                };
+            };
+            /** @description Validation Error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Our fault */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_user: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                user_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UserOut"];
+                };
+            };
+            /** @description Validation Error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Our fault */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    delete_user: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                user_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Validation Error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Our fault */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    update_user: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                user_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["UserChange"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UserOut"];
+                };
+            };
+            /** @description Validation Error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
             /** @description Our fault */

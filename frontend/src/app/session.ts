@@ -1,28 +1,16 @@
 /** Who is at the page, and what they may do. */
 import { type QueryClient, useQuery } from "@tanstack/react-query";
-import { ApiError, call, rememberCsrf } from "@/api/client";
+import { ApiError, read, rememberCsrf, write } from "@/api/client";
+import type { Permission, Session } from "@/api/types";
 
-export type Permission = "read" | "export" | "curate" | "administer" | "operate";
-
-export interface Session {
-  via: "session" | "token" | "key" | "local";
-  name: string;
-  email: string | null;
-  role: "viewer" | "curator" | "admin";
-  is_operator: boolean;
-  permissions: Permission[];
-  tenant: { id: string; name: string };
-  csrf_token: string | null;
-  environment: string;
-  version: string;
-}
+export type { Permission, Session };
 
 export const SESSION = ["session"] as const;
 
 /** The session; null when a login is needed. */
 export async function fetchSession(): Promise<Session | null> {
   try {
-    const session = await call<Session>("GET", "/session");
+    const session = await read("/session");
     rememberCsrf(session.csrf_token);
     return session;
   } catch (error) {
@@ -38,11 +26,11 @@ export function useSession() {
 /** Whether the person may do something; buttons for what they may not are not shown. */
 export function useMay(permission: Permission): boolean {
   const { data } = useSession();
-  return data?.permissions.some((held) => held.toLowerCase() === permission) ?? false;
+  return data?.permissions.includes(permission) ?? false;
 }
 
 export async function login(queries: QueryClient, email: string, password: string): Promise<void> {
-  const session = await call<Session>("POST", "/session", {
+  const session = await write("POST", "/session", {
     body: { email, password },
     patience: 5,
   });
@@ -52,7 +40,7 @@ export async function login(queries: QueryClient, email: string, password: strin
 }
 
 export async function logout(queries: QueryClient): Promise<void> {
-  await call("DELETE", "/session");
+  await write("DELETE", "/session");
   rememberCsrf(null);
   queries.clear();
   queries.setQueryData(SESSION, null);

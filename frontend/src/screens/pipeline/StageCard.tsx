@@ -1,5 +1,5 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
-import { call } from "@/api/client";
+import { write } from "@/api/client";
 import { filtered, KINDS, type KindName } from "@/api/kinds";
 import { STAGES, type Stage } from "@/api/pipeline";
 import { Link } from "@/app/router";
@@ -93,8 +93,9 @@ function PauseButton({ stage }: { stage: Stage }) {
   const command = stage.paused ? "resume" : "pause";
   const change = useMutation({
     mutationFn: (wanted: "pause" | "resume") =>
-      call<Stage>("POST", `/stages/${stage.stage}/${wanted}`, {
-        body: wanted === "pause" ? { reason: "paused by hand" } : {},
+      write("POST", "/stages/{stage}/{command}", {
+        path: { stage: stage.stage, command: wanted },
+        body: { reason: "paused by hand" },
       }),
     onSuccess: (answer, wanted) => {
       queries.setQueryData<Stage[]>(STAGES, (stages) =>
