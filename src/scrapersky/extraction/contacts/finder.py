@@ -28,7 +28,7 @@ from scrapersky.extraction.contacts.model import (
     Social,
     Value,
 )
-from scrapersky.extraction.contacts.organisation import find_organisations
+from scrapersky.extraction.contacts.organisation import Clues, find_organisations
 from scrapersky.extraction.contacts.person import find_people
 from scrapersky.extraction.contacts.phone import find_numbers
 from scrapersky.extraction.contacts.place import guess_regions
@@ -58,14 +58,13 @@ def contacts_of(page: Page, url: str, *, hints: Hints = NO_HINTS) -> Contacts:
     emails = by_key([*find_emails(sheet), *data.emails])
     phones = by_key([*find_numbers(sheet, regions), *data.phones])
     streets = find_addresses(sheet, regions)
-    names = find_organisations(
-        sheet,
-        url,
-        letterheads=[found.line for found in streets],
+    clues = Clues(
+        streets=streets,
         mail_domains=Counter(address.rpartition("@")[2] for address in emails),
-        known=hints.organisation,
         stated=data.organisations,
+        known=hints.organisation,
     )
+    names = find_organisations(sheet, url, clues)
     people: Sightings = {}
     if hints.people:
         reachable = _lines_of((*emails.values(), *phones.values()))

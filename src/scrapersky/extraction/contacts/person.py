@@ -72,6 +72,12 @@ def looks_like_person(name: str) -> bool:
     return 2 <= len(tokens) <= 4 and tokens[0].casefold() in _given()
 
 
+def has_role_word(text: str) -> bool:
+    """Say whether one of the words of a text is a role."""
+    roles = wordlist.load("roles")
+    return any(word.strip(".,()") in roles for word in text.casefold().split())
+
+
 _UPPER: Final = "A-ZÀ-ÖØ-ÞĀĂĄĆĈĊČĎĐĒĘĚĞĢĪĮİĶŁĹĻŃŅŇŌŐŒŔŘŚŞŠŢŤŪŮŰŲŹŻŽȘȚ"
 _WORD: Final = rf"[{_UPPER}](?:[\w'’-]{{1,20}}|\.(?= ?[{_UPPER}]))"
 _PARTICLE: Final = r"(?:van|von|de|der|den|da|di|do|dos|del|della|la|le|du|zu|af|av|bin|al|ten|ter|y|e)"

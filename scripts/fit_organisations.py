@@ -1,0 +1,328 @@
+"""Fit the weights of organisation names on annotated pages and tell how well they do.
+
+    python -m scripts.fit_organisations pages.jsonl.gz           prints the table
+    python -m scripts.fit_organisations pages.jsonl.gz --write   and stores the weights
+
+The weights are those of a logistic regression. It is drawn to what we expect of each
+trait, not to nothing: the pages are few, and a trait that one site alone shows (former
+employers, a list of dealers) would mean nothing to the other sites otherwise.
+
+Three figures are printed. "fitted" is measured on the pages the weights were fitted on.
+"other half" fits on one half of the sites and measures the other; a site's half is fixed
+by a hash of its domain. "left out" fits without a twentieth of the sites and measures
+those, in turn: this is what to expect of pages never seen.
+"""
+
+import argparse
+import hashlib
+import math
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import reduce
+from importlib.resources import files
+from pathlib import Path
+from typing import Final
+from urllib.parse import urlsplit
+
+from scrapersky.extraction.contacts.address import find_addresses
+from scrapersky.extraction.contacts.email import find_emails
+from scrapersky.extraction.contacts.model import NO_HINTS
+from scrapersky.extraction.contacts.organisation import (
+    ALONE,
+    ENOUGH,
+    LEAST,
+    Clues,
+    describe_names,
+    spellings,
+)
+from scrapersky.extraction.contacts.organisation.chance import WEIGHTS
+from scrapersky.extraction.contacts.place import guess_regions
+from scrapersky.extraction.contacts.sheet import sheet_of
+from scrapersky.extraction.contacts.structured import read_structured
+from scrapersky.extraction.html import parse_page
+from scrapersky.extraction.scoring import ALIKE, AnnotatedPage, read_pages, token_f1
+from scrapersky.kit.urls import registrable_domain
+
+PULL: Final = 30.0
+"""How strongly weights are drawn to what is expected."""
+LOOSE: Final = 0.05
+"""The same for how common names are at all, of which nothing is expected."""
+ROUNDS: Final = 15
+SETTLED: Final = 1e-6
+FOLDS: Final = 20
+ALWAYS: Final = "always"
+Weights = dict[str, float]
+
+
+@dataclass(frozen=True, slots=True)
+class Name:
+    """A candidate: its spellings, the annotations each agrees with, its traits."""
+
+    spellings: tuple[str, ...]
+    agreeing: tuple[frozenset[str], ...]
+    traits: Weights
+    is_best: bool
+    counts: bool
+    """False where another candidate agrees better with the same annotation."""
+
+    @property
+    def is_right(self) -> bool:
+        """Say whether some spelling is annotated."""
+        return any(self.agreeing)
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """A page: what is annotated and what may be a name."""
+
+    site: str
+    gold: frozenset[str]
+    names: tuple[Name, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """Counts over pages."""
+
+    gold: int = 0
+    found: int = 0
+    given: int = 0
+    right: int = 0
+
+    def __add__(self, other: "Score") -> "Score":
+        """Join the counts of two sets of pages."""
+        return Score(
+            self.gold + other.gold,
+            self.found + other.found,
+            self.given + other.given,
+            self.right + other.right,
+        )
+
+    def __str__(self) -> str:
+        """Write precision, recall and F1."""
+        precision = self.right / max(1, self.given)
+        recall = self.found / max(1, self.gold)
+        f1 = 2 * precision * recall / max(1e-9, precision + recall)
+        return f"{precision:>10.3f}{recall:>9.3f}{f1:>8.3f}"
+
+
+def main() -> None:
+    """Fit, print the table, and store the weights if asked to."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("file", type=Path)
+    parser.add_argument("--write", action="store_true")
+    arguments = parser.parse_args()
+    examples = read_examples(arguments.file)
+    path = Path(str(files("scrapersky.extraction").joinpath("data", f"{WEIGHTS}.txt")))
+    expected = read_expected(path)
+    weights = fit(examples, expected)
+    print_table(examples, expected, weights)
+    if arguments.write:
+        path.write_text(written(path, expected, weights), "utf-8")
+        print(f"written to {path}")
+
+
+def read_examples(path: Path) -> list[Example]:
+    """Read the pages of those sets that are annotated for organisations."""
+    pages = list(read_pages(path))
+    sets = {page.group for page in pages if "ORG" in page.annotated}
+    return [example_of(page) for page in pages if page.group in sets]
+
+
+def example_of(page: AnnotatedPage) -> Example:
+    """Describe every candidate of a page, as the finder does."""
+    sheet = sheet_of(parse_page(page.html))
+    regions = guess_regions(sheet, page.url, NO_HINTS)
+    data = read_structured(sheet.page, regions)
+    emails = [found.key for found in (*find_emails(sheet), *data.emails)]
+    clues = Clues(
+        streets=find_addresses(sheet, regions),
+        mail_domains=Counter(key.rpartition("@")[2] for key in dict.fromkeys(emails)),
+        stated=data.organisations,
+    )
+    gold = page.gold.get("ORG", frozenset())
+    described = [
+        ((candidate.name, *spellings(sheet, candidate)), candidate.score, traits)
+        for candidate, traits in describe_names(sheet, page.url, clues)
+    ]
+    likeness = [[[token_f1(g, n) for g in gold] for n in d[0]] for d in described]
+    best = [max((max(row) for row in c), default=0.0) for c in _by_gold(likeness, gold)]
+    return Example(
+        site=site_of(page),
+        gold=gold,
+        names=tuple(
+            Name(
+                spellings=names,
+                agreeing=tuple(
+                    frozenset(g for g, x in zip(gold, row, strict=True) if x >= ALIKE)
+                    for row in rows
+                ),
+                traits={ALWAYS: 1.0} | {t: float(v) for t, v in traits.items() if v},
+                is_best=place == 0 and score >= ALONE,
+                counts=_counts(rows, best),
+            )
+            for place, ((names, score, traits), rows) in enumerate(
+                zip(described, likeness, strict=True)
+            )
+        ),
+    )
+
+
+def _by_gold(
+    likeness: list[list[list[float]]], gold: frozenset[str]
+) -> list[list[list[float]]]:
+    """Turn likeness by candidate, spelling and annotation round: annotation first."""
+    return [
+        [[row[place] for row in rows] for rows in likeness]
+        for place in range(len(gold))
+    ]
+
+
+def _counts(rows: list[list[float]], best: list[float]) -> bool:
+    """Say whether a candidate is plainly wrong, or the best for some annotation."""
+    alike = [
+        (x, top) for row in rows for x, top in zip(row, best, strict=True) if x >= ALIKE
+    ]
+    return not alike or any(x >= top for x, top in alike)
+
+
+def site_of(page: AnnotatedPage) -> str:
+    """Give the domain of a page; a page without one is a site of its own."""
+    host = urlsplit(page.url).hostname or ""
+    return registrable_domain(host) or host or page.id
+
+
+def fold_of(site: str, folds: int) -> int:
+    """Put a site into one of several parts, always the same."""
+    return hashlib.sha256(site.encode()).digest()[0] % folds
+
+
+def fit(examples: Iterable[Example], expected: Weights) -> Weights:
+    """Find the weights that make the annotations likeliest, by Newton's method."""
+    names = [n for example in examples for n in example.names if n.counts]
+    traits = sorted({t for n in names for t in n.traits} | set(expected))
+    place = {trait: number for number, trait in enumerate(traits)}
+    rows = [([(place[t], v) for t, v in n.traits.items()], n.is_right) for n in names]
+    aim = [expected.get(trait, 0.0) for trait in traits]
+    pull = [LOOSE if trait == ALWAYS else PULL for trait in traits]
+    weights = list(aim)
+    for _ in range(ROUNDS):
+        slope = [p * (a - w) for p, a, w in zip(pull, aim, weights, strict=True)]
+        bend = [
+            [p if i == j else 0.0 for j in range(len(pull))] for i, p in enumerate(pull)
+        ]
+        for row, is_right in rows:
+            chance = logistic(sum(weights[i] * v for i, v in row))
+            for i, v in row:
+                slope[i] += (is_right - chance) * v
+                for j, u in row:
+                    bend[i][j] += chance * (1 - chance) * v * u
+        step = solve(bend, slope)
+        weights = [w + s for w, s in zip(weights, step, strict=True)]
+        if max(map(abs, step)) < SETTLED:
+            break
+    return dict(zip(traits, weights, strict=True))
+
+
+def solve(matrix: list[list[float]], right: list[float]) -> list[float]:
+    """Solve a set of linear equations whose matrix is symmetric and positive."""
+    size = len(right)
+    rows = [[*line, value] for line, value in zip(matrix, right, strict=True)]
+    for i in range(size):
+        for k in range(i + 1, size):
+            share = rows[k][i] / rows[i][i]
+            if share:
+                rows[k] = [a - share * b for a, b in zip(rows[k], rows[i], strict=True)]
+    found = [0.0] * size
+    for i in reversed(range(size)):
+        known = sum(rows[i][j] * found[j] for j in range(i + 1, size))
+        found[i] = (rows[i][size] - known) / rows[i][i]
+    return found
+
+
+def logistic(total: float) -> float:
+    """Turn a sum of weights into a chance."""
+    return 1.0 / (1.0 + math.exp(-max(-30.0, min(30.0, total))))
+
+
+def score(examples: Iterable[Example], weights: Weights) -> Score:
+    """Count what the finder would give with these weights, as `scrapersky score` does."""
+    total = Score()
+    for example in examples:
+        found: set[str] = set()
+        given: dict[str, bool] = {}
+        for name in example.names:
+            chance = logistic(
+                sum(weights.get(t, 0) * v for t, v in name.traits.items())
+            )
+            if chance >= ENOUGH or (name.is_best and chance >= LEAST):
+                for spelling, agreeing in zip(
+                    name.spellings, name.agreeing, strict=True
+                ):
+                    given[spelling.casefold()] = bool(agreeing)
+                    found |= agreeing
+        total += Score(len(example.gold), len(found), len(given), sum(given.values()))
+    return total
+
+
+def left_out(examples: Sequence[Example], expected: Weights) -> Score:
+    """Measure each part of the sites with weights fitted on the others."""
+    parts: list[list[Example]] = [[] for _ in range(FOLDS)]
+    for example in examples:
+        parts[fold_of(example.site, FOLDS)].append(example)
+    return reduce(
+        Score.__add__,
+        (
+            score(
+                part,
+                fit(
+                    (e for other in parts if other is not part for e in other), expected
+                ),
+            )
+            for part in parts
+            if part
+        ),
+    )
+
+
+def print_table(
+    examples: Sequence[Example], expected: Weights, weights: Weights
+) -> None:
+    """Print precision, recall and F1 of each way to measure."""
+    halves = [[e for e in examples if fold_of(e.site, 2) == half] for half in (0, 1)]
+    rows = [
+        ("fitted", score(examples, weights)),
+        ("first half, fitted", score(halves[0], fit(halves[0], expected))),
+        ("other half, not fitted", score(halves[1], fit(halves[0], expected))),
+        ("left out in turn", left_out(examples, expected)),
+        ("as expected, not fitted", score(examples, expected)),
+    ]
+    print(f"{len(examples)} pages of {len({e.site for e in examples})} sites")
+    print(f"{'weights':<26}{'precision':>10}{'recall':>9}{'F1':>8}")
+    for label, counts in rows:
+        print(f"{label:<26}{counts}")
+
+
+def read_expected(path: Path) -> Weights:
+    """Read what is expected of each trait: the second column."""
+    lines = (
+        line.split("#")[0].split() for line in path.read_text("utf-8").splitlines()
+    )
+    return {line[0]: float(line[1]) for line in lines if line}
+
+
+def written(path: Path, expected: Weights, weights: Weights) -> str:
+    """Write the file anew, its opening comment kept."""
+    comments = [
+        line for line in path.read_text("utf-8").splitlines() if line.startswith("#")
+    ]
+    rows = [
+        f"{trait:<18}{expected.get(trait, 0.0):>6.1f}{weight:>8.3f}"
+        for trait, weight in sorted(weights.items())
+    ]
+    return "\n".join([*comments, *rows, ""])
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,119 @@
+"""Find the name of the business behind a page, and of others it names as such.
+
+No single place holds the name, so several are asked (title, site name, logo,
+copyright line, letterhead, structured data, legal forms in the text) and names that
+agree with each other and with the domain win.
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import chain
+from typing import Final
+
+from scrapersky.extraction.contacts.model import Found
+from scrapersky.extraction.contacts.organisation.ballot import (
+    Candidate,
+    count_votes,
+    rank,
+)
+from scrapersky.extraction.contacts.organisation.chance import chance
+from scrapersky.extraction.contacts.organisation.kin import (
+    domain_names,
+    kin_names,
+    site_labels,
+)
+from scrapersky.extraction.contacts.organisation.name import words_of
+from scrapersky.extraction.contacts.organisation.nomination import nominations
+from scrapersky.extraction.contacts.organisation.source import MAX_FOUND, Source
+from scrapersky.extraction.contacts.organisation.trait import traits
+from scrapersky.extraction.contacts.sheet import Sheet
+
+MAX_RANKED: Final = 300
+MAX_SPELLINGS: Final = 4
+ENOUGH: Final = 0.33
+"""The chance of being right from which a name is given: best F1 on annotated pages."""
+ALONE: Final = 1.9
+"""The votes a page's best name needs to be given at less than that chance,"""
+LEAST: Final = 0.2
+"""and the chance it needs."""
+
+
+@dataclass(frozen=True, slots=True)
+class Clues:
+    """What the other finders know of a page that helps to tell its names."""
+
+    streets: Sequence[Found] = ()
+    mail_domains: Counter[str] = field(default_factory=Counter)
+    stated: Sequence[Found] = ()
+    """Names in structured data."""
+    known: str | None = None
+    """A name from elsewhere, which helps only if the page agrees."""
+
+
+def find_organisations(sheet: Sheet, url: str, clues: Clues) -> list[Found]:
+    """Find organisation names, the page's own first."""
+    won = []
+    for place, (candidate, described) in enumerate(describe_names(sheet, url, clues)):
+        likely = chance(described)
+        is_best = place == 0 and candidate.score >= ALONE and likely >= LEAST
+        if likely >= ENOUGH or is_best:
+            won.append((likely, candidate))
+    # Where people worked before is sure to be a firm, but not the page's own.
+    won.sort(key=lambda one: (one[1].sources == {Source.EMPLOYER}, -one[0]))
+    return [_found(sheet, candidate, likely) for likely, candidate in won[:MAX_FOUND]]
+
+
+def describe_names(
+    sheet: Sheet, url: str, clues: Clues
+) -> Iterator[tuple[Candidate, dict[str, float]]]:
+    """Yield everything that may be a name with its traits, the likeliest own name first."""
+    labels = site_labels(sheet, url, clues.mail_domains)
+    nominated = nominations(
+        sheet,
+        letterheads=[found.line for found in clues.streets],
+        known=clues.known,
+        stated=clues.stated,
+    )
+    candidates = count_votes(
+        chain(nominated, kin_names(sheet, labels), domain_names(sheet, labels))
+    )
+    cities = frozenset(
+        city.casefold()
+        for found in clues.streets
+        if (city := found.details.get("city"))
+    )
+    ranked = rank(sheet, labels, candidates)[:MAX_RANKED]
+    for place, candidate in enumerate(ranked):
+        yield candidate, traits(sheet, candidate, ranked[:place], cities)
+
+
+def spellings(sheet: Sheet, candidate: Candidate) -> list[str]:
+    """Give the name with its legal form, or without, if the page writes both."""
+    kept = [set(words_of(candidate.name))]
+    also = []
+    for name in sorted(candidate.names, key=lambda n: -candidate.names[n]):
+        mine = set(words_of(name))
+        if mine not in kept and name in sheet.text:
+            kept.append(mine)
+            also.append(name)
+    return also[:MAX_SPELLINGS]
+
+
+def _found(sheet: Sheet, candidate: Candidate, likely: float) -> Found:
+    name = candidate.name
+    start = sheet.text.find(name)
+    has_place = start >= 0
+    return Found(
+        key=candidate.key,
+        value=name,
+        method=candidate.best_source.method,
+        line=sheet.line_at(start) if has_place else -1,
+        start=max(start, 0),
+        end=start + len(name) if has_place else 0,
+        snippet=sheet.snippet(start, start + len(name)) if has_place else name,
+        details={
+            "chance": f"{likely:.3f}",
+            "also": "|".join(spellings(sheet, candidate)) or None,
+        },
+    )
