@@ -6,9 +6,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 from scrapersky import errors
-from scrapersky.cli import app
+from scrapersky.api.app import create_app
+from scrapersky.api.gateway.route import routes_of
+from scrapersky.cli import app as command_line
+from scrapersky.db.connection import parse_target
 from scrapersky.errors import ScraperSkyError
-from scrapersky.settings import VARIABLES, StageSettings, shown
+from scrapersky.settings import VARIABLES, StageSettings, load_settings, shown
 
 MADE = (
     "<!-- Made by `python -m scripts.reference`; edit the code, not this page. -->\n\n"
@@ -59,10 +62,10 @@ def commands_page() -> str:
     # Cyclopts writes into the usage lines how the running program was called.
     called, sys.argv = sys.argv, ["scrapersky"]
     try:
-        page = app.generate_docs()
+        page = command_line.generate_docs()
     finally:
         sys.argv = called
-    return f"{MADE}{page.rstrip()}\n\n{app.help_epilogue}"
+    return f"{MADE}{page.rstrip()}\n\n{command_line.help_epilogue}"
 
 
 def errors_page() -> str:
@@ -87,6 +90,38 @@ def errors_page() -> str:
             lines.append(
                 f"| `{name}` | {parent} | {meaning} | {again} | {found.status_code} |"
             )
+    return MADE + "\n".join(lines) + "\n"
+
+
+def routes_page() -> str:
+    """List every route of the API with what it asks of its caller."""
+    settings = load_settings({}, dotenv=None).settings
+    app = create_app(settings, parse_target("postgresql://nobody@/nothing"))
+    lines = [
+        "# Routes of the API",
+        "",
+        (
+            "Every route and the permission it asks for; a test compares this page with "
+            "the code, so a new route does not go unseen. `public` needs no identity. "
+            "The roles: a viewer may `read`; a curator also `export` and `curate`; an "
+            "admin also `administer`; an admin of the installation's own tenant also "
+            "`operate`. *Hidden*: whoever may not is told that there is nothing."
+        ),
+        "",
+        "| method | path | permission | operation |",
+        "|---|---|---|---|",
+    ]
+    rows = sorted(
+        (route.path, method, route)
+        for route in routes_of(app)
+        for method in route.methods
+        if method != "HEAD"
+    )
+    for path, method, route in rows:
+        asked = route.permission or "NOT DECLARED"
+        hidden = ", hidden" if route.is_hidden else ""
+        name = route.operation_id or route.name
+        lines.append(f"| {method} | `{path}` | {asked}{hidden} | {name} |")
     return MADE + "\n".join(lines) + "\n"
 
 
@@ -122,6 +157,7 @@ PAGES: dict[str, Callable[[], str]] = {
     "settings.md": settings_page,
     "commands.md": commands_page,
     "errors.md": errors_page,
+    "api-routes.md": routes_page,
 }
 
 

@@ -17,13 +17,14 @@ from scrapersky.api import (
     records,
     reference,
 )
+from scrapersky.api.document import describe
 from scrapersky.api.gateway.access import open_gate
 from scrapersky.api.gateway.address import parse_proxies
 from scrapersky.api.gateway.door import Door
 from scrapersky.api.gateway.secret import refuse_unsafe
 from scrapersky.api.gateway.tenancy import connect_as_api
 from scrapersky.api.operations.desk import open_desk
-from scrapersky.api.problem import Problem, install_problems
+from scrapersky.api.problem import install_problems
 from scrapersky.api.request_log import RequestLog
 from scrapersky.db.connection import Target, connect
 from scrapersky.models.check import check_database
@@ -99,10 +100,10 @@ def create_app(
         lifespan=lifespan,
         docs_url=None,
         redoc_url=None,
-        openapi_url=None if settings.environment.is_deployed else "/openapi.json",
-        responses={500: {"model": Problem, "description": "Our fault"}},
+        openapi_url=None,
     )
     install_problems(app)
+    describe(app)
     app.include_router(health.router)
     app.include_router(account.router)
     app.include_router(operations.router)

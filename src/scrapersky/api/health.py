@@ -11,13 +11,14 @@ from sqlalchemy import text
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.ext.asyncio import AsyncEngine
 
+from scrapersky.api.gateway.dependency import PUBLIC
 from scrapersky.db.schema import differences
 from scrapersky.errors import ScraperSkyError
 from scrapersky.models import METADATA
 from scrapersky.scheduler.schedule import Schedule
 
 log = structlog.get_logger()
-router = APIRouter(prefix="/health", tags=["health"])
+router = APIRouter(prefix="/health", tags=["health"], dependencies=[PUBLIC])
 
 PATIENCE = 3.0
 """Seconds a check may take before it counts as failed."""
@@ -45,13 +46,13 @@ def checks_of(request: Request) -> Mapping[str, Check]:
     return found
 
 
-@router.get("/live")
+@router.get("/live", operation_id="is_alive")
 async def live() -> Liveness:
     """Tell that the process lives; asks nobody else."""
     return Liveness()
 
 
-@router.get("/ready", responses={503: {"model": Readiness}})
+@router.get("/ready", operation_id="is_ready", responses={503: {"model": Readiness}})
 async def ready(
     response: Response, checks: Annotated[Mapping[str, Check], Depends(checks_of)]
 ) -> Readiness:

@@ -4,10 +4,12 @@ from importlib.resources import files
 from typing import Final
 
 from fastapi import APIRouter, Request, Response
-from fastapi.responses import HTMLResponse
+from fastapi.responses import HTMLResponse, JSONResponse
 from starlette.exceptions import HTTPException
 
-router = APIRouter(include_in_schema=False)
+from scrapersky.api.gateway.dependency import PUBLIC
+
+router = APIRouter(include_in_schema=False, dependencies=[PUBLIC])
 
 ASSETS: Final = {
     "swagger-ui-bundle.js": "text/javascript",
@@ -39,6 +41,12 @@ SwaggerUIBundle({
   validatorUrl: null,
 });
 """
+
+
+@router.get("/openapi.json")
+async def document(request: Request) -> JSONResponse:
+    """Describe the API for programs."""
+    return JSONResponse(request.app.openapi())
 
 
 @router.get("/docs")

@@ -5,6 +5,7 @@ from typing import Annotated, Any, Final
 
 from fastapi import Depends, Request
 from sqlalchemy.ext.asyncio import AsyncEngine
+from starlette.exceptions import HTTPException
 
 from scrapersky.api.gateway.access import Gate
 from scrapersky.api.gateway.identity import Identity, Permission
@@ -18,6 +19,8 @@ class Allowed:
     """Lets callers with one permission through; tests read it off the route."""
 
     permission: Permission
+    hidden: bool = False
+    """Whether those without it are told that there is nothing here."""
 
     async def __call__(self, request: Request) -> Identity:
         """Return who is asking, with their rows in sight, or raise why not."""
@@ -25,6 +28,8 @@ class Allowed:
         identity = await gate.identify(request)
         request.state.answer_headers = gate.spend(identity)
         if not identity.may(self.permission):
+            if self.hidden:
+                raise HTTPException(404)
             raise NotAllowed(
                 f"This needs the permission '{self.permission}', which "
                 f"{identity.name} does not have.",
@@ -34,9 +39,9 @@ class Allowed:
         return identity
 
 
-def allow(permission: Permission) -> Any:  # noqa: ANN401 - what FastAPI's Depends returns
+def allow(permission: Permission, *, hidden: bool = False) -> Any:  # noqa: ANN401 - what FastAPI's Depends returns
     """Declare in `Annotated[Identity, ...]` what a route asks of its caller."""
-    return Depends(Allowed(permission))
+    return Depends(Allowed(permission, hidden))
 
 
 async def public() -> None:

@@ -23,6 +23,7 @@ class Route:
     name: str
     permission: str | None
     """What it asks for: a permission, `public`, or None if nobody has said."""
+    is_hidden: bool
     body_limit: int | None
     in_schema: bool
     operation_id: str | None
@@ -40,6 +41,7 @@ def routes_of(app: FastAPI) -> Iterator[Route]:
             methods=tuple(sorted(getattr(context, "methods", None) or ())),
             name=str(getattr(context, "name", "")),
             permission=permission_in(calls),
+            is_hidden=any(isinstance(call, Allowed) and call.hidden for call in calls),
             body_limit=max(limits, default=None),
             in_schema=bool(getattr(context, "include_in_schema", False)),
             operation_id=getattr(context, "operation_id", None),
