@@ -1,6 +1,6 @@
 /** A table for a million rows: only those in sight are in the page. */
 import { useVirtualizer } from "@tanstack/react-virtual";
-import { type MouseEvent, memo, useEffect, useRef } from "react";
+import { type CSSProperties, type MouseEvent, memo, useEffect, useMemo, useRef } from "react";
 import { Icon, Skeleton, Status } from "@/kit";
 import type { ColumnSpec, Kind } from "./kinds";
 import type { ListState } from "./list";
@@ -43,7 +43,13 @@ export function Grid(props: GridProps) {
   useEffect(() => {
     if (current >= 0) rows.scrollToIndex(current, { align: "auto" });
   }, [current, rows]);
-  const template = `2.5rem ${columns.map(({ width }) => width).join(" ")}`;
+  const shape = useMemo(
+    () => ({
+      gridTemplateColumns: `2.5rem ${columns.map(({ width }) => width).join(" ")}`,
+      minWidth: `${narrowest(columns)}rem`,
+    }),
+    [columns],
+  );
   const loaded = state.rows.length;
   const isWhole = loaded > 0 && state.rows.every(({ id }) => isSelected(selection, id));
   return (
@@ -61,12 +67,7 @@ export function Grid(props: GridProps) {
     >
       {/* biome-ignore lint/a11y/useSemanticElements: as above */}
       {/* biome-ignore lint/a11y/useFocusableInteractive: the grid itself has the focus */}
-      <div
-        className="grid-head"
-        role="row"
-        aria-rowindex={1}
-        style={{ gridTemplateColumns: template }}
-      >
+      <div className="grid-head" role="row" aria-rowindex={1} style={shape}>
         {/* biome-ignore lint/a11y/useSemanticElements: as above */}
         {/* biome-ignore lint/a11y/useFocusableInteractive: as above */}
         <div role="columnheader">
@@ -89,7 +90,7 @@ export function Grid(props: GridProps) {
               key={row.id}
               kind={kind}
               columns={columns}
-              template={template}
+              shape={shape}
               row={row}
               place={index}
               top={start}
@@ -108,6 +109,12 @@ export function Grid(props: GridProps) {
       )}
     </div>
   );
+}
+
+/** How narrow the rows may become before the table scrolls sideways: the same for all. */
+function narrowest(columns: readonly ColumnSpec[]): number {
+  const least = (width: string) => Number(/[\d.]+/.exec(width)?.[0] ?? 6);
+  return columns.reduce((sum, { width }) => sum + least(width), 2.5);
 }
 
 function Heading({
@@ -149,7 +156,7 @@ function Heading({
 interface GridRowProps {
   kind: Kind;
   columns: readonly ColumnSpec[];
-  template: string;
+  shape: CSSProperties;
   row: Row;
   place: number;
   top: number;
@@ -176,7 +183,7 @@ const GridRow = memo(function GridRow(props: GridRowProps) {
       aria-rowindex={place + 2}
       aria-selected={props.isSelected}
       className={`grid-row ${props.isCurrent ? "current" : ""}`}
-      style={{ gridTemplateColumns: props.template, transform: `translateY(${props.top}px)` }}
+      style={{ ...props.shape, transform: `translateY(${props.top}px)` }}
       onClick={click}
       onMouseDown={(event) => event.shiftKey && event.preventDefault()}
     >

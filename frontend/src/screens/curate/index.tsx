@@ -1,5 +1,5 @@
 /** One screen for all six kinds of records: look, decide, take back, take away. */
-import { useCallback, useEffect, useRef, useState } from "react";
+import { useCallback, useEffect, useMemo, useRef, useState } from "react";
 import { useLive } from "@/api/events";
 import { type Key, useKeys } from "@/app/keys";
 import { go, useSearch } from "@/app/router";
@@ -398,9 +398,11 @@ function useColumns(kind: Kind): Columns {
   const [flipped, setFlipped] = useState<readonly string[]>(() => remembered(key));
   const isShown = (column: ColumnSpec) =>
     flipped.includes(column.field) === Boolean(column.isHidden);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: what is shown depends on these two alone.
+  const shown = useMemo(() => kind.columns.filter(isShown), [kind, flipped]);
   return {
     kind,
-    shown: kind.columns.filter(isShown),
+    shown,
     isShown,
     toggle: ({ field }) => {
       const next = flipped.includes(field)

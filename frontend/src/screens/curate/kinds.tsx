@@ -67,6 +67,11 @@ const strong = (field: string) => (row: Row) => (
   <span className="foreign cut strong">{text(row[field]) ?? "–"}</span>
 );
 
+/** A contact without an address is known by its number. */
+const reached = (row: Row) => (
+  <span className="foreign cut strong">{text(row.email) ?? text(row.phone) ?? "–"}</span>
+);
+
 const several = (field: string) => (row: Row) =>
   list(row[field]).length ? (
     <span className="foreign cut">{list(row[field]).join(", ")}</span>
@@ -502,7 +507,7 @@ export const KINDS: readonly Kind[] = [
       "validation",
     ],
     columns: [
-      { field: "email", name: "E-mail", width: "minmax(12rem, 1.8fr)", show: strong("email") },
+      { field: "email", name: "E-mail", width: "minmax(15rem, 2fr)", show: reached },
       {
         field: "contact_curation_status",
         name: "Decision",

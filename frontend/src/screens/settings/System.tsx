@@ -115,7 +115,7 @@ function Kept() {
         rows={retention.data.kinds}
         keyOf={(kind) => kind.kind}
         columns={[
-          { name: "Data", show: (kind) => wordOf(kind.kind) },
+          { name: "Data", show: (kind) => <span className="capital">{kind.kind}</span> },
           {
             name: "Days",
             number: true,
