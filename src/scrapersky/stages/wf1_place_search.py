@@ -8,12 +8,17 @@ from uuid import UUID
 
 from sqlalchemy import (
     Boolean,
+    ColumnElement,
+    Text,
+    and_,
     case,
+    cast,
     func,
     literal,
     literal_column,
     select,
     text,
+    tuple_,
     update,
 )
 from sqlalchemy.dialects.postgresql import insert
@@ -43,6 +48,10 @@ FACTS = (
     "price_level", "categories", "website", "phone", "business_status", "moved_to",
     "raw", "licence", "expires_at",
 )  # fmt: skip
+COMPARED = (
+    "name", "address", "categories", "website", "phone", "business_status", "moved_to",
+)  # fmt: skip
+"""What tells the next search of the same that a place has changed."""
 
 
 @stage(
@@ -179,16 +188,30 @@ async def link_known(
 ) -> None:
     """Link places to the search that were found again and not paid for again."""
     if known:
-        found = select(literal(search.id), Place.id, Place.tenant_id).where(
-            Place.tenant_id == search.tenant_id,
-            Place.source == search.source,
-            Place.source_place_id.in_(known),
+        await link(
+            connection,
+            search,
+            and_(
+                Place.tenant_id == search.tenant_id,
+                Place.source == search.source,
+                Place.source_place_id.in_(known),
+            ),
         )
-        await connection.execute(
-            insert(PlaceSearchHit)
-            .from_select(["search_id", "place_id", "tenant_id"], found)
-            .on_conflict_do_nothing()
-        )
+
+
+async def link(
+    connection: AsyncConnection, search: PlaceSearch, places: ColumnElement[bool]
+) -> None:
+    """Link places to the search, each with what it looked like to it."""
+    facts = tuple_(*(getattr(Place, name) for name in COMPARED))
+    seen = select(
+        literal(search.id), Place.id, Place.tenant_id, func.md5(cast(facts, Text))
+    ).where(places)
+    await connection.execute(
+        insert(PlaceSearchHit)
+        .from_select(["search_id", "place_id", "tenant_id", "facts_hash"], seen)
+        .on_conflict_do_nothing()
+    )
 
 
 async def store_places(
@@ -214,20 +237,7 @@ async def store_places(
         ).returning(Place.id, literal_column("xmax = 0", Boolean).label("is_new"))
     )
     found = stored.all()
-    await connection.execute(
-        insert(PlaceSearchHit)
-        .values(
-            [
-                {
-                    "search_id": search.id,
-                    "place_id": row.id,
-                    "tenant_id": search.tenant_id,
-                }
-                for row in found
-            ]
-        )
-        .on_conflict_do_nothing()
-    )
+    await link(connection, search, Place.id.in_([row.id for row in found]))
     return sum(row.is_new for row in found)
 
 
