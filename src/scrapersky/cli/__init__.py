@@ -92,6 +92,13 @@ Measure contact extraction on annotated pages.
 Prints precision, recall and F1 per label, micro and macro, how well the confidences hold, and
 the list of misses. The format is explained in docs/explanation/contacts.md.
 """
+USER = """\
+Let people in: create, list, disable, set a password.
+
+`scrapersky user create YOU@EXAMPLE.COM --role admin` makes the first admin.
+"""
+TENANT = "Make and list tenants, each with data of its own."
+KEY = "Make an API key for a program."
 VERSION = "Print the version of ScraperSky and of what it stands on."
 
 app.command("scrapersky.cli.up:up", group=run, help=UP)
@@ -104,6 +111,9 @@ app.command(
     "scrapersky.cli.dead_letters:dead_letters", name="dead-letters", group=care,
     help=DEAD_LETTERS,
 )  # fmt: skip
+app.command("scrapersky.cli.user:user", group=care, help=USER)
+app.command("scrapersky.cli.user:tenant", group=care, help=TENANT)
+app.command("scrapersky.cli.user:key", group=care, help=KEY)
 app.command("scrapersky.cli.migrate:migrate", group=care, help=MIGRATE)
 app.command("scrapersky.cli.doctor:doctor", group=care, help=DOCTOR)
 app.command("scrapersky.cli.config:config", group=care, help=CONFIG)

@@ -17,6 +17,8 @@ import uvicorn
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from scrapersky.api.app import create_app
+from scrapersky.api.gateway.access import refuse_open_house
+from scrapersky.api.gateway.secret import refuse_unsafe
 from scrapersky.api.server import Server
 from scrapersky.cli.database import a_database
 from scrapersky.cli.signals import stop_on_signals
@@ -34,6 +36,7 @@ def up() -> None:
     started = time.monotonic()
     loaded = load_settings()
     settings = loaded.settings
+    refuse_unsafe(settings)
     configure_logs(settings.log_level, settings.log_format)
     for warning in loaded.warnings:
         say(f"Warning: {warning}")
@@ -45,6 +48,7 @@ def up() -> None:
         a_database(settings, say) as target,
     ):
         asyncio.run(prepare(target, settings, say))
+        asyncio.run(check_door(target, settings))
         say(f"ScraperSky is running at {address} "
             f"({time.monotonic() - started:.1f} s). Ctrl-C stops it.")  # fmt: skip
         serve(settings, target, listener)
@@ -73,6 +77,15 @@ async def prepare(
         await engine.dispose()
 
 
+async def check_door(target: Target, settings: Settings) -> None:
+    """Refuse to open where nobody could come in, before anything listens."""
+    engine = connect(target, name="scrapersky-start", pool_size=1)
+    try:
+        await refuse_open_house(settings, engine)
+    finally:
+        await engine.dispose()
+
+
 async def upgrade(engine: AsyncEngine) -> tuple[str, ...]:
     """Apply what is missing; what does that is loaded only when it is needed."""
     migrate = import_module("scrapersky.db.migrate")
@@ -89,6 +102,8 @@ def serve(settings: Settings, target: Target, listener: socket.socket) -> None:
         http="httptools",
         lifespan="on",
         server_header=False,
+        # Whom to believe about where a request comes from is our own setting.
+        proxy_headers=False,
         timeout_graceful_shutdown=settings.shutdown_grace_seconds,
     )
     Server(config).run(sockets=[listener])

@@ -1,0 +1,285 @@
+"""`scrapersky user`, `scrapersky tenant`, `scrapersky key`: who may come in."""
+
+import asyncio
+import getpass
+import secrets
+import sys
+from typing import Any
+
+from cyclopts import App
+from rich import box
+from rich.console import Console
+from rich.table import Table
+from sqlalchemy import delete, func, select
+from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
+
+from scrapersky.api.account.people import (
+    TENANT_COLUMNS,
+    USER_COLUMNS,
+    add_key,
+    add_tenant,
+    add_user,
+    change_user,
+)
+from scrapersky.api.account.schema import an_email
+from scrapersky.api.gateway.credential import AnyRow
+from scrapersky.api.gateway.identity import ROLES, Permission
+from scrapersky.api.gateway.password import HASHER, refuse_weak
+from scrapersky.cli.database import a_database
+from scrapersky.cli.signals import stop_on_signals
+from scrapersky.cli.stages import with_engine
+from scrapersky.cli.up import prepare, say
+from scrapersky.errors import InvalidUserChange, UnknownRecord
+from scrapersky.models import LoginSession, Tenant, User
+from scrapersky.models.status import Role
+from scrapersky.settings import load_settings
+
+user = App(name="user")
+tenant = App(name="tenant")
+key = App(name="key")
+
+
+@user.command(name="create")
+def create_user(
+    email: str,
+    *,
+    role: Role = Role.VIEWER,
+    tenant: str | None = None,
+    subject: str | None = None,
+) -> None:
+    """Let a person in.
+
+    Asks for a password on a terminal; elsewhere one is made and printed once.
+
+    Parameters
+    ----------
+    email
+        The e-mail address to log in with.
+    role
+        viewer, curator or admin.
+    tenant
+        The short name of the tenant; without it, the installation's own.
+    subject
+        Who they are to the issuer of access tokens; then they need no password.
+    """
+    address = checked(email)
+    password, is_new = (None, False) if subject else a_password()
+
+    async def act(engine: AsyncEngine) -> AnyRow:
+        async with engine.begin() as connection:
+            place = await tenant_named(connection, tenant)
+            return await add_user(
+                connection,
+                place.id,
+                email=address,
+                role=role,
+                password_hash=HASHER.hash(password) if password else None,
+                subject=subject,
+            )
+
+    on_database(act)
+    print(f"{address} may come in as {role.value}.")
+    if is_new:
+        print(f"Password (shown once): {password}")
+
+
+@user.command(name="list")
+def list_users() -> None:
+    """List everyone who may come in."""
+
+    async def act(engine: AsyncEngine) -> Any:  # noqa: ANN401 - rows
+        query = (
+            select(*USER_COLUMNS, Tenant.slug)
+            .join(Tenant, Tenant.id == User.tenant_id)
+            .where(User.is_system.is_(False))
+            .order_by(Tenant.created_at, User.email)
+        )
+        async with engine.connect() as connection:
+            return (await connection.execute(query)).all()
+
+    table = Table("tenant", "e-mail", "role", "disabled", "subject", box=box.SIMPLE)
+    for row in on_database(act) or ():
+        disabled = (
+            row.disabled_at.isoformat(timespec="minutes") if row.disabled_at else ""
+        )
+        table.add_row(row.slug, row.email, row.role.value, disabled, row.subject or "")
+    Console().print(table)
+
+
+@user.command(name="disable")
+def disable_user(email: str, *, tenant: str | None = None) -> None:
+    """Shut a person out, everywhere and at once.
+
+    Parameters
+    ----------
+    email
+        Whom.
+    tenant
+        The short name of their tenant; without it, the installation's own.
+    """
+    change(email, tenant, {"disabled_at": func.clock_timestamp()})
+    print(f"{email} is shut out.")
+
+
+@user.command(name="password")
+def set_password(email: str, *, tenant: str | None = None) -> None:
+    """Set a new password; every session of that person ends.
+
+    Parameters
+    ----------
+    email
+        Whose.
+    tenant
+        The short name of their tenant; without it, the installation's own.
+    """
+    password, is_new = a_password()
+    values = {"password_hash": HASHER.hash(password), "disabled_at": None}
+    change(email, tenant, values)
+    print(f"{email} has a new password.")
+    if is_new:
+        print(f"Password (shown once): {password}")
+
+
+@tenant.command(name="create")
+def create_tenant(name: str, *, slug: str | None = None) -> None:
+    """Make a tenant: its data is invisible to every other.
+
+    Parameters
+    ----------
+    name
+        Its name.
+    slug
+        Its short name; without it, made out of the name.
+    """
+
+    async def act(engine: AsyncEngine) -> AnyRow:
+        async with engine.begin() as connection:
+            return await add_tenant(connection, name=name, slug=slug)
+
+    made = on_database(act)
+    print(f"{made.name} is a tenant now; its short name is {made.slug}.")
+    print(f"Next: scrapersky user create EMAIL --role admin --tenant {made.slug}")
+
+
+@tenant.command(name="list")
+def list_tenants() -> None:
+    """List all tenants."""
+
+    async def act(engine: AsyncEngine) -> Any:  # noqa: ANN401 - rows
+        query = select(*TENANT_COLUMNS).order_by(Tenant.created_at, Tenant.id)
+        async with engine.connect() as connection:
+            return (await connection.execute(query)).all()
+
+    table = Table("short name", "name", "id", "suspended", box=box.SIMPLE)
+    for row in on_database(act) or ():
+        table.add_row(row.slug, row.name, str(row.id), str(row.suspended_at or ""))
+    Console().print(table)
+
+
+@key.command(name="create")
+def create_key(
+    name: str,
+    *,
+    role: Role = Role.VIEWER,
+    tenant: str | None = None,
+    scope: list[Permission] | None = None,
+) -> None:
+    """Make an API key; its secret is printed once.
+
+    Parameters
+    ----------
+    name
+        What it is for.
+    role
+        viewer, curator or admin.
+    tenant
+        The short name of the tenant; without it, the installation's own.
+    scope
+        What it is limited to (may be given several times).
+    """
+
+    async def act(engine: AsyncEngine) -> str:
+        async with engine.begin() as connection:
+            place = await tenant_named(connection, tenant)
+            made, _ = await add_key(
+                connection,
+                place.id,
+                name=name,
+                role=role,
+                scopes=scope or sorted(ROLES[role]),
+                made_by=None,
+            )
+        return made.secret
+
+    print(on_database(act))
+
+
+def on_database(act: Any) -> Any:  # noqa: ANN401 - whatever the action returns
+    """Do something with the database; on its first use it is made ready."""
+    settings = load_settings().settings
+    found = None
+    with stop_on_signals(), a_database(settings) as target:
+        asyncio.run(prepare(target, settings, say))
+        found = asyncio.run(with_engine(target, act))
+    return found  # noqa: RET504 - None stands if someone stopped it
+
+
+def checked(email: str) -> str:
+    """Read an e-mail address, or say that it is none."""
+    try:
+        return an_email(email)
+    except ValueError as error:
+        raise InvalidUserChange(f"'{email}': {error}.") from None
+
+
+def a_password() -> tuple[str, bool]:
+    """Ask for a password twice, or make one where nobody can be asked."""
+    if not sys.stdin.isatty():
+        return secrets.token_urlsafe(15), True
+    first = getpass.getpass("Password (empty: make one): ")
+    if not first:
+        return secrets.token_urlsafe(15), True
+    refuse_weak(first)
+    if getpass.getpass("The same again: ") != first:
+        raise InvalidUserChange("The two passwords differ.")
+    return first, False
+
+
+def change(email: str, tenant: str | None, values: dict[str, Any]) -> None:
+    """Change a person and end their sessions."""
+    address = checked(email)
+
+    async def act(engine: AsyncEngine) -> None:
+        async with engine.begin() as connection:
+            place = await tenant_named(connection, tenant)
+            query = select(*USER_COLUMNS).where(
+                User.tenant_id == place.id,
+                User.email == address,
+                User.is_system.is_(False),
+            )
+            found = (await connection.execute(query)).one_or_none()
+            if found is None:
+                raise UnknownRecord(
+                    f"Nobody in the tenant {place.slug} has the address {address}.",
+                    hint="`scrapersky user list` shows everyone.",
+                )
+            await change_user(connection, found, values)
+            await connection.execute(
+                delete(LoginSession).where(LoginSession.user_id == found.id)
+            )
+
+    on_database(act)
+
+
+async def tenant_named(connection: AsyncConnection, slug: str | None) -> AnyRow:
+    """Return a tenant by its short name; without one, the installation's own."""
+    query = select(*TENANT_COLUMNS).order_by(Tenant.created_at, Tenant.id).limit(1)
+    if slug is not None:
+        query = query.where(Tenant.slug == slug)
+    found = (await connection.execute(query)).one_or_none()
+    if found is None:
+        raise UnknownRecord(
+            f"There is no tenant '{slug}'.",
+            hint="`scrapersky tenant list` shows all.",
+        )
+    return found
