@@ -1,6 +1,6 @@
 """Every source there is, by name; the one place that knows them all."""
 
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -54,6 +54,15 @@ class Sources(Mapping[str, PlaceSource]):
             f"there is no source {name[:40]!r}",
             hint=f"Sources are: {', '.join(sorted(self._ready))}.",
         )
+
+    def lend(self, source: PlaceSource) -> Callable[[], None]:
+        """Add a source for a while; return how to take it back."""
+        self._ready[source.name] = source
+
+        def take_back() -> None:
+            self._ready.pop(source.name, None)
+
+        return take_back
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._ready)

@@ -13,7 +13,7 @@ import structlog
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from scrapersky import engine as queue_engine
-from scrapersky.crawler import Crawler, CrawlerPolicy, Resolver, Sandbox, proxy_rules
+from scrapersky.crawler import CrawlerPolicy, Resolver, Sandbox, proxy_rules
 from scrapersky.crawler.guard import parse_networks
 from scrapersky.db.connection import Target, connect
 from scrapersky.engine import Worker
@@ -28,6 +28,7 @@ from scrapersky.providers.google_places import GooglePrices, GoogleSettings
 from scrapersky.providers.openstreetmap import NominatimSettings, OverpassSettings
 from scrapersky.providers.registry import ProviderSettings, open_sources
 from scrapersky.providers.source import PlaceSource
+from scrapersky.scheduler.annex import AnnexedMailServers, Annexes, open_crawler
 from scrapersky.scheduler.run_log import RunLog, purge_runs
 from scrapersky.scheduler.schedule import Job, Schedule
 from scrapersky.settings import Settings
@@ -38,8 +39,6 @@ from scrapersky.stages.tools import Tools
 log = structlog.get_logger()
 
 SHORTEST_DRAIN = timedelta(minutes=1)
-HANDOVER = timedelta(seconds=2)
-"""What a request may take beyond its own limit until everyone knows that it is over."""
 PRELOAD = ("scrapersky.extraction.home_page", "scrapersky.extraction.page_list",
            "scrapersky.extraction.contact_page")  # fmt: skip
 
@@ -81,6 +80,7 @@ class Background:
     schedule: Schedule
     tools: Tools
     events: Events[Event]
+    annexes: Annexes
 
 
 @asynccontextmanager
@@ -103,7 +103,10 @@ async def background_work(
         engine = connect(target, name="scrapersky-worker", pool_size=8)
         stack.push_async_callback(engine.dispose)
         await hand_out_keys(engine, secret=suppression_secret(settings))
-        tools = await stack.enter_async_context(open_tools(settings, engine, world))
+        annexes = Annexes(engine)
+        tools = await stack.enter_async_context(
+            open_tools(settings, engine, world, annexes)
+        )
         events: Events[Event] = Events()
         stages = configured_pipeline(settings)
         enabled = [s for s in stages if settings_of(settings)[s.name].enabled]
@@ -122,7 +125,7 @@ async def background_work(
         if ticking:
             schedule.start()
         try:
-            yield Background(engine, worker, schedule, tools, events)
+            yield Background(engine, worker, schedule, tools, events, annexes)
         finally:
             grace = timedelta(seconds=settings.shutdown_grace_seconds)
             await asyncio.gather(worker.stop(grace=grace), schedule.stop())
@@ -131,22 +134,13 @@ async def background_work(
 
 @asynccontextmanager
 async def open_tools(
-    settings: Settings, engine: AsyncEngine, world: World
+    settings: Settings, engine: AsyncEngine, world: World, annexes: Annexes
 ) -> AsyncIterator[Tools]:
     """Open what the stages work with."""
     policy = world.policy or crawler_policy(settings)
     async with AsyncExitStack() as stack:
-        longest = policy.limits.total + HANDOVER
-        ledger = await stack.enter_async_context(
-            PostgresLedger(
-                engine,
-                delay=policy.host_delay,
-                longest_request=longest,
-                lease=1.4 * longest,
-            )
-        )
         crawler = await stack.enter_async_context(
-            Crawler(policy, ledger, resolver=world.resolver)
+            open_crawler(engine, policy, world.resolver, annexes)
         )
         sandbox = await stack.enter_async_context(Sandbox(preload=PRELOAD))
         # The children load their libraries while the first searches are still running.
@@ -155,11 +149,14 @@ async def open_tools(
         sources = await stack.enter_async_context(
             open_sources(provider_settings(settings), extra=world.sources)
         )
+        annexes.sources = sources
         yield Tools(
             crawler=crawler,
             sandbox=sandbox,
             sources=sources,
-            mail_servers=world.mail_servers or DnsMailServers(),
+            mail_servers=AnnexedMailServers(
+                annexes, world.mail_servers or DnsMailServers()
+            ),
             database=engine,
             system_user_id=settings.scheduler_system_user_id,
         )

@@ -6,6 +6,7 @@ from scrapersky.api.operations import (
     actions,
     batches,
     dead_letters,
+    demo,
     events,
     rules,
     schedule,
@@ -13,5 +14,7 @@ from scrapersky.api.operations import (
 )
 
 router = APIRouter()
-for part in (stages, dead_letters, schedule, rules, actions, batches, events):
+PARTS = (stages, dead_letters, schedule, rules, actions, batches, events, demo)
+
+for part in PARTS:
     router.include_router(part.router)

@@ -12,6 +12,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 
 from scrapersky.api.operations.board import Board
 from scrapersky.api.operations.hub import Hub
+from scrapersky.api.operations.town import DemoTown
 from scrapersky.db.connection import Target, connect
 from scrapersky.scheduler.app import Background
 from scrapersky.settings import Settings
@@ -32,6 +33,7 @@ class Desk:
     """Sees all tenants: for what counts or watches with a tenant named in the query."""
     board: Board
     hub: Hub
+    town: DemoTown
     _errands: set[asyncio.Task[Any]] = field(default_factory=set)
 
     def send(self, work: Coroutine[Any, Any, Any], name: str) -> asyncio.Task[Any]:
@@ -50,6 +52,7 @@ class Desk:
             await asyncio.wait(self._errands)
         await self.hub.closed()
         await self.board.close()
+        await self.town.close()
 
     def _returned(self, errand: asyncio.Task[Any]) -> None:
         self._errands.discard(errand)
@@ -64,7 +67,8 @@ async def open_desk(
     """Open what the operations share, and close it in the end."""
     engine = connect(target, name="scrapersky-operations", pool_size=POOL_SIZE)
     board = Board(engine)
-    desk = Desk(settings, background, engine, board, Hub(engine, board))
+    hub, town = Hub(engine, board), DemoTown(background)
+    desk = Desk(settings, background, engine, board, hub, town)
     try:
         yield desk
     finally:

@@ -1,0 +1,196 @@
+"""The demo town beside the running system: for the first look at an empty page."""
+
+from datetime import datetime
+from typing import Annotated, Any, Final
+from uuid import UUID
+
+from fastapi import APIRouter, Request
+from pydantic import BaseModel, Field
+from sqlalchemy import insert, select
+from sqlalchemy.ext.asyncio import AsyncEngine
+from starlette.exceptions import HTTPException
+
+from scrapersky import engine as queue_engine
+from scrapersky.api.gateway.dependency import Database, actor_of, allow
+from scrapersky.api.gateway.identity import Identity, Permission
+from scrapersky.api.operations.audit import note
+from scrapersky.api.operations.desk import AtDesk, Desk
+from scrapersky.api.operations.shape import NOT_FOUND
+from scrapersky.api.operations.town import ENDING
+from scrapersky.api.records.schema import Strict
+from scrapersky.curation.condition import Comparison, Condition
+from scrapersky.curation.decision import Actor
+from scrapersky.curation.rule import save_rule
+from scrapersky.demo.locale import LOCALES, load_locale
+from scrapersky.demo.source import NAME as SOURCE
+from scrapersky.demo.town import DEFAULT_SIZE
+from scrapersky.models import PlaceSearch
+from scrapersky.models.status import TaskStatus
+
+router = APIRouter(prefix="/api/v3/demo", tags=["demo"])
+
+PLACE: Final = "Seven Quays"
+OPEN: Final = (TaskStatus.QUEUED, TaskStatus.IN_PROGRESS, TaskStatus.PAUSED)
+
+
+class DemoIn(Strict):
+    """How the town shall be."""
+
+    size: int = Field(DEFAULT_SIZE, ge=10, le=1_000, description="Businesses in it.")
+    seed: int = Field(1, ge=1, le=1_000_000, description="Another is another town.")
+    decide: bool = Field(
+        default=False,
+        description="Let rules decide what a person would, so that it runs to its end.",
+    )
+
+
+class DemoOut(BaseModel):
+    """Whether the town can be visited, and how far its search is."""
+
+    is_available: bool = Field(description="Whether it may be started here.")
+    is_running: bool
+    place: str = Field(examples=[PLACE])
+    size: int | None = None
+    seed: int | None = None
+    started_at: datetime | None = None
+    search_id: UUID | None = None
+    search_status: TaskStatus | None = None
+
+
+@router.get("", operation_id="read_demo")
+async def read_demo(
+    who: Annotated[Identity, allow(Permission.READ)], desk: AtDesk, database: Database
+) -> DemoOut:
+    """Tell whether the demo town can be started, runs, and how far its search is."""
+    return await state(desk, who, database)
+
+
+@router.post("", operation_id="start_demo", responses=NOT_FOUND)
+async def start_demo(
+    who: Annotated[Identity, allow(Permission.READ)],
+    request: Request,
+    desk: AtDesk,
+    database: Database,
+    body: DemoIn | None = None,
+) -> DemoOut:
+    """Open the demo town beside the running system and search it.
+
+    In development and on a laptop only. Nothing else changes: only names of the town
+    lead there, and no packet of the town leaves the machine.
+    """
+    if not may_start(desk, who):
+        raise HTTPException(404)
+    wanted = body or DemoIn()
+    await desk.town.open(wanted.size, wanted.seed)
+    actor = actor_of(who, request)
+    if wanted.decide:
+        for rule in rules():
+            await save_rule(database, actor, **rule)
+    if await open_search(database, who.tenant_id) is None:
+        await search_town(database, actor)
+        await note(database, actor, "started", "demo town", wanted.model_dump())
+    return await state(desk, who, database)
+
+
+def may_start(desk: Desk, who: Identity) -> bool:
+    """Tell whether someone may start the town here."""
+    is_home = desk.settings.environment.is_development or who.via == "local"
+    return is_home and who.may(Permission.OPERATE)
+
+
+async def state(desk: Desk, who: Identity, database: AsyncEngine) -> DemoOut:
+    """Tell how the town and its latest search stand."""
+    running = desk.town.running
+    query = (
+        select(PlaceSearch.id, PlaceSearch.status)
+        .where(PlaceSearch.tenant_id == who.tenant_id, PlaceSearch.source == SOURCE)
+        .order_by(PlaceSearch.created_at.desc())
+        .limit(1)
+    )
+    async with database.connect() as connection:
+        latest = (await connection.execute(query)).one_or_none()
+    return DemoOut(
+        is_available=may_start(desk, who),
+        is_running=running is not None,
+        place=PLACE,
+        size=running.town.invitation.size if running else None,
+        seed=running.town.invitation.seed if running else None,
+        started_at=running.started_at if running else None,
+        search_id=latest.id if latest else None,
+        search_status=latest.status if latest else None,
+    )
+
+
+async def open_search(database: AsyncEngine, tenant_id: UUID) -> UUID | None:
+    """Return the search of the town that is not over, if there is one."""
+    query = select(PlaceSearch.id).where(
+        PlaceSearch.tenant_id == tenant_id,
+        PlaceSearch.source == SOURCE,
+        PlaceSearch.status.in_(OPEN),
+    )
+    async with database.connect() as connection:
+        found: UUID | None = await connection.scalar(query.limit(1))
+    return found
+
+
+async def search_town(database: AsyncEngine, actor: Actor) -> None:
+    """Queue the search for everything the town has."""
+    async with database.begin() as connection:
+        await connection.execute(
+            insert(PlaceSearch).values(
+                tenant_id=actor.tenant_id,
+                created_by=actor.user_id,
+                business_type="",
+                location=PLACE,
+                source=SOURCE,
+            )
+        )
+    await queue_engine.wake(database, "place_search")
+
+
+def rules() -> list[dict[str, Any]]:
+    """Say what a person would decide in the town, as rules that anyone can look at."""
+    towns = dict.fromkeys(load_locale(name).town for name in LOCALES)
+    in_town = Condition(field="url", comparison=Comparison.CONTAINS, value=f"{ENDING}/")
+    return [
+        {
+            "name": "Demo town: every place",
+            "kind": "places",
+            "status": "Selected",
+            "conditions": [Condition(field="source", value=SOURCE)],
+        },
+        {
+            "name": "Demo town: every business",
+            "kind": "businesses",
+            "status": "Selected",
+            "conditions": [
+                Condition(field="city", comparison=Comparison.ONE_OF, value=[*towns])
+            ],
+        },
+        {
+            "name": "Demo town: every sitemap",
+            "kind": "sitemap_files",
+            "status": "Selected",
+            "conditions": [
+                in_town,
+                Condition(
+                    field="sitemap_type",
+                    comparison=Comparison.NOT_EQUAL,
+                    value="index",
+                ),
+            ],
+        },
+        {
+            "name": "Demo town: every page like a contact page",
+            "kind": "pages",
+            "status": "Selected",
+            "conditions": [
+                in_town,
+                Condition(
+                    field="contact_likelihood",
+                    comparison=Comparison.AT_LEAST,
+                    value=0.3,
+                ),
+            ],
+        },
+    ]

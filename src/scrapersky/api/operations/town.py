@@ -1,0 +1,65 @@
+"""The demo town of this process, opened beside the real world when asked for."""
+
+import asyncio
+from contextlib import AsyncExitStack
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+
+from scrapersky.demo.plan import plan_town
+from scrapersky.demo.town import Town
+from scrapersky.kit.clock import utc_now
+from scrapersky.scheduler.annex import Annex
+from scrapersky.scheduler.app import Background
+from scrapersky.stages.mail_server import DnsMailServers
+
+ENDING: Final = ".bv"
+"""What every name of the town ends in; nobody can register such a name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Running:
+    """A town that is open."""
+
+    town: Town
+    started_at: datetime
+
+
+class DemoTown:
+    """The town of this process; it is open until the process ends."""
+
+    def __init__(self, background: Background) -> None:
+        self._background = background
+        self._stack = AsyncExitStack()
+        self._opening = asyncio.Lock()
+        self.running: Running | None = None
+
+    async def open(self, size: int, seed: int) -> Running:
+        """Open the town, unless it is open; a town is not built anew while it is."""
+        async with self._opening:
+            if self.running is None:
+                # Building it takes a moment, and others are being served here.
+                await asyncio.to_thread(plan_town, size, seed=seed, trouble=True)
+                town = await self._stack.enter_async_context(
+                    Town.open(size=size, seed=seed)
+                )
+                await self._stack.enter_async_context(
+                    self._background.annexes.open(annex_of(town))
+                )
+                self.running = Running(town, utc_now())
+            return self.running
+
+    async def close(self) -> None:
+        """Close the town."""
+        await self._stack.aclose()
+
+
+def annex_of(town: Town) -> Annex:
+    """Describe the town as a small world beside the real one."""
+    return Annex(
+        ending=ENDING,
+        policy=town.policy,
+        resolver=town.resolver,
+        mail_servers=DnsMailServers(("127.0.0.1",), town.invitation.dns_port),
+        source=town.source,
+    )
