@@ -152,14 +152,16 @@ async def decide_here(
     selection: Selection,
     *,
     rule_id: UUID | None = None,
+    among: tuple[Condition, ...] = (),
 ) -> Decided:
-    """Decide inside a transaction of the caller, who also wakes the stage."""
+    """Decide inside a transaction of the caller, who also wakes the stage.
+
+    `among` narrows the selection further, and is not kept with the action.
+    """
     wanted = kind.status_named(status)
-    chosen = selected(kind, actor.tenant_id, selection)
-    count = await connection.scalar(
-        select(func.count()).select_from(kind.model).where(chosen)
-    )
-    if not count:
+    chosen = and_(selected(kind, actor.tenant_id, selection), where(kind, among))
+    any_row = select(kind.model.id).where(chosen).limit(1)
+    if await connection.scalar(any_row) is None:
         return Decided()
     action_id = await open_action(
         connection, actor, kind, wanted, selection, rule_id=rule_id

@@ -194,14 +194,14 @@ async def apply_rules(
     total = Decided()
     for rule in await rules_of(connection, tenant_id, kind):
         actor = Actor(tenant_id, user_id, f"rule: {rule.name}")
-        conditions = (undecided(kind), *((among,) if among else ()), *rule.conditions)
         total += await decide_here(
             connection,
             actor,
             kind,
             rule.status,
-            Selection(conditions=conditions),
+            Selection(conditions=(undecided(kind), *rule.conditions)),
             rule_id=rule.id,
+            among=(among,) if among else (),
         )
     return total
 

@@ -163,7 +163,9 @@ async def settle_inside(
     driver = raw.driver_connection
     assert driver is not None  # noqa: S101 - for the type checker
     if outcome.effect is not None:
-        await outcome.effect(Transaction(connection, driver))
+        transaction = Transaction(connection, driver)
+        await outcome.effect(transaction)
+        await transaction.end()
     kept = await driver.fetch(job.settle, job.stage, [claim.item], [claim.fence])
     if not kept:
         raise ClaimLost(f"Item {claim.item} belongs to someone else now.")

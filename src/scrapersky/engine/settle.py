@@ -138,6 +138,7 @@ class Settler:
             for held, result in batch:
                 if (held.item, held.fence) in won and isinstance(result, Done):
                     await apply(held, result, transaction)
+            await end(transaction)
         wakes = {*transaction.wakes, *(run.stage.feeds if won else ())}
         if wakes:
             self._on_wake(wakes)
@@ -268,6 +269,15 @@ async def apply(held: Held, done: Done, transaction: Transaction) -> None:
         if transaction.driver.is_closed() or is_transient(error):
             raise
         raise EffectFailed(held, error) from error
+
+
+async def end(transaction: Transaction) -> None:
+    """Run what the effects have left for the end; who raises there is found apart."""
+    try:
+        async with asyncio.timeout(EFFECT_PATIENCE.total_seconds()):
+            await transaction.end()
+    except TimeoutError as error:
+        raise EffectStalled(str(error)) from error
 
 
 def event_of(stage: str, held: Held, verdict: Verdict, now: float) -> Event:

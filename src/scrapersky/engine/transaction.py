@@ -1,8 +1,9 @@
 """What an effect may do: write, in the one transaction that also settles its item."""
 
 import asyncio
+from collections.abc import Awaitable, Callable
 from datetime import timedelta
-from typing import Any
+from typing import Any, TypeAlias
 
 import asyncpg
 from sqlalchemy import CursorResult, Executable, ScalarResult
@@ -12,16 +13,20 @@ STATEMENT_PATIENCE = timedelta(seconds=10)
 """How long one statement may be silent before its connection counts as half-open."""
 
 
+AtEnd: TypeAlias = Callable[["Transaction", list[Any]], Awaitable[None]]
+
+
 class Transaction:
     """An open transaction; the engine alone commits it."""
 
-    __slots__ = ("_connection", "_driver", "wakes")
+    __slots__ = ("_at_end", "_connection", "_driver", "wakes")
 
     def __init__(
         self, connection: AsyncConnection, driver: "asyncpg.Connection[Any]"
     ) -> None:
         self._connection = connection
         self._driver = driver
+        self._at_end: dict[AtEnd, list[Any]] = {}
         self.wakes: set[str] = set()
 
     @property
@@ -60,3 +65,17 @@ class Transaction:
     def wake(self, *stages: str) -> None:
         """Tell workers of these stages, after the commit, that rows were queued."""
         self.wakes.update(stages)
+
+    def at_end(self, act: AtEnd, value: object) -> None:
+        """Let `act` run once before the commit, with the values that all effects gave.
+
+        Items that settle together share a transaction: what is the same work for each
+        of them is done once for all.
+        """
+        self._at_end.setdefault(act, []).append(value)
+
+    async def end(self) -> None:
+        """Run what effects have left for the end."""
+        while self._at_end:
+            act = next(iter(self._at_end))
+            await act(self, self._at_end.pop(act))

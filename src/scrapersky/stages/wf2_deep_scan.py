@@ -8,9 +8,6 @@ from uuid import UUID
 from sqlalchemy import select
 from sqlalchemy.dialects.postgresql import insert
 
-from scrapersky.curation.condition import Condition
-from scrapersky.curation.kind import KINDS
-from scrapersky.curation.rule import apply_rules
 from scrapersky.engine import Done, Effect, Outcome, Transaction, stage
 from scrapersky.kit.clock import utc_now
 from scrapersky.models import LocalBusiness, Place, PlaceSearchHit
@@ -18,9 +15,11 @@ from scrapersky.models.status import DeepScanStatus
 from scrapersky.privacy.shield import shield
 from scrapersky.providers.purse import LocalPurse, Purse
 from scrapersky.providers.source import PlaceFacts
+from scrapersky.stages.choice import Choice
 from scrapersky.stages.search_purse import SearchPurse
 from scrapersky.stages.tools import Tools
 
+CHOICE = Choice("businesses", "id")
 FRESH = timedelta(days=1)
 """Facts a search has just brought are not asked, and not paid, for again."""
 
@@ -82,16 +81,7 @@ def store_business(place: Place, facts: PlaceFacts, user_id: UUID) -> Effect:
                 index_elements=["tenant_id", "place_id"], set_=values
             ).returning(LocalBusiness.id)
         )
-        this = Condition(field="id", value=str(stored.one()))
-        decided = await apply_rules(
-            transaction.connection,
-            place.tenant_id,
-            KINDS["businesses"],
-            user_id=user_id,
-            among=this,
-        )
-        if decided.queued:
-            transaction.wake("domain_extraction")
+        CHOICE.among(transaction, place.tenant_id, user_id, stored.one())
 
     return effect
 

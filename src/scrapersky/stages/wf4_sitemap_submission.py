@@ -7,9 +7,6 @@ from uuid import UUID
 from sqlalchemy.dialects.postgresql import insert
 
 from scrapersky.crawler import Accept, Fetched
-from scrapersky.curation.condition import Condition
-from scrapersky.curation.kind import KINDS
-from scrapersky.curation.rule import apply_rules
 from scrapersky.engine import Done, Effect, Later, Outcome, Retry, Transaction, stage
 from scrapersky.errors import (
     ExtractionError,
@@ -24,9 +21,11 @@ from scrapersky.extraction.sitemap import Entry, Kind, SitemapWalk
 from scrapersky.kit.urls import parse_url
 from scrapersky.models import Domain, SitemapFile
 from scrapersky.models.status import SitemapAnalysisStatus, SitemapFileStatus
+from scrapersky.stages.choice import Choice
 from scrapersky.stages.fetching import outcome_of
 from scrapersky.stages.tools import Tools
 
+CHOICE = Choice("sitemap_files", "domain_id")
 LINKS = "links"
 MOST_GUESSES = 8
 HTML_ANSWERS = 2
@@ -200,14 +199,6 @@ def store_files(domain: Domain, files: list[FoundFile], user_id: UUID) -> Effect
             .values(rows)
             .on_conflict_do_nothing(index_elements=["domain_id", "url"])
         )
-        decided = await apply_rules(
-            transaction.connection,
-            domain.tenant_id,
-            KINDS["sitemap_files"],
-            user_id=user_id,
-            among=Condition(field="domain_id", value=str(domain.id)),
-        )
-        if decided.queued:
-            transaction.wake("sitemap_import")
+        CHOICE.among(transaction, domain.tenant_id, user_id, domain.id)
 
     return effect

@@ -9,9 +9,6 @@ import asyncpg
 from sqlalchemy import update
 
 from scrapersky.crawler import Accept, Fetched
-from scrapersky.curation.condition import Comparison, Condition
-from scrapersky.curation.kind import KINDS
-from scrapersky.curation.rule import apply_rules
 from scrapersky.engine import Done, Effect, Outcome, Transaction, stage
 from scrapersky.errors import FetchError
 from scrapersky.extraction.page_list import (
@@ -21,10 +18,12 @@ from scrapersky.extraction.page_list import (
 )
 from scrapersky.models import SitemapFile
 from scrapersky.models.status import SitemapFileStatus, SitemapImportStatus
+from scrapersky.stages.choice import Choice
 from scrapersky.stages.fetching import failure_of, outcome_of
 from scrapersky.stages.page_copy import COLUMNS, Owner, moment, page_rows, urgency
 from scrapersky.stages.tools import Tools
 
+CHOICE = Choice("pages", "sitemap_file_id")
 CHUNK = 5_000
 MANY = 500
 """From so many pages on, new ones are copied; below, one statement does it all."""
@@ -136,7 +135,7 @@ def store_pages(
             counts["gone"] = await mark_gone(transaction, file, pages.urls)
         await transaction.execute(note_import(file, fetched, pages, counts))
         if store.new:
-            await choose_pages(transaction, file, user_id)
+            CHOICE.among(transaction, file.tenant_id, user_id, file.id)
 
     return effect
 
@@ -244,20 +243,3 @@ def note_import(
             generator=pages.generator,
         )
     )
-
-
-async def choose_pages(
-    transaction: Transaction, file: SitemapFile, user_id: UUID
-) -> None:
-    """Let the tenant's rules decide which of the file's pages are worth a visit."""
-    decided = await apply_rules(
-        transaction.connection,
-        file.tenant_id,
-        KINDS["pages"],
-        user_id=user_id,
-        among=Condition(
-            field="sitemap_file_id", comparison=Comparison.EQUAL, value=str(file.id)
-        ),
-    )
-    if decided.queued:
-        transaction.wake("page_curation")

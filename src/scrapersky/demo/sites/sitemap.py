@@ -11,6 +11,15 @@ LASTMOD: Final = "2026-10-0{day}T08:30:00+00:00"
 _HEAD: Final = '<?xml version="1.0" encoding="UTF-8"?>\n'
 _NAMESPACE: Final = 'xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"'
 BIG_CHUNK: Final = 1_000
+_SHELVES: Final = (
+    *("letters", "maps/harbour", "photographs/1920s", "plans", "de/karten"),
+    *("blog", "collection/deeds", "category/minutes"),
+)
+_SUBJECTS: Final = (
+    *("old-bridge-repairs", "market-square-from-above", "the-flood-of-spring"),
+    *("Lighthouse-Keepers", "school-register", "first-railway-timetable.html"),
+    *("a-list-of-every-ship-that-came-in", "tram-lines"),
+)
 
 
 def url_set(urls: Iterable[str], *, comment: str = "") -> Reply:
@@ -75,11 +84,20 @@ def big_url_set(origin: str, count: int) -> Iterator[bytes]:
     yield f"{_HEAD}<urlset {_NAMESPACE}>\n".encode()
     for start in range(0, count, BIG_CHUNK):
         yield "".join(
-            f"<url><loc>{origin}/archive/{number // 100}/item-{number}.html</loc>"
+            f"<url><loc>{origin}/{_shelf_mark(number)}</loc>"
             f"<lastmod>{LASTMOD.format(day=number % 9 + 1)}</lastmod></url>\n"
             for number in range(start, min(start + BIG_CHUNK, count))
         ).encode()
     yield b"</urlset>\n"
+
+
+def _shelf_mark(number: int) -> str:
+    """Name one of very many pages as large sites do: most say nothing of contacts."""
+    if number % 1_000 == 1:
+        return f"branch-{number}/contact"
+    shelf = _SHELVES[number % len(_SHELVES)]
+    subject = _SUBJECTS[number // 7 % len(_SUBJECTS)]
+    return f"{shelf}/{subject}-{number}"
 
 
 def _xml(text: str) -> Reply:
