@@ -57,6 +57,7 @@ async def test_the_rules_are_asked_once_for_all_that_a_transaction_made(
         )  # fmt: skip
     async with line.engine.begin() as connection:
         raw = await connection.get_raw_connection()
+        assert raw.driver_connection is not None
         transaction = Transaction(connection, raw.driver_connection)
         for file in files:
             CHOICE.among(transaction, line.actor.tenant_id, SYSTEM_USER_ID, file)
