@@ -89,6 +89,15 @@ async def waiting(engine: AsyncEngine, tenant_id: UUID) -> list[Waiting]:
     return [found[stage.name] for stage in PIPELINE]
 
 
+async def waiting_for_anyone(engine: AsyncEngine) -> list[Waiting]:
+    """Count what waits and what is in hand over all tenants: for who runs the system."""
+    query = text(
+        " UNION ALL ".join(waiting_query(stage, of_all=True) for stage in PIPELINE)
+    )
+    async with engine.connect() as connection:
+        return [Waiting(*row) for row in await connection.execute(query)]
+
+
 async def results(engine: AsyncEngine, tenant_id: UUID, stage: AnyStage) -> Results:
     """Count what one stage has done and failed; reads as many rows as there are."""
     table, column = stage.model.__tablename__, stage.claims.key
@@ -119,21 +128,22 @@ def successors() -> dict[str, Sequence[str]]:
     return {stage.name: stage.feeds for stage in PIPELINE}
 
 
-def waiting_query(stage: AnyStage) -> str:
-    """Write the query for what waits before one stage."""
+def waiting_query(stage: AnyStage, *, of_all: bool = False) -> str:
+    """Write the query for what waits before one stage, for one tenant or for all."""
     table, column = stage.model.__tablename__, stage.claims.key
     queued = literal(str(stage.queued))
+    mine = "true" if of_all else "m.tenant_id = :tenant"
     # By the item's key: claims are few beside the rows they are about.
     return f"""SELECT '{stage.name}' AS stage, q.queued, q.oldest, k.working, k.later,
         k.held
       FROM (SELECT count(*) AS queued,
           extract(epoch FROM clock_timestamp() - min(m.updated_at))::float8 AS oldest
-        FROM {table} m WHERE m.tenant_id = :tenant AND m.{column} = {queued}) q,
+        FROM {table} m WHERE {mine} AND m.{column} = {queued}) q,
       (SELECT count(*) FILTER (WHERE c.fence IS NOT NULL) AS working,
           count(*) FILTER (WHERE c.fence IS NULL AND c.due_at < '{NEVER}') AS later,
           count(*) FILTER (WHERE c.fence IS NULL AND c.due_at >= '{NEVER}') AS held
         FROM curation.claim c JOIN {table} m ON m.id = CAST(c.item AS uuid)
-        WHERE c.stage = '{stage.name}' AND m.tenant_id = :tenant) k"""  # noqa: S608
+        WHERE c.stage = '{stage.name}' AND {mine}) k"""  # noqa: S608
 
 
 def minutes_query(stage: AnyStage) -> str:

@@ -11,10 +11,11 @@ from scrapersky.api.operations import (
     rules,
     schedule,
     stages,
+    system,
 )
 
 router = APIRouter()
-PARTS = (stages, dead_letters, schedule, rules, actions, batches, events, demo)
+PARTS = (stages, dead_letters, schedule, rules, actions, batches, events, demo, system)
 
 for part in PARTS:
     router.include_router(part.router)

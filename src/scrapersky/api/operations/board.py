@@ -75,6 +75,10 @@ class Board:
         """Tell what was settled in each of the last minutes, the oldest first."""
         return await self._of(tenant_id).minutes(min(minutes, LONGEST))
 
+    async def paused(self) -> dict[str, str]:
+        """Tell which stages are paused, and why."""
+        return await self._paused.get()
+
     def forget_pauses(self) -> None:
         """Look anew whether stages are paused."""
         self._paused.forget()

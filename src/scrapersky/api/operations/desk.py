@@ -4,6 +4,8 @@ import asyncio
 from collections.abc import AsyncIterator, Coroutine
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from datetime import datetime
+from functools import partial
 from typing import Annotated, Any, Final
 
 import structlog
@@ -12,10 +14,14 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 
 from scrapersky.api.operations.board import Board
 from scrapersky.api.operations.hub import Hub
+from scrapersky.api.operations.remembered import Remembered
 from scrapersky.api.operations.town import DemoTown
 from scrapersky.db.connection import Target, connect
+from scrapersky.kit.clock import utc_now
+from scrapersky.observability.metrics import STANDING, Metrics
 from scrapersky.scheduler.app import Background
 from scrapersky.settings import Settings
+from scrapersky.stages.standing import Waiting, waiting_for_anyone
 
 log = structlog.get_logger()
 
@@ -34,6 +40,9 @@ class Desk:
     board: Board
     hub: Hub
     town: DemoTown
+    metrics: Metrics
+    waiting: Remembered[list[Waiting]]
+    started_at: datetime = field(default_factory=utc_now)
     _errands: set[asyncio.Task[Any]] = field(default_factory=set)
 
     def send(self, work: Coroutine[Any, Any, Any], name: str) -> asyncio.Task[Any]:
@@ -43,14 +52,25 @@ class Desk:
         errand.add_done_callback(self._returned)
         return errand
 
+    async def figures(self) -> bytes:
+        """Write the figures for Prometheus."""
+        paused = await self.board.paused()
+        for one in await self.waiting.get():
+            standing = {name: getattr(one, name) or 0 for name in STANDING}
+            self.metrics.stand(one.stage, standing, paused=one.stage in paused)
+        self.metrics.listeners(self.hub.streams)
+        return self.metrics.written()
+
     async def close(self) -> None:
         """End what still goes on."""
+        self.metrics.forget()
         self.hub.close()
         for errand in self._errands:
             errand.cancel()
         if self._errands:
             await asyncio.wait(self._errands)
         await self.hub.closed()
+        await self.waiting.close()
         await self.board.close()
         await self.town.close()
 
@@ -67,8 +87,16 @@ async def open_desk(
     """Open what the operations share, and close it in the end."""
     engine = connect(target, name="scrapersky-operations", pool_size=POOL_SIZE)
     board = Board(engine)
-    hub, town = Hub(engine, board), DemoTown(background)
-    desk = Desk(settings, background, engine, board, hub, town)
+    desk = Desk(
+        settings=settings,
+        background=background,
+        engine=engine,
+        board=board,
+        hub=Hub(engine, board),
+        town=DemoTown(background),
+        metrics=Metrics(background.events),
+        waiting=Remembered(partial(waiting_for_anyone, engine)),
+    )
     try:
         yield desk
     finally:

@@ -1,0 +1,172 @@
+"""The system itself: figures for Prometheus, and what an administrator asks first."""
+
+import platform
+import shutil
+import sys
+from datetime import datetime
+from importlib.metadata import version
+from pathlib import Path
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Response
+from prometheus_client import CONTENT_TYPE_LATEST
+from pydantic import BaseModel, Field
+from sqlalchemy import text
+from sqlalchemy.ext.asyncio import AsyncEngine
+
+from scrapersky.api.gateway.dependency import SystemDatabase, allow
+from scrapersky.api.gateway.identity import Identity, Permission
+from scrapersky.api.operations.desk import AtDesk, Desk
+from scrapersky.api.operations.schedule import JobOut, job
+from scrapersky.db.revision import current_revision, revisions
+from scrapersky.settings import VARIABLES, Environment, Settings, shown
+
+router = APIRouter(tags=["system"])
+
+
+class DatabaseOut(BaseModel):
+    """The database, as far as it concerns who runs it."""
+
+    version: str = Field(examples=["18.6"])
+    revision: str | None = Field(examples=["0007_operations"])
+    newest_revision: str
+    is_up_to_date: bool
+    size_bytes: int
+    connections: int
+    is_embedded: bool
+
+
+class DiskOut(BaseModel):
+    """The disk that holds our data."""
+
+    path: str
+    total_bytes: int
+    free_bytes: int
+
+
+class SettingOut(BaseModel):
+    """One setting; secrets are masked."""
+
+    name: str = Field(examples=["DOMAIN_SCHEDULER_BATCH_SIZE"])
+    value: str
+    is_default: bool
+    description: str
+
+
+class InsideOut(BaseModel):
+    """What only operators of the installation see."""
+
+    python: str
+    platform: str
+    started_at: datetime
+    event_streams: int
+    database: DatabaseOut
+    disk: DiskOut
+    jobs: list[JobOut]
+    problems: dict[str, str] = Field(description="Jobs that could not be registered.")
+    settings: list[SettingOut]
+
+
+class SystemOut(BaseModel):
+    """The system as its administrators see it."""
+
+    version: str
+    environment: Environment
+    scheduler_runs: bool
+    inside: InsideOut | None = Field(None, description="For operators only.")
+
+
+@router.get("/api/v3/system", operation_id="read_system")
+async def read_system(
+    who: Annotated[Identity, allow(Permission.ADMINISTER)],
+    desk: AtDesk,
+    engine: SystemDatabase,
+) -> SystemOut:
+    """Tell what runs here: version, database, scheduler, disk, settings."""
+    inside = await look_inside(desk, engine) if who.may(Permission.OPERATE) else None
+    return SystemOut(
+        version=version("scrapersky"),
+        environment=desk.settings.environment,
+        scheduler_runs=desk.background.schedule.is_running,
+        inside=inside,
+    )
+
+
+@router.get("/metrics", operation_id="read_metrics", response_class=Response)
+async def read_metrics(
+    who: Annotated[Identity, allow(Permission.OPERATE)],  # noqa: ARG001 - checked
+    desk: AtDesk,
+) -> Response:
+    """Give the figures of this process, and how the stages stand, to Prometheus.
+
+    They tell of all tenants, so they are for operators: give Prometheus an API key.
+    """
+    return Response(await desk.figures(), media_type=CONTENT_TYPE_LATEST)
+
+
+async def look_inside(desk: Desk, engine: AsyncEngine) -> InsideOut:
+    """Gather what operators want to know."""
+    schedule = desk.background.schedule
+    usage = shutil.disk_usage(existing(desk.settings.data_dir))
+    return InsideOut(
+        python=sys.version.partition(" ")[0],
+        platform=platform.platform(),
+        started_at=desk.started_at,
+        event_streams=desk.hub.streams,
+        database=await database_of(engine, desk.settings),
+        disk=DiskOut(
+            path=str(desk.settings.data_dir),
+            total_bytes=usage.total,
+            free_bytes=usage.free,
+        ),
+        jobs=[job(status) for status in schedule.status()],
+        problems=schedule.problems,
+        settings=settings_of(desk.settings),
+    )
+
+
+async def database_of(engine: AsyncEngine, settings: Settings) -> DatabaseOut:
+    """Ask the database about itself."""
+    query = text(
+        "SELECT current_setting('server_version') AS version,"
+        " pg_database_size(current_database()) AS size, (SELECT count(*)"
+        " FROM pg_stat_activity WHERE datname = current_database()) AS connections"
+    )
+    async with engine.connect() as connection:
+        row = (await connection.execute(query)).one()
+        revision = await connection.run_sync(current_revision)
+    newest = revisions()[-1]
+    return DatabaseOut(
+        version=row.version,
+        revision=revision,
+        newest_revision=newest,
+        is_up_to_date=revision == newest,
+        size_bytes=row.size,
+        connections=row.connections,
+        is_embedded=settings.database_url is None,
+    )
+
+
+def settings_of(settings: Settings) -> list[SettingOut]:
+    """Show every setting, secrets masked."""
+    found = []
+    for variable in VARIABLES.values():
+        value: Any = settings
+        for part in variable.path:
+            value = getattr(value, part)
+        found.append(
+            SettingOut(
+                name=variable.name,
+                value=shown(value),
+                is_default=value == variable.default,
+                description=variable.description,
+            )
+        )
+    return found
+
+
+def existing(path: Path) -> Path:
+    """Return the nearest directory above that exists."""
+    while not path.exists() and path != path.parent:
+        path = path.parent
+    return path
