@@ -20,8 +20,8 @@ AT_REST = {f"{prefix}_SCHEDULER_ENABLED": "false" for prefix in PREFIXES}
 """All stages but one are at rest, so that a status stays what a test made it."""
 
 EMPTIED = (
-    "audit_log, batch_jobs, curation_actions, domains, local_businesses, "
-    "places_staging, place_searches, saved_views, suppressions"
+    "audit_log, batch_jobs, curation_actions, pages, sitemap_files, domains, "
+    "local_businesses, places_staging, place_searches, saved_views, suppressions"
 )
 
 

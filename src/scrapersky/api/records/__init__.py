@@ -2,14 +2,26 @@
 
 from fastapi import APIRouter
 
-from scrapersky.api.records.resource import RESOURCES
-from scrapersky.api.records.router import add_deciding, add_reading
+from scrapersky.api.records import contact, search, view
+from scrapersky.api.records.resource import RESOURCES, SEARCHES
+from scrapersky.api.records.router import (
+    add_deciding,
+    add_detail,
+    add_history,
+    add_listing,
+)
 from scrapersky.api.records.submission import add_submitting
 
 router = APIRouter(tags=["records"])
 
 for each in RESOURCES.values():
-    add_reading(router, each)
+    add_listing(router, each)
+    add_detail(router, each)
+    add_history(router, each)
     add_deciding(router, each)
     if each.submits is not None:
         add_submitting(router, each, each.submits)
+add_listing(router, SEARCHES)
+add_history(router, SEARCHES)
+for part in (contact, search, view):
+    router.include_router(part.router)

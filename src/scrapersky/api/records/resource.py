@@ -38,7 +38,7 @@ class Resource:
     """The statuses a person may set; the others are set by a stage."""
     facets: tuple[str, ...]
     extras: Mapping[str, ColumnElement[Any]] = field(default_factory=dict)
-    """What is shown with the record and kept elsewhere."""
+    """What is shown with the record and kept elsewhere, or shown in another form."""
     submits: str | None = None
     """What a batch of these is called, where they can be submitted."""
 
@@ -95,6 +95,8 @@ SEARCHES: Final = Resource(
     stages=("place_search",),
     decidable=(),
     facets=("status", "source"),
+    # Where a source goes on is its own business.
+    extras={"progress": PlaceSearch.progress.op("-")("state")},
 )
 
 RESOURCES: Final[Mapping[str, Resource]] = {

@@ -62,8 +62,8 @@ class ExportAsked(Sorted):
     )
 
 
-def add_reading(router: APIRouter, resource: Resource) -> None:
-    """Add what only reads: list, fields, facets, export, detail, history."""
+def add_listing(router: APIRouter, resource: Resource) -> None:
+    """Add the list and what goes with it: fields, facets, export."""
     shape = record_model(resource)
     many, noun, path = resource.name, resource.noun, resource.path
     words = noun.replace("_", " ")
@@ -141,6 +141,13 @@ def add_reading(router: APIRouter, resource: Resource) -> None:
             },
         )
 
+
+def add_detail(router: APIRouter, resource: Resource) -> None:
+    """Add one record with its evidence and what belongs to it."""
+    shape = record_model(resource)
+    noun, path = resource.noun, resource.path
+    words = noun.replace("_", " ")
+
     @router.get(
         f"{path}/{{record_id}}",
         operation_id=f"read_{noun}",
@@ -166,6 +173,12 @@ def add_reading(router: APIRouter, resource: Resource) -> None:
             }
         response.headers["ETag"] = etag
         return answer
+
+
+def add_history(router: APIRouter, resource: Resource) -> None:
+    """Add what happened to one record."""
+    noun, path = resource.noun, resource.path
+    words = noun.replace("_", " ")
 
     @router.get(
         f"{path}/{{record_id}}/history",

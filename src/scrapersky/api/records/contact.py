@@ -1,0 +1,379 @@
+"""Contacts are people's to mend: edit, merge, delete, validate."""
+
+from typing import Annotated, Any
+from uuid import UUID
+
+import phonenumbers
+from fastapi import APIRouter, Header, Request, Response
+from pydantic import Field, field_validator
+from sqlalchemy import delete, func, insert, literal, select, update
+from sqlalchemy.dialects.postgresql import insert as upsert
+from sqlalchemy.exc import IntegrityError
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from scrapersky.api.gateway.dependency import Database, actor_of, allow
+from scrapersky.api.gateway.identity import Identity, Permission
+from scrapersky.api.records.decide import set_status
+from scrapersky.api.records.detail import (
+    etag_of,
+    evidence_of,
+    record_of,
+    related_to,
+    require_version,
+)
+from scrapersky.api.records.refusal import CONFLICT, NOT_FOUND, REFUSALS, VERSIONS
+from scrapersky.api.records.resource import RESOURCES
+from scrapersky.api.records.schema import (
+    Detail,
+    StatusIn,
+    StatusOut,
+    Strict,
+    record_model,
+)
+from scrapersky.curation.decision import Actor
+from scrapersky.errors import InvalidDecision, RecordConflict
+from scrapersky.extraction.email_quality import judge_email
+from scrapersky.models import AuditEntry, Contact, Evidence
+from scrapersky.privacy.shield import refuse_suppressed
+
+CONTACTS = RESOURCES["contacts"]
+PATH = CONTACTS.path
+BY_HAND = "by hand"
+"""The method of a value that a person wrote."""
+MOST_MERGED = 50
+
+router = APIRouter()
+Curator = Annotated[Identity, allow(Permission.CURATE)]
+Version = Annotated[
+    str | None, Header(alias="If-Match", description="The record's `etag`.")
+]
+Text = Annotated[str, Field(max_length=500)]
+
+
+class AddressIn(Strict):
+    """A postal address in its parts."""
+
+    text: Text | None = None
+    street: Text | None = None
+    city: Text | None = None
+    state: Text | None = None
+    postal_code: Text | None = None
+    country: Text | None = None
+
+
+class ContactIn(Strict):
+    """What to change; what is left out stays as it is, null makes it unknown."""
+
+    email: str | None = Field(None, max_length=254)
+    name: Text | None = None
+    role: Text | None = None
+    phone: str | None = Field(
+        None, max_length=40, description="With its country code: +44 20 7946 0018."
+    )
+    address: AddressIn | None = None
+    social_links: dict[Text, Text] = Field({}, max_length=50)
+    notes: str | None = Field(None, max_length=10_000)
+    tags: list[Annotated[str, Field(min_length=1, max_length=100)]] = Field(
+        [], max_length=100
+    )
+
+    @field_validator("email")
+    @classmethod
+    def spelt_email(cls, value: str | None) -> str | None:
+        """Accept what is an address, in lower case."""
+        if value is None:
+            return None
+        if not judge_email(value.strip().lower()).is_valid:
+            raise ValueError("not an e-mail address")
+        return value.strip().lower()
+
+    @field_validator("phone")
+    @classmethod
+    def spelt_phone(cls, value: str | None) -> str | None:
+        """Accept what is a number with its country code, in its one form."""
+        if value is None:
+            return None
+        try:
+            number = phonenumbers.parse(value)
+        except phonenumbers.NumberParseException:
+            raise ValueError("not a phone number with its country code") from None
+        written = phonenumbers.format_number(
+            number, phonenumbers.PhoneNumberFormat.E164
+        )
+        return str(written)
+
+
+class MergeIn(Strict):
+    """Which contacts are one, and which of them stays."""
+
+    ids: list[UUID] = Field(min_length=1, max_length=MOST_MERGED)
+    into: UUID
+
+
+@router.patch(
+    f"{PATH}/{{record_id}}",
+    operation_id="edit_contact",
+    summary="Edit a contact",
+    response_model=Detail[record_model(CONTACTS)],  # type: ignore[misc]
+    responses=REFUSALS | NOT_FOUND | CONFLICT | VERSIONS,
+)
+async def edit_contact(
+    request: Request,
+    response: Response,
+    *,
+    who: Curator,
+    database: Database,
+    record_id: UUID,
+    asked: ContactIn,
+    version: Version = None,
+) -> Any:  # noqa: ANN401 - the response model has the type
+    """Change values by hand; each is kept with who wrote it, and stays at a re-crawl."""
+    changes = asked.model_dump(exclude_unset=True)
+    actor = actor_of(who, request)
+    try:
+        async with database.begin() as connection:
+            await change(connection, actor, record_id, changes, version)
+    except IntegrityError:
+        raise RecordConflict(
+            "Another contact of the same domain has this e-mail address or number, or "
+            "the contact would have neither.",
+            hint="Merge the two, or keep one way to reach it.",
+        ) from None
+    return await shown(response, database, record_id)
+
+
+async def shown(response: Response, database: Database, record_id: UUID) -> Any:  # noqa: ANN401
+    """Answer with a contact as it is now."""
+    async with database.connect() as connection:
+        row = await record_of(connection, CONTACTS, record_id)
+        etag = etag_of(row.updated_at)
+        response.headers["ETag"] = etag
+        return {
+            "record": dict(row._mapping),  # noqa: SLF001 - SQLAlchemy's public name
+            "etag": etag,
+            "evidence": await evidence_of(connection, CONTACTS, row),
+            "related": await related_to(connection, CONTACTS, row),
+        }
+
+
+async def change(
+    connection: AsyncConnection,
+    actor: Actor,
+    record_id: UUID,
+    changes: dict[str, Any],
+    version: str | None,
+) -> None:
+    """Change one contact, unless someone else has meanwhile."""
+    row = await locked(connection, record_id)
+    require_version(version, row.updated_at)
+    changes = {
+        name: value for name, value in changes.items() if getattr(row, name) != value
+    }
+    if not changes:
+        return
+    await refuse_suppressed(connection, actor.tenant_id, changes)
+    values = dict(changes)
+    if changes.get("email"):
+        # What was found out about the old address is not true of the new one.
+        values["email_type"] = judge_email(changes["email"]).type
+        values |= {"validation": None, "validated_at": None}
+    await connection.execute(
+        update(Contact).where(Contact.id == record_id).values(values)
+    )
+    await keep_evidence(connection, actor, record_id, changes)
+    before = {name: getattr(row, name) for name in changes}
+    await note(
+        connection, actor, "edited", record_id, {"before": before, "after": changes}
+    )
+
+
+async def locked(connection: AsyncConnection, record_id: UUID) -> Any:  # noqa: ANN401
+    """Return a contact of the tenant that nobody else changes until the commit."""
+    await connection.execute(
+        select(Contact.id).where(Contact.id == record_id).with_for_update()
+    )
+    return await record_of(connection, CONTACTS, record_id)
+
+
+async def keep_evidence(
+    connection: AsyncConnection,
+    actor: Actor,
+    record_id: UUID,
+    changes: dict[str, Any],
+) -> None:
+    """Keep with every value who wrote it."""
+    rows = [
+        {
+            "tenant_id": actor.tenant_id,
+            "created_by": actor.user_id,
+            "contact_id": record_id,
+            "field": name,
+            "value": value,
+            "url": "",
+            "snippet": f"written by {actor.name}",
+            "method": BY_HAND,
+            "confidence": 1.0,
+            "seen_at": func.clock_timestamp(),
+        }
+        for name, value in changes.items()
+        if isinstance(value, str) and name != "notes"
+    ]
+    for row in rows:
+        await connection.execute(upsert(Evidence).values(row).on_conflict_do_nothing())
+
+
+async def note(
+    connection: AsyncConnection,
+    actor: Actor,
+    action: str,
+    record_id: UUID,
+    details: dict[str, Any],
+) -> None:
+    """Tell the audit log what was done to one contact."""
+    await connection.execute(
+        insert(AuditEntry).values(
+            tenant_id=actor.tenant_id,
+            created_by=actor.user_id,
+            actor=actor.name,
+            action=action,
+            subject="contacts",
+            record_id=record_id,
+            details=details,
+            request_id=actor.request_id,
+        )
+    )
+
+
+@router.delete(
+    f"{PATH}/{{record_id}}",
+    operation_id="delete_contact",
+    summary="Delete a contact",
+    status_code=204,
+    responses=REFUSALS | NOT_FOUND | VERSIONS,
+)
+async def delete_contact(
+    request: Request,
+    who: Curator,
+    database: Database,
+    record_id: UUID,
+    version: Version = None,
+) -> None:
+    """Delete a contact with its evidence; to keep it away for good, suppress it."""
+    async with database.begin() as connection:
+        row = await locked(connection, record_id)
+        if version is not None:
+            require_version(version, row.updated_at)
+        await connection.execute(delete(Contact).where(Contact.id == record_id))
+        await note(connection, actor_of(who, request), "deleted", record_id, {})
+
+
+@router.post(
+    f"{PATH}/{{record_id}}/validate",
+    operation_id="validate_contact",
+    summary="Validate a contact",
+    responses=REFUSALS | NOT_FOUND,
+)
+async def validate_contact(
+    request: Request, who: Curator, database: Database, record_id: UUID
+) -> StatusOut:
+    """Queue a contact for validation, also if it was validated before."""
+    async with database.connect() as connection:
+        await record_of(connection, CONTACTS, record_id)
+    asked = StatusIn(ids=[record_id], status="Queued", force=True)
+    return await set_status(database, actor_of(who, request), CONTACTS, asked)
+
+
+@router.post(
+    f"{PATH}/merge",
+    operation_id="merge_contacts",
+    summary="Merge contacts",
+    response_model=Detail[record_model(CONTACTS)],  # type: ignore[misc]
+    responses=REFUSALS | CONFLICT,
+)
+async def merge_contacts(
+    request: Request,
+    response: Response,
+    who: Curator,
+    database: Database,
+    asked: MergeIn,
+) -> Any:  # noqa: ANN401 - the response model has the type
+    """Make one contact of several: it keeps what it has, and takes what it lacks."""
+    others = [each for each in dict.fromkeys(asked.ids) if each != asked.into]
+    async with database.begin() as connection:
+        await merge(connection, actor_of(who, request), asked.into, others)
+    return await shown(response, database, asked.into)
+
+
+async def merge(
+    connection: AsyncConnection, actor: Actor, into: UUID, others: list[UUID]
+) -> None:
+    """Merge contacts into one; raise before anything is written if one is not there."""
+    wanted = [into, *others]
+    query = (
+        select(Contact)
+        .where(Contact.id == func.any(literal(wanted)))
+        .order_by(Contact.id)
+        .with_for_update()
+    )
+    rows = {row.id: row for row in await connection.execute(query)}
+    if len(rows) < len(wanted) or not others:
+        raise InvalidDecision(
+            "A merge needs two or more contacts of yours; nothing was changed.",
+            hint="List the contacts again: some may be gone.",
+        )
+    kept, merged = rows[into], [rows[each] for each in others]
+    values = united(kept, merged)
+    # Whoever is merged goes first: two contacts may not have the same address.
+    await move_evidence(connection, into, others)
+    await connection.execute(
+        delete(Contact).where(Contact.id == func.any(literal(others)))
+    )
+    await connection.execute(update(Contact).where(Contact.id == into).values(values))
+    details = {
+        "merged": [
+            {"id": str(each.id), "email": each.email, "phone": each.phone}
+            for each in merged
+        ]
+    }
+    await note(connection, actor, "merged", into, details)
+
+
+def united(kept: Any, merged: list[Any]) -> dict[str, Any]:  # noqa: ANN401 - rows
+    """Return the values of several contacts as one."""
+    values: dict[str, Any] = {}
+    for name in ("email", "name", "role", "phone", "address", "page_id", "notes"):
+        known = [getattr(each, name) for each in (kept, *merged)]
+        values[name] = next((value for value in known if value), None)
+    notes = [each.notes for each in (kept, *merged) if each.notes]
+    values["notes"] = "\n\n".join(dict.fromkeys(notes)) or None
+    for name in ("phones", "social_links"):
+        values[name] = {}
+        for each in (*reversed(merged), kept):
+            values[name] |= getattr(each, name) or {}
+    tags = [tag for each in (kept, *merged) for tag in each.tags]
+    values["tags"] = list(dict.fromkeys(tags))
+    known = [each.confidence for each in (kept, *merged) if each.confidence is not None]
+    values["confidence"] = max(known, default=None)
+    if kept.email is None and values["email"] is not None:
+        source = next(each for each in merged if each.email == values["email"])
+        values["email_type"] = source.email_type
+    return values
+
+
+async def move_evidence(
+    connection: AsyncConnection, into: UUID, others: list[UUID]
+) -> None:
+    """Give a contact the evidence of others, each piece once."""
+    columns = [
+        column.name
+        for column in Evidence.__table__.columns
+        if column.name not in {"id", "contact_id", "created_at", "updated_at"}
+    ]
+    theirs = select(
+        literal(into), *(getattr(Evidence, name) for name in columns)
+    ).where(Evidence.contact_id == func.any(literal(others)))
+    await connection.execute(
+        upsert(Evidence)
+        .from_select(["contact_id", *columns], theirs)
+        .on_conflict_do_nothing()
+    )

@@ -1,0 +1,504 @@
+"""Searches for places: what they will cost, how far they are, what has changed since."""
+
+from collections.abc import Mapping
+from decimal import Decimal
+from typing import Annotated, Any, Final, Literal
+from uuid import UUID
+
+from fastapi import APIRouter, Request, Response
+from pydantic import BaseModel, Field
+from sqlalchemy import Row, func, insert, select, text, update
+from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
+
+from scrapersky import engine as queue_engine
+from scrapersky.api.gateway.dependency import Database, actor_of, allow
+from scrapersky.api.gateway.identity import Identity, Permission
+from scrapersky.api.records.detail import (
+    MOST_LINKS,
+    etag_of,
+    evidence_of,
+    record_of,
+    related_to,
+)
+from scrapersky.api.records.refusal import CONFLICT, NOT_FOUND, REFUSALS
+from scrapersky.api.records.resource import SEARCHES
+from scrapersky.api.records.schema import Detail, Link, Strict, record_model
+from scrapersky.curation.decision import Actor
+from scrapersky.errors import BadPlaceQuery, NotAllowed, RecordConflict
+from scrapersky.models import AuditEntry, Place, PlaceSearch, PlaceSearchHit
+from scrapersky.models.status import TaskStatus
+from scrapersky.providers.registry import Sources
+from scrapersky.providers.source import Estimate, PlaceQuery
+
+PATH = SEARCHES.path
+STAGE: Final = "place_search"
+OWN_COLUMNS: Final = ("business_type", "location", "radius_m", "area")
+FILES: Final = "file"
+PAID: Final = ("google",)
+
+router = APIRouter()
+Reader = Annotated[Identity, allow(Permission.READ)]
+Curator = Annotated[Identity, allow(Permission.CURATE)]
+Words = Annotated[str, Field(max_length=200)]
+SearchOut = record_model(SEARCHES)
+
+
+class SearchIn(Strict):
+    """What to look for, where, in which source."""
+
+    business_type: Words = Field("", examples=["dentists"])
+    location: Words | None = Field(None, examples=["Austin, TX"])
+    area: dict[str, Any] | None = Field(
+        None,
+        description="A `box` [south, west, north, east], a `circle` [latitude, longitude, "
+        "metres] or a `polygon` of rings of [latitude, longitude]; beats `location`.",
+        examples=[{"circle": [30.27, -97.74, 5000]}],
+    )
+    radius_m: int | None = Field(None, ge=1, le=200_000)
+    source: str = Field("osm", max_length=50)
+    budget: Decimal | None = Field(
+        None,
+        ge=0,
+        le=100_000,
+        max_digits=12,
+        decimal_places=4,
+        description="US dollars.",
+    )
+    limit: int | None = Field(None, ge=1, le=1_000_000)
+    language: str | None = Field(None, max_length=20)
+    region: str | None = Field(None, pattern="^[A-Za-z]{2}$")
+    service_areas: bool = True
+    file: str | None = Field(None, max_length=255)
+    dataset: str | None = Field(None, max_length=200)
+    licence: str | None = Field(None, max_length=200)
+
+    def query(self) -> PlaceQuery:
+        """Return the question as sources take it, or raise BadPlaceQuery."""
+        asked = self.model_dump(
+            exclude={"source", "budget"}, exclude_none=True, exclude_defaults=True
+        )
+        if not (self.location or self.area or self.file):
+            raise BadPlaceQuery(self.source, "it does not say where to look")
+        return PlaceQuery.from_json(asked)
+
+
+class EstimateOut(BaseModel):
+    """What a search will take, said before anything is spent; null: nobody can know."""
+
+    requests_low: int
+    requests_likely: int | None
+    requests_high: int | None
+    price_low: Decimal
+    price_likely: Decimal | None
+    price_high: Decimal | None
+    free_requests: int | None
+    currency: str
+    is_exact: bool
+    notes: list[str]
+
+
+class Changes(BaseModel):
+    """What a search found against the one before it that asked the same."""
+
+    previous_id: UUID | None
+    new_count: int
+    changed_count: int
+    gone_count: int
+    new: list[Link] = Field(description="The first twenty.")
+    changed: list[Link]
+    gone: list[Link]
+
+
+class SearchDetail(Detail[SearchOut]):  # type: ignore[valid-type]
+    """One search, with what has changed since the last one like it."""
+
+    changes: Changes
+
+
+class BudgetIn(Strict):
+    """How much more a search may spend when it goes on."""
+
+    budget: Decimal | None = Field(
+        None, ge=0, le=100_000, max_digits=12, decimal_places=4
+    )
+
+
+class SourceOut(BaseModel):
+    """A source of places: whether it can be asked, and what it needs."""
+
+    name: str = Field(examples=["osm"])
+    is_ready: bool
+    why: str | None = Field(description="Why it cannot be asked.")
+    needs: str | None = Field(description="What to do to use it.")
+    needs_budget: bool
+    takes: list[str] = Field(description="The fields of a search it reads.")
+    licence: str | None
+    attribution: str | None
+
+
+def sources_of(request: Request) -> Sources:
+    """Return the sources this process can ask."""
+    found: Sources = request.app.state.background.tools.sources
+    return found
+
+
+@router.get(
+    "/api/v3/sources",
+    operation_id="list_sources",
+    summary="List sources of places",
+    responses=REFUSALS,
+)
+async def list_sources(request: Request, who: Reader) -> list[SourceOut]:
+    """List where places can come from, and what each source needs."""
+    sources = sources_of(request)
+    ready = [
+        SourceOut(
+            name=name,
+            is_ready=True,
+            why=None,
+            needs=None,
+            needs_budget=name in PAID,
+            takes=takes(name),
+            licence=source.licence,
+            attribution=source.attribution,
+        )
+        for name, source in sources.items()
+        if name != FILES or who.is_operator
+    ]
+    missing = [
+        SourceOut(
+            name=name,
+            is_ready=False,
+            why=error.why,
+            needs=error.hint,
+            needs_budget=name in PAID,
+            takes=takes(name),
+            licence=None,
+            attribution=None,
+        )
+        for name, error in sources.missing.items()
+    ]
+    return sorted(ready + missing, key=lambda source: source.name)
+
+
+def takes(source: str) -> list[str]:
+    """Return the fields of a search that a source reads."""
+    if source == FILES:
+        return ["file", "dataset", "licence", "business_type", "area", "limit"]
+    common = ["business_type", "location", "area", "radius_m", "limit", "region"]
+    return [*common, "language", "budget"] if source in PAID else common
+
+
+@router.post(
+    f"{PATH}/estimate",
+    operation_id="estimate_search",
+    summary="Estimate a search",
+    responses=REFUSALS,
+)
+async def estimate_search(
+    request: Request, who: Curator, asked: SearchIn
+) -> EstimateOut:
+    """Say how many requests a search will take and what they cost; asks nobody."""
+    require_own_files(who, asked)
+    found = await sources_of(request)[asked.source].estimate(asked.query())
+    return told(found)
+
+
+def told(found: Estimate) -> EstimateOut:
+    """Write an estimate."""
+    return EstimateOut(
+        requests_low=found.requests_low,
+        requests_likely=found.requests_likely,
+        requests_high=found.requests_high,
+        price_low=found.price_low,
+        price_likely=found.price_likely,
+        price_high=found.price_high,
+        free_requests=found.free_requests,
+        currency=found.currency,
+        is_exact=found.is_exact,
+        notes=list(found.assumes),
+    )
+
+
+def require_own_files(who: Identity, asked: SearchIn) -> None:
+    """Raise unless the caller may read the files of this installation."""
+    if (asked.source == FILES or asked.file) and not who.is_operator:
+        raise NotAllowed(
+            "Files on the server are read for its operator only.",
+            hint="Search another source, or ask the operator to import the file.",
+        )
+
+
+@router.post(
+    PATH,
+    operation_id="create_search",
+    summary="Search for places",
+    status_code=201,
+    response_model=SearchDetail,
+    responses=REFUSALS,
+)
+async def create_search(
+    request: Request,
+    response: Response,
+    who: Curator,
+    database: Database,
+    asked: SearchIn,
+) -> Any:  # noqa: ANN401 - the response model has the type
+    """Queue a search; it stops for good where its budget ends."""
+    require_own_files(who, asked)
+    # Asks whether the source is there and understands the question, before it is kept.
+    await sources_of(request)[asked.source].estimate(asked.query())
+    if asked.source in PAID and asked.budget is None:
+        raise BadPlaceQuery(
+            asked.source, "this source charges: say how much it may cost"
+        )
+    values = row_of(asked)
+    search_id = await queue_search(database, actor_of(who, request), values)
+    return await shown(response, database, search_id)
+
+
+def row_of(asked: SearchIn) -> dict[str, Any]:
+    """Write a search as its row."""
+    query = asked.query().to_json()
+    own = {name: query.pop(name, None) for name in OWN_COLUMNS}
+    own["business_type"] = own["business_type"] or ""
+    own["radius_m"] = asked.radius_m
+    defaults = PlaceQuery().to_json()
+    params = {
+        name: value for name, value in query.items() if value != defaults.get(name)
+    }
+    return {**own, "params": params, "source": asked.source, "budget": asked.budget}
+
+
+async def queue_search(
+    engine: AsyncEngine, actor: Actor, values: Mapping[str, Any]
+) -> UUID:
+    """Store a search as queued, and wake whoever works on it."""
+    async with engine.begin() as connection:
+        made = await connection.execute(
+            insert(PlaceSearch)
+            .values(tenant_id=actor.tenant_id, created_by=actor.user_id, **values)
+            .returning(PlaceSearch.id)
+        )
+        search_id = UUID(str(made.scalar_one()))
+        await note(connection, actor, "searched", search_id)
+    await queue_engine.wake(engine, STAGE)
+    return search_id
+
+
+async def note(
+    connection: AsyncConnection, actor: Actor, action: str, search_id: UUID
+) -> None:
+    """Tell the audit log what was done to a search."""
+    await connection.execute(
+        insert(AuditEntry).values(
+            tenant_id=actor.tenant_id,
+            created_by=actor.user_id,
+            actor=actor.name,
+            action=action,
+            subject="searches",
+            record_id=search_id,
+            request_id=actor.request_id,
+        )
+    )
+
+
+async def shown(response: Response, database: Database, search_id: UUID) -> Any:  # noqa: ANN401
+    """Answer with a search as it is now."""
+    async with database.connect() as connection:
+        row = await record_of(connection, SEARCHES, search_id)
+        etag = etag_of(row.updated_at)
+        response.headers["ETag"] = etag
+        return {
+            "record": dict(row._mapping),  # noqa: SLF001 - SQLAlchemy's public name
+            "etag": etag,
+            "evidence": await evidence_of(connection, SEARCHES, row),
+            "related": await related_to(connection, SEARCHES, row),
+            "changes": await changes_of(connection, row),
+        }
+
+
+@router.get(
+    f"{PATH}/{{record_id}}",
+    operation_id="read_search",
+    summary="Read one search",
+    response_model=SearchDetail,
+    responses=REFUSALS | NOT_FOUND,
+)
+async def read_search(
+    response: Response,
+    who: Reader,  # noqa: ARG001 - checked
+    database: Database,
+    record_id: UUID,
+) -> Any:  # noqa: ANN401 - the response model has the type
+    """Read a search: progress, coverage, and what changed since the one before."""
+    return await shown(response, database, record_id)
+
+
+async def changes_of(connection: AsyncConnection, row: Row[Any]) -> Changes:
+    """Compare what a search found with what the one before it found."""
+    same = [
+        getattr(PlaceSearch, name).is_not_distinct_from(getattr(row, name))
+        for name in (*OWN_COLUMNS, "source", "params")
+    ]
+    earlier = (
+        select(PlaceSearch.id)
+        .where(
+            *same,
+            PlaceSearch.created_at < row.created_at,
+            PlaceSearch.status == TaskStatus.COMPLETED,
+        )
+        .order_by(PlaceSearch.created_at.desc())
+        .limit(1)
+    )
+    previous = await connection.scalar(earlier)
+    if previous is None:
+        return Changes(
+            previous_id=None, new_count=row.new_count, changed_count=0, gone_count=0,
+            new=[], changed=[], gone=[],
+        )  # fmt: skip
+    is_over = row.status is TaskStatus.COMPLETED
+    found = {
+        name: await differing(connection, row.id, previous, name)
+        for name in ("new", "changed", *(["gone"] if is_over else []))
+    }
+    counts = {f"{name}_count": found[name][0] for name in found}
+    links = {name: found[name][1] for name in found}
+    return Changes(
+        previous_id=previous,
+        **{"gone_count": 0, **counts},
+        **{"gone": [], **links},
+    )
+
+
+async def differing(
+    connection: AsyncConnection, search_id: UUID, previous: UUID, which: str
+) -> tuple[int, list[Link]]:
+    """Count and name the places that are new, changed or gone."""
+    here = select(PlaceSearchHit).where(PlaceSearchHit.search_id == search_id)
+    there = select(PlaceSearchHit).where(PlaceSearchHit.search_id == previous)
+    now, before = here.subquery(), there.subquery()
+    match which:
+        case "new":
+            ids = select(now.c.place_id).where(
+                now.c.place_id.not_in(select(before.c.place_id))
+            )
+        case "gone":
+            ids = select(before.c.place_id).where(
+                before.c.place_id.not_in(select(now.c.place_id))
+            )
+        case _:
+            ids = (
+                select(now.c.place_id)
+                .join(before, before.c.place_id == now.c.place_id)
+                .where(now.c.facts_hash != before.c.facts_hash)
+            )
+    places = ids.subquery()
+    count = await connection.scalar(select(func.count()).select_from(places))
+    named = await connection.execute(
+        select(Place.id, Place.name)
+        .join(places, places.c.place_id == Place.id)
+        .order_by(Place.name, Place.id)
+        .limit(MOST_LINKS)
+    )
+    return int(count or 0), [Link(id=row.id, label=row.name) for row in named]
+
+
+@router.post(
+    f"{PATH}/{{record_id}}/rerun",
+    operation_id="rerun_search",
+    summary="Run a search again",
+    status_code=201,
+    response_model=SearchDetail,
+    responses=REFUSALS | NOT_FOUND,
+)
+async def rerun_search(
+    request: Request,
+    response: Response,
+    who: Curator,
+    database: Database,
+    record_id: UUID,
+) -> Any:  # noqa: ANN401 - the response model has the type
+    """Ask the same again; the answer tells what is new, changed and gone."""
+    async with database.connect() as connection:
+        row = await record_of(connection, SEARCHES, record_id)
+    names = (*OWN_COLUMNS, "source", "params", "budget")
+    values = {name: getattr(row, name) for name in names}
+    search_id = await queue_search(database, actor_of(who, request), values)
+    return await shown(response, database, search_id)
+
+
+Step = Literal["cancel", "pause", "resume"]
+STEPS: Final[Mapping[str, tuple[tuple[TaskStatus, ...], TaskStatus]]] = {
+    "cancel": (
+        (TaskStatus.QUEUED, TaskStatus.IN_PROGRESS, TaskStatus.PAUSED,
+         TaskStatus.MANUAL_REVIEW),
+        TaskStatus.CANCELLED,
+    ),
+    "pause": ((TaskStatus.QUEUED, TaskStatus.IN_PROGRESS), TaskStatus.PAUSED),
+    "resume": (
+        (TaskStatus.PAUSED, TaskStatus.ERROR, TaskStatus.CANCELLED,
+         TaskStatus.MANUAL_REVIEW),
+        TaskStatus.QUEUED,
+    ),
+}  # fmt: skip
+"""From which statuses each step leads, and where to."""
+DONE: Final = {"cancel": "cancelled", "pause": "paused", "resume": "resumed"}
+
+
+@router.post(
+    f"{PATH}/{{record_id}}/{{step}}",
+    operation_id="steer_search",
+    summary="Cancel, pause or resume a search",
+    response_model=SearchDetail,
+    responses=REFUSALS | NOT_FOUND | CONFLICT,
+)
+async def steer_search(
+    request: Request,
+    response: Response,
+    *,
+    who: Curator,
+    database: Database,
+    record_id: UUID,
+    step: Step,
+    asked: BudgetIn | None = None,
+) -> Any:  # noqa: ANN401 - the response model has the type
+    """Stop a search for good or for now, or let it go on where it stopped.
+
+    What was found is kept. `resume` takes a larger `budget` for one that ran out of it.
+    """
+    budget = asked.budget if asked else None
+    async with database.begin() as connection:
+        row = await record_of(connection, SEARCHES, record_id)
+        await turn(connection, row, step, budget)
+        await note(connection, actor_of(who, request), DONE[step], record_id)
+    if step == "resume":
+        await queue_engine.wake(database, STAGE)
+    return await shown(response, database, record_id)
+
+
+async def turn(
+    connection: AsyncConnection, row: Row[Any], step: str, budget: Decimal | None
+) -> None:
+    """Give a search another status; whoever works on it loses its claim and stops."""
+    before, after = STEPS[step]
+    values: dict[str, Any] = {"status": after}
+    if step == "resume":
+        values["error"] = None
+        if budget is not None:
+            values["budget"] = budget
+    done = await connection.execute(
+        update(PlaceSearch)
+        .where(PlaceSearch.id == row.id, PlaceSearch.status.in_(before))
+        .values(values)
+        .returning(PlaceSearch.id)
+    )
+    if done.one_or_none() is None:
+        raise RecordConflict(
+            f"The search is {row.status.value}; it cannot {step} from there.",
+            hint=f"From: {', '.join(status.value for status in before)}.",
+        )
+    await connection.execute(
+        text("DELETE FROM curation.claim WHERE stage = :stage AND item = :item"),
+        {"stage": STAGE, "item": str(row.id)},
+    )

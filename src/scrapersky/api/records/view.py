@@ -1,0 +1,146 @@
+"""Saved views: lists that a person comes back to, under a name."""
+
+from datetime import datetime
+from typing import Annotated
+from uuid import UUID
+
+from fastapi import APIRouter, Query, Request
+from pydantic import BaseModel, Field
+from sqlalchemy import delete, select, text
+from sqlalchemy.dialects.postgresql import insert
+
+from scrapersky.api.gateway.dependency import Database, actor_of, allow
+from scrapersky.api.gateway.identity import Identity, Permission
+from scrapersky.api.records.listing import DEFAULT_SORT, Question, read_sort, wanted
+from scrapersky.api.records.query import read_filters
+from scrapersky.api.records.refusal import NOT_FOUND, REFUSALS
+from scrapersky.api.records.resource import RESOURCES, SEARCHES, Resource
+from scrapersky.api.records.schema import LONGEST_WORDS, Strict
+from scrapersky.curation.condition import MOST_CONDITIONS
+from scrapersky.errors import InvalidDecision, UnknownRecord
+from scrapersky.models import SavedView
+
+PATH = "/api/v3/views"
+MOST_COLUMNS = 100
+
+router = APIRouter()
+Reader = Annotated[Identity, allow(Permission.READ)]
+
+
+class ViewQuery(Strict):
+    """What the view shows, as a list is asked for it."""
+
+    filter: list[str] = Field([], max_length=MOST_CONDITIONS)
+    q: str | None = Field(None, max_length=LONGEST_WORDS)
+    sort: str = Field(DEFAULT_SORT, max_length=60)
+    columns: list[Annotated[str, Field(max_length=60)]] = Field(
+        [], max_length=MOST_COLUMNS, description="The columns the page shows."
+    )
+
+
+class ViewIn(Strict):
+    """A list under a name; a view of that name is replaced."""
+
+    name: str = Field(min_length=1, max_length=100, examples=["Good dentists"])
+    kind: str = Field(max_length=50, examples=["places"])
+    query: ViewQuery
+
+
+class ViewOut(BaseModel):
+    """A saved view."""
+
+    id: UUID
+    name: str
+    kind: str
+    query: ViewQuery
+    created_at: datetime
+    updated_at: datetime
+
+
+class ViewsAsked(Strict):
+    """Of which kind."""
+
+    kind: str | None = Field(None, max_length=50)
+
+
+@router.get(PATH, operation_id="list_views", summary="List views", responses=REFUSALS)
+async def list_views(
+    who: Reader, database: Database, asked: Annotated[ViewsAsked, Query()]
+) -> list[ViewOut]:
+    """List the views of the caller, by name."""
+    query = select(SavedView).where(
+        SavedView.created_by.is_not_distinct_from(who.user_id)
+    )
+    if asked.kind is not None:
+        query = query.where(SavedView.kind == resource_named(asked.kind).name)
+    async with database.connect() as connection:
+        rows = await connection.execute(query.order_by(SavedView.name).limit(500))
+        return [ViewOut.model_validate(row, from_attributes=True) for row in rows]
+
+
+@router.post(
+    PATH,
+    operation_id="save_view",
+    summary="Save a view",
+    status_code=201,
+    responses=REFUSALS,
+)
+async def save_view(
+    request: Request, who: Reader, database: Database, asked: ViewIn
+) -> ViewOut:
+    """Keep a list under a name, for the caller alone."""
+    resource = resource_named(asked.kind)
+    actor = actor_of(who, request)
+    question = Question(
+        tenant_id=who.tenant_id,
+        conditions=read_filters(asked.query.filter),
+        words=asked.query.q,
+        sort=read_sort(resource, asked.query.sort),
+    )
+    # A view that could not be shown is not kept.
+    wanted(resource, question)
+    statement = insert(SavedView).values(
+        tenant_id=actor.tenant_id,
+        created_by=actor.user_id,
+        name=asked.name,
+        kind=resource.name,
+        query=asked.query.model_dump(),
+    )
+    owner = text("coalesce(created_by, '00000000-0000-0000-0000-000000000000'::uuid)")
+    async with database.begin() as connection:
+        made = await connection.execute(
+            statement.on_conflict_do_update(
+                index_elements=["tenant_id", owner, "kind", "name"],
+                set_={"query": statement.excluded.query},
+            ).returning(SavedView)
+        )
+        return ViewOut.model_validate(made.one(), from_attributes=True)
+
+
+@router.delete(
+    f"{PATH}/{{view_id}}",
+    operation_id="delete_view",
+    summary="Delete a view",
+    status_code=204,
+    responses=REFUSALS | NOT_FOUND,
+)
+async def delete_view(who: Reader, database: Database, view_id: UUID) -> None:
+    """Delete a view of the caller."""
+    mine = SavedView.created_by.is_not_distinct_from(who.user_id)
+    async with database.begin() as connection:
+        gone = await connection.execute(
+            delete(SavedView).where(SavedView.id == view_id, mine)
+        )
+    if not gone.rowcount:
+        raise UnknownRecord("There is no such view.")
+
+
+def resource_named(name: str) -> Resource:
+    """Return the kind of record of this name, or say which there are."""
+    known = {**RESOURCES, SEARCHES.name: SEARCHES}
+    if name not in known:
+        raise InvalidDecision(
+            f"There is no kind of record '{name[:50]}'.",
+            hint=f"Choose one of: {', '.join(known)}.",
+        )
+    return known[name]
