@@ -124,6 +124,8 @@ def values(
         yield phone.kind.value, phone.e164, phone.evidence, phone.confidence
     if person is not None:
         yield "name", person.name, person.evidence, person.confidence
+        if person.role is not None:
+            yield "role", person.role, person.evidence, person.confidence
     if address is not None:
         yield "address", address.text, address.evidence, address.confidence
     for social in socials:

@@ -22,7 +22,7 @@ from scrapersky.extraction.html.page import (
 from scrapersky.extraction.html.style import hidden_and_mirrored, is_hidden, is_mirrored
 from scrapersky.extraction.html.text import clean, words
 
-MAX_NODES: Final = 400_000
+MAX_NODES: Final = 200_000
 MAX_LINKS: Final = 2_000
 MAX_LINE: Final = 200_000
 MAX_LINES: Final = 20_000
@@ -52,6 +52,17 @@ _HEADINGS: Final = {f"h{level}": level for level in range(1, 7)}
 _REGIONS: Final = words("header nav footer aside main")
 _BOLD: Final = words("b strong")
 _MARKING: Final = words("b strong area img")
+# What a tag is, as bits: one look at a table instead of one at each of these sets.
+_SKIP, _BLOCK, _REGION, _HEADING, _INLINE, _BREAK = 1, 2, 4, 8, 16, 32
+_KINDS: Final = {
+    tag: _SKIP * (tag in _SKIPPED)
+    | _BLOCK * (tag in _BLOCKS)
+    | _REGION * (tag in _REGIONS)
+    | _HEADING * (tag in _HEADINGS)
+    | _INLINE * (tag == "a" or tag in _MARKING)
+    | _BREAK * (tag == "br")
+    for tag in (*_SKIPPED, *_BLOCKS, *_REGIONS, *_HEADINGS, *_MARKING, "a")
+}
 _ABSENT: Final = "\0"
 _REGION_NAME: Final = re.compile(
     r"(?:^|[\s_-])(?:(footer|foot|colophon|impressum|copyright)"
@@ -103,6 +114,7 @@ class _Walk:
         self.mirrored_names: frozenset[str] = frozenset()
         self.has_protected = "data-cfemail" in source
         self.special = set(document.select("[style], [hidden], [data-cfemail], bdo"))
+        self.named = set(document.select("[class], [id]"))
         self.styles: dict[str, tuple[bool, bool]] = {}
         self.regions: dict[str, str] = {}
         self.budget = MAX_NODES
@@ -214,75 +226,86 @@ class _Walk:
         """
         text_type, element_type = turbohtml.Text, turbohtml.Element
         pieces, flush, parents = self.pieces, self._flush, self.parents
-        blocks, headings, special = _BLOCKS, _HEADINGS, self.special
+        kinds, headings = _KINDS, _HEADINGS
+        special, named = self.special, self.named
+        # What a named tuple does itself, without the call of a Python function.
+        make, kind_of = tuple.__new__, _Context
         has_names = bool(self.hidden_names or self.mirrored_names)
-        contexts: dict[Any, _Context | None] = {start: context}
-        marked: set[Any] = set()
+        # The elements around the node at hand: what each hands down, and whether it
+        # stands in a link or in bold.
+        path: list[Any] = [start]
+        contexts: list[_Context | None] = [context]
+        marked = [False]
         current = context
         budget = self.budget
         node: Any
         for node in start.descendants:
             kind = type(node)
+            if kind is not text_type and kind is not element_type:
+                continue
+            parent = node.parent
+            while path[-1] != parent:
+                path.pop()
+                contexts.pop()
+                marked.pop()
+            outer = contexts[-1]
             if kind is text_type:
-                inner = contexts.get(node.parent)
-                if inner is None:
+                if outer is None:
                     continue
-                if inner is not current:
+                if outer is not current:
                     if pieces:
                         flush(current)
-                    current = inner
+                    current = outer
                 data = node.data
                 if pieces or not data.isspace():
                     pieces.append(data)
-                continue
-            if kind is not element_type:
                 continue
             budget -= 1
             if budget <= 0:
                 self.truncated = True
                 break
-            parent = node.parent
-            outer = contexts.get(parent)
             tag = node.tag
-            if outer is None or tag in _SKIPPED:
-                contexts[node] = None
+            is_a = kinds.get(tag, 0)
+            path.append(node)
+            marked.append(marked[-1])
+            contexts.append(None)
+            if outer is None or is_a & _SKIP:
                 continue
             if outer is not current:
                 if pieces:
                     flush(current)
                 current = outer
-            if tag == "br":
+            if is_a & _BREAK:
                 if pieces:
                     flush(current)
                 continue
             hidden = outer.hidden
-            if node in special or has_names:
+            if has_names or (special and node in special):
                 visible = self._see(node, tag, outer, later)
                 if visible is None:
-                    contexts[node] = None
                     continue
                 hidden = visible
-            if tag in blocks:
+            if is_a & _BLOCK:
                 if pieces:
                     flush(current)
                 parents.append(outer.container)
-                region = outer.region or self._region(node, tag)
-                heading = headings.get(tag) or outer.heading
-                current = _Context(tag, heading, region, hidden, len(parents) - 1)
-                contexts[node] = current
+                region = outer.region
+                if not region and (is_a & _REGION or (named and node in named)):
+                    region = self._region(node, tag)
+                heading = headings[tag] if is_a & _HEADING else outer.heading
+                current = make(
+                    kind_of, (tag, heading, region, hidden, len(parents) - 1)
+                )
+                contexts[-1] = current
                 if tag == "form":
                     self._read_form(node)
             else:
-                contexts[node] = outer
-            if tag == "a" or tag in _MARKING:
-                is_nested = parent in marked
-                self._read_inline(node, tag, outer, is_nested=is_nested)
+                contexts[-1] = outer
+            if is_a & _INLINE:
                 # The text of a nested element is part of the outer one's: reading it
                 # again at every level would be quadratic.
-                marked.add(node)
-                continue
-            if marked and parent in marked:
-                marked.add(node)
+                self._read_inline(node, tag, outer, is_nested=marked[-1])
+                marked[-1] = True
         if pieces:
             flush(current)
         self.budget = budget

@@ -19,9 +19,12 @@ MAX_LINE: Final = 4000
 def employers(sheet: Sheet) -> Iterator[Nomination]:
     """Nominate where people worked, in lines long enough to tell a career."""
     given = 0
-    for line in sheet.lines:
+    signs = [sign for sign in _SIGNS if sign in sheet.text]
+    for line in sheet.lines if signs else ():
         text = line.text
-        if not MIN_LINE < len(text) < MAX_LINE or not _CAREER.search(text):
+        if not MIN_LINE < len(text) < MAX_LINE:
+            continue
+        if not any(sign in text for sign in signs) or not _CAREER.search(text):
             continue
         for match in _EMPLOYERS.finditer(text):
             for name in _PART.split(match[1]):
@@ -45,6 +48,14 @@ MAX_OFFICE: Final = 90
 _PART: Final = re.compile(r",? and |, | \(now ")
 
 
+_SIGNS: Final = (
+    " at ",
+    " joined ",
+    " founded ",
+    " acquired by ",
+    " formerly of ",
+    " positions with ",
+)
 _CAREER: Final = re.compile(
     r"\b(?:Vice President|VP|EVP|President|C[ETFO]O|[Ff]ounder|Chairman|[Dd]irector|[Mm]anager|"
     r"[Ee]xecutive|[Ee]ngineer|[Pp]artner|positions?|roles?|career)\b"

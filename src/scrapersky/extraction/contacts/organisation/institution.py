@@ -6,7 +6,11 @@ from functools import cache
 from typing import Final
 
 from scrapersky.extraction import wordlist
-from scrapersky.extraction.contacts.organisation.source import Nomination, Source
+from scrapersky.extraction.contacts.organisation.source import (
+    Nomination,
+    Source,
+    lines_with,
+)
 from scrapersky.extraction.contacts.sheet import Sheet
 from scrapersky.extraction.html import Line, words
 
@@ -18,19 +22,22 @@ MAX_WORDS: Final = 6
 
 def institutions(sheet: Sheet) -> Iterator[Nomination]:
     """Nominate short lines that end in a trade, and schools and offices in any line."""
-    schools = tuple(hint for hint in _SCHOOLS if hint in sheet.text)
-    for line in sheet.lines:
-        if len(line.text) < MIN_LINE:
+    named = set()
+    trades = _trades("houses") | _trades("goods")
+    for number, line in enumerate(sheet.lines):
+        if not MIN_LINE <= len(line.text) < SHORT_LINE or line.tag == "option":
             continue
-        if len(line.text) < SHORT_LINE and line.tag != "option":
-            text = line.text.rstrip(" ,.:")
-            if is_trade_name(text) and _may_be_firm(sheet, line, text):
-                yield text, Source.SCHOOL if _is_school(text) else Source.TRADE
-                continue
-        if len(line.text) < MAX_LINE and any(hint in line.text for hint in schools):
-            for match in _INSTITUTE.finditer(line.text):
-                if _is_school(match[0]):
-                    yield match[0], Source.SCHOOL
+        text = line.text.rstrip(" ,.:")
+        if text.rpartition(" ")[2] not in trades and " of " not in text:
+            continue
+        if is_trade_name(text) and _may_be_firm(sheet, line, text):
+            named.add(number)
+            yield text, Source.SCHOOL if _is_school(text) else Source.TRADE
+    for number in sorted(lines_with(sheet, _SCHOOLS) - named):
+        text = sheet.lines[number].text
+        for match in _INSTITUTE.finditer(text) if len(text) < MAX_LINE else ():
+            if _is_school(match[0]):
+                yield match[0], Source.SCHOOL
 
 
 def _may_be_firm(sheet: Sheet, line: Line, text: str) -> bool:
