@@ -132,14 +132,16 @@ function Foot({ session, onKeys }: { session: Session; onKeys: () => void }) {
     <div className="side-foot">
       <ConnectionPill />
       <Menu
-        label={`${session.name}: theme, keys and more`}
+        label={`${session.name} ${session.tenant.name}: theme, keys and more`}
         look="quiet"
         className="who"
         shown={
           <>
-            <span className="avatar" aria-hidden="true">
-              {session.name.slice(0, 1).toUpperCase()}
-            </span>
+            <span
+              className="avatar"
+              aria-hidden="true"
+              data-letter={session.name.slice(0, 1).toUpperCase()}
+            />
             <span className="grow cut who-name">
               {session.name}
               <span className="small faint"> {session.tenant.name}</span>

@@ -23,7 +23,7 @@ export function Table<Row>({ label, columns, rows, keyOf, onOpen }: TableProps<R
     [column.number && "number right", column.minor && "minor"].filter(Boolean).join(" ");
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls must be reachable by keyboard.
-    <section className="table-box" aria-label={label} tabIndex={0}>
+    <div className="table-box" role="group" aria-label={label} tabIndex={0}>
       <table className="table">
         <thead>
           <tr>
@@ -50,6 +50,6 @@ export function Table<Row>({ label, columns, rows, keyOf, onOpen }: TableProps<R
           ))}
         </tbody>
       </table>
-    </section>
+    </div>
   );
 }

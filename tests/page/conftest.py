@@ -1,0 +1,84 @@
+"""One browser for the run, one application for each module, one fresh page per test."""
+
+import os
+import shutil
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+
+import pytest
+import pytest_asyncio
+from playwright.async_api import Browser, Page, async_playwright
+
+from scripts import page as page_build
+from tests.conftest import TestDatabase, TestServer, a_database
+from tests.page.rig import AXE, RunningApp, a_page, running
+
+FLAGS = (
+    "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
+    "--disable-background-networking", "--disable-component-update", "--disable-sync",
+)  # fmt: skip
+NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+HERE = Path(__file__).parent
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Keep the tests of a module on one worker: they share an application."""
+    for item in items:
+        if HERE in item.path.parents:
+            item.add_marker(pytest.mark.xdist_group(f"page-{item.path.stem}"))
+
+
+@pytest.fixture(scope="session")
+def chromium() -> str:
+    """Say where the browser of this machine is."""
+    place = os.environ.get("CHROMIUM") or next(
+        filter(None, map(shutil.which, NAMES)), None
+    )
+    if place is not None:
+        return place
+    missing = (
+        "No Chromium is installed: on Debian and Ubuntu `apt-get install chromium`, "
+        "or name one with CHROMIUM=/path/to/it."
+    )
+    if os.environ.get("CI"):
+        pytest.fail(missing)
+    pytest.skip(missing)
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def browser(chromium: str) -> AsyncIterator[Browser]:
+    """Start the browser for all tests of a module."""
+    async with async_playwright() as driver:
+        browser = await driver.chromium.launch(
+            executable_path=chromium, args=list(FLAGS)
+        )
+        yield browser
+        await browser.close()
+
+
+@pytest.fixture(scope="session")
+def built() -> None:
+    """Have the page built from its sources, and what looks at it installed."""
+    page_build.build()
+    if not AXE.exists():
+        page_build.install(page_build.ROOT / "frontend", everything=True)
+
+
+@pytest.fixture(scope="module")
+def app_database(postgres_server: TestServer, template: str) -> Iterator[TestDatabase]:
+    """Give a migrated database to all tests of a module."""
+    yield from a_database(postgres_server, template)
+
+
+@pytest.fixture(scope="module")
+def app(app_database: TestDatabase, built: None) -> Iterator[RunningApp]:
+    """Run the application with its stages at rest for all tests of a module."""
+    with running(app_database) as app:
+        yield app
+
+
+@pytest_asyncio.fixture(loop_scope="module")
+async def page(browser: Browser, app: RunningApp) -> AsyncIterator[Page]:
+    """Open a fresh window; nothing may go wrong in it unseen."""
+    async with a_page(browser, app.address) as page:
+        yield page

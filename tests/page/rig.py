@@ -1,0 +1,198 @@
+"""The real application in a thread, a real browser in front of it, rows beneath."""
+
+import asyncio
+import socket
+import threading
+import time
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+from weakref import WeakKeyDictionary
+
+import asyncpg
+import uvicorn
+from playwright.async_api import Browser, ConsoleMessage, Page, Request
+
+from scrapersky.api.app import create_app
+from scrapersky.db.connection import parse_target
+from scrapersky.settings import load_settings
+from tests.api.records.rig import AT_REST
+from tests.conftest import TestDatabase
+
+AXE = Path(__file__).parents[2] / "frontend/node_modules/axe-core/axe.min.js"
+SCREENS = (
+    "/", "/search", "/curate/places", "/curate/businesses", "/curate/domains",
+    "/curate/sitemap-files", "/curate/pages", "/curate/contacts", "/rules", "/batches",
+    "/dead-letters", "/settings",
+)  # fmt: skip
+QUIET = {**AT_REST, "API_RATE_PER_SECOND": "0", "LOG_LEVEL": "ERROR"}
+"""The stages rest, so that a status stays what a test made it."""
+
+
+@dataclass(slots=True)
+class RunningApp:
+    """ScraperSky on a free port; it can be stopped and started again."""
+
+    database: TestDatabase
+    environment: Mapping[str, str] = field(default_factory=lambda: QUIET)
+    port: int = 0
+    _server: uvicorn.Server | None = None
+    _thread: threading.Thread | None = None
+
+    @property
+    def address(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
+
+    def start(self) -> None:
+        listener = listen(self.port)
+        self.port = listener.getsockname()[1]
+        variables = {**self.environment, "PORT": str(self.port)}
+        settings = load_settings(variables, dotenv=None).settings
+        config = uvicorn.Config(
+            create_app(settings, parse_target(self.database.url)),
+            log_config=None,
+            access_log=False,
+            lifespan="on",
+            timeout_graceful_shutdown=2,
+        )
+        self._server = uvicorn.Server(config)
+        self._thread = threading.Thread(
+            target=self._server.run, kwargs={"sockets": [listener]}
+        )
+        self._thread.start()
+        wait_until(lambda: bool(self._server and self._server.started), 30)
+
+    def stop(self) -> None:
+        if self._server and self._thread:
+            self._server.should_exit = True
+            self._thread.join(timeout=30)
+            assert not self._thread.is_alive()
+        self._server = self._thread = None
+
+    async def run(self, statement: str, *values: Any) -> list[Any]:
+        """Execute a statement in the database beneath."""
+        connection = await asyncpg.connect(self.database.dsn)
+        try:
+            return [tuple(row) for row in await connection.fetch(statement, *values)]
+        finally:
+            await connection.close()
+
+    async def tenant(self) -> UUID:
+        """Return the tenant of the person at this machine."""
+        (row,) = await self.run("SELECT id FROM tenants ORDER BY created_at LIMIT 1")
+        return UUID(str(row[0]))
+
+
+@contextmanager
+def running(
+    database: TestDatabase, environment: Mapping[str, str] = QUIET
+) -> Iterator[RunningApp]:
+    """Run the application over a database for the length of a block."""
+    app = RunningApp(database, environment)
+    app.start()
+    try:
+        yield app
+    finally:
+        app.stop()
+
+
+def listen(port: int) -> socket.socket:
+    listener = socket.socket()
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    listener.bind(("127.0.0.1", port))
+    listener.listen(128)
+    return listener
+
+
+def wait_until(is_so: Callable[[], bool], seconds: float = 10) -> None:
+    until = time.monotonic() + seconds
+    while not is_so():
+        assert time.monotonic() < until, "it did not happen in time"
+        time.sleep(0.02)
+
+
+async def told(
+    app: RunningApp, query: str, answer: list[Any], seconds: float = 10
+) -> None:
+    """Wait until the database answers a query so."""
+    until = time.monotonic() + seconds
+    while (found := await app.run(query)) != answer:
+        assert time.monotonic() < until, f"{query}: {found}"
+        await asyncio.sleep(0.05)
+
+
+@dataclass
+class Watch:
+    """What a page did that nobody may do: errors, and requests to elsewhere."""
+
+    address: str
+    errors: list[str] = field(default_factory=list)
+    elsewhere: list[str] = field(default_factory=list)
+    forgiven: tuple[str, ...] = ()
+
+    def follow(self, page: Page) -> None:
+        page.on("console", self._heard)
+        page.on("pageerror", lambda error: self.errors.append(str(error)))
+        page.on("request", self._asked)
+
+    def forgive(self, *words: str) -> None:
+        """Expect messages with these words, as when a test stops the server."""
+        self.forgiven += words
+
+    def _heard(self, message: ConsoleMessage) -> None:
+        if message.type in {"error", "warning"}:
+            self.errors.append(message.text)
+
+    def _asked(self, request: Request) -> None:
+        if not request.url.startswith((self.address, "data:", "blob:")):
+            self.elsewhere.append(request.url)
+
+    def check(self) -> None:
+        bad = [
+            error
+            for error in self.errors
+            if not any(word in error for word in self.forgiven)
+        ]
+        assert bad == []
+        assert self.elsewhere == []
+
+
+WATCHES: WeakKeyDictionary[Page, Watch] = WeakKeyDictionary()
+
+
+def watch_of(page: Page) -> Watch:
+    """Return what looks after a page."""
+    return WATCHES[page]
+
+
+@asynccontextmanager
+async def a_page(browser: Browser, address: str, **options: Any) -> AsyncIterator[Page]:
+    """Open a window of its own; at the end nothing may have gone wrong in it."""
+    context = await browser.new_context(
+        **{
+            "base_url": address,
+            "viewport": {"width": 1440, "height": 900},
+            "reduced_motion": "reduce",
+            **options,
+        }
+    )
+    context.set_default_timeout(15_000)
+    page = await context.new_page()
+    watch = WATCHES[page] = Watch(address)
+    watch.follow(page)
+    yield page
+    await context.close()
+    watch.check()
+
+
+async def violations(page: Page) -> list[str]:
+    """Let axe look at the page; say what is wrong, in its words."""
+    await page.evaluate(AXE.read_text(encoding="utf-8"))
+    found = await page.evaluate("axe.run({resultTypes: ['violations']})")
+    return [
+        f"{rule['id']}: {rule['help']}: {[node['target'] for node in rule['nodes'][:3]]}"
+        for rule in found["violations"]
+    ]
