@@ -44,6 +44,125 @@ async def test_dead_letters_are_grouped_listed_and_tell_their_story(
 
     groups = await clean.get("/dead-letters/groups")
     first = await clean.get("/dead-letters", params={"limit": 3})
+    rest = await clean.get(
+        "/dead-letters", params={"limit": 3, "cursor": first["next_cursor"]}
+    )
+    slow = await clean.get("/dead-letters", params={"cause": "too slow"})
+    story = await clean.get(f"/dead-letters/{other}")
+
+    assert [(g["cause"], g["count"]) for g in groups] == [
+        ("leads to …, no", 3), ("too slow", 1),
+    ]  # fmt: skip
+    assert first["total"] == {"count": 4, "is_exact": True}
+    ids = [letter["id"] for letter in first["items"] + rest["items"]]
+    assert len(set(ids)) == 4
+    assert [letter["id"] for letter in slow["items"]] == [other]
+    assert [attempt["outcome"] for attempt in story["attempts"]] == ["gave_up"]
+
+
+async def test_dead_letters_are_replayed_and_discarded_by_cause(clean: Served) -> None:
+    await clean.post("/stages/page_curation/pause", {})
+    slow = [await bury(clean, None, f"http://{n}.bv/: too slow") for n in range(3)]
+    odd = await bury(clean, None, "http://a.bv/: odd")
+    theirs = await bury(clean, clean.other, "http://b.bv/: too slow")
+    chosen = {"stage": "page_curation", "cause": "too slow"}
+
+    tried = await clean.post("/dead-letters/replay", {**chosen, "dry_run": True})
+    replayed = await clean.post("/dead-letters/replay", chosen)
+    foreign = await clean.post("/dead-letters/discard", {"ids": [theirs]})
+    gone = await clean.post("/dead-letters/discard", {"ids": [odd, slow[0]]})
+    await clean.post("/dead-letters/replay", {}, status=404)
+    left = await clean.scalar("SELECT string_agg(item, ',') FROM curation.dead_letter")
+    queued = await clean.scalar(
+        "SELECT count(*) FROM pages WHERE page_processing_status = 'Queued'"
+    )
+
+    assert (tried["matched"], tried["changed"]) == (3, 0)
+    assert (replayed["matched"], replayed["changed"]) == (3, 3)
+    assert foreign == {"matched": 0, "changed": 0, "dry_run": False}
+    assert gone["changed"] == 1
+    assert left == theirs.partition(":")[2]
+    assert queued == 3
+
+
+async def test_a_rule_is_tried_made_run_changed_undone_and_removed(
+    clean: Served,
+) -> None:
+    await clean.add_places(7)
+    await clean.add_places(2, clean.other)
+    draft = {key: RULE[key] for key in ("kind", "conditions")}
+
+    tried = await clean.post("/rules/preview", draft)
+    rule = await clean.post("/rules", RULE, status=201)
+    await clean.post("/rules", RULE, status=409)
+    ran = await clean.post(f"/rules/{rule['id']}/run")
+    again = await clean.post(f"/rules/{rule['id']}/run")
+    (action,) = (await clean.get(f"/rules/{rule['id']}/actions"))["items"]
+    listed = await clean.get("/rules")
+    undone = await clean.post(f"/actions/{action['id']}/undo")
+    await clean.post(f"/actions/{action['id']}/undo", status=404)
+    states = await clean.run("SELECT DISTINCT status::text FROM places_staging")
+    await clean.call("DELETE", f"/rules/{rule['id']}", status=204)
+    kept = await clean.get(f"/actions/{action['id']}")
+
+    assert (tried["count"], tried["sample"][0]["label"][:5]) == (7, "Place")
+    assert (ran["finished"], ran["changed"]) == (True, 7)
+    assert (again["changed"], again["action_id"]) == (0, None)
+    assert (action["matched"], action["changed"]) == (7, 7)
+    assert action["finished_at"] is not None
+    assert (listed[0]["decided"], listed[0]["actions"]) == (7, 1)
+    assert undone["restored"] == 7
+    assert [tuple(row) for row in states] == [("New",)]
+    assert (kept["is_undoable"], kept["rule_name"]) == (False, None)
+
+
+async def test_two_people_do_not_overwrite_each_others_rule(clean: Served) -> None:
+    rule = await clean.post("/rules", RULE, status=201)
+    path, off = f"/rules/{rule['id']}", {"is_enabled": False}
+    mine, anyway = {"If-Match": rule["etag"]}, {"If-Match": "*"}
+
+    await clean.call("PATCH", path, off, status=428)
+    changed = await clean.call("PATCH", path, off, headers=mine)
+    await clean.call("PATCH", path, {"name": "Other"}, headers=mine, status=412)
+    await clean.call("PATCH", path, {"status": "No"}, headers=anyway, status=422)
+    renamed = await clean.call(
+        "PATCH", path, {"name": "Other"}, headers={"If-Match": changed["etag"]}
+    )
+
+    assert (changed["is_enabled"], changed["name"]) == (False, "Named")
+    assert (renamed["is_enabled"], renamed["name"]) == (False, "Other")
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {**RULE, "kind": "users"},
+        {**RULE, "status": "Chosen"},
+        {**RULE, "conditions": [{"field": "tenant_id", "value": str(uuid4())}]},
+        {**RULE, "conditions": [{"field": "name", "value": "\x00"}]},
+        {**RULE, "name": "\x00"},
+        {**RULE, "name": ""},
+        {**RULE, "tenant_id": str(uuid4())},
+        {**RULE, "conditions": [{"field": "name"}] * 51},
+    ],
+)
+async def test_a_rule_that_makes_no_sense_is_refused(
+    clean: Served, body: dict[str, Any]
+) -> None:
+    await clean.post("/rules", body, status=422)
+
+    assert await clean.scalar("SELECT count(*) FROM selection_rules") == 0
+
+
+async def test_a_batch_is_submitted_watched_held_and_cancelled(clean: Served) -> None:
+    await clean.post("/stages/domain_metadata/pause", {})
+    lines = ["a.bv", "https://b.bv/x", "a.bv", "not a domain", "c.bv"]
+
+    made = await clean.post(
+        "/batches", {"kind": "domains", "items": lines, "name": "Mine"}, status=201
+    )
+    path = f"/batches/{made['batch_id']}"
+    before = await clean.get(path, params={"limit": 2})
     next_page = {"limit": 2, "cursor": before["next_cursor"]}
     await clean.get(path, params={**next_page, "state": "done"}, status=422)
     rest = await clean.get(path, params=next_page)
