@@ -8,7 +8,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scrapersky.crawler.hosts import RobotsState, StoredRobots
-from scrapersky.crawler.robots import Robots, cut_at_line, parse_robots
+from scrapersky.crawler.robots import (
+    Robots,
+    cut_at_line,
+    parse_robots,
+    without_comments,
+)
 from scrapersky.kit.urls import parse_url
 from tests.crawler.rig import utc_now
 
@@ -141,3 +146,9 @@ def test_any_file_can_be_asked(text: str) -> None:
         True,
         False,
     }
+
+
+def test_what_is_written_for_people_is_not_kept() -> None:
+    text = "# ask ada@a.example\nUser-agent: *  # all\nDisallow: /x#y\r\nAllow: /"
+
+    assert without_comments(text) == "\nUser-agent: *  \nDisallow: /x\r\nAllow: /"

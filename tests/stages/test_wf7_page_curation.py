@@ -258,3 +258,33 @@ async def test_a_dead_letter_can_be_replayed(line: Line) -> None:
     assert replayed == 1
     row = await line.row(Page, page)
     assert (row.page_processing_status, row.page_processing_error) == ("Complete", None)
+
+
+async def test_every_value_of_a_contact_has_its_evidence(line: Line) -> None:
+    line.web.page(
+        "a.bv/contact",
+        '<div class="card"><h3>Ada Lovelace</h3><p>Owner</p>'
+        '<a href="mailto:ada@a.bv">ada@a.bv</a> <a href="tel:+442079460018">call</a>'
+        "</div><p>12 High Street, London SW1A 1AA</p>"
+        '<a href="https://www.facebook.com/adas.bakery">Facebook</a>',
+    )
+    await line.add_page(URL)
+
+    await line.work(STAGE)
+
+    unproven = await line.rows(
+        "SELECT v.field, v.value FROM contacts c CROSS JOIN LATERAL ("
+        " SELECT 'email', c.email UNION ALL SELECT 'phone', c.phone"
+        " UNION ALL SELECT 'name', c.name UNION ALL SELECT 'role', c.role"
+        " UNION ALL SELECT 'address', c.address->>'text'"
+        " UNION ALL SELECT 'phones', jsonb_object_keys(c.phones)"
+        " UNION ALL SELECT key, value FROM jsonb_each_text(c.social_links)"
+        ") AS v(field, value) WHERE v.value IS NOT NULL AND NOT EXISTS ("
+        " SELECT FROM contact_evidence e WHERE e.contact_id = c.id"
+        "  AND e.value = v.value AND e.url <> '' AND e.robots IS NOT NULL)"
+    )
+    ((known,),) = await line.rows(
+        "SELECT num_nonnulls(email, phone, name, role, address) FROM contacts"
+    )
+    assert unproven == []
+    assert known == 5

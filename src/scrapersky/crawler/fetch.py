@@ -36,6 +36,7 @@ from scrapersky.crawler.robots import (
     RobotsShelf,
     cut_at_line,
     parse_robots,
+    without_comments,
 )
 from scrapersky.crawler.sniff import TEXTUAL, Kind, refused_type, sniff
 from scrapersky.errors import (
@@ -386,7 +387,7 @@ class Crawler:
             text = (
                 body.decode("utf-8", "replace").removeprefix("\ufeff").replace("\0", "")
             )
-            return self._stored(RobotsState.RULES, text=text)
+            return self._stored(RobotsState.RULES, text=without_comments(text))
         if status == TOO_MANY_REQUESTS or status >= 500:  # noqa: PLR2004
             return self._stored(
                 RobotsState.UNREACHABLE, why=f"the server answered {status}"

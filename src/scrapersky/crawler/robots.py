@@ -96,6 +96,11 @@ def only_ours(text: str, token: str) -> str:
     return "\n".join(lines)
 
 
+def without_comments(text: str) -> str:
+    """Drop what is written for people: it rules nothing, and may name somebody."""
+    return _COMMENT.sub("", text)
+
+
 def cut_at_line(body: bytes, limit: int) -> bytes:
     """Return at most `limit` bytes, ending at the end of a line."""
     if len(body) <= limit:
@@ -138,5 +143,6 @@ class RobotsShelf:
             self._weight -= self._parsed.popitem(last=False)[1].weight
 
 
+_COMMENT = re.compile(r"#[^\r\n]*")
 _AGENT = re.compile(r"\s*user[- ]?agent\s*[:\s]\s*(.*)", re.IGNORECASE)
 _DISALLOW = re.compile(r"^\s*disallow\s*:\s*([^\s#]+)", re.IGNORECASE | re.MULTILINE)

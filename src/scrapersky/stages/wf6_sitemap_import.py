@@ -1,6 +1,6 @@
 """WF6 - Sitemap import: one sitemap file becomes many pages, each rated."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any
 from uuid import UUID
@@ -18,6 +18,7 @@ from scrapersky.extraction.page_list import (
 )
 from scrapersky.models import SitemapFile
 from scrapersky.models.status import SitemapFileStatus, SitemapImportStatus
+from scrapersky.privacy.shield import shield
 from scrapersky.stages.choice import Choice
 from scrapersky.stages.fetching import failure_of, outcome_of
 from scrapersky.stages.page_copy import COLUMNS, Owner, moment, page_rows, urgency
@@ -128,6 +129,9 @@ def store_pages(
         assert look is not None  # noqa: S101 - it always has one row
         owner = Owner(file.tenant_id, user_id, file.domain_id, file.id, look["now"])
         store = Store(transaction.driver, owner, pages)
+        guard = await shield(transaction.connection, file.tenant_id, pages.urls)
+        if guard:
+            store.hidden = {url for url in pages.urls if guard.clean(url) != url}
         await store.run(is_first=not look["domain_has_pages"])
         counts = {"new": store.new, "changed": store.changed, "gone": 0}
         # What was cut off has not said which pages it would have named.
@@ -147,6 +151,8 @@ class Store:
     driver: "asyncpg.Connection[Any]"
     owner: Owner
     pages: PageList
+    hidden: set[str] = field(default_factory=set)
+    """Pages whose very address names somebody on the suppression list."""
     new: int = 0
     changed: int = 0
 
@@ -157,7 +163,7 @@ class Store:
         wait for each other, and never both at once.
         """
         urls = self.pages.urls
-        places = {url: at for at, url in enumerate(urls)}
+        places = {url: at for at, url in enumerate(urls) if url not in self.hidden}
         chosen = [places[url] for url in sorted(places)]
         if len(chosen) >= MANY:
             fresh = chosen if is_first else await self._find_new(chosen)
