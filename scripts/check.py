@@ -8,6 +8,8 @@ from pathlib import Path
 
 BIN = Path(sys.executable).parent
 LONG = "--long"
+SHARED = ("--dist", "loadgroup")
+"""Tests that share a browser and an application stay together on one worker."""
 STUCK = ["-o", "faulthandler_timeout=180", "-o", "faulthandler_exit_on_timeout=true"]
 """A quick test that takes minutes hangs: show where, and go on with the others."""
 
@@ -22,7 +24,8 @@ def main() -> int:
         "lint": ["ruff", "check", "."],
         "types": ["mypy"],
         "imports": ["lint-imports"],
-        "tests": ["pytest", "-q", "-n", workers(), *marker, *words],
+        "web page": ["python", "scripts/page.py", "check"],
+        "tests": ["pytest", "-q", "-n", workers(), *SHARED, *marker, *words],
     }
     results = {name: run(name, command) for name, command in gates.items()}
     print("\n── summary " + "─" * 40)

@@ -22,6 +22,7 @@ export function Table<Row>({ label, columns, rows, keyOf, onOpen }: TableProps<R
   const classOf = (column: Column<Row>) =>
     [column.number && "number right", column.minor && "minor"].filter(Boolean).join(" ");
   return (
+    // biome-ignore lint/a11y/useSemanticElements: it groups a table, not the fields of a form.
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls must be reachable by keyboard.
     <div className="table-box" role="group" aria-label={label} tabIndex={0}>
       <table className="table">
