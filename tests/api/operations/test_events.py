@@ -14,6 +14,7 @@ from scrapersky.api.operations.hub import (
     Event,
 )
 from scrapersky.db.connection import connect, parse_target
+from scrapersky.models import Contact
 from tests.api.operations.rig import Served, new_key, serving
 from tests.conftest import TestDatabase
 
@@ -115,6 +116,21 @@ async def test_a_flood_is_told_as_one(clean: Served) -> None:
     told = [r for r in listener.of("records") if r["kind"] == "pages"]
     assert all(r["many"] and not r["changes"] for r in told)
     assert len(told) <= 3
+
+
+async def test_what_is_deleted_is_told_as_something_to_fetch_anew(
+    clean: Served,
+) -> None:
+    domain = await clean.add_domain()
+    contact = await clean.add(Contact, domain_id=domain, email="a@b.bv")
+    anyway = {"If-Match": "*"}
+    async with clean.listening() as listener:
+        await listener.until(lambda one: str(contact) in one.ids)
+        await clean.call("DELETE", f"/contacts/{contact}", headers=anyway, status=204)
+
+        await listener.until(lambda one: one.of("records")[-1]["many"])
+
+    assert listener.of("records")[-1]["kind"] == "contacts"
 
 
 async def test_stages_batches_and_decisions_are_told_as_they_go(clean: Served) -> None:

@@ -15,6 +15,7 @@ from scrapersky import engine as queue_engine
 from scrapersky.api.operations.remembered import Remembered
 from scrapersky.kit.clock import utc_now
 from scrapersky.stages import PIPELINE, standing
+from scrapersky.stages.trouble import Trouble, recent_trouble
 
 MOST_TENANTS: Final = 500
 LONGEST: Final = 180
@@ -23,6 +24,8 @@ SLICE: Final = 10
 """Minutes asked for in one statement."""
 BUDGET: Final = 0.7
 """Seconds a request may spend on minutes that nobody has asked for before."""
+LATELY: Final = timedelta(hours=1)
+MOST_CAUSES: Final = 100
 RECENT: Final = 2
 """Minutes that may still change: the current one, and one just over."""
 
@@ -75,6 +78,10 @@ class Board:
         """Tell what was settled in each of the last minutes, the oldest first."""
         return await self._of(tenant_id).minutes(min(minutes, LONGEST))
 
+    async def trouble(self, tenant_id: UUID) -> list[Trouble]:
+        """Tell what failed in the last hour, by cause, the latest first."""
+        return await self._of(tenant_id).trouble.get()
+
     async def paused(self) -> dict[str, str]:
         """Tell which stages are paused, and why."""
         return await self._paused.get()
@@ -109,6 +116,7 @@ class _Tenant:
             for stage in PIPELINE
         }
         self._recent = Remembered(self._read_recent)
+        self.trouble = Remembered(self._read_trouble)
         self._minutes: dict[datetime, Counts] = {}
         self._filling = asyncio.Lock()
 
@@ -135,8 +143,14 @@ class _Tenant:
     async def close(self) -> None:
         await self._waiting.close()
         await self._recent.close()
+        await self.trouble.close()
         for value in self._results.values():
             await value.close()
+
+    async def _read_trouble(self) -> list[Trouble]:
+        return await recent_trouble(
+            self._engine, self._tenant_id, since=utc_now() - LATELY, limit=MOST_CAUSES
+        )
 
     async def _read_recent(self) -> dict[datetime, Counts]:
         now = minute_of(utc_now())

@@ -86,6 +86,14 @@ async def batches_since(
     return set(rows)
 
 
+async def removals_since(
+    connection: AsyncConnection, tenant_id: UUID, since: datetime
+) -> set[UUID]:
+    """Return what the audit log says about contacts that are no longer there."""
+    rows = await connection.scalars(REMOVALS, {"tenant": tenant_id, "since": since})
+    return set(rows)
+
+
 def sources() -> Iterable[tuple[str, str, str, str]]:
     """Name every table that is watched: kind, table, status and stage status."""
     yield "searches", PlaceSearch.__tablename__, "status", "status"
@@ -113,4 +121,9 @@ ACTIONS: Final = text(
 BATCHES: Final = text(
     "SELECT b.id FROM batch_jobs b WHERE b.tenant_id = :tenant"
     " AND b.updated_at > :since ORDER BY b.updated_at DESC LIMIT 20"
+)
+REMOVALS: Final = text(
+    "SELECT a.id FROM audit_log a WHERE a.tenant_id = :tenant"
+    " AND a.created_at > :since AND a.action IN ('deleted', 'merged', 'erased')"
+    " LIMIT 100"
 )

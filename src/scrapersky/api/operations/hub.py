@@ -27,6 +27,7 @@ from scrapersky.api.operations.change import (
     batches_since,
     changes_since,
     look_at_horizon,
+    removals_since,
 )
 from scrapersky.curation.batch import Overview, overviews
 from scrapersky.errors import TooManyRequests
@@ -232,6 +233,7 @@ class Hub:
             changes = await changes_since(connection, channel.tenant_id, since)
             actions = await actions_since(connection, channel.tenant_id, since)
             batches = await batches_since(connection, channel.tenant_id, since)
+            removals = await removals_since(connection, channel.tenant_id, since)
             counted = []
             if due := channel.batches_due(batches):
                 started = time.monotonic()
@@ -240,6 +242,7 @@ class Hub:
         views = await self._board.stages(channel.tenant_id)
         told = [
             *channel.new_changes(changes),
+            *channel.new_removals(removals),
             *channel.new_actions(actions),
             *channel.new_batches(counted),
             *channel.new_stages([asdict(v) for v in views], [v.sign for v in views]),
@@ -261,6 +264,7 @@ class Channel:
         self.since: datetime | None = None
         self._told: dict[tuple[str, UUID], datetime] = {}
         self._storms: dict[str, tuple[UUID, datetime]] = {}
+        self._removals: set[UUID] = set()
         self._actions: dict[UUID, datetime] = {}
         self._open_batches: dict[UUID, Overview] = {}
         self._count_after = 0.0
@@ -290,6 +294,12 @@ class Channel:
             del self._storms[kind]
             yield many(kind)
         self._told = told
+
+    def new_removals(self, found: set[UUID]) -> Iterable[Event]:
+        """Tell that contacts have gone: no row is left to tell of each."""
+        if found - self._removals:
+            yield many("contacts")
+        self._removals = found
 
     def new_actions(self, found: Sequence[Any]) -> Iterable[Event]:
         """Tell of decisions that have got further."""

@@ -1,7 +1,7 @@
 """The stages: how they stand, how fast they are, what goes wrong; pause and resume."""
 
 from dataclasses import asdict
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Annotated, Literal
 
 from fastapi import APIRouter, Query, Request
@@ -11,19 +11,15 @@ from scrapersky import engine as queue_engine
 from scrapersky.api.gateway.dependency import SystemDatabase, actor_of, allow
 from scrapersky.api.gateway.identity import Identity, Permission
 from scrapersky.api.operations.audit import note
-from scrapersky.api.operations.board import LONGEST, Counts
+from scrapersky.api.operations.board import LONGEST, MOST_CAUSES, Counts
 from scrapersky.api.operations.desk import AtDesk
 from scrapersky.api.operations.shape import NOT_FOUND, Line, Word
 from scrapersky.api.records.schema import Strict
 from scrapersky.errors import UnknownStage
-from scrapersky.kit.clock import utc_now
 from scrapersky.stages import PIPELINE
 from scrapersky.stages.standing import TITLES
-from scrapersky.stages.trouble import recent_trouble
 
 router = APIRouter(prefix="/api/v3/stages", tags=["stages"])
-
-LATELY = timedelta(hours=1)
 
 
 class StageOut(BaseModel):
@@ -128,14 +124,13 @@ async def throughput(
 async def errors(
     who: Annotated[Identity, allow(Permission.READ)],
     desk: AtDesk,
-    limit: Annotated[int, Query(ge=1, le=100)] = 20,
+    limit: Annotated[int, Query(ge=1, le=MOST_CAUSES)] = 20,
 ) -> list[TroubleOut]:
     """Tell what failed in the last hour, in words, grouped by cause."""
-    found = await recent_trouble(
-        desk.engine, who.tenant_id, since=utc_now() - LATELY, limit=limit
-    )
+    found = await desk.board.trouble(who.tenant_id)
     return [
-        TroubleOut(title=TITLES[trouble.stage], **asdict(trouble)) for trouble in found
+        TroubleOut(title=TITLES[trouble.stage], **asdict(trouble))
+        for trouble in found[:limit]
     ]
 
 
