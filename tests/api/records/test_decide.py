@@ -106,9 +106,12 @@ async def test_one_foreign_id_spoils_the_whole_decision(desk: Desk) -> None:
         status=422,
     )
 
-    assert await desk.scalar(
-        "SELECT count(*) FROM domains WHERE sitemap_curation_status = 'New'"
-    ) == 2
+    assert (
+        await desk.scalar(
+            "SELECT count(*) FROM domains WHERE sitemap_curation_status = 'New'"
+        )
+        == 2
+    )
 
 
 async def test_a_long_decision_shows_how_far_it_is_and_blocks_no_reader(

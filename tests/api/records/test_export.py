@@ -171,7 +171,7 @@ async def test_every_value_says_where_it_came_from(desk: Desk) -> None:
 
     detail = await desk.get(f"/contacts/{contact}")
 
-    assert [(each["field"], each["url"], each["method"]) for each in detail["evidence"]] == [
-        ("email", "https://ada.de/contact", "mailto")
-    ]
+    assert [
+        (each["field"], each["url"], each["method"]) for each in detail["evidence"]
+    ] == [("email", "https://ada.de/contact", "mailto")]
     assert detail["record"]["business"] == "=Ada's Bakery"

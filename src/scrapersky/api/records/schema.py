@@ -176,7 +176,8 @@ def record_model(resource: Resource) -> type[BaseModel]:
     shown: dict[str, Any] = {
         name: (type_of(column), ...) for name, column in resource.fields.items()
     }
-    shown |= dict.fromkeys(resource.extras, (str | None, ...))
+    for extra in resource.extras:
+        shown.setdefault(extra, (str | None, ...))
     name = "".join(word.title() for word in resource.noun.split("_"))
     made: type[BaseModel] = create_model(
         f"{name}Out", __doc__=resource.model.__doc__, **shown
