@@ -1,6 +1,6 @@
 import pytest
 
-from scrapersky.extraction.contacts.script import written_by_script
+from scrapersky.extraction.contacts.email.script import written_by_script
 
 
 @pytest.mark.parametrize(

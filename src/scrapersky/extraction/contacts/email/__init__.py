@@ -1,0 +1,63 @@
+"""Find e-mail addresses, also those written to hide from machines.
+
+Addresses that CSS hides are bait for machines: they are refused unless the page also
+shows them. Every search is linear: a cheap `in` test or an '@' comes first.
+"""
+
+import html as entities
+from collections.abc import Iterator
+from urllib.parse import unquote
+
+from scrapersky.extraction.contacts.email.attribute import from_attributes, from_images
+from scrapersky.extraction.contacts.email.link import from_cloudflare, from_links
+from scrapersky.extraction.contacts.email.script import written_by_script
+from scrapersky.extraction.contacts.email.sighting import as_found
+from scrapersky.extraction.contacts.email.spelling import from_spelling
+from scrapersky.extraction.contacts.email.syntax import (
+    MAX_FOUND,
+    addresses_in,
+    is_plausible,
+)
+from scrapersky.extraction.contacts.model import Found, Method
+from scrapersky.extraction.contacts.sheet import Sheet
+from scrapersky.extraction.html import Page
+
+__all__ = ["addresses_in", "find_emails", "is_plausible"]
+
+
+def find_emails(sheet: Sheet) -> list[Found]:
+    """Find every address of a page, each sighting once per place and method."""
+    page = sheet.page
+    found = [
+        *from_links(page),
+        *_from_text(sheet),
+        *from_spelling(sheet),
+        *from_cloudflare(page),
+        *_from_scripts(page),
+        *from_attributes(page),
+        *from_images(page),
+    ]
+    shown = [f for f in found if not f.details.get("hidden")]
+    return shown[:MAX_FOUND]
+
+
+def _from_text(sheet: Sheet) -> Iterator[Found]:
+    for start, end, address in addresses_in(sheet.visible_text):
+        yield Found(
+            key=address,
+            value=address,
+            method=Method.TEXT,
+            line=sheet.line_at(start),
+            start=start,
+            end=end,
+            snippet=sheet.snippet(start, end),
+        )
+
+
+def _from_scripts(page: Page) -> Iterator[Found]:
+    for script in page.scripts:
+        if script.text and "json" not in script.type:
+            for text in written_by_script(script.text):
+                target = entities.unescape(unquote(text)) if "%" in text else text
+                addresses = [a for _, _, a in addresses_in(entities.unescape(target))]
+                yield from as_found(addresses, Method.SCRIPT, -1, "")

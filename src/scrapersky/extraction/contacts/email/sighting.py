@@ -1,0 +1,35 @@
+"""An address that was found, with what stands around it."""
+
+from collections.abc import Iterable, Iterator
+
+from scrapersky.extraction.contacts.email.syntax import is_plausible
+from scrapersky.extraction.contacts.model import Found, Method
+
+
+def as_found(
+    addresses: Iterable[str | None],
+    method: Method,
+    line: int,
+    context: str,
+    *,
+    hidden: bool = False,
+) -> Iterator[Found]:
+    """Yield a sighting for each address that may be one."""
+    for address in addresses:
+        if address and is_plausible(address):
+            yield Found(
+                key=address,
+                value=address,
+                method=method,
+                line=line,
+                snippet=snippet_with(context, address),
+                details={"hidden": "yes"} if hidden else {},
+            )
+
+
+def snippet_with(context: str, address: str) -> str:
+    """Cut a text to at most 200 characters, the address inside."""
+    if address in context.lower():
+        return context[:200]
+    room = max(0, 197 - len(address))
+    return f"{context[:room]} <{address}>".strip()[:200]
