@@ -176,8 +176,9 @@ def record_model(resource: Resource) -> type[BaseModel]:
     shown: dict[str, Any] = {
         name: (type_of(column), ...) for name, column in resource.fields.items()
     }
-    for extra in resource.extras:
-        shown.setdefault(extra, (str | None, ...))
+    for extra, expression in resource.extras.items():
+        kind: Any = dict[str, Any] if isinstance(expression.type, JSONB) else str | None
+        shown.setdefault(extra, (kind, ...))
     name = "".join(word.title() for word in resource.noun.split("_"))
     made: type[BaseModel] = create_model(
         f"{name}Out", __doc__=resource.model.__doc__, **shown
