@@ -218,3 +218,15 @@ def test_no_value_makes_loading_fail_in_an_unforeseen_way(
         load(environ)
     except ConfigurationError as refusal:
         assert str(refusal)  # noqa: PT017 - most examples are valid
+
+
+def test_one_secret_serves_one_use() -> None:
+    same = "x" * 40
+
+    with pytest.raises(ConfigurationError, match="JWT_SECRET and SUPPRESSION_KEY"):
+        load_settings({"JWT_SECRET": same, "SUPPRESSION_KEY": same}, dotenv=None)
+
+
+def test_a_weak_suppression_key_is_refused() -> None:
+    with pytest.raises(ConfigurationError, match="SUPPRESSION_KEY is invalid"):
+        load_settings({"SUPPRESSION_KEY": "short"}, dotenv=None)

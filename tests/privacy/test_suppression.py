@@ -4,6 +4,7 @@ import asyncio
 from uuid import uuid4
 
 import pytest
+from pydantic import SecretStr
 
 from scrapersky.db.connection import connect, parse_target
 from scrapersky.errors import ConfigurationError, Suppressed, UnknownSuppression
@@ -14,7 +15,7 @@ from scrapersky.privacy.suppression import lift, suppress, suppress_lines
 from tests.conftest import TestDatabase
 from tests.privacy.conftest import House
 
-SECRET = "a key of thirty-two signs or more, surely"
+SECRET = SecretStr("a key of thirty-two signs or more, surely")
 
 
 async def put(house: House, *values: str) -> None:
@@ -184,7 +185,9 @@ async def test_a_key_kept_elsewhere_must_be_given_to_every_process(
     with pytest.raises(ConfigurationError, match="another SUPPRESSION_KEY"):
         await hand_out_keys(other)
     with pytest.raises(ConfigurationError, match="another SUPPRESSION_KEY"):
-        await hand_out_keys(other, secret=SECRET[::-1])
+        await hand_out_keys(
+            other, secret=SecretStr("another one of the same length, or longer")
+        )
     await hand_out_keys(other, secret=SECRET)
 
     async with other.connect() as connection:

@@ -29,7 +29,7 @@ from scrapersky.api.request_log import RequestLog
 from scrapersky.db.connection import Target, connect
 from scrapersky.models.check import check_database
 from scrapersky.privacy.key import hand_out_keys
-from scrapersky.scheduler.app import World, background_work, suppression_secret
+from scrapersky.scheduler.app import World, background_work
 from scrapersky.settings import Settings
 
 log = structlog.get_logger()
@@ -68,9 +68,7 @@ def create_app(
             )
             stack.push_async_callback(system_engine.dispose)
             await check_database(system_engine, settings.scheduler_system_user_id)
-            await hand_out_keys(
-                system_engine, engine, secret=suppression_secret(settings)
-            )
+            await hand_out_keys(system_engine, engine, secret=settings.suppression_key)
             gate = await open_gate(settings, system_engine)
             stack.push_async_callback(gate.close)
             background = await stack.enter_async_context(

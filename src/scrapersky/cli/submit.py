@@ -14,7 +14,8 @@ from scrapersky.curation.batch import Submitted
 from scrapersky.curation.batch import submit as submit_lines
 from scrapersky.curation.decision import Actor
 from scrapersky.errors import ConfigurationError
-from scrapersky.settings import SYSTEM_USER_ID
+from scrapersky.privacy.key import hand_out_keys
+from scrapersky.settings import SYSTEM_USER_ID, load_settings
 
 HEADINGS = {"domain", "domains", "url", "urls", "website", "sitemap", "page", "link"}
 SHOWN = 20
@@ -35,6 +36,7 @@ def submit(
     """
 
     async def act(engine: AsyncEngine) -> Submitted:
+        await hand_out_keys(engine, secret=load_settings().settings.suppression_key)
         actor = Actor(await default_tenant(engine), SYSTEM_USER_ID, "command line")
         return await submit_lines(engine, actor, kind, lines_of(file), name=file.name)
 

@@ -10,6 +10,7 @@ import hmac
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from pydantic import SecretStr
 from sqlalchemy import select
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
@@ -51,14 +52,14 @@ def keyed(key: bytes, kind: str, value: str) -> bytes:
 
 
 async def hand_out_keys(
-    engine: AsyncEngine, *others: AsyncEngine, secret: str | None = None
+    engine: AsyncEngine, *others: AsyncEngine, secret: SecretStr | None = None
 ) -> None:
     """Give these engines the keys; `engine` may read the table they are kept in.
 
     Raises ConfigurationError if entries were made under a key that is kept elsewhere
     and was not given: the list would protect nobody.
     """
-    given = derived(secret) if secret else None
+    given = derived(secret.get_secret_value()) if secret else None
     async with engine.begin() as connection:
         if given is not None:
             mark = insert(SuppressionKey).values(fingerprint=fingerprint(given))

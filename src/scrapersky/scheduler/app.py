@@ -102,7 +102,7 @@ async def background_work(
         # Two for the worker's claims and settles, the rest for tools and records.
         engine = connect(target, name="scrapersky-worker", pool_size=8)
         stack.push_async_callback(engine.dispose)
-        await hand_out_keys(engine, secret=suppression_secret(settings))
+        await hand_out_keys(engine, secret=settings.suppression_key)
         annexes = Annexes(engine)
         tools = await stack.enter_async_context(
             open_tools(settings, engine, world, annexes)
@@ -201,12 +201,6 @@ def provider_settings(settings: Settings) -> ProviderSettings:
         ),
         overpass=OverpassSettings(url=settings.overpass_url),
     )
-
-
-def suppression_secret(settings: Settings) -> str | None:
-    """Return the key of the suppression list, unless the database keeps it."""
-    key = settings.suppression_key
-    return None if key is None else key.get_secret_value()
 
 
 def retention_days(settings: Settings) -> dict[str, int]:
