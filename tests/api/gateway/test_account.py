@@ -1,11 +1,12 @@
 """People, keys and tenants: who may make them, and what they are then good for."""
 
+from dataclasses import dataclass
 from uuid import uuid4
 
 import pytest
 
 from scrapersky.models.status import Role
-from tests.api.gateway.rig import House, Person, a_person
+from tests.api.gateway.rig import PASSWORD, House, Person, a_person
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -227,29 +228,28 @@ async def test_a_suspended_tenant_is_out_at_once(house: House) -> None:
     assert (out.status_code, back.status_code, own.status_code) == (401, 200, 409)
 
 
-async def an_operator(house: House) -> Person:
-    """Return the admin of the home tenant, who logged in rather than sent a key."""
-    answer = await house.send(
-        "POST", "/session",
-        json={"email": house.admin.email, "password": "a horse, a battery and a staple"},
-    )  # fmt: skip
-    house.client.cookies.clear()
-    value = answer.cookies["scrapersky_session"]
-    return Operator(
-        house.admin.id, house.home, house.admin.email, Role.ADMIN, value,
-        answer.json()["csrf_token"],
-    )  # fmt: skip
-
-
+@dataclass(frozen=True, slots=True)
 class Operator(Person):
     """A person with a cookie."""
 
-    __slots__ = ("_token",)
-
-    def __init__(self, *values: object) -> None:
-        super().__init__(*values[:-1])  # type: ignore[arg-type]
-        object.__setattr__(self, "_token", values[-1])
+    token: str = ""
 
     @property
     def headers(self) -> dict[str, str]:
-        return {"Cookie": f"scrapersky_session={self.key}", "X-CSRF-Token": self._token}
+        return {"Cookie": f"scrapersky_session={self.key}", "X-CSRF-Token": self.token}
+
+
+async def an_operator(house: House) -> Operator:
+    """Return the admin of the home tenant, who logged in rather than sent a key."""
+    answer = await house.send(
+        "POST", "/session", json={"email": house.admin.email, "password": PASSWORD}
+    )
+    house.client.cookies.clear()
+    return Operator(
+        id=house.admin.id,
+        tenant=house.home,
+        email=house.admin.email,
+        role=Role.ADMIN,
+        key=answer.cookies["scrapersky_session"],
+        token=answer.json()["csrf_token"],
+    )

@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator
 import pytest
 
 from scrapersky.api.gateway import body as bodies
+from scrapersky.errors import NotStorable
 from tests.api.gateway.rig import House
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -69,7 +70,7 @@ async def test_bad_json_is_refused(house: House, content: bytes, status: int) ->
 
 
 async def test_the_character_nul_is_refused_and_its_escape_is_not() -> None:
-    with pytest.raises(bodies.NotStorable):
+    with pytest.raises(NotStorable):
         bodies.refuse_ambiguous(b'"\\\\\\u0000"')
 
     bodies.refuse_ambiguous(b'"\\\\u0000"')

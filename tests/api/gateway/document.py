@@ -1,0 +1,130 @@
+"""Read the OpenAPI document: which operations there are, and a body each would take."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+PREFIXES = {"letter_id": "page_curation:"}
+"""Ids that say more than which."""
+UUID_LIKE = "00000000-0000-4000-8000-00000000abcd"
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """One operation as the document describes it."""
+
+    method: str
+    path: str
+    id: str
+    permission: str
+    parameters: tuple[dict[str, Any], ...]
+    body: dict[str, Any] | None
+    body_types: tuple[str, ...]
+    document: dict[str, Any]
+
+    @property
+    def in_path(self) -> tuple[dict[str, Any], ...]:
+        return tuple(p for p in self.parameters if p["in"] == "path")
+
+    def address(self, value: object) -> str:
+        """Fill every id in the path with one value, and words with what they may be."""
+        path = self.path
+        for parameter in self.in_path:
+            filled = str(sample(parameter["schema"], self.document))
+            if is_id(parameter):
+                filled = f"{PREFIXES.get(parameter['name'], '')}{value}"
+            path = path.replace("{" + parameter["name"] + "}", filled)
+        return path
+
+    @property
+    def takes_id(self) -> bool:
+        return any(is_id(parameter) for parameter in self.in_path)
+
+    def sample_body(self) -> Any:
+        return None if self.body is None else sample(self.body, self.document)
+
+
+def is_id(parameter: dict[str, Any]) -> bool:
+    schema = parameter["schema"]
+    name: str = parameter["name"]
+    return schema.get("format") == "uuid" or name.endswith("_id")
+
+
+def operations(document: dict[str, Any]) -> Iterator[Operation]:
+    """List the operations of the API."""
+    for path, methods in document["paths"].items():
+        for method, found in methods.items():
+            content = found.get("requestBody", {}).get("content", {})
+            json_body = content.get("application/json", {}).get("schema")
+            yield Operation(
+                method=method.upper(),
+                path=path,
+                id=found["operationId"],
+                permission=found["x-permission"],
+                parameters=tuple(found.get("parameters", ())),
+                body=json_body,
+                body_types=tuple(content),
+                document=document,
+            )
+
+
+def resolve(schema: dict[str, Any], document: dict[str, Any]) -> dict[str, Any]:
+    while "$ref" in schema:
+        found: Any = document
+        for step in schema["$ref"].removeprefix("#/").split("/"):
+            found = found[step]
+        schema = found
+    return schema
+
+
+def sample(schema: dict[str, Any], document: dict[str, Any], depth: int = 0) -> Any:
+    """Make up a value that a schema takes; of an object, what it must have."""
+    schema = resolve(schema, document)
+    for word in ("examples", "enum"):
+        if schema.get(word):
+            return schema[word][0]
+    if "const" in schema:
+        return schema["const"]
+    for word in ("anyOf", "oneOf", "allOf"):
+        if word in schema:
+            real = [s for s in schema[word] if s.get("type") != "null"]
+            return sample((real or schema[word])[0], document, depth)
+    match schema.get("type"):
+        case "object":
+            return sample_object(schema, document, depth)
+        case "array":
+            return [sample(schema.get("items", {}), document, depth + 1)]
+        case "integer" | "number":
+            return schema.get("minimum", 1)
+        case "boolean":
+            return False
+        case "string":
+            return sample_text(schema)
+    return "x"
+
+
+def sample_object(
+    schema: dict[str, Any], document: dict[str, Any], depth: int
+) -> dict[str, Any]:
+    properties = schema.get("properties", {})
+    names = schema.get("required") or list(properties)[:1]
+    return {
+        name: "sample@example.com"
+        if name == "email"
+        else sample(properties[name], document, depth + 1)
+        for name in names
+        if name in properties
+    }
+
+
+def sample_text(schema: dict[str, Any]) -> str:
+    match schema.get("format"):
+        case "uuid":
+            return UUID_LIKE
+        case "date-time":
+            return "2026-01-01T00:00:00Z"
+        case "password":
+            return "four horses 4 staples"
+        case "email":
+            return "sample@example.com"
+    return "sample"[: schema.get("maxLength", 6)].ljust(schema.get("minLength", 0), "x")

@@ -1,0 +1,153 @@
+"""Other tenants' objects are absent ones: over every route the document names."""
+
+from collections.abc import AsyncIterator
+from typing import Any
+from uuid import UUID, uuid4
+
+import httpx
+import pytest
+import pytest_asyncio
+
+from scrapersky.api.app import create_app
+from scrapersky.db.connection import parse_target
+from scrapersky.settings import load_settings
+from tests.api.gateway.document import Operation, operations
+from tests.api.gateway.planted import picture, plant
+from tests.api.gateway.rig import House, a_token
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+APP = create_app(
+    load_settings({}, dotenv=None).settings, parse_target("postgresql://nobody@/none")
+)
+API = [
+    found
+    for found in operations(APP.openapi())
+    if found.path.startswith("/api/v3/") and not found.path.endswith("/events")
+]
+TAKE_IDS = [found for found in API if found.takes_id]
+TAKE_BODIES = [found for found in API if found.body and found.method != "GET"]
+LISTS = [found for found in API if found.method == "GET" and not found.takes_id]
+MARK = "zebrafish"
+OWN_MARK = "goldcrest"
+ABOVE_TENANTS = {"/api/v3/tenants", "/api/v3/tenants/{tenant_id}"}
+"""For operators only; whoever is none gets 403, which other tests hold."""
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def theirs(started: House) -> AsyncIterator[dict[str, UUID]]:
+    """The other tenant's rows; at the end not one of them has changed."""
+    await plant(started.engine, started.home, OWN_MARK)
+    ids = await plant(started.engine, started.other, MARK)
+    before = await picture(started.engine, started.other)
+    yield ids
+    after = await picture(started.engine, started.other)
+    assert {name for name in after if after[name] != before[name]} == set()
+
+
+async def call(
+    house: House, operation: Operation, value: object, body: Any = None
+) -> httpx.Response:
+    return await house.client.request(
+        operation.method,
+        operation.address(value),
+        headers={**house.admin.headers, "If-Match": "*"},
+        json=operation.sample_body() if body is None else body,
+    )
+
+
+def told(answer: httpx.Response) -> tuple[int, object, object]:
+    problem = answer.json()
+    return answer.status_code, problem.get("type"), problem.get("errors")
+
+
+@pytest.mark.parametrize("operation", TAKE_IDS, ids=lambda found: found.id)
+async def test_an_object_of_others_is_an_absent_one(
+    house: House, theirs: dict[str, UUID], operation: Operation
+) -> None:
+    absent = await call(house, operation, uuid4())
+
+    for table, value in theirs.items():
+        answer = await call(house, operation, value)
+        assert answer.status_code >= 400, (table, answer.text)
+        assert told(answer) == told(absent), (table, answer.text)
+        assert MARK not in answer.text
+    assert absent.status_code in {403, 404}, absent.text
+
+
+def with_ids(body: Any, ids: list[str]) -> Any:
+    """Put others' ids wherever a body has room for ids."""
+    if not isinstance(body, dict):
+        return body
+    filled = dict(body)
+    for name, value in body.items():
+        if name == "ids" or (name.endswith("_ids") and isinstance(value, list)):
+            filled[name] = ids
+        elif name.endswith("_id") or name in {"into", "id"}:
+            filled[name] = ids[0]
+    return filled
+
+
+@pytest.mark.parametrize("operation", TAKE_BODIES, ids=lambda found: found.id)
+async def test_ids_of_others_in_a_body_do_nothing(
+    house: House, theirs: dict[str, UUID], operation: Operation
+) -> None:
+    ids = [str(value) for value in theirs.values()]
+    body = with_ids(operation.sample_body(), ids)
+
+    answer = await call(house, operation, uuid4(), body)
+
+    assert answer.status_code < 500, answer.text
+    assert MARK not in answer.text
+    if answer.is_success and answer.headers["content-type"] == "application/json":
+        assert not answer.json().get("changed", 0), answer.text
+
+
+@pytest.mark.parametrize("operation", LISTS, ids=lambda found: found.id)
+async def test_lists_counts_and_exports_show_nothing_of_others(
+    house: House, theirs: dict[str, UUID], operation: Operation
+) -> None:
+    if operation.path in ABOVE_TENANTS:
+        pytest.skip("for operators, who see all tenants")
+    asked = [{}, {"q": MARK}, {"field": "status", "filter": f"name:contains:{MARK}"}]
+
+    for params in asked:
+        answer = await house.client.get(
+            operation.address(uuid4()), params=params, headers=house.admin.headers
+        )
+        assert answer.status_code < 500, answer.text
+        assert MARK not in answer.text.replace(f"q={MARK}", "")
+        for value in theirs.values():
+            assert str(value) not in answer.text
+
+
+async def test_the_planted_rows_can_be_seen_by_their_owner(
+    house: House, theirs: dict[str, UUID]
+) -> None:
+    """Otherwise the tests above could not fail."""
+    token = {"Authorization": f"Bearer {a_token(house.stranger.id)}"}
+    seen = [
+        (await house.get(path, headers=token)).text
+        for path in ("/domains", "/pages", "/contacts", "/batches", "/rules", "/users")
+    ]
+
+    assert all(MARK in text for text in seen[:5]), seen
+    assert str(theirs["users"]) in seen[5]
+
+
+@pytest.mark.parametrize("operation", TAKE_BODIES, ids=lambda found: found.id)
+@pytest.mark.parametrize(
+    "extra",
+    [
+        "tenant_id", "id", "created_by", "is_admin", "is_operator", "lease_token",
+        "attempts", "password_hash", "processing_status", "__proto__", "$where",
+    ],
+)  # fmt: skip
+async def test_what_a_request_does_not_know_it_refuses(
+    house: House, operation: Operation, extra: str
+) -> None:
+    body = {**operation.sample_body(), extra: str(house.other)}
+
+    answer = await call(house, operation, uuid4(), body)
+
+    assert answer.status_code in {403, 404, 422}, answer.text
