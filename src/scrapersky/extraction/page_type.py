@@ -120,7 +120,10 @@ def _by_name(match: _Match, names: Sequence[tuple[str, ...]], where: str) -> Pag
         kind = PageType.UNKNOWN
         reasons.append("among many other words")
     score *= _DEPTH[min(len(names), len(_DEPTH)) - 1]
-    if noisy := _noisy_parent(names):
+    if (noisy := _noisy_parent(names)) in _PARTS and not match.extra:
+        score *= _BELOW_PART
+        reasons.append(f'it stands below "{noisy}"')
+    elif noisy:
         score *= _BELOW_NOISE
         kind = PageType.UNKNOWN
         reasons.append(f'it stands below "{noisy}"')
@@ -292,6 +295,9 @@ _MANY_WORDS: Final = 3
 _EXTRA: Final = (1.0, 0.92, 0.78, 0.35)
 _DEPTH: Final = (1.0, 0.96, 0.9, 0.8, 0.65)
 _BELOW_NOISE: Final = 0.2
+_BELOW_PART: Final = 0.7
+# A shop has a contact page of its own; among products or posts it is none.
+_PARTS: Final = frozenset(("shop", "store"))
 _BELOW_WORD: Final = 0.45
 _BY_TEXT: Final = 0.97
 _OLD: Final = timedelta(days=8 * 365)
@@ -299,7 +305,8 @@ _ENDING: Final = re.compile(
     r"\.(?:html?|php\d?|aspx?|jsp|jsf|cfm|shtml|xhtml|do|cgi|pl)$", re.IGNORECASE
 )
 _CAMEL: Final = re.compile(r"(?<=[a-z])(?=[A-Z])")
-_WORD: Final = re.compile(r"[^\W_]+")
+# "contact2" is one more contact page, "2" alone is a name.
+_WORD: Final = re.compile(r"[^\W_]*[^\W\d_]|\d+")
 _ACCENT: Final = re.compile("[\u0300-\u036f]")
 _LOCALE: Final = re.compile(r"[a-z]{2}(?:[-_][a-z]{2})?", re.IGNORECASE)
 _LETTERS: Final = str.maketrans(

@@ -43,6 +43,7 @@ _SECTIONS: Final = {
     "imprint": Meaning(PageType.LEGAL_ROOT, 0.90),
     "place": Meaning(PageType.CONTACT_ROOT, 0.80),
     "team": Meaning(PageType.TEAM_ROOT, 0.62),
+    "customer_service": Meaning(PageType.UNKNOWN, 0.58),
     "legal_notice": Meaning(PageType.LEGAL_ROOT, 0.55),
     "about": Meaning(PageType.ABOUT_ROOT, 0.52),
     "appointment": Meaning(PageType.UNKNOWN, 0.48),
