@@ -62,7 +62,8 @@ class PostgresLedger:
         longest_request: timedelta = timedelta(seconds=32),
         delay: timedelta = timedelta(seconds=1),
     ) -> None:
-        self._engine = engine
+        # Every statement is whole by itself, and needs no transaction around it.
+        self._engine = engine.execution_options(isolation_level="AUTOCOMMIT")
         self._owner: UUID = uuid4()
         self._lease = lease
         self._reserve = longest_request.total_seconds()
@@ -346,6 +347,6 @@ class PostgresLedger:
         return stored.expires.timestamp() > time.time()
 
     async def _execute(self, what: TextClause, **values: object) -> list[Row[Any]]:
-        async with self._engine.begin() as connection:
+        async with self._engine.connect() as connection:
             result = await connection.execute(what, values)
             return list(result.all()) if result.returns_rows else []

@@ -34,3 +34,9 @@ class Tools:
     system_user_id: UUID
     """Stamped on every record that background work makes."""
     limits: SiteLimits = field(default_factory=SiteLimits)
+    reader: AsyncEngine = field(init=False)
+    """The same database, for single queries: they need no transaction around them."""
+
+    def __post_init__(self) -> None:
+        reader = self.database.execution_options(isolation_level="AUTOCOMMIT")
+        object.__setattr__(self, "reader", reader)

@@ -58,7 +58,7 @@ async def purse_of(place: Place, tools: Tools) -> Purse:
         .order_by(PlaceSearchHit.found_at.desc())
         .limit(1)
     )
-    async with tools.database.connect() as connection:
+    async with tools.reader.connect() as connection:
         search_id = await connection.scalar(query)
     if search_id is None:
         return LocalPurse(cap=Decimal(0))

@@ -48,7 +48,7 @@ async def extract_domain(business: LocalBusiness, tools: Tools) -> Outcome:
         return Done(
             keep_link(business, str(url)), nothing=f"its website is {what}: {url.host}"
         )
-    async with tools.database.connect() as connection:
+    async with tools.reader.connect() as connection:
         guard = await look_up(connection, business.tenant_id, domains=[name])
     if guard.hides_domain(name):
         return Done(nothing="its domain is on the suppression list")

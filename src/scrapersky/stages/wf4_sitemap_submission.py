@@ -26,6 +26,9 @@ from scrapersky.stages.fetching import outcome_of
 from scrapersky.stages.tools import Tools
 
 CHOICE = Choice("sitemap_files", "domain_id")
+STORE_FILES = insert(SitemapFile).on_conflict_do_nothing(
+    index_elements=["domain_id", "url"]
+)
 LINKS = "links"
 MOST_GUESSES = 8
 HTML_ANSWERS = 2
@@ -194,11 +197,7 @@ def store_files(domain: Domain, files: list[FoundFile], user_id: UUID) -> Effect
     ]
 
     async def effect(transaction: Transaction) -> None:
-        await transaction.execute(
-            insert(SitemapFile)
-            .values(rows)
-            .on_conflict_do_nothing(index_elements=["domain_id", "url"])
-        )
+        await transaction.execute(STORE_FILES, rows)
         CHOICE.among(transaction, domain.tenant_id, user_id, domain.id)
 
     return effect

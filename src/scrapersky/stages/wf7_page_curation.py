@@ -1,20 +1,11 @@
 """WF7 - Page curation: one page becomes contacts, each value with its evidence."""
 
 from collections.abc import Iterator
-from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import (
-    ColumnElement,
-    case,
-    func,
-    literal,
-    literal_column,
-    select,
-    update,
-)
-from sqlalchemy.dialects.postgresql import insert
+import orjson
+from sqlalchemy import text
 
 from scrapersky.crawler import Conditions, Fetched
 from scrapersky.engine import Done, Effect, GiveUp, Outcome, Transaction, stage
@@ -25,17 +16,52 @@ from scrapersky.extraction.contacts import Address, Phone
 from scrapersky.kit.clock import utc_now
 from scrapersky.kit.email_type import EmailType
 from scrapersky.kit.urls import parse_url
-from scrapersky.models import Contact, LocalBusiness, Page
-from scrapersky.models import Evidence as EvidenceRow
-from scrapersky.models.status import (
-    ContactScrapeStatus,
-    PageCurationStatus,
-    PageProcessingStatus,
-)
+from scrapersky.models import Page
+from scrapersky.models.status import ContactScrapeStatus, PageProcessingStatus
 from scrapersky.privacy.card import allowed_cards, words_of
 from scrapersky.privacy.shield import shield
 from scrapersky.stages.fetching import failure_of, outcome_of
 from scrapersky.stages.tools import Tools
+
+COUNTRY = text(
+    "SELECT country FROM local_businesses WHERE domain_id = :domain"
+    " AND country IS NOT NULL ORDER BY id LIMIT 1"
+)
+FACTS = (
+    "title", "description", "h1", "language", "canonical_url", "structured_data_types",
+    "has_contact_form", "word_count", "http_status", "etag", "last_modified", "bytes",
+    "fetch_ms", "fetch_facts",
+)  # fmt: skip
+# Complete, unless a person has decided against the page meanwhile.
+COMPLETED = """fetched_at = clock_timestamp(), page_curation_status = CASE
+  WHEN page_curation_status = 'Skipped' THEN page_curation_status
+  ELSE 'Complete' END"""
+STORE_VISIT = f"UPDATE pages SET {COMPLETED} WHERE id = $1"  # noqa: S608 - our names
+STORE_FACTS = f"""
+UPDATE pages SET {COMPLETED}, contact_scrape_status = $2,
+  {", ".join(f"{name} = ${at}" for at, name in enumerate(FACTS, 3))}
+WHERE id = $1
+"""  # noqa: S608 - our names
+STORE_CONTACT = """
+INSERT INTO contacts AS c (tenant_id, created_by, domain_id, page_id, email, email_type,
+  name, role, phone, phones, address, social_links, confidence)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)
+ON CONFLICT ({key}) DO UPDATE SET name = coalesce(c.name, excluded.name),
+  role = coalesce(c.role, excluded.role), phone = coalesce(c.phone, excluded.phone),
+  phones = c.phones || excluded.phones, address = coalesce(c.address, excluded.address),
+  social_links = excluded.social_links || c.social_links,
+  confidence = greatest(c.confidence, excluded.confidence)
+RETURNING id
+"""
+STORE_BY_EMAIL = STORE_CONTACT.format(key="domain_id, email) WHERE (email IS NOT NULL")
+STORE_BY_PHONE = STORE_CONTACT.format(key="domain_id, phone) WHERE (email IS NULL")
+STORE_EVIDENCE = """
+INSERT INTO contact_evidence (tenant_id, robots, seen_at, contact_id, field, value, url,
+  snippet, method, confidence)
+SELECT $1, $2, $3, e.* FROM unnest($4::uuid[], $5::text[], $6::text[], $7::text[],
+  $8::text[], $9::text[], $10::float8[]) AS e
+ON CONFLICT DO NOTHING
+"""
 
 
 @stage(
@@ -81,25 +107,16 @@ async def curate_page(page: Page, tools: Tools) -> Outcome:
 
 async def country_of(page: Page, tools: Tools) -> str | None:
     """Return where the business is, as its source says: it tells how to read numbers."""
-    query = select(LocalBusiness.country).where(
-        LocalBusiness.domain_id == page.domain_id, LocalBusiness.country.is_not(None)
-    )
-    async with tools.database.connect() as connection:
-        return await connection.scalar(query.order_by(LocalBusiness.id).limit(1))
+    async with tools.reader.connect() as connection:
+        found = await connection.scalar(COUNTRY, {"domain": page.domain_id})
+    return str(found) if found else None
 
 
 def note_unchanged(page: Page) -> Effect:
     """Keep that the page was looked at and is as it was."""
 
     async def effect(transaction: Transaction) -> None:
-        await transaction.execute(
-            update(Page)
-            .where(Page.id == page.id)
-            .values(
-                fetched_at=func.clock_timestamp(),
-                page_curation_status=completed(),
-            )
-        )
+        await transaction.fetch(STORE_VISIT, page.id)
 
     return effect
 
@@ -125,29 +142,34 @@ def store(
             domains=[host],
         )
         kept = [] if guard.hides_domain(host) else allowed_cards(people, guard)
-        await transaction.execute(
-            update(Page)
-            .where(Page.id == page.id)
-            .values(
-                **guard.clean(told),
-                fetched_at=func.clock_timestamp(),
-                page_curation_status=completed(),
-                contact_scrape_status=(
-                    ContactScrapeStatus.CONTACT_FOUND
-                    if kept
-                    else ContactScrapeStatus.NO_CONTACT_FOUND
-                ),
-            )
-        )
+        await store_facts(transaction, page, guard.clean(told), has_contacts=bool(kept))
+        seen: list[Seen] = []
         for person in kept:
             contact_id = await store_contact(transaction, page, person, user_id)
-            rows = [*evidence_rows(page, contact_id, person, fetched, seen_at)]
-            if rows:
-                await transaction.execute(
-                    insert(EvidenceRow).values(rows).on_conflict_do_nothing()
-                )
+            seen += sightings(contact_id, person)
+        if seen:
+            robots = fetched.robots.rule or "allowed"
+            columns = [list(column) for column in zip(*seen, strict=True)]
+            await transaction.fetch(
+                STORE_EVIDENCE, page.tenant_id, robots, seen_at, *columns
+            )
 
     return effect
+
+
+async def store_facts(
+    transaction: Transaction, page: Page, told: dict[str, Any], *, has_contacts: bool
+) -> None:
+    """Store what the visit told about the page itself."""
+    found = (
+        ContactScrapeStatus.CONTACT_FOUND
+        if has_contacts
+        else ContactScrapeStatus.NO_CONTACT_FOUND
+    )
+    given = {**told, "fetch_facts": json_of(told["fetch_facts"])}
+    await transaction.fetch(
+        STORE_FACTS, page.id, found.value, *(given.get(name) for name in FACTS)
+    )
 
 
 def facts(fetched: Fetched, found: ContactPage) -> dict[str, Any]:
@@ -179,59 +201,33 @@ def facts(fetched: Fetched, found: ContactPage) -> dict[str, Any]:
     }
 
 
-def completed() -> ColumnElement[PageCurationStatus]:
-    """Complete the curation, unless a person has decided against the page meanwhile."""
-    return case(
-        (
-            Page.page_curation_status == PageCurationStatus.SKIPPED,
-            Page.page_curation_status,
-        ),
-        else_=literal(PageCurationStatus.COMPLETE, Page.page_curation_status.type),
-    )
-
-
 async def store_contact(
     transaction: Transaction, page: Page, person: ContactCard, user_id: UUID
 ) -> UUID:
     """Upsert one contact by its natural key; what is known already is kept."""
-    email = person.email.address if person.email else None
-    quality = person.email.quality.type if person.email else EmailType.UNKNOWN
-    statement = insert(Contact).values(
-        tenant_id=page.tenant_id,
-        created_by=user_id,
-        domain_id=page.domain_id,
-        page_id=page.id,
-        email=email,
-        email_type=quality,
-        name=person.name,
-        role=person.role,
-        phone=person.phone.e164 if person.phone else None,
-        phones={phone.e164: phone_facts(phone) for phone in person.phones},
-        address=address_facts(person.address),
-        social_links={social.network: social.url for social in person.socials},
-        confidence=person.confidence,
+    email = person.email
+    rows = await transaction.fetch(
+        STORE_BY_EMAIL if email else STORE_BY_PHONE,
+        page.tenant_id,
+        user_id,
+        page.domain_id,
+        page.id,
+        email.address if email else None,
+        (email.quality.type if email else EmailType.UNKNOWN).value,
+        person.name,
+        person.role,
+        person.phone.e164 if person.phone else None,
+        json_of({phone.e164: phone_facts(phone) for phone in person.phones}),
+        json_of(address_facts(person.address)),
+        json_of({social.network: social.url for social in person.socials}),
+        person.confidence,
     )
-    given = statement.excluded
-    key = (
-        {"index_elements": ["domain_id", "email"], "index_where": "email IS NOT NULL"}
-        if email
-        else {"index_elements": ["domain_id", "phone"], "index_where": "email IS NULL"}
-    )
-    upserted = statement.on_conflict_do_update(
-        index_elements=key["index_elements"],
-        index_where=literal_column(str(key["index_where"])),
-        set_={
-            "name": func.coalesce(Contact.name, given.name),
-            "role": func.coalesce(Contact.role, given.role),
-            "phone": func.coalesce(Contact.phone, given.phone),
-            "phones": Contact.phones.op("||")(given.phones),
-            "address": func.coalesce(Contact.address, given.address),
-            "social_links": given.social_links.op("||")(Contact.social_links),
-            "confidence": func.greatest(Contact.confidence, given.confidence),
-        },
-    )
-    result = await transaction.execute(upserted.returning(Contact.id))
-    return UUID(str(result.scalar_one()))
+    return UUID(str(rows[0]["id"]))
+
+
+def json_of(value: object) -> str | None:
+    """Write a value as the driver takes JSON."""
+    return None if value is None else orjson.dumps(value).decode()
 
 
 def address_facts(address: Address | None) -> dict[str, str | None] | None:
@@ -258,25 +254,14 @@ def phone_facts(phone: Phone) -> dict[str, str | None]:
     }
 
 
-def evidence_rows(
-    page: Page,
-    contact_id: UUID,
-    person: ContactCard,
-    fetched: Fetched,
-    seen_at: datetime,
-) -> Iterator[dict[str, Any]]:
+Seen = tuple[UUID, str, str, str, str | None, str, float]
+
+
+def sightings(contact_id: UUID, person: ContactCard) -> Iterator[Seen]:
     """Write where each value of a contact was seen."""
     for name, value, evidence, confidence in person.values:
         for seen in evidence:
-            yield {
-                "tenant_id": page.tenant_id,
-                "contact_id": contact_id,
-                "field": name,
-                "value": value,
-                "url": seen.url,
-                "snippet": seen.snippet,
-                "method": seen.method.value,
-                "confidence": confidence,
-                "robots": fetched.robots.rule or "allowed",
-                "seen_at": seen_at,
-            }
+            yield (
+                *(contact_id, name, value, seen.url, seen.snippet),
+                *(seen.method.value, confidence),
+            )

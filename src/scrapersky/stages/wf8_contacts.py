@@ -1,20 +1,25 @@
 """WF8 - Contacts: one contact's e-mail address is validated, without writing to it."""
 
 from dataclasses import asdict
-from typing import Any
 
-from sqlalchemy import ColumnElement, case, func, literal, update
+import orjson
 
 from scrapersky.engine import Done, Effect, Outcome, Retry, Transaction, stage
 from scrapersky.extraction.email_quality import EmailQuality, judge_email
+from scrapersky.kit.email_type import EmailType
 from scrapersky.models import Contact
-from scrapersky.models.status import (
-    ContactCurationStatus,
-    ContactProcessingStatus,
-)
+from scrapersky.models.status import ContactProcessingStatus
 from scrapersky.stages.mail_server import MailAnswer, MailServersFound
 from scrapersky.stages.tools import Tools
 
+# Complete, unless a person has put the contact aside meanwhile.
+STORE = """
+UPDATE contacts SET validation = $2, validated_at = clock_timestamp(),
+  email_type = coalesce($3, email_type), contact_curation_status = CASE
+  WHEN contact_curation_status = 'Skipped' THEN contact_curation_status
+  ELSE 'Complete' END
+WHERE id = $1
+"""
 DELIVERABLE = (MailAnswer.TAKES_MAIL, MailAnswer.MAYBE)
 
 
@@ -65,28 +70,14 @@ def keep(
     )
 
 
-def finish(contact: Contact, validation: Any, **more: Any) -> Effect:  # noqa: ANN401
+def finish(
+    contact: Contact, validation: object, email_type: EmailType | None = None
+) -> Effect:
     """Store the result on the contact."""
+    written = None if validation is None else orjson.dumps(validation).decode()
+    kind = email_type.value if email_type else None
 
     async def effect(transaction: Transaction) -> None:
-        await transaction.execute(
-            update(Contact)
-            .where(Contact.id == contact.id)
-            .values(
-                validation=validation,
-                validated_at=func.clock_timestamp(),
-                contact_curation_status=completed(),
-                **more,
-            )
-        )
+        await transaction.fetch(STORE, contact.id, written, kind)
 
     return effect
-
-
-def completed() -> ColumnElement[ContactCurationStatus]:
-    """Complete the curation, unless a person has put the contact aside meanwhile."""
-    column = Contact.contact_curation_status
-    return case(
-        (column == ContactCurationStatus.SKIPPED, column),
-        else_=literal(ContactCurationStatus.COMPLETE, column.type),
-    )
