@@ -238,15 +238,20 @@ async def test_many_waiting_rows_do_not_slow_the_claim(desk: Desk) -> None:
     assert touched < 200
 
 
-async def test_a_waiting_item_queued_by_hand_is_tried_at_once(desk: Desk) -> None:
+@pytest.mark.parametrize("shared", [False, True])
+async def test_a_waiting_item_queued_by_hand_is_tried_at_once(
+    desk: Desk, shared: bool
+) -> None:
+    await desk.execute(index_on("tenant, updated_at, id"))
+    options = {"tenant": Ticket.tenant} if shared else {}
     await desk.open(1)
 
     async def work(ticket: Ticket, _tools: object) -> Outcome:
         return Retry("later", after=timedelta(hours=1)) if not ticket.title else Done()
 
-    await desk.drain(triage(work))
+    await desk.drain(triage(work, **options))
     await desk.execute("UPDATE ticket SET state = 'Queued', title = 'now'")
-    await desk.drain(triage(work))
+    await desk.drain(triage(work, **options))
 
     assert await desk.rows(
         "SELECT outcome, tries FROM curation.attempt ORDER BY fence"

@@ -11,6 +11,7 @@ from scrapersky.engine import (
     Retry,
     dead_letters,
     depth,
+    install,
     oldest,
     pause,
     purge,
@@ -29,6 +30,16 @@ async def refuse(_ticket: Ticket, _tools: object) -> Outcome:
 
 async def fail(_ticket: Ticket, _tools: object) -> Outcome:
     return Retry("busy", after=timedelta(minutes=10))
+
+
+async def test_tables_of_an_older_version_are_brought_up_to_date(desk: Desk) -> None:
+    await desk.execute("ALTER TABLE curation.claim DROP COLUMN alone")
+    await desk.open(1)
+
+    await install(desk.engine)
+    await install(desk.engine)
+
+    assert await desk.drain(triage()) == 1
 
 
 async def test_depth_and_age_of_a_queue(desk: Desk) -> None:

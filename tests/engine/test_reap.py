@@ -8,13 +8,18 @@ from scrapersky.engine.control import queue_named
 from scrapersky.engine.events import Died, Rescued
 from scrapersky.engine.lane import Lane
 from scrapersky.engine.reap import Reaped, Reaper
-from tests.engine.desk import Desk, Ticket, triage
+from tests.engine.desk import Desk, Ticket, answer, triage
 
 DONE = "SELECT count(*) FROM ticket WHERE state = 'Complete'"
 
 
 async def abandon(
-    desk: Desk, count: int, *, expired: bool = True, deaths: int = 0
+    desk: Desk,
+    count: int,
+    *,
+    expired: bool = True,
+    deaths: int = 0,
+    alone: bool = False,
 ) -> None:
     """Leave claims behind as a worker that was killed would."""
     await desk.open(count)
@@ -23,8 +28,8 @@ async def abandon(
     await desk.execute("UPDATE ticket SET state = 'Processing'")
     await desk.execute(
         "INSERT INTO curation.claim (stage, item, fence, lease_until, claimed_at, tries, deaths,"
-        f" worker) SELECT 'triage', id, nextval('curation.fence'), {until}, now(), 1, {deaths},"
-        " 'the dead' FROM ticket"
+        " worker, alone) SELECT 'triage', id, nextval('curation.fence'),"
+        f" {until}, now(), 1, {deaths}, 'the dead', {alone} FROM ticket"
     )
 
 
@@ -76,7 +81,7 @@ async def test_items_that_may_be_to_blame_are_worked_one_at_a_time(desk: Desk) -
 
 
 async def test_the_third_death_is_the_last(desk: Desk) -> None:
-    await abandon(desk, 1, deaths=2)
+    await abandon(desk, 1, deaths=2, alone=True)
 
     assert await reap(desk.engine) == Reaped(quarantined=1)
 
@@ -86,6 +91,71 @@ async def test_the_third_death_is_the_last(desk: Desk) -> None:
         ("quarantined", 3)
     ]
     assert (await story(desk.engine, "triage", 1)).dead == "quarantined"
+
+
+async def test_nobody_is_condemned_for_a_death_in_company(desk: Desk) -> None:
+    await abandon(desk, 3, deaths=2)
+
+    assert await reap(desk.engine) == Reaped(rescued=3)
+
+    assert await desk.states() == {"Processing": 3}
+    assert await desk.rows("SELECT DISTINCT deaths, alone FROM curation.claim") == [
+        (3, False)
+    ]
+
+
+async def test_a_suspect_waits_until_it_is_alone_in_its_worker(desk: Desk) -> None:
+    await abandon(desk, 1, deaths=2)
+    await reap(desk.engine)
+    await desk.open(30)
+    gate = asyncio.Event()
+    in_work: set[int] = set()
+    seen: list[tuple[set[int], bool]] = []
+
+    async def work(ticket: Ticket, _tools: object) -> Outcome:
+        in_work.add(ticket.id)
+        if ticket.id == 1:
+            alone = await desk.one("SELECT alone FROM curation.claim WHERE item = '1'")
+            await asyncio.sleep(0.1)
+            seen.append((set(in_work), alone))
+        elif len(in_work) < 3:
+            await gate.wait()
+        in_work.discard(ticket.id)
+        return Done()
+
+    async with desk.running(triage(work), answer()):
+        # The first two are in work before the suspect may begin.
+        suspect = "SELECT count(*) FROM curation.claim WHERE item = '1' AND fence > 0"
+        await desk.until(suspect, 1)
+        await asyncio.sleep(0.1)
+        assert seen == []
+        gate.set()
+        await desk.until(DONE, 31)
+
+    assert seen == [({1}, True)]
+    # What had to make room for it was not charged for that.
+    assert await desk.one("SELECT max(tries) FROM curation.attempt") == 1
+
+
+async def test_a_suspect_that_cannot_begin_is_handed_back(desk: Desk) -> None:
+    await abandon(desk, 1, deaths=2)
+    await reap(desk.engine)
+    await desk.open(1)
+    begun: list[int] = []
+
+    async def work(ticket: Ticket, _tools: object) -> Outcome:
+        begun.append(ticket.id)
+        await asyncio.Event().wait()
+        return Done()
+
+    async with desk.running(triage(work)) as worker:
+        await desk.until("SELECT count(*) FROM curation.claim WHERE fence > 0", 2)
+        await worker.stop(grace=timedelta(0))
+
+    assert begun == [2]
+    assert await desk.rows("SELECT item, fence, deaths, alone FROM curation.claim") == [
+        ("1", None, 3, False)
+    ]
 
 
 async def test_a_survivor_is_no_suspect_any_more(desk: Desk) -> None:
@@ -158,7 +228,7 @@ async def test_processing_without_a_claim_is_queued_again(desk: Desk) -> None:
 
 
 async def test_quarantine_is_news(desk: Desk) -> None:
-    await abandon(desk, 1, deaths=2)
+    await abandon(desk, 1, deaths=2, alone=True)
 
     async with desk.running(triage(lease=timedelta(milliseconds=300))):
         await desk.until("SELECT state::text FROM ticket", "Error")

@@ -479,7 +479,7 @@ async def test_a_claim_of_more_than_was_asked_for_raises_an_alarm(desk: Desk) ->
     await desk.open(3)
     async with desk.worker(triage(batch=3)) as worker:
         run = worker._runs["triage"]
-        worker._accept(run, await run.claimer.next_batch(), 2)
+        worker._feeder.accept(run, await run.claimer.next_batch(), 2)
 
     assert desk.told(Overclaimed) == [Overclaimed("triage", asked=2, got=3)]
     assert await desk.states() == {"Queued": 3}

@@ -1,8 +1,9 @@
 """Claim: take the next items of a stage, fast whatever else the table holds."""
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
+from operator import itemgetter
 from typing import Any
 
 import asyncpg
@@ -11,6 +12,7 @@ from sqlalchemy import Column, Dialect, Float, Numeric, inspect
 from sqlalchemy.orm import Mapper
 
 from scrapersky.engine.lane import Lane
+from scrapersky.engine.queue import column_of, only_key
 from scrapersky.engine.sql import Statements
 from scrapersky.engine.stage import Stage
 
@@ -18,10 +20,8 @@ RESCAN_EVERY = 2.0
 """Seconds a cursor may run on before rows left of it are looked for again."""
 TENANTS_EVERY = 0.25
 """Seconds a list of tenants with work is trusted."""
-HISTORY = 6
-"""Where a claimed row says which items have a history (of tries and deaths)."""
-FIRST_COLUMN = 7
-"""Where a claimed row's own columns begin, after the claim's."""
+EXPECT_CLAIMED = 10.0
+"""Seconds for which, after one queued row with a claim, more of them are expected."""
 
 
 class Held:
@@ -29,12 +29,14 @@ class Held:
 
     __slots__ = ("beat", "claimed", "deaths", "fence", "item", "row", "tries")
 
-    def __init__(self, row: "asyncpg.Record | Sequence[Any]", now: float) -> None:
-        self.fence: int = row[0]
-        self.tries: int = row[1]
-        self.deaths: int = row[2]
-        self.item: str = row[3]
-        self.row: asyncpg.Record | Sequence[Any] | None = row
+    def __init__(
+        self, item: str, fence: int, row: "asyncpg.Record | None", now: float
+    ) -> None:
+        self.item = item
+        self.fence = fence
+        self.row = row
+        self.tries = 1
+        self.deaths = 0
         self.claimed = now
         self.beat = now
 
@@ -59,16 +61,45 @@ class Claimer:
         self._statements = statements
         self._lane = lane
         self._worker = worker
-        self._alone_first = False
         self._cursor: tuple[Any, Any] | None = None
         self._scanned = 0.0
+        self._claimed_rows_at = -EXPECT_CLAIMED
         self._tenants: list[Any] = []
         self._tenants_at = 0.0
+        where = {column: n for n, column in enumerate(carried_columns(stage))}
+        key = only_key(stage, inspect(stage.model))
+        rank = key if stage.order_by is None else column_of(stage, stage.order_by)
+        self._place = itemgetter(where[rank], where[key])
+        self._item_at = len(where)
+
+    def key(self, held: Held) -> Any:  # noqa: ANN401 - whatever the key column holds
+        """Return the key of a claimed row."""
+        assert held.row is not None  # noqa: S101 - asked when work begins
+        return self._place(held.row)[1]
 
     async def next_batch(self) -> list[Held]:
         """Claim the next queued items; an empty list means that none was found."""
-        if self._statements.claim_shared is not None:
-            return await self._share(self._statements.claim_shared)
+        shared = self._statements.claim_shared is not None
+        if time.monotonic() - self._claimed_rows_at > EXPECT_CLAIMED:
+            try:
+                return await (self._share() if shared else self._walk_on())
+            except asyncpg.UniqueViolationError:
+                self._claimed_rows_at = time.monotonic()
+        return await (self._share(again=True) if shared else self._start_over())
+
+    async def next_due(self) -> list[Held]:
+        """Claim items whose wait for another try is over."""
+        return await self._take(self._statements.claim_due)
+
+    async def next_rescued(self) -> list[Held]:
+        """Claim a few items whose worker died while it had more in hand."""
+        return await self._take(self._statements.claim_rescued)
+
+    async def next_suspect(self) -> list[Held]:
+        """Claim one item whose next death would be its last."""
+        return await self._take(self._statements.claim_suspect)
+
+    async def _walk_on(self) -> list[Held]:
         onward = self._statements.claim_onward
         fresh = time.monotonic() - self._scanned < RESCAN_EVERY
         if onward is not None and self._cursor is not None and fresh:
@@ -76,44 +107,18 @@ class Claimer:
             # an old snapshot keeps; what was left behind is found by the next scan.
             found = await self._take(onward, *self._cursor)
             if found:
+                self._move(found)
                 return found
         self._scanned = time.monotonic()
-        return await self._take(self._statements.claim)
-
-    async def next_due(self) -> list[Held]:
-        """Claim items whose wait for another try is over."""
-        return await self._take(self._statements.claim_due, moves=False)
-
-    async def next_suspects(self, *, alone: bool = True) -> list[Held]:
-        """Claim items whose worker died: a few, or (if `alone`) one that may be to blame."""
-        if not alone:
-            return await self._take(self._statements.claim_rescued, moves=False)
-        kinds = [self._statements.claim_rescued, self._statements.claim_suspect]
-        if self._alone_first:
-            kinds.reverse()
-        # In turns, so that neither kind waits for the end of the other.
-        self._alone_first = not self._alone_first
-        found = await self._take(kinds[0], moves=False)
-        return found or await self._take(kinds[1], moves=False)
-
-    async def _take(
-        self, statement: str, *beyond: object, moves: bool = True
-    ) -> list[Held]:
-        lease = self._stage.lease.total_seconds()
-        rows = await self._lane.fetch(
-            statement, self._stage.name, self._worker, lease, *beyond
-        )
-        if moves:
-            self._cursor = furthest(rows) or self._cursor
-        now = time.monotonic()
-        found = [Held(row, now) for row in rows]
-        if rows and rows[0][HISTORY] is not None:
-            history = orjson.loads(rows[0][HISTORY])
-            for held in found:
-                held.tries, held.deaths = history.get(held.item, (1, 0))
+        found = await self._take(self._statements.claim)
+        self._move(found)
         return found
 
-    async def _share(self, shared: str) -> list[Held]:
+    async def _start_over(self) -> list[Held]:
+        self._scanned = time.monotonic()
+        return await self._take(self._statements.claim_again)
+
+    async def _share(self, *, again: bool = False) -> list[Held]:
         stale = time.monotonic() - self._tenants_at > TENANTS_EVERY
         if stale or not self._tenants:
             await self._refresh_tenants()
@@ -121,11 +126,12 @@ class Claimer:
         chosen, rest = self._tenants[:batch], self._tenants[batch:]
         if not chosen:
             return []
-        self._tenants = rest + chosen
+        statements = self._statements
+        statement = statements.claim_shared_again if again else statements.claim_shared
+        assert statement is not None  # noqa: S101 - for the type checker
         each = -(-batch // len(chosen))
-        found = await self._take(shared, chosen, each, moves=False)
-        if not found:
-            self._tenants.clear()
+        found = await self._take(statement, chosen, each)
+        self._tenants = rest + chosen if found else []
         return found
 
     async def _refresh_tenants(self) -> None:
@@ -134,11 +140,26 @@ class Claimer:
         rows = await self._lane.fetch(self._statements.tenants)
         self._tenants = [row[0] for row in rows]
 
+    async def _take(self, statement: str, *more: object) -> list[Held]:
+        lease = self._stage.lease.total_seconds()
+        rows = await self._lane.fetch(
+            statement, self._stage.name, self._worker, lease, *more
+        )
+        if not rows:
+            return []
+        now = time.monotonic()
+        item, fence, history = self._item_at, self._item_at + 1, self._item_at + 2
+        found = [Held(row[item], row[fence], row, now) for row in rows]
+        if len(rows[0]) > history and rows[0][history] is not None:
+            known = orjson.loads(rows[0][history])
+            for held in found:
+                held.tries, held.deaths = known.get(held.item, (1, 0))
+        return found
 
-def furthest(rows: Sequence[asyncpg.Record]) -> tuple[Any, Any] | None:
-    """Return the claim order's last (rank, key) among the rows."""
-    ranked = [(row[4], row[5]) for row in rows if row[4] is not None]
-    return max(ranked, default=None)
+    def _move(self, found: list[Held]) -> None:
+        places = (self._place(held.row) for held in found if held.row is not None)
+        ranked = [place for place in places if place[0] is not None]
+        self._cursor = max(ranked, default=self._cursor)
 
 
 def loaded_columns(stage: Stage[Any, Any]) -> list[tuple[str, Column[Any]]]:
@@ -154,11 +175,21 @@ def loaded_columns(stage: Stage[Any, Any]) -> list[tuple[str, Column[Any]]]:
     return found
 
 
+def carried_columns(stage: Stage[Any, Any]) -> list[Column[Any]]:
+    """Return the columns a claim returns: the item's own, and its place in the queue."""
+    columns = [column for _, column in loaded_columns(stage)]
+    if stage.order_by is not None:
+        rank = column_of(stage, stage.order_by)
+        if rank not in set(columns):
+            columns.append(rank)
+    return columns
+
+
 def select_list(stage: Stage[Any, Any], dialect: Dialect) -> str:
-    """Write the columns an item carries as SQL, each under a neutral name."""
+    """Write the columns a claim returns as SQL, each under a neutral name."""
     quote = dialect.identifier_preparer.format_column
-    columns = enumerate(loaded_columns(stage))
-    return ", ".join(f"m.{quote(column)} AS c{n}" for n, (_, column) in columns)
+    columns = enumerate(carried_columns(stage))
+    return ", ".join(f"m.{quote(column)} AS c{n}" for n, column in columns)
 
 
 def maker_of(stage: Stage[Any, Any], dialect: Dialect) -> Callable[[Any], Any]:
@@ -182,7 +213,8 @@ def maker_of(stage: Stage[Any, Any], dialect: Dialect) -> Callable[[Any], Any]:
     def make(row: asyncpg.Record) -> object:
         instance = new_instance()
         values = instance.__dict__
-        values.update(zip(names, row[FIRST_COLUMN:], strict=True))
+        # The item's own columns come first; what is beyond them is for the engine.
+        values.update(zip(names, row))  # noqa: B905 - on purpose
         for name, convert in converters:
             values[name] = convert(values[name])
         state = instance._sa_instance_state  # noqa: SLF001 - SQLAlchemy's own name

@@ -14,6 +14,11 @@ from scrapersky.errors import UnknownStage
 
 INSTALL_LOCK = 0x5C7A_9E0A
 PURGE_STEP = 5_000
+HAS_ALONE = (
+    "SELECT 1 FROM pg_attribute WHERE attrelid = 'curation.claim'::regclass"
+    " AND attname = 'alone' AND NOT attisdropped"
+)
+ADD_ALONE = "ALTER TABLE curation.claim ADD COLUMN alone boolean NOT NULL DEFAULT false"
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +41,9 @@ async def install(engine: AsyncEngine) -> None:
         )
         await connection.execute(CreateSchema(SCHEMA, if_not_exists=True))
         await connection.run_sync(metadata.create_all)
+        if not await connection.scalar(text(HAS_ALONE)):
+            # From before items were tried alone.
+            await connection.execute(text(ADD_ALONE))
 
 
 async def states(engine: AsyncEngine) -> list[StageState]:

@@ -28,6 +28,8 @@ LONGEST_PAUSE = 1.0
 EFFECT_PATIENCE = timedelta(seconds=60)
 MOST_WITH_EFFECTS = 100
 PATIENT_ROUNDS = 3
+MANY = 50
+"""From how many items on a group is settled by the statement made for many."""
 
 log = structlog.get_logger()
 
@@ -114,9 +116,10 @@ class Settler:
                 return
 
     async def _settle_plain(self, run: StageRun, batch: Batch) -> None:
-        answer = await self._lane.fetch(
-            run.statements.done, run.stage.name, *keys_of(batch)
-        )
+        statement, (items, fences) = run.statements.done, keys_of(batch)
+        if len(batch) >= MANY and (len(set(fences)) == 1 or is_latest(run, batch)):
+            statement, fences = run.statements.done_many, list(set(fences))
+        answer = await self._lane.fetch(statement, run.stage.name, items, fences)
         if answer[0][0] == len(batch):
             self._conclude(run, batch)
             return
@@ -295,6 +298,12 @@ def event_of(stage: str, held: Held, verdict: Verdict, now: float) -> Event:
 def keys_of(batch: Sequence[Finished]) -> tuple[list[str], list[int]]:
     """Return items and fences as the settling statements take them."""
     return [held.item for held, _ in batch], [held.fence for held, _ in batch]
+
+
+def is_latest(run: StageRun, batch: Batch) -> bool:
+    """Return whether the worker has claimed none of these items again since."""
+    mine = run.held
+    return all(mine.get(held.item) is held for held, _ in batch)
 
 
 def columns_of(verdicts: Sequence[Verdict]) -> tuple[list[Any], ...]:

@@ -12,6 +12,12 @@ from scrapersky.engine.queue import Queue, literal
 RESCUED_TOGETHER = 10
 """How many items of dead workers one worker tries again at once."""
 
+INSERT_CLAIMS = """INSERT INTO curation.claim AS k
+      (stage, item, fence, lease_until, claimed_at, tries, worker)
+    SELECT $1, taken.item, token.fence, token.moment + make_interval(secs => $3),
+      token.moment, 1, $2
+    FROM taken CROSS JOIN token"""
+
 NOT_PAUSED = """(SELECT paused_at IS NULL OR paused_until <= clock_timestamp()
       FROM curation.stage WHERE name = $1)"""
 
@@ -20,17 +26,21 @@ NOT_PAUSED = """(SELECT paused_at IS NULL OR paused_until <= clock_timestamp()
 class Statements:
     """The statements of one stage.
 
-    Claims take $1 stage, $2 worker, $3 lease in seconds.
+    Claims take $1 stage, $2 worker, $3 lease in seconds. They return the columns asked
+    for, the item and its fence; all but the first claims of an item add its history.
     """
 
     claim: str
+    claim_again: str
     claim_onward: str | None
     claim_shared: str | None
+    claim_shared_again: str | None
     claim_due: str
     claim_rescued: str
     claim_suspect: str
     done: str
     done_each: str
+    done_many: str
     settle: str
     tenants: str | None
 
@@ -41,14 +51,17 @@ def statements_of(queue: Queue, *, columns: str, batch: int, keyed: bool) -> Sta
     `columns` are what a claim returns of the row (as `m.x, m.y`); `keyed` says that
     the claim index ends with the key, so that the cursor can tell equal times apart.
     """
-    shared = claim_shared(queue, columns, batch) if queue.tenant else None
+    rows = claim_rows(queue, batch, keyed=keyed)
+    shared = shared_rows(queue, batch) if queue.tenant else None
     onward = None
     if keyed and not queue.priority and not queue.tenant:
-        onward = claim(queue, columns, batch, keyed=keyed, onward=True)
+        onward = claim_rows(queue, batch, keyed=keyed, onward=True)
     return Statements(
-        claim=claim(queue, columns, batch, keyed=keyed, onward=False),
-        claim_onward=onward,
-        claim_shared=shared,
+        claim=take_first(queue, columns, rows),
+        claim_again=take_again(queue, columns, rows),
+        claim_onward=take_first(queue, columns, onward) if onward else None,
+        claim_shared=take_first(queue, columns, shared) if shared else None,
+        claim_shared_again=take_again(queue, columns, shared) if shared else None,
         claim_due=claim_waiting(queue, columns, batch, "k.deaths = 0"),
         # After a first death the guilty one is among many: a few at a time. Whoever
         # would be quarantined by its next death is worked alone, so that nobody else
@@ -64,6 +77,7 @@ def statements_of(queue: Queue, *, columns: str, batch: int, keyed: bool) -> Sta
         ),
         done=settle_done(queue, "SELECT count(*) FROM kept"),
         done_each=settle_done(queue, "SELECT item, fence FROM kept"),
+        done_many=settle_many(queue),
         settle=settle_any(queue),
         tenants=list_tenants(queue) if queue.tenant else None,
     )
@@ -78,30 +92,26 @@ def next_rows(queue: Queue, batch: int, *, keyed: bool, onward: bool = False) ->
         if onward
         else ""
     )
-    return f"""SELECT m.ctid AS place, m.{queue.order_by} AS rank, m.{queue.key} AS key
+    return f"""SELECT m.ctid AS place
     FROM {queue.table} m
     WHERE m.{queue.status} = {literal(queue.queued)} {beyond}
     ORDER BY {queue.order}{tie}
     LIMIT {batch}"""
 
 
-def claim(queue: Queue, columns: str, batch: int, *, keyed: bool, onward: bool) -> str:
-    """Take the next queued rows: lock, mark and claim them in one statement."""
+def claim_rows(queue: Queue, batch: int, *, keyed: bool, onward: bool = False) -> str:
+    """Select the rows to claim next and lock them, stepping over those of others."""
     rows = next_rows(queue, batch, keyed=keyed, onward=onward)
     rows = rows.replace("\n    ORDER BY", f"\n      AND {NOT_PAUSED}\n    ORDER BY")
-    picked = f"{rows}\n    FOR NO KEY UPDATE SKIP LOCKED"
-    return take(queue, columns, picked)
+    return f"{rows}\n    FOR NO KEY UPDATE SKIP LOCKED"
 
 
-def claim_shared(queue: Queue, columns: str, batch: int) -> str:
-    """Take an equal share of each tenant's rows; $4 tenants, $5 rows for each."""
-    return take(
-        queue,
-        columns,
-        f"""SELECT mine.place, mine.rank, mine.key
+def shared_rows(queue: Queue, batch: int) -> str:
+    """Select and lock an equal share of each tenant's; $4 tenants, $5 rows for each."""
+    return f"""SELECT mine.place
     FROM unnest($4::{queue.tenant_type}[]) AS t(tenant)
     CROSS JOIN LATERAL (
-      SELECT m.ctid AS place, m.{queue.order_by} AS rank, m.{queue.key} AS key
+      SELECT m.ctid AS place
       FROM {queue.table} m
       WHERE m.{queue.status} = {literal(queue.queued)} AND m.{queue.tenant} = t.tenant
         AND {NOT_PAUSED}
@@ -109,17 +119,42 @@ def claim_shared(queue: Queue, columns: str, batch: int) -> str:
       LIMIT $5
       FOR NO KEY UPDATE SKIP LOCKED
     ) mine
-    LIMIT {batch}""",
-    )
+    LIMIT {batch}"""
 
 
-def take(queue: Queue, columns: str, picked: str) -> str:
-    """Mark and claim the rows that `picked` locks."""
+def take_first(queue: Queue, columns: str, picked: str) -> str:
+    """Mark the rows that `picked` locks and claim them, if none of them has a claim.
+
+    A row that was queued again while it was in hand, or while it waited for its next
+    try, has one: then a unique violation says that `take_again` is needed. To look for
+    claims first, or to insert with a conflict in mind, would cost every item.
+    """
+    return f"""{taken_rows(queue, columns, picked)}, held AS (
+    {INSERT_CLAIMS}
+  )
+  SELECT {names_of(columns)}, taken.item, token.fence FROM taken CROSS JOIN token"""
+
+
+def take_again(queue: Queue, columns: str, picked: str) -> str:
+    """Mark and claim the rows that `picked` locks, also those that have a claim."""
+    return f"""{taken_rows(queue, columns, picked)}, held AS (
+    {INSERT_CLAIMS}
+    ON CONFLICT (stage, item) DO UPDATE SET fence = excluded.fence,
+      lease_until = excluded.lease_until, claimed_at = excluded.claimed_at,
+      due_at = NULL, tries = k.tries + 1, worker = excluded.worker, alone = false
+    RETURNING k.item, k.fence, k.tries, k.deaths
+  )
+  SELECT {names_of(columns)}, taken.item, token.fence,
+    (SELECT jsonb_object_agg(item, ARRAY[tries, deaths])::text FROM held
+      WHERE tries > 1 OR deaths > 0) AS history
+  FROM taken CROSS JOIN token"""
+
+
+def taken_rows(queue: Queue, columns: str, picked: str) -> str:
+    """Begin a claim: mark the rows that `picked` locks as being worked on."""
     # MATERIALIZED: a LIMIT in a sub-select that the planner may run again can claim
     # more than asked. By place (ctid), not by key: the rows are locked already, so
     # they stay where they are, and no estimate can turn this into a scan of the table.
-    # Few items have a history, so it comes apart: joining it to every row costs more.
-    names = ", ".join(f"c{n}" for n in range(columns.count(" AS c")))
     return f"""WITH picked AS MATERIALIZED (
     {picked}
   ), token AS MATERIALIZED (
@@ -128,23 +163,13 @@ def take(queue: Queue, columns: str, picked: str) -> str:
     UPDATE {queue.table} m SET {queue.status} = {literal(queue.processing)}
     WHERE m.ctid = ANY(ARRAY(SELECT place FROM picked))
       AND m.{queue.status} = {literal(queue.queued)}
-    RETURNING m.{queue.key}::text AS item, m.{queue.order_by} AS rank,
-      m.{queue.key} AS key, {columns}
-  ), held AS (
-    INSERT INTO curation.claim AS k
-      (stage, item, fence, lease_until, claimed_at, tries, worker)
-    SELECT $1, taken.item, token.fence, token.moment + make_interval(secs => $3),
-      token.moment, 1, $2
-    FROM taken CROSS JOIN token
-    ON CONFLICT (stage, item) DO UPDATE SET fence = excluded.fence,
-      lease_until = excluded.lease_until, claimed_at = excluded.claimed_at,
-      due_at = NULL, tries = k.tries + 1, worker = excluded.worker
-    RETURNING k.item, k.fence, k.tries, k.deaths
-  )
-  SELECT token.fence, 1 AS tries, 0 AS deaths, taken.item, taken.rank, taken.key,
-    (SELECT jsonb_object_agg(item, ARRAY[tries, deaths])::text FROM held
-      WHERE tries > 1 OR deaths > 0) AS history, {names}
-  FROM taken CROSS JOIN token"""
+    RETURNING m.{queue.key}::text AS item, {columns}
+  )"""
+
+
+def names_of(columns: str) -> str:
+    """Return the neutral names of a select list."""
+    return ", ".join(f"c{n}" for n in range(columns.count(" AS c")))
 
 
 def claim_waiting(queue: Queue, columns: str, batch: int, which: str) -> str:
@@ -158,21 +183,22 @@ def claim_waiting(queue: Queue, columns: str, batch: int, which: str) -> str:
   ), token AS MATERIALIZED (
     SELECT nextval('curation.fence') AS fence, clock_timestamp() AS moment
   ), waiting AS MATERIALIZED (
-    SELECT due.tries + 1 AS tries, due.deaths, due.item,
-      m.{queue.order_by} AS rank, m.{queue.key} AS key, NULL::text AS history, {columns}
+    SELECT due.tries + 1 AS tries, due.deaths, due.item, {columns}
     FROM due JOIN {queue.table} m ON m.{queue.key} = due.item::{queue.key_type}
     WHERE m.{queue.status} = {literal(queue.processing)}
   ), held AS (
     UPDATE curation.claim k SET fence = token.fence, due_at = NULL,
       lease_until = token.moment + make_interval(secs => $3),
-      claimed_at = token.moment, tries = k.tries + 1, worker = $2
+      claimed_at = token.moment, tries = k.tries + 1, worker = $2, alone = false
     FROM waiting CROSS JOIN token WHERE k.stage = $1 AND k.item = waiting.item
   ), gone AS (
     DELETE FROM curation.claim k USING due
     WHERE k.stage = $1 AND k.item = due.item
       AND NOT EXISTS (SELECT FROM waiting WHERE waiting.item = due.item)
   )
-  SELECT token.fence, waiting.* FROM waiting CROSS JOIN token"""
+  SELECT {names_of(columns)}, waiting.item, token.fence,
+    (SELECT jsonb_object_agg(item, ARRAY[tries, deaths])::text FROM waiting) AS history
+  FROM waiting CROSS JOIN token"""
 
 
 def settle_done(queue: Queue, answer: str) -> str:
@@ -194,6 +220,38 @@ def settle_done(queue: Queue, answer: str) -> str:
     FROM kept
   )
   {answer}"""
+
+
+def settle_many(queue: Queue) -> str:
+    """Finish many items without an error; $2 items, $3 the fences among them.
+
+    Cheaper than `settle_done`, because it walks along each table's key once. But any
+    of the fences is good for any of the items: whoever calls must know that none of
+    the items is held under another one of them.
+    """
+    return f"""WITH mine AS (
+    DELETE FROM curation.claim k
+    WHERE k.stage = $1 AND k.item = ANY($2::text[]) AND k.fence = ANY($3::bigint[])
+    RETURNING k.item, k.fence, k.tries, k.worker, k.claimed_at
+  ), kept AS (
+    UPDATE {queue.table} m
+    SET {queue.status} = {literal(queue.done)}{cleared(queue)}{touched(queue)}
+    WHERE m.{queue.key} = ANY(ARRAY(SELECT item::{queue.key_type} FROM mine))
+      AND m.{queue.status} = {literal(queue.processing)}
+    RETURNING m.{queue.key}::text AS item
+  ), counted AS MATERIALIZED (
+    SELECT (SELECT count(*) FROM kept) AS kept, (SELECT count(*) FROM mine) AS mine
+  ), logged AS (
+    INSERT INTO curation.attempt
+      (stage, item, fence, tries, outcome, worker, claimed_at, settled_at)
+    SELECT $1, item, fence, tries, 'done', worker, claimed_at, clock_timestamp()
+    FROM mine WHERE (SELECT kept = mine FROM counted)
+    UNION ALL
+    SELECT $1, mine.item, fence, tries, 'done', worker, claimed_at, clock_timestamp()
+    FROM mine JOIN kept ON kept.item = mine.item
+    WHERE (SELECT kept < mine FROM counted)
+  )
+  SELECT kept FROM counted"""
 
 
 def settle_any(queue: Queue) -> str:
@@ -268,7 +326,8 @@ def reap(queue: Queue) -> str:
     """
     error = f", {queue.error} = left(verdict.why, 1024)" if queue.error else ""
     return f"""WITH expired AS MATERIALIZED (
-    SELECT k.item, k.fence, k.tries, k.deaths + 1 AS deaths, k.worker, k.claimed_at
+    SELECT k.item, k.fence, k.tries, k.deaths + 1 AS deaths, k.worker, k.claimed_at,
+      k.alone
     FROM curation.claim k
     WHERE k.stage = $1 AND k.fence IS NOT NULL AND k.lease_until < clock_timestamp()
       AND ($3::text[] IS NULL
@@ -276,7 +335,7 @@ def reap(queue: Queue) -> str:
     ORDER BY k.item LIMIT 10000
     FOR UPDATE SKIP LOCKED
   ), verdict AS MATERIALIZED (
-    SELECT *, deaths >= $2 AS poison, CASE WHEN deaths >= $2
+    SELECT *, alone AND deaths >= $2 AS poison, CASE WHEN alone AND deaths >= $2
       THEN 'its worker died ' || deaths || ' times while working on it'
       ELSE 'its worker vanished' END AS why
     FROM expired
@@ -289,7 +348,8 @@ def reap(queue: Queue) -> str:
     RETURNING verdict.*
   ), waiting AS (
     UPDATE curation.claim k SET fence = NULL, lease_until = NULL, worker = NULL,
-      due_at = clock_timestamp(), tries = k.tries - 1, deaths = kept.deaths
+      due_at = clock_timestamp(), tries = k.tries - 1, deaths = kept.deaths,
+      alone = false
     FROM kept WHERE k.stage = $1 AND k.item = kept.item AND NOT kept.poison
   ), finished AS (
     DELETE FROM curation.claim k USING verdict
@@ -365,6 +425,10 @@ SETTLED = """SELECT a.item, a.fence, a.outcome FROM curation.attempt a
   WHERE a.stage = $1
     -- Not what others wrote about this claim: that it was rescued, or refused.
     AND a.outcome NOT IN ('rescued', 'quarantined', 'refused', 'discarded')"""
+
+# From here on a death can be nobody else's fault.
+ALONE = """UPDATE curation.claim SET alone = true
+  WHERE stage = $1 AND item = $2 AND fence = $3 RETURNING item"""
 
 MINE = "SELECT item, fence, tries, deaths FROM curation.claim WHERE stage = $1 AND worker = $2"
 

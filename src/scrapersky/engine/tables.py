@@ -6,6 +6,7 @@ any table with a single-column key can be a queue without a column more.
 
 from sqlalchemy import (
     BigInteger,
+    Boolean,
     Column,
     DateTime,
     Index,
@@ -16,6 +17,7 @@ from sqlalchemy import (
     SmallInteger,
     Table,
     Text,
+    false,
     func,
 )
 from sqlalchemy.dialects.postgresql import JSONB
@@ -54,6 +56,13 @@ claim = Table(
     Column("tries", SmallInteger, nullable=False),
     Column("deaths", SmallInteger, nullable=False, server_default="0"),
     Column("worker", Text),
+    Column(
+        "alone",
+        Boolean,
+        nullable=False,
+        server_default=false(),
+        comment="Its worker has nothing else in hand.",
+    ),
     # The item first: with the stage first, the planner may prefer to read all claims
     # of a stage, and under an old snapshot that means every claim there ever was.
     PrimaryKeyConstraint("item", "stage"),

@@ -14,7 +14,13 @@ from scrapersky.engine.outcome import Done, GiveUp, Later, Retry, Skip
 from scrapersky.engine.queue import Queue, stored
 from scrapersky.engine.sql import Statements
 from scrapersky.engine.stage import Stage
-from scrapersky.engine.verdict import Committed, Result, Returned, result_of_error
+from scrapersky.engine.verdict import (
+    Broken,
+    Committed,
+    Result,
+    Returned,
+    result_of_error,
+)
 from scrapersky.errors import EngineError
 
 ITEMS_BEFORE_YIELD = 50
@@ -37,7 +43,8 @@ class StageRun:
         claimer: Claimer,
         dialect: Dialect,
         tools: object,
-        on_finished: Callable[["StageRun", Held, Result], None],
+        some_finished: asyncio.Event,
+        on_broken: Callable[["StageRun", Broken], None],
     ) -> None:
         self.stage = stage
         self.queue = queue
@@ -55,17 +62,17 @@ class StageRun:
         self.paused: str | None = None
         self.choked = False
         self.suspects: set[Held] = set()
-        self.has_last_chance = False
         self.suspect_gone = asyncio.Event()
         self.busy_at = time.monotonic()
         self.empty_at = self.empty_waiting_at = 0.0
         self.settled = 0
-        self._ahead = 0
+        self.ahead = 0
         self._rate_at = time.monotonic()
         self._rate_settled = 0
         self._dialect = dialect
         self._make = maker_of(stage, dialect)
-        self._on_finished = on_finished
+        self._some_finished = some_finished
+        self._on_broken = on_broken
         self._most_held = stage.concurrency + 4 * stage.batch
 
     @property
@@ -75,7 +82,7 @@ class StageRun:
 
     def has_room(self) -> bool:
         """Return whether another batch should be claimed now."""
-        if len(self.ready) > self._ahead:
+        if len(self.ready) > self.ahead:
             return False
         return len(self.held) + self.stage.batch <= self._most_held
 
@@ -84,10 +91,19 @@ class StageRun:
         self.busy_at = time.monotonic()
         if not self.held:
             self._rate_at, self._rate_settled = self.busy_at, self.settled
+        mine = self.held
         for held in found:
-            self.held[held.item] = held
+            mine[held.item] = held
         self.ready.extend(found)
         self.start_slots()
+
+    def hold(self, held: Held) -> None:
+        """Keep a claimed item, with a heartbeat, without beginning to work on it."""
+        self.held[held.item] = held
+
+    def holds(self, held: Held) -> bool:
+        """Return whether a claimed item is neither settled nor lost."""
+        return self.held.get(held.item) is held
 
     def start_slots(self) -> None:
         """Run as many items at once as the stage allows.
@@ -101,11 +117,15 @@ class StageRun:
         if self.ready and len(self.slots) < self.stage.concurrency:
             asyncio.get_running_loop().call_soon(self.start_slots)
 
-    def take_back_ready(self) -> list[Held]:
-        """Return the items nobody has begun to work on, and work them no more."""
-        unbegun = list(self.ready)
-        self.ready.clear()
-        return unbegun
+    def give_back_ready(self, why: str) -> None:
+        """Hand back the items nobody has begun to work on."""
+        while self.ready:
+            self.finish(self.ready.popleft(), Returned(why))
+
+    async def until_idle(self, deadline: float) -> None:
+        """Wait until nothing is in work, but not beyond the deadline."""
+        while self.slots and time.monotonic() < deadline:  # noqa: ASYNC110 - or too late
+            await asyncio.sleep(0.002)
 
     def release(self, batch: Batch) -> None:
         """Forget items that are settled."""
@@ -116,12 +136,13 @@ class StageRun:
                 del mine[held.item]
             if self.suspects and held in self.suspects:
                 self.suspects.discard(held)
-                self.has_last_chance = False
                 self.suspect_gone.set()
 
-    def note_begun(self) -> None:
-        """Ask for another batch as soon as this one is nearly begun."""
-        if len(self.ready) <= self._ahead:
+    def note_pace(self, count: int, seconds: float) -> None:
+        """Have more items ready if one slot alone has done this many in so short a time."""
+        ahead = min(self.stage.batch - 1, int(count / seconds * LOOK_AHEAD))
+        if ahead > self.ahead:
+            self.ahead = ahead
             self.room.set()
 
     def note_settled(self, count: int) -> None:
@@ -131,7 +152,7 @@ class StageRun:
         if now - self._rate_at > LOOK_AHEAD / 10:
             # As many items ready as are finished while the next claim is under way.
             rate = (self.settled - self._rate_settled) / (now - self._rate_at)
-            self._ahead = min(self.stage.batch - 1, int(rate * LOOK_AHEAD))
+            self.ahead = min(self.stage.batch - 1, int(rate * LOOK_AHEAD))
             self._rate_at, self._rate_settled = now, self.settled
         self.room.set()
         if not self.held:
@@ -161,13 +182,16 @@ class StageRun:
 
     def finish(self, held: Held, result: Result) -> None:
         """Hand a result over to be settled."""
-        self._on_finished(self, held, result)
+        if type(result) is Broken:
+            self._on_broken(self, result)
+        self.finished.append((held, result))
+        self._some_finished.set()
 
     def make_item(self, held: Held) -> Any:  # noqa: ANN401 - an instance of the model
         """Return the row of a claimed item as a detached model instance."""
-        assert held.row is not None  # noqa: S101 - made once, when work begins
         if self.stage.load == "claim":
-            return Claim(held.row[5], held.item, held.fence, held.tries)
+            key = self.claimer.key(held)
+            return Claim(key, held.item, held.fence, held.tries)
         item = self._make(held.row)
         held.row = None
         return item
@@ -213,43 +237,47 @@ class Slot:
 
     async def _work(self) -> None:
         run = self._run
-        ready = run.ready
-        count = 0
+        ready, work, tools = run.ready, run.stage.work, run.tools
+        count, began = 0, time.monotonic()
         try:
             while ready:
                 held = self.held = ready.popleft()
-                run.note_begun()
+                if len(ready) == run.ahead:
+                    # Nearly all of this batch is begun: ask for another one.
+                    run.room.set()
                 self.since = time.monotonic()
-                result = await self._attempt(held)
+                try:
+                    outcome = await work(run.make_item(held), tools)
+                except BaseException as error:  # noqa: BLE001 - becomes an outcome
+                    result = self._result_of(held, error)
+                else:
+                    result = outcome if type(outcome) is Done else run.checked(outcome)
+                if self._stopped_by is not None:
+                    result = self._result_of_stop(self._stopped_by)
                 self.held = None
                 run.finish(held, result)
                 count += 1
-                if count % ITEMS_BEFORE_YIELD == 0:
+                if count == ITEMS_BEFORE_YIELD:
+                    run.note_pace(count, time.monotonic() - began)
                     # Work that never waits must not keep the heartbeat from beating.
                     await asyncio.sleep(0)
+                    count, began = 0, time.monotonic()
         finally:
             run.slots.discard(self)
 
-    async def _attempt(self, held: Held) -> Result:
-        run = self._run
-        try:
-            outcome = await run.stage.work(run.make_item(held), run.tools)
-        except asyncio.CancelledError:
-            if self._stopped_by is None and not is_cancelled():
-                return Retry("it cancelled itself")
-            if self._stopped_by is None:
-                run.finish(held, Returned("its task was cancelled"))
-                raise
-        except (KeyboardInterrupt, SystemExit):
-            run.finish(held, Returned("the process was told to exit"))
-            raise
-        except BaseException as error:  # noqa: BLE001 - becomes an outcome
-            if self._stopped_by is None:
-                return result_of_error(error)
-        else:
-            if self._stopped_by is None:
-                return run.checked(outcome)
-        result, self._stopped_by = self._stopped_by, None
+    def _result_of(self, held: Held, error: BaseException) -> Result:
+        if isinstance(error, (KeyboardInterrupt, SystemExit)):
+            self._run.finish(held, Returned("the process was told to exit"))
+            raise error
+        if not isinstance(error, asyncio.CancelledError):
+            return result_of_error(error)
+        if is_cancelled() and self._stopped_by is None:
+            self._run.finish(held, Returned("its task was cancelled"))
+            raise error
+        return Retry("it cancelled itself")
+
+    def _result_of_stop(self, result: Result) -> Result:
+        self._stopped_by = None
         while is_cancelled():
             self.task.uncancel()
         return result

@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -159,18 +159,43 @@ class Hand:
         self.lane.lose_next = False
         self.run = self.worker._prepare(self.ready)
 
+    def batch(self, size: int) -> None:
+        """Begin anew with batches of this size."""
+        stage = self.ready.stage.configured(batch=size)
+        self.ready = replace(self.ready, stage=stage)
+        held = self.run.held
+        self.forget()
+        self.run.held.update(held)
+
     async def claim(self, kind: str) -> list[InHand]:
         """Claim from the queue, from those whose wait is over, or from suspects."""
         take = {
             "batch": self.run.claimer.next_batch,
             "due": self.run.claimer.next_due,
-            "suspect": self.run.claimer.next_suspects,
+            "suspect": self.next_suspects,
         }[kind]
         found = []
         for held in await take():
             job = self.run.make_item(held)
             found.append(InHand(self, held, job.id, job.version))
         return found
+
+    async def next_suspects(self) -> list[Held]:
+        """Claim rescued items, or else one that is tried alone."""
+        rescued = await self.run.claimer.next_rescued()
+        if rescued:
+            return rescued
+        found = await self.run.claimer.next_suspect()
+        for held in found:
+            await self.lane.fetch(sql.ALONE, "book", held.item, held.fence)
+        return found
+
+    async def claim_suspects_together(self) -> None:
+        """Claim every suspect there is, as a worker that does not set them apart."""
+        while await self.run.claimer.next_rescued():
+            pass
+        while await self.run.claimer.next_suspect():
+            pass
 
     async def beat(self, mine: InHand) -> bool:
         """Renew the lease; tell whether the claim still stood."""
@@ -186,7 +211,12 @@ class Hand:
 
     async def settle(self, mine: InHand, result: Result) -> None:
         """Hand a result to the engine's settler."""
-        await self.worker._settler.settle(self.run, [(mine.held, result)])
+        await self.settle_together([(mine, result)])
+
+    async def settle_together(self, results: list[tuple[InHand, Result]]) -> None:
+        """Hand several results to the engine's settler at once."""
+        batch = [(mine.held, result) for mine, result in results]
+        await self.worker._settler.settle(self.run, batch)
 
     async def reap(self) -> None:
         """Rescue what has expired."""

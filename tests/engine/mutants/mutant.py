@@ -55,17 +55,28 @@ def replace(put: Put, constant: str, pattern: str, by: str) -> None:
 def no_fence(put: Put) -> None:
     rewrite(put, "settle_done", r" AND k\.fence = s\.fence", "")
     rewrite(put, "settle_any", r" AND k\.fence = s\.fence", "")
+    rewrite(put, "settle_many", r" AND k\.fence = ANY\(\$3::bigint\[\]\)", "")
 
 
 def one_fence_for_all(put: Put) -> None:
-    rewrite(put, "take", r"nextval\('curation\.fence'\)", "1::bigint")
+    rewrite(put, "taken_rows", r"nextval\('curation\.fence'\)", "1::bigint")
     rewrite(put, "claim_waiting", r"nextval\('curation\.fence'\)", "1::bigint")
+
+
+def any_fence_of_the_group(put: Put) -> None:
+    put(settle, "is_latest", lambda _run, _batch: True)
+
+
+def blames_the_company(put: Put) -> None:
+    rewrite(put, "reap", r"alone AND deaths", "deaths")
 
 
 def no_status_test(put: Put) -> None:
     pattern = r"(FROM mine WHERE m\.\S+ = mine\.item::\S+)\s+AND m\.\S+ = '\w+'"
     rewrite(put, "settle_done", pattern, r"\1")
     rewrite(put, "settle_any", pattern, r"\1")
+    pattern = r"(\(SELECT item::\S+ FROM mine\)\))\s+AND m\.\S+ = '\w+'"
+    rewrite(put, "settle_many", pattern, r"\1")
 
 
 def two_commits(put: Put) -> None:
@@ -101,7 +112,7 @@ def hasty_reaper(put: Put) -> None:
 
 
 def worker_clock(put: Put) -> None:
-    original = sql.take
+    original = sql.taken_rows
 
     def broken(*arguments: Any, **options: Any) -> str:
         now = f"to_timestamp({time.time()})"
@@ -109,32 +120,32 @@ def worker_clock(put: Put) -> None:
             "clock_timestamp() AS", f"{now} AS"
         )
 
-    put(sql, "take", broken)
+    put(sql, "taken_rows", broken)
 
 
 def limit_inside_in(put: Put) -> None:
     """Choose the rows inside IN, where the planner may choose again for every row."""
-    original = sql.take
+    original = sql.taken_rows
 
     def broken(queue: Queue, columns: str, picked: str) -> str:
         text = original(queue, columns, picked)
         changes = {
             f"WITH picked AS MATERIALIZED (\n    {picked}\n  ), token": "WITH token",
             "WHERE m.ctid = ANY(ARRAY(SELECT place FROM picked))": (
-                f"WHERE m.{queue.key} IN (SELECT x.key FROM ({picked}) x)"
+                f"WHERE m.{queue.key} IN ({picked.replace('m.ctid AS place', f'm.{queue.key}', 1)})"
             ),
         }
         for old, new in changes.items():
             if old not in text:
-                raise RuntimeError(f"take has no {old!r}: mend this mutant")
+                raise RuntimeError(f"taken_rows has no {old!r}: mend this mutant")
             text = text.replace(old, new)
         return text
 
-    put(sql, "take", broken)
+    put(sql, "taken_rows", broken)
 
 
 def waits_for_locks(put: Put) -> None:
-    rewrite(put, "claim", r" SKIP LOCKED", "")
+    rewrite(put, "claim_rows", r" SKIP LOCKED", "")
 
 
 def no_future_guard(put: Put) -> None:
@@ -144,7 +155,7 @@ def no_future_guard(put: Put) -> None:
 def keeps_the_old_fence(put: Put) -> None:
     rewrite(
         put,
-        "take",
+        "take_again",
         r"SET fence = excluded\.fence",
         "SET fence = coalesce(k.fence, excluded.fence)",
     )
@@ -178,6 +189,16 @@ MUTANTS = {
         "test_a_worker_that_lost_its_claim_writes_nothing",
         keeps_the_old_fence,
         caught_by_machine=True,
+    ),
+    "any_fence_of_the_group": Mutant(
+        "a late answer may use the fence of another item in its group",
+        "test_a_late_answer_in_a_group_does_not_use_a_neighbours_fence",
+        any_fence_of_the_group,
+    ),
+    "blames_the_company": Mutant(
+        "an item is quarantined for deaths in the company of others",
+        "test_nobody_is_condemned_for_a_death_in_company",
+        blames_the_company,
     ),
     "no_status_test": Mutant(
         "a settle does not look at the status",
