@@ -104,6 +104,14 @@ async ({seconds, speed}) => {
   return Math.round(box.scrollTop / 40);
 }
 """
+BARE = (
+    "<style>p{margin:0;height:40px;border-bottom:1px solid}</style>"
+    "<div class=grid style='height:800px;overflow:auto'>"
+    + "".join(
+        f"<p>line {number} of a list without any work</p>" for number in range(5000)
+    )
+    + "</div>"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,6 +144,7 @@ async def looked_at(address: str, dsn: str, plan: Plan) -> dict[str, float]:
             await page.wait_for_selector(".grid-row")
             results |= await keys(page, plan)
             results |= await scrolling(page, plan)
+        results |= await baseline(browser, plan, results)
         async with a_window(browser, address) as page:
             results |= await live(page, dsn, plan)
     return results
@@ -227,6 +236,21 @@ async def scrolling(page: Page, plan: Plan) -> dict[str, float]:
         "slowest frame (ms)": max(frames),
         "rows scrolled past": reached,
         "rows in the document": dom,
+    }
+
+
+async def baseline(
+    browser: Browser, plan: Plan, results: dict[str, float]
+) -> dict[str, float]:
+    """Scroll a list of bare lines the same way: what this machine can do at all."""
+    async with a_window(browser, "about:blank") as page:
+        await page.set_content(BARE)
+        found = await scrolling(page, plan)
+    best = found["frames per second while scrolling"]
+    ours = results["frames per second while scrolling"]
+    return {
+        "frames per second of bare lines": best,
+        "frames beside bare lines (%)": 100 * ours / best,
     }
 
 
