@@ -1,6 +1,31 @@
+from pathlib import Path
+
 import pytest
 
-from scrapersky.extraction.contacts import Profile, read_profile
+from scrapersky.extraction.contacts import Profile, find_contacts, read_profile
+from scrapersky.extraction.scoring import AnnotatedPage, read_pages, score_pages
+
+# Pages written by us: profiles among share buttons, intents, widgets, posts, policies
+# and leftovers of templates.
+PAGES = list(
+    read_pages(Path(__file__).parents[1] / "fixtures" / "contacts" / "socials.jsonl")
+)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.id)
+def test_the_profiles_of_a_page_are_found_and_nothing_else(page: AnnotatedPage) -> None:
+    contacts = find_contacts(page.html, page.url)
+
+    assert {social.url for social in contacts.socials} == page.gold.get("SOCIAL", set())
+
+
+def test_the_annotated_profiles_are_many_and_of_many_networks() -> None:
+    report = score_pages(PAGES)
+    found = [s for page in PAGES for s in find_contacts(page.html, page.url).socials]
+
+    assert report.tallies["SOCIAL"].gold >= 180
+    assert report.tallies["SOCIAL"].f1 == 1.0
+    assert len({social.network for social in found}) >= 25
 
 
 @pytest.mark.parametrize(

@@ -28,7 +28,7 @@ _RELIABILITY: Final[dict[str, dict[Method, float]]] = {
         Method.TITLE_OF_ADDRESS: 0.7,
     },
     "hours": {Method.TEXT: 0.77},
-    "social": {Method.LINK: 0.98},
+    "social": {Method.LINK: 0.98, Method.ATTRIBUTE: 0.95},
 }
 _STRUCTURED: Final = {
     Method.JSON_LD: 0.95,

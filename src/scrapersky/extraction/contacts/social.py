@@ -1,13 +1,13 @@
 """Tell profiles on social networks from share buttons, posts and the networks' own pages."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Final
 from urllib.parse import parse_qs, unquote, urlsplit
 
 from scrapersky.extraction.contacts.model import Found, Method
-from scrapersky.extraction.html import Page, words
+from scrapersky.extraction.html import Link, Page, words
 
 MAX_FOUND: Final = 100
 
@@ -22,26 +22,55 @@ class Profile:
 
 
 def find_profiles(page: Page) -> list[Found]:
-    """Find the profiles a page links to."""
+    """Find the profiles a page links to, or shows in a frame of the network's own."""
     found = []
     for link in page.links:
-        profile = read_profile(link.href)
-        if profile is None:
-            continue
-        label = link.text or link.title or profile.network
-        found.append(
-            Found(
-                key=f"{profile.network} {profile.handle.casefold()}",
-                value=profile.url,
-                method=Method.LINK,
-                line=link.line,
-                snippet=f"{label[:80]} <{link.href[:110]}>"[:200],
-                details={"network": profile.network, "handle": profile.handle},
-            )
-        )
+        profile = read_profile(link.href) or _own_server(link)
+        if profile is not None:
+            label = link.text or link.title or profile.network
+            snippet = f"{label[:80]} <{link.href[:110]}>"
+            found.append(_found(profile, Method.LINK, snippet, link.line))
         if len(found) >= MAX_FOUND:
-            break
-    return found
+            return found
+    for address in (*page.widgets, *_framed(page)):
+        profile = read_profile(address)
+        if profile is not None:
+            found.append(_found(profile, Method.ATTRIBUTE, address))
+    return found[:MAX_FOUND]
+
+
+def _found(profile: Profile, method: Method, snippet: str, line: int = -1) -> Found:
+    return Found(
+        # One name may be a person's and a group's: the address tells them apart.
+        key=profile.url.casefold(),
+        value=profile.url,
+        method=method,
+        line=line,
+        snippet=snippet[:200],
+        details={"network": profile.network, "handle": profile.handle},
+    )
+
+
+def _own_server(link: Link) -> Profile | None:
+    """Read a Mastodon account on any server: the link says that it is the page's own."""
+    if "me" not in link.rel.split():
+        return None
+    match = _ACCOUNT.fullmatch(link.href.strip()[:200])
+    return (
+        Profile("mastodon", match[2], f"https://{match[1]}/@{match[2]}")
+        if match
+        else None
+    )
+
+
+_ACCOUNT: Final = re.compile(r"https://([\w-]+(?:\.[\w-]+){1,3})/@(\w{1,64})/?")
+
+
+def _framed(page: Page) -> Iterator[str]:
+    """Give the pages that frames of Facebook show."""
+    for source in page.frames[:MAX_FOUND]:
+        if "facebook.com/plugins/page.php" in source[:80]:
+            yield from parse_qs(source.partition("?")[2][:2000]).get("href", [])
 
 
 def read_profile(href: str) -> Profile | None:
@@ -73,10 +102,10 @@ def read_profile(href: str) -> Profile | None:
 _HINT: Final = re.compile(
     r"facebook|fb\.|instagram|twitter|//(?:www\.)?x\.com|linkedin|youtube|tiktok|threads|"
     r"pinterest|xing|github|vimeo|wa\.me|whatsapp|t\.me|telegram|snapchat|reddit|flickr|medium|"
-    r"soundcloud|twitch|behance|dribbble|yelp|houzz|vk\.com|bsky|mastodon|line\.me|weibo|myspace|^x\.com",
+    r"soundcloud|twitch|behance|dribbble|yelp|houzz|vk\.com|bsky|mastodon|mstdn|mas\.to|fosstodon|hachyderm|line\.me|weibo|myspace|^x\.com",
     re.IGNORECASE,
 )
-_HANDLE: Final = re.compile(r"[\w.+\-=%&'’]{1,120}")
+_HANDLE: Final = re.compile(r"[\w.+\-=%&'’~@]{1,120}")
 _PLACEHOLDERS: Final = words(
     "username yourusername your_username yourname your-page yourpage your-company "
     "yourcompany yourprofile your-profile profile user example wix wordpress squarespace "
@@ -98,7 +127,7 @@ def _first(reserved: str) -> _Reader:
             return None
         if len(segments) == 2 and segments[1].casefold() not in _TABS:
             return None
-        return segments[0]
+        return name
 
     return read
 
@@ -106,8 +135,19 @@ def _first(reserved: str) -> _Reader:
 _TABS: Final = words(
     "about posts photos videos info reviews timeline community home featured channels "
     "reels tagged boards pins likes media followers following services shop events _saved "
-    "_created app_ playlists streams shorts discussion"
+    "_created app_ playlists streams shorts discussion albums sets projects appreciated "
+    "drafts moodboards with_replies highlights live store podcasts releases tracks "
+    "repositories stars popular-tracks schedule menu jobs mentions offers feed"
 )
+
+
+def _exactly_under(*folders: str) -> _Reader:
+    """Read `/folder/name`; what lies deeper is a post."""
+
+    def read(segments: list[str], query: str) -> str | None:
+        return _under(*folders)(segments, query) if len(segments) == 2 else None
+
+    return read
 
 
 def _under(*folders: str) -> _Reader:
@@ -141,7 +181,8 @@ def _facebook(segments: list[str], query: str) -> str | None:
         number = parse_qs(query).get("id", [""])[0]
         return number if number.isdigit() else None
     if head in ("pages", "people", "p") and len(segments) >= 2:
-        return "/".join([head, *segments[1:3]])
+        deep = segments[1].casefold() == "category"
+        return "/".join([head, *segments[1 : 4 if deep else 3]])
     if head in ("groups", "pg") and len(segments) >= 2:
         return f"groups/{segments[1]}" if head == "groups" else segments[1]
     return _FACEBOOK_FIRST(segments, query)
@@ -155,6 +196,8 @@ _YOUTUBE_FIRST: Final = _first(
 
 
 def _youtube(segments: list[str], query: str) -> str | None:
+    if segments and segments[0].startswith("@") and len(segments[0]) > 1:
+        return segments[0]
     if segments and segments[0].casefold() in ("channel", "user", "c"):
         return f"{segments[0].casefold()}/{segments[1]}" if len(segments) > 1 else None
     return _YOUTUBE_FIRST(segments, query)
@@ -170,8 +213,6 @@ _TWITTER: Final = _first(
 def _twitter(segments: list[str], query: str) -> str | None:
     if segments and segments[0] == "#!":
         segments = segments[1:]
-    if len(segments) > 1:
-        return None
     return _TWITTER(segments, query)
 
 
@@ -205,16 +246,65 @@ def _telegram(segments: list[str], _query: str) -> str | None:
     return None
 
 
+_VIMEO: Final = _first(
+    "watch upgrade features join log_in search channels groups categories album ondemand "
+    "blog help about terms privacy album showcase stock"
+)
+
+
+def _vimeo(segments: list[str], query: str) -> str | None:
+    # A number is a film, user123 an account.
+    return None if segments and segments[0].isdigit() else _VIMEO(segments, query)
+
+
+_VK: Final = _first("share share.php away.php wall feed login about js")
+_VK_POST: Final = re.compile(
+    r"(?:wall|photo|video|album|topic|market|doc)-?\d+(?:_\d+)?"
+)
+
+
+def _vk(segments: list[str], query: str) -> str | None:
+    if segments and _VK_POST.match(segments[0].casefold()):
+        return None
+    return _VK(segments, query)
+
+
+def _houzz(segments: list[str], _query: str) -> str | None:
+    """Read `/pro/name`, `/pro/account/name` and `/professionals/trade/name`."""
+    head = segments[0].casefold() if segments else ""
+    if len(segments) in {"pro": (2, 3), "professionals": (3,)}.get(head, ()):
+        return "/".join([head, *segments[1:]])
+    return None
+
+
+def _line(segments: list[str], _query: str) -> str | None:
+    low = [segment.casefold() for segment in segments[:3]]
+    if len(segments) == 4 and low == ["r", "ti", "p"]:
+        return f"r/ti/p/{segments[3]}"
+    return None
+
+
+_INSTAGRAM: Final = _first(
+    "p reel reels explore accounts stories tv share about legal developer directory web "
+    "oauth emails privacy terms instagram help download static session invites"
+)
+
+
+def _instagram(segments: list[str], query: str) -> str | None:
+    # Links made for telephones have the name below "_u".
+    below = segments[1:] if segments and segments[0] == "_u" else segments
+    return _INSTAGRAM(below, query)
+
+
+def _snapchat(segments: list[str], query: str) -> str | None:
+    return _at(segments, query) or _under("add")(segments, query)
+
+
 _NETWORKS: Final[dict[str, tuple[str, _Reader, str]]] = {
     "facebook.com": ("facebook", _facebook, "www.facebook.com"),
     "fb.com": ("facebook", _facebook, "www.facebook.com"),
     "fb.me": ("facebook", _facebook, "www.facebook.com"),
-    "instagram.com": (
-        "instagram",
-        _first("p reel reels explore accounts stories tv share about legal developer directory "
-               "web oauth emails privacy terms instagram help download static session invites"),
-        "www.instagram.com",
-    ),
+    "instagram.com": ("instagram", _instagram, "www.instagram.com"),
     "twitter.com": ("x", _twitter, "x.com"),
     "x.com": ("x", _twitter, "x.com"),
     "linkedin.com": ("linkedin", _under("company", "in", "school", "showcase", "pub", "organization"), "www.linkedin.com"),
@@ -225,13 +315,14 @@ _NETWORKS: Final[dict[str, tuple[str, _Reader, str]]] = {
     "pinterest.com": ("pinterest", _first("pin search login about business ideas categories topics today explore settings password _ resource oauth pinterest source js"), "www.pinterest.com"),
     "xing.com": ("xing", _under("companies", "profile", "pages", "company"), "www.xing.com"),
     "github.com": ("github", _first("login join features pricing about topics explore marketplace sponsors orgs settings search site contact security readme enterprise collections trending events customer-stories"), "github.com"),
-    "vimeo.com": ("vimeo", _first("watch upgrade features join log_in search channels groups categories album ondemand blog help about terms privacy album showcase stock"), "vimeo.com"),
+    "vimeo.com": ("vimeo", _vimeo, "vimeo.com"),
     "wa.me": ("whatsapp", _whatsapp, "wa.me"),
     "api.whatsapp.com": ("whatsapp", _whatsapp, "wa.me"),
+    "whatsapp.com": ("whatsapp", _whatsapp, "wa.me"),
     "t.me": ("telegram", _telegram, "t.me"),
     "telegram.me": ("telegram", _telegram, "t.me"),
-    "snapchat.com": ("snapchat", _under("add"), "www.snapchat.com"),
-    "reddit.com": ("reddit", _under("r", "user", "u"), "www.reddit.com"),
+    "snapchat.com": ("snapchat", _snapchat, "www.snapchat.com"),
+    "reddit.com": ("reddit", _exactly_under("r", "user", "u"), "www.reddit.com"),
     "flickr.com": ("flickr", _under("photos", "people", "groups"), "www.flickr.com"),
     "medium.com": ("medium", _at, "medium.com"),
     "soundcloud.com": ("soundcloud", _first("discover stream upload you search charts pages terms-of-use jobs mobile login"), "soundcloud.com"),
@@ -239,11 +330,17 @@ _NETWORKS: Final[dict[str, tuple[str, _Reader, str]]] = {
     "behance.net": ("behance", _first("search gallery galleries joblist about misc blog live hire assets"), "www.behance.net"),
     "dribbble.com": ("dribbble", _first("shots jobs designers session signup tags search about"), "dribbble.com"),
     "yelp.com": ("yelp", _under("biz"), "www.yelp.com"),
-    "houzz.com": ("houzz", _under("pro", "professionals"), "www.houzz.com"),
-    "vk.com": ("vk", _first("share share.php away.php wall feed login about js"), "vk.com"),
+    "houzz.com": ("houzz", _houzz, "www.houzz.com"),
+    "vk.com": ("vk", _vk, "vk.com"),
     "bsky.app": ("bluesky", _under("profile"), "bsky.app"),
-    "mastodon.social": ("mastodon", _at, "mastodon.social"),
-    "line.me": ("line", _under("r", "ti"), "line.me"),
+    **{
+        server: ("mastodon", _at, server)
+        for server in (
+            "mastodon.social", "mastodon.online", "mastodon.world", "mstdn.social", "mas.to",
+            "fosstodon.org", "hachyderm.io",
+        )
+    },
+    "line.me": ("line", _line, "line.me"),
     "weibo.com": ("weibo", _first("login signup share"), "weibo.com"),
     "myspace.com": ("myspace", _first("discover featured search signin signup pages"), "myspace.com"),
 }  # fmt: skip

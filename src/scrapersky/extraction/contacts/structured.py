@@ -122,7 +122,7 @@ class _Reader:
             if profile := read_profile(url):
                 self._add(
                     self.result.socials,
-                    f"{profile.network} {profile.handle.casefold()}",
+                    profile.url.casefold(),
                     profile.url,
                     method,
                     network=profile.network,

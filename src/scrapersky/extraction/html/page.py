@@ -143,6 +143,14 @@ class Page:
         return tuple(attributes_of(element) for element in found[:MAX_ELEMENTS])
 
     @cached_property
+    def widgets(self) -> tuple[str, ...]:
+        """Give the addresses of the pages that Facebook's boxes show."""
+        if self._document is None or not self._has("fb-page"):
+            return ()
+        boxes = self._document.select(".fb-page[data-href]")[:MAX_ELEMENTS]
+        return tuple(box.attr("data-href") or "" for box in boxes)
+
+    @cached_property
     def microdata(self) -> tuple[Item, ...]:
         """Give the top-level microdata items."""
         if self._document is None or not self._has("itemscope"):
