@@ -112,6 +112,8 @@ def connect(
         max_overflow=0,
         pool_timeout=pool_patience.total_seconds(),
         pool_pre_ping=False,
+        # An error is logged; what it was about is people's data, or a secret.
+        hide_parameters=True,
     )
 
 

@@ -67,7 +67,7 @@ async def read_demo(
 
 @router.post("", operation_id="start_demo", responses=NOT_FOUND)
 async def start_demo(
-    who: Annotated[Identity, allow(Permission.READ)],
+    who: Annotated[Identity, allow(Permission.OPERATE, hidden=True)],
     request: Request,
     desk: AtDesk,
     database: Database,

@@ -29,6 +29,8 @@ from scrapersky.models import SchedulerRun
 from scrapersky.scheduler.run_log import RunOutcome
 from scrapersky.scheduler.schedule import JobStatus
 
+Developer = Annotated[Identity, allow(Permission.OPERATE, hidden=True)]
+"""Others are told that there is nothing."""
 router = APIRouter(prefix="/api/v3", tags=["scheduler"])
 
 PATIENCE: Final = 10.0
@@ -145,11 +147,8 @@ async def list_runs(
     responses=NOT_FOUND,
     tags=["dev tools"],
 )
-async def scheduler_status(
-    who: Annotated[Identity, allow(Permission.READ)], desk: AtDesk
-) -> SchedulerStatusOut:
+async def scheduler_status(_who: Developer, desk: AtDesk) -> SchedulerStatusOut:
     """Tell how the scheduler of this process stands; in development, for operators."""
-    refuse_others(who)
     schedule = desk.background.schedule
     return SchedulerStatusOut(
         running=schedule.is_running,
@@ -166,10 +165,9 @@ async def scheduler_status(
     tags=["dev tools"],
 )
 async def process_pending_domains(
-    who: Annotated[Identity, allow(Permission.READ)], desk: AtDesk, response: Response
+    _who: Developer, desk: AtDesk, response: Response
 ) -> TriggeredOut:
     """Gather the metadata of pending domains now; in development, for operators."""
-    refuse_others(who)
     return await trigger(desk, "process_pending_domains", response)
 
 
@@ -181,20 +179,13 @@ async def process_pending_domains(
     tags=["dev tools"],
 )
 async def trigger_job(
-    who: Annotated[Identity, allow(Permission.READ)],
+    _who: Developer,
     desk: AtDesk,
     response: Response,
     job_id: Word,
 ) -> TriggeredOut:
     """Run a job now, beside its schedule; in development, for operators."""
-    refuse_others(who)
     return await trigger(desk, job_id, response)
-
-
-def refuse_others(who: Identity) -> None:
-    """Answer as if there were nothing, to everyone but operators."""
-    if not who.may(Permission.OPERATE):
-        raise HTTPException(404)
 
 
 async def trigger(desk: Desk, job_id: str, response: Response) -> TriggeredOut:
