@@ -17,6 +17,7 @@ from typing_extensions import override
 from scrapersky.crawler.inflate import Inflater, read_codings
 from scrapersky.crawler.limits import Limits
 from scrapersky.crawler.result import Cut
+from scrapersky.crawler.spool import Spool
 from scrapersky.errors import BadHttp, ConnectionLost, FetchError, TooBig, TooSlow
 
 OPENING = re.compile(rb"HTTP/1\.[01] [1-5][0-9][0-9] ")
@@ -41,6 +42,8 @@ class Exchange:
     """By the monotonic clock, when the whole fetch must be over."""
     keep_partial: bool = False
     """Whether a body past its limits is cut, instead of refused."""
+    may_spool: bool = False
+    """Whether a long body goes to a file, instead of into memory."""
     judge: "Callable[[Exchange], None] | None" = None
     """Asked once the headers are there; may raise to end the exchange."""
     status: int = 0
@@ -48,7 +51,9 @@ class Exchange:
     names: set[str] = field(default_factory=set)
     body: Inflater | None = None
     content: bytes = b""
-    """The whole body, once the exchange is done."""
+    """The whole body, once the exchange is done; of a spooled one the beginning."""
+    spool: Spool | None = None
+    """The whole body, where it was too long for memory."""
     wire_bytes: int = 0
     cut: Cut | None = None
     sent_at: float = 0.0
@@ -319,7 +324,11 @@ class Connection(asyncio.BufferedProtocol):
             limit=exchange.limits.encodings,
         )
         exchange.body = Inflater(
-            exchange.url, codings, exchange.limits, exchange.max_inflated
+            exchange.url,
+            codings,
+            exchange.limits,
+            exchange.max_inflated,
+            may_spool=exchange.may_spool,
         )
         if exchange.judge is not None:
             exchange.judge(exchange)
@@ -383,6 +392,7 @@ class Connection(asyncio.BufferedProtocol):
             if exchange.cut is None and not body.is_whole:
                 exchange.cut = Cut.BROKEN_ENCODING
             exchange.content = bytes(body.out)
+            exchange.spool = body.spool
             exchange.body = None
         if self._answer is not None and not self._answer.done():
             self._answer.set_result(exchange)

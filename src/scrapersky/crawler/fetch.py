@@ -80,6 +80,7 @@ class Errand:
     max_wire: int = 0
     max_inflated: int = 0
     keep_partial: bool = False
+    may_spool: bool = False
 
 
 class Crawler:
@@ -143,11 +144,13 @@ class Crawler:
         accept: Accept = Accept.HTML,
         max_bytes: int | None = None,
         keep_partial: bool = False,
+        spool: bool = False,
     ) -> Fetched:
         """Fetch a URL, or raise a FetchError that says what happened; nothing else.
 
         `max_bytes` replaces the limits on the body's size; beyond them the fetch ends
-        with TooBig, or with what came so far where `keep_partial` is set.
+        with TooBig, or with what came so far where `keep_partial` is set. With `spool`
+        a long body goes to a file as it comes, so that memory does not grow with it.
         """
         limits = self.policy.limits
         errand = Errand(
@@ -156,6 +159,7 @@ class Crawler:
             max_wire=max_bytes or limits.wire_bytes,
             max_inflated=max_bytes or limits.inflated_bytes,
             keep_partial=keep_partial,
+            may_spool=spool,
         )
         journey: Journey | None = None
         started = time.monotonic()
@@ -177,7 +181,7 @@ class Crawler:
             journey,
             fetched.outcome,
             status=fetched.status,
-            body_bytes=len(fetched.body),
+            body_bytes=fetched.inflated_bytes,
         )
         return fetched
 
@@ -289,6 +293,7 @@ class Crawler:
             max_inflated=errand.max_inflated,
             deadline=time.monotonic() + remaining,
             keep_partial=errand.keep_partial,
+            may_spool=errand.may_spool,
             judge=_Judge(errand),
         )
 
@@ -540,6 +545,7 @@ def _fetched(
         not_modified=exchange.status == NOT_MODIFIED,
         peer=journey.peer,
         downgraded=journey.downgraded,
+        spool=exchange.spool,
     )
 
 

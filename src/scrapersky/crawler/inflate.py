@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from scrapersky.crawler.limits import Limits
+from scrapersky.crawler.spool import IN_MEMORY, Spool
 from scrapersky.errors import BadHttp, TooBig
 
 STEP = 256 * 1024
@@ -48,7 +49,11 @@ class Inflater:
     codings: list[Coding]
     limits: Limits
     max_bytes: int
+    may_spool: bool = False
+    """Whether a long body goes to a file; `out` is then only its beginning."""
     out: bytearray = field(default_factory=bytearray)
+    spool: Spool | None = None
+    size: int = 0
     taken: int = 0
     _layers: "list[_Layer]" = field(default_factory=list)
 
@@ -77,8 +82,9 @@ class Inflater:
             self._push(piece, level + 1)
 
     def _keep(self, data: bytes) -> None:
-        self.out += data
-        size = len(self.out)
+        self._store(data)
+        self.size += len(data)
+        size = self.size
         if size > self.max_bytes:
             raise TooBig(self.url, f"is more than {self.max_bytes:,} bytes inflated")
         if (
@@ -88,6 +94,18 @@ class Inflater:
             raise TooBig(
                 self.url, f"grew {size // max(self.taken, 1)} times when inflated"
             )
+
+    def _store(self, data: bytes) -> None:
+        if not self.may_spool or self.size + len(data) <= IN_MEMORY:
+            self.out += data
+            return
+        try:
+            if self.spool is None:
+                self.spool = Spool()
+                self.spool.write(self.out)
+            self.spool.write(data)
+        except OSError as error:
+            raise TooBig(self.url, "does not fit on our disk") from error
 
 
 class _Layer:

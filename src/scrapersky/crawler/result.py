@@ -8,6 +8,7 @@ from functools import cached_property
 
 from scrapersky.crawler.charset import Charset, decode
 from scrapersky.crawler.sniff import Kind
+from scrapersky.crawler.spool import Spool
 from scrapersky.kit.urls import Url
 
 
@@ -87,6 +88,7 @@ class Fetched:
     headers: Mapping[str, str]
     """The headers we keep, by lower-case name."""
     body: bytes
+    """The whole body; of a spooled one only the beginning."""
     kind: Kind
     charset: Charset
     hops: Sequence[Hop] = ()
@@ -102,11 +104,18 @@ class Fetched:
     """The address that answered, or would have without a proxy."""
     downgraded: bool = False
     """Whether a redirect led from https to http."""
+    spool: Spool | None = None
+    """The whole body, where the caller allowed it and it was too long for memory."""
 
     @property
     def inflated_bytes(self) -> int:
         """Return the size of the body after its encodings were undone."""
-        return len(self.body)
+        return self.spool.size if self.spool else len(self.body)
+
+    @property
+    def whole(self) -> bytes | Spool:
+        """Return the whole body, as the sandbox takes it."""
+        return self.spool or self.body
 
     @property
     def outcome(self) -> str:

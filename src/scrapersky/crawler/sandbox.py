@@ -20,7 +20,7 @@ from datetime import timedelta
 from functools import cache
 from pathlib import Path
 from types import TracebackType
-from typing import Any, ParamSpec, Self, TypeVar, get_type_hints
+from typing import Any, Concatenate, ParamSpec, Self, TypeVar, get_type_hints
 
 from pydantic import TypeAdapter, ValidationError
 
@@ -28,6 +28,7 @@ from scrapersky import errors
 from scrapersky.crawler.limits import MIB
 from scrapersky.crawler.log import log, printable
 from scrapersky.crawler.sandbox_child import FAILURE, HEADER, LENGTH, RESULT
+from scrapersky.crawler.spool import Spool
 from scrapersky.errors import ExtractionError, Trap
 
 P = ParamSpec("P")
@@ -109,13 +110,38 @@ class Sandbox:
         """
         if kwargs:
             raise TypeError("a sandboxed function takes positional arguments only")
+        return await self._run(function, args)
+
+    async def run_on(
+        self,
+        function: Callable[Concatenate[bytes, P], ResultT],
+        body: bytes | Spool,
+        *args: P.args,
+        **kwargs: P.kwargs,
+    ) -> ResultT:
+        """Run a function on a body; of a spooled one only the child reads a byte."""
+        if kwargs:
+            raise TypeError("a sandboxed function takes positional arguments only")
+        if isinstance(body, Spool):
+            return await self._run(function, args, spool=body)
+        return await self._run(function, (body, *args))
+
+    async def _run(
+        self,
+        function: Callable[..., ResultT],
+        args: tuple[Any, ...],
+        *,
+        spool: Spool | None = None,
+    ) -> ResultT:
         name = f"{function.__module__}.{function.__qualname__}"
         request = pickle.dumps((function.__module__, function.__qualname__, args))
         child = await self._take()
         healthy = False
         try:
             async with asyncio.timeout(self._limits.wall.total_seconds()):
-                kind, data = await child.call(request, self._limits.result_bytes)
+                kind, data = await child.call(
+                    request, self._limits.result_bytes, spool=spool
+                )
             healthy = kind in {RESULT, FAILURE}
         except TimeoutError:
             raise Trap(name, f"took more than {self._limits.wall}") from None
@@ -241,11 +267,17 @@ class _Child:
         await self.call(pickle.dumps(settings), limits.result_bytes)
         self.calls = 0
 
-    async def call(self, request: bytes, largest: int) -> tuple[bytes, bytes]:
+    async def call(
+        self, request: bytes, largest: int, *, spool: Spool | None = None
+    ) -> tuple[bytes, bytearray]:
         self.calls += 1
         loop = asyncio.get_running_loop()
         head = LENGTH.pack(len(request))
-        if len(request) < SENT_AT_ONCE:
+        if spool is not None:
+            # The link is empty between two calls, so this never has to wait.
+            socket.send_fds(self.link, [head], [spool.fileno()])
+            await loop.sock_sendall(self.link, request)
+        elif len(request) < SENT_AT_ONCE:
             await loop.sock_sendall(self.link, head + request)
         else:
             # A large sitemap is not copied once more only to be sent in one piece.
@@ -253,7 +285,7 @@ class _Child:
             await loop.sock_sendall(self.link, request)
         return await self._answer(largest)
 
-    async def _answer(self, largest: int) -> tuple[bytes, bytes]:
+    async def _answer(self, largest: int) -> tuple[bytes, bytearray]:
         """Read one frame; most come in a single piece."""
         loop = asyncio.get_running_loop()
         data = bytearray()
@@ -271,7 +303,8 @@ class _Child:
                 wanted += size
         if len(data) > wanted:
             raise EOFError("the child said more than it was asked")
-        return kind, bytes(data[FRAME_HEAD:])
+        del data[:FRAME_HEAD]
+        return kind, data
 
     def cause_of_death(self) -> str:
         try:
@@ -296,7 +329,7 @@ def _adapter(function: Callable[..., Any]) -> TypeAdapter[Any]:
     return TypeAdapter(get_type_hints(function)["return"])
 
 
-def _failure(name: str, data: bytes) -> Exception:
+def _failure(name: str, data: bytearray) -> Exception:
     try:
         kind, text = TypeAdapter(tuple[str, str]).validate_json(data)
     except ValidationError:

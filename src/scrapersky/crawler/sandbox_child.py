@@ -31,22 +31,27 @@ PR_SET_PDEATHSIG, PR_SET_NO_NEW_PRIVS = 1, 38
 def main(descriptor: int) -> None:
     """Serve the parent until it hangs up."""
     link = socket.socket(fileno=descriptor)
-    settings = pickle.loads(read_frame(link))  # noqa: S301 - from our own parent
+    settings = pickle.loads(read_frame(link)[0])  # noqa: S301 - from our own parent
     sys.path[:] = settings["path"]
     for module in settings["preload"]:
         importlib.import_module(module)
     confine(settings["memory"])
     write_frame(link, RESULT, b"null")
-    while request := read_frame(link):
-        kind, answer = work(request, settings["cpu"])
+    while (frame := read_frame(link))[0]:
+        kind, answer = work(*frame, settings["cpu"])
         write_frame(link, kind, answer)
 
 
-def work(request: bytes, cpu: float) -> tuple[bytes, bytes]:
-    """Run one function; return its result, or the name and text of its error."""
+def work(request: bytes, spool: int | None, cpu: float) -> tuple[bytes, bytes]:
+    """Run one function; return its result, or the name and text of its error.
+
+    With a spool, the function's first argument is what that file holds.
+    """
     allow_cpu(cpu)
     try:
         module, name, args = pickle.loads(request)  # noqa: S301 - from our own parent
+        if spool is not None:
+            args = (read_spool(spool), *args)
         function = find(module, name)
         return RESULT, adapter(function).dump_json(function(*args))
     except Exception as error:  # noqa: BLE001 - the parent decides what it means
@@ -100,10 +105,22 @@ def allow_cpu(seconds: float) -> None:
     resource.setrlimit(resource.RLIMIT_CPU, (limit, hard))
 
 
-def read_frame(link: socket.socket) -> bytes:
-    """Return the next frame, or nothing when the parent hung up."""
-    length = read_exactly(link, LENGTH.size)
-    return read_exactly(link, LENGTH.unpack(length)[0]) if length else b""
+def read_spool(descriptor: int) -> bytes:
+    """Return what is in a file of the parent's, and close it on our side."""
+    try:
+        return os.pread(descriptor, os.fstat(descriptor).st_size, 0)
+    finally:
+        os.close(descriptor)
+
+
+def read_frame(link: socket.socket) -> tuple[bytes, int | None]:
+    """Return the next frame and a file that came along; nothing at the end."""
+    head, files, _, _ = socket.recv_fds(link, LENGTH.size, 1)
+    if not head:
+        return b"", None
+    head += read_exactly(link, LENGTH.size - len(head))
+    request = read_exactly(link, LENGTH.unpack(head)[0])
+    return request, files[0] if files else None
 
 
 def read_exactly(link: socket.socket, size: int) -> bytes:

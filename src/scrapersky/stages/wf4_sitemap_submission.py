@@ -136,6 +136,7 @@ class Hunt:
                 accept=Accept.ANY,
                 max_bytes=self.tools.limits.sitemap_bytes,
                 keep_partial=True,
+                spool=True,
             )
             if not fetched.is_success:
                 return None
@@ -155,7 +156,7 @@ class Hunt:
                 str(fetched.url),
                 pages.kind,
                 found_by.value,
-                size=len(fetched.body),
+                size=fetched.inflated_bytes,
                 urls=len(pages.urls) or len(pages.children),
                 generator=pages.generator,
             )
@@ -164,9 +165,9 @@ class Hunt:
 
     async def read(self, fetched: Fetched) -> PageList:
         """Parse a file where hostile bytes do no harm."""
-        return await self.tools.sandbox.run(
+        return await self.tools.sandbox.run_on(
             list_sitemap_pages,
-            fetched.body,
+            fetched.whole,
             str(fetched.url),
             fetched.url.site,
             self.tools.limits.pages,

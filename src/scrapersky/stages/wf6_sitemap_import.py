@@ -104,6 +104,7 @@ async def fetch(file: SitemapFile, tools: Tools) -> Fetched:
         accept=Accept.ANY,
         max_bytes=tools.limits.sitemap_bytes,
         keep_partial=True,
+        spool=True,
     )
 
 
@@ -114,8 +115,8 @@ async def read(file: SitemapFile, fetched: Fetched, tools: Tools) -> PageList:
         return await tools.sandbox.run(
             list_linked_pages, fetched.body, url, fetched.charset.name
         )
-    return await tools.sandbox.run(
-        list_sitemap_pages, fetched.body, url, fetched.url.site, tools.limits.pages
+    return await tools.sandbox.run_on(
+        list_sitemap_pages, fetched.whole, url, fetched.url.site, tools.limits.pages
     )
 
 
@@ -242,7 +243,7 @@ def note_import(
         .values(
             status=SitemapFileStatus.COMPLETED,
             url_count=len(pages.urls),
-            size_bytes=len(fetched.body),
+            size_bytes=fetched.inflated_bytes,
             dropped={**pages.dropped, **counts},
             etag=fetched.headers.get("etag"),
             last_modified=fetched.headers.get("last-modified"),

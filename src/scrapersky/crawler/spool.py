@@ -1,0 +1,43 @@
+"""A body that is too long to be held in memory: a file without a name."""
+
+import os
+import tempfile
+
+IN_MEMORY = 1024 * 1024
+"""Bytes of a body up to which it is not worth a file."""
+
+
+class Spool:
+    """Bytes in a file that nobody else can open and that is gone when it is closed."""
+
+    __slots__ = ("_descriptor", "size")
+
+    def __init__(self) -> None:
+        self._descriptor, name = tempfile.mkstemp(prefix="scrapersky-body-")
+        os.unlink(name)  # noqa: PTH108 - a name was given, not a path
+        self.size = 0
+
+    def __del__(self) -> None:
+        self.close()
+
+    def fileno(self) -> int:
+        """Return the descriptor, so that it can be handed to a child."""
+        return self._descriptor
+
+    def write(self, data: bytes | bytearray) -> None:
+        """Add bytes; raise OSError where the disk has no room for them."""
+        view = memoryview(data)
+        while view:
+            written = os.write(self._descriptor, view)
+            self.size += written
+            view = view[written:]
+
+    def read(self, size: int, start: int = 0) -> bytes:
+        """Return so many bytes from a place on."""
+        return os.pread(self._descriptor, size, start)
+
+    def close(self) -> None:
+        """Give the file back; doing so twice is no harm."""
+        descriptor, self._descriptor = getattr(self, "_descriptor", -1), -1
+        if descriptor >= 0:
+            os.close(descriptor)
