@@ -48,7 +48,7 @@ export function EstimateView({ missing, count, sum, error, isPending, budget }: 
         {capped && budget !== null && (
           <li>Stops at {money(budget, sum.currency)} per search, whatever is left.</li>
         )}
-        {sum.assumes.map((line) => (
+        {sum.notes.map((line) => (
           <li key={line}>{line}</li>
         ))}
       </ul>

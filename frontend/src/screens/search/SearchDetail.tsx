@@ -1,5 +1,5 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
-import { call } from "@/api/client";
+import { ApiError, call } from "@/api/client";
 import { go, Link } from "@/app/router";
 import { useMay } from "@/app/session";
 import {
@@ -18,25 +18,8 @@ import {
   whole,
 } from "@/kit";
 import { CoverageMap } from "./CoverageMap";
-import { LIVE, type Search } from "./data";
+import { type Changes, type SearchDetail as Detail, LIVE, type Search, titleOf } from "./data";
 import { placeOf } from "./SearchList";
-
-interface Changed {
-  id: string;
-  label: string;
-}
-
-interface Changes {
-  previous_id?: string | null;
-  new: { count: number; examples: Changed[] };
-  changed: { count: number; examples: Changed[] };
-  gone: { count: number; examples: Changed[] };
-}
-
-interface Detail {
-  record: Search;
-  changes?: Changes | null;
-}
 
 type Command = "rerun" | "cancel" | "pause" | "resume";
 
@@ -60,16 +43,17 @@ export function SearchDetail({ id }: { id: string }) {
         title={`${search.business_type} · ${placeOf(search)}`}
         about={
           <span className="row wrap">
-            <Status status={search.status} /> {search.source}, begun <Time at={search.created_at} />
+            <Status status={search.status} /> {titleOf(search.source)}, begun{" "}
+            <Time at={search.created_at} />
           </span>
         }
         actions={<Commands search={search} />}
       />
-      {search.error && <Failure error={new Error(search.error)} />}
+      {search.error && <Failure error={new ApiError(0, { detail: search.error })} />}
       <Progress search={search} />
       <div className="search-columns">
         {search.coverage && <CoverageMap coverage={search.coverage} />}
-        {changes && <ChangesPanel changes={changes} />}
+        {changes.previous_id && <ChangesPanel changes={changes} />}
       </div>
     </>
   );
@@ -79,11 +63,10 @@ function Commands({ search }: { search: Search }) {
   const queries = useQueryClient();
   const may = useMay("curate");
   const command = useMutation({
-    mutationFn: (word: Command) =>
-      call<{ id: string }>("POST", `/searches/${search.id}/${word}`, { body: {} }),
+    mutationFn: (word: Command) => call<Detail>("POST", `/searches/${search.id}/${word}`),
     onSuccess: (answer, word) => {
       void queries.invalidateQueries({ queryKey: ["searches"] });
-      if (word === "rerun" && answer.id) go(`/search/${answer.id}`);
+      if (word === "rerun") go(`/search/${answer.record.id}`);
     },
     onError: (error) => toastError(error),
   });
@@ -167,10 +150,10 @@ function ChangesPanel({ changes }: { changes: Changes }) {
       {GROUPS.map(([key, name, tone]) => (
         <section key={key} className="changes">
           <h3>
-            {name} <span className={`number ${tone}`}>{whole(changes[key].count)}</span>
+            {name} <span className={`number ${tone}`}>{whole(changes[`${key}_count`])}</span>
           </h3>
           <ul className="small soft">
-            {changes[key].examples.map((place) => (
+            {changes[key].map((place) => (
               <li key={place.id} className="foreign cut">
                 {place.label}
               </li>

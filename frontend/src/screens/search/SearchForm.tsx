@@ -2,7 +2,7 @@ import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, useDeferredValue, useEffect, useState } from "react";
 import { Button, Failure, Field, Input, Panel, plural, Select, toast } from "@/kit";
 import { AreaPicker } from "./AreaPicker";
-import { estimate, type SearchIn, type Source, start, useSources } from "./data";
+import { estimate, type SearchIn, type Source, start, titleOf, useSources } from "./data";
 import { EstimateView } from "./EstimateView";
 import { NOTHING, searchesOf, summed, type Wanted } from "./wanted";
 
@@ -12,11 +12,12 @@ export function SearchForm() {
   const sources = useSources();
   const [wanted, setWanted] = useState<Wanted>(NOTHING);
   const change = (part: Partial<Wanted>) => setWanted((before) => ({ ...before, ...part }));
-  const first = sources.data?.find((source) => source.ready)?.name ?? "";
+  const first = sources.data?.find((source) => source.is_ready)?.name ?? "";
   useEffect(() => {
     if (first) setWanted((before) => (before.source ? before : { ...before, source: first }));
   }, [first]);
-  const { searches, missing } = searchesOf(wanted);
+  const chosen = sources.data?.find((source) => source.name === wanted.source);
+  const { searches, missing } = searchesOf(wanted, chosen);
   const price = usePrice(searches);
   const run = useMutation({
     mutationFn: async () => {
@@ -29,7 +30,6 @@ export function SearchForm() {
     },
     onSettled: () => void queries.invalidateQueries({ queryKey: ["searches"] }),
   });
-  const chosen = sources.data?.find((source) => source.name === wanted.source);
   function submit(event: FormEvent) {
     event.preventDefault();
     if (!missing) run.mutate();
@@ -56,15 +56,15 @@ export function SearchForm() {
             value={wanted.source}
             onChange={(event) => change({ source: event.target.value })}
             options={(sources.data ?? []).map(sourceOption)}
-            hint={chosen && !chosen.ready ? unready(chosen) : chosen?.attribution}
+            hint={chosen && !chosen.is_ready ? unready(chosen) : chosen?.attribution}
           />
           <Input
             label="Budget"
             type="number"
             min={0}
             step="any"
-            placeholder="no limit"
-            hint="Per search, in USD; it is never passed"
+            placeholder={chosen?.needs_budget ? "needed" : "no limit"}
+            hint="Per search, in US dollars; it is never passed"
             value={wanted.budget}
             onChange={(event) => change({ budget: event.target.value })}
           />
@@ -78,6 +78,15 @@ export function SearchForm() {
             onChange={(event) => change({ limit: event.target.value })}
           />
         </div>
+        {chosen?.takes.includes("file") && (
+          <Input
+            label="File"
+            placeholder="places.csv"
+            hint="A CSV, JSON lines or Overture file in the server's import directory"
+            value={wanted.file}
+            onChange={(event) => change({ file: event.target.value })}
+          />
+        )}
         {sources.error && <Failure error={sources.error} retry={() => void sources.refetch()} />}
         <EstimateView
           missing={missing}
@@ -107,12 +116,12 @@ export function SearchForm() {
 function sourceOption(source: Source) {
   return {
     value: source.name,
-    label: source.ready ? source.title : `${source.title} (not set up)`,
+    label: source.is_ready ? titleOf(source.name) : `${titleOf(source.name)} (not set up)`,
   };
 }
 
 function unready(source: Source): string {
-  return [source.why, source.hint].filter(Boolean).join(" ");
+  return [source.why, source.needs].filter(Boolean).join(" ");
 }
 
 /** The price of all searches, asked for again when the form has come to rest. */

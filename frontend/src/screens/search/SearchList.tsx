@@ -1,7 +1,7 @@
 import { Link } from "@/app/router";
 import { Empty, Failure, Meter, money, Panel, plural, Skeleton, Status, short, Time } from "@/kit";
 import { distance } from "./area";
-import { LIVE, type Search, useSearches } from "./data";
+import { LIVE, type Search, titleOf, useSearches } from "./data";
 
 /** Every search, the newest first; those that run show how far they are. */
 export function SearchList() {
@@ -71,7 +71,7 @@ function SearchRow({ search }: { search: Search }) {
           <span className="number">
             {short(search.found_count)} found, {short(search.new_count)} new
           </span>
-          <span>{search.source}</span>
+          <span>{titleOf(search.source)}</span>
           {Number(search.spent) > 0 && <span>{money(Number(search.spent))} spent</span>}
           <span>
             <Time at={search.created_at} />

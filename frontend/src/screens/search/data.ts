@@ -1,18 +1,13 @@
 /** Searches: what the server says of them, and how a screen asks. */
 import { useQuery } from "@tanstack/react-query";
-import { call } from "@/api/client";
+import { call, read } from "@/api/client";
+import type { Schemas } from "@/api/types";
 import type { Area } from "./area";
 
-export interface Source {
-  name: string;
-  title: string;
-  ready: boolean;
-  why?: string | null;
-  hint?: string | null;
-  attribution?: string | null;
-  licence?: string | null;
-  price?: string | null;
-}
+export type Source = Schemas["SourceOut"];
+export type SearchIn = Schemas["SearchIn"];
+export type Estimate = Schemas["EstimateOut"];
+export type Changes = Schemas["Changes"];
 
 export interface Leaf {
   box: [number, number, number, number];
@@ -27,55 +22,30 @@ export interface Coverage {
   leaves: Leaf[];
 }
 
-export interface Search {
-  id: string;
-  business_type: string;
-  location: string | null;
-  radius_m: number | null;
+/** A search; what the server keeps as free-form JSON has its shape here. */
+export type Search = Omit<Schemas["SearchOut"], "area" | "progress" | "coverage"> & {
   area: Area | null;
-  source: string;
-  budget: string | number | null;
-  spent: string | number;
-  status: string;
   progress: { phase?: string; requests?: number; found?: number; requests_left?: number | null };
-  coverage?: Coverage | null;
-  found_count: number;
-  new_count: number;
-  error: string | null;
-  created_at: string;
-  updated_at: string;
-  finished_at: string | null;
-}
+  coverage: Coverage | null;
+};
 
-export interface SearchIn {
-  business_type: string;
-  location?: string;
-  area?: Area;
-  radius_m?: number;
-  source: string;
-  budget?: number;
-  limit?: number;
-}
-
-export interface Estimate {
-  requests_low: number;
-  requests_likely: number | null;
-  requests_high: number | null;
-  price_low: string | number;
-  price_likely: string | number | null;
-  price_high: string | number | null;
-  free_requests: number | null;
-  currency: string;
-  is_exact: boolean;
-  assumes: string[];
-}
+export type SearchDetail = Omit<Schemas["SearchDetail"], "record"> & { record: Search };
 
 export const LIVE = new Set(["Queued", "InProgress"]);
+
+const TITLES: Record<string, string> = {
+  osm: "OpenStreetMap",
+  google: "Google Places",
+  file: "A file",
+  demo: "The demo town",
+};
+
+export const titleOf = (source: string): string => TITLES[source] ?? source;
 
 export function useSources() {
   return useQuery({
     queryKey: ["sources"],
-    queryFn: () => call<Source[]>("GET", "/sources"),
+    queryFn: () => read("/sources"),
     staleTime: 60_000,
   });
 }
@@ -96,7 +66,7 @@ export function useSearches() {
   });
 }
 
-export const start = (body: SearchIn) => call<{ id: string }>("POST", "/searches", { body });
+export const start = (body: SearchIn) => call<SearchDetail>("POST", "/searches", { body });
 
 export const estimate = (body: SearchIn, signal?: AbortSignal) =>
   call<Estimate>("POST", "/searches/estimate", { body, signal, patience: 0 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { Estimate } from "./data";
+import type { Estimate, Source } from "./data";
 import { NOTHING, searchesOf, summed, type Wanted } from "./wanted";
 
 const form = (given: Partial<Wanted>): Wanted => ({ ...NOTHING, source: "osm", ...given });
@@ -30,6 +30,27 @@ describe("the searches of a form", () => {
     );
     expect(searches[0]?.area).toEqual({ circle: [1, 2, 3000] });
   });
+  it("need a budget where the source costs money, and a file where it reads one", () => {
+    const source: Source = {
+      name: "x",
+      is_ready: true,
+      why: null,
+      needs: null,
+      needs_budget: true,
+      takes: [],
+      licence: null,
+      attribution: null,
+    };
+    const asked = form({ what: "a", where: "b" });
+    expect(searchesOf(asked, source).missing).toMatch(/budget/);
+    expect(searchesOf({ ...asked, budget: "1" }, source).missing).toBeNull();
+    expect(searchesOf(asked, { ...source, is_ready: false }).missing).toMatch(/not set up/);
+    const files = { ...source, takes: ["file"] };
+    expect(searchesOf(asked, files).missing).toMatch(/file/);
+    expect(searchesOf({ ...asked, file: "p.csv" }, files).searches).toEqual([
+      { source: "osm", file: "p.csv", business_type: "a" },
+    ]);
+  });
   it("are none while something is missing, and say what", () => {
     expect(searchesOf(form({ what: " ;\n", where: "x" })).missing).toMatch(/what/);
     expect(searchesOf(form({ what: "x" })).missing).toMatch(/where/);
@@ -50,7 +71,7 @@ describe("what they cost together", () => {
     free_requests: 1,
     currency: "USD",
     is_exact: true,
-    assumes: ["a"],
+    notes: ["a"],
   };
   it("is the sum, and unknown if one is", () => {
     expect(summed([one, one])).toMatchObject({
@@ -59,7 +80,7 @@ describe("what they cost together", () => {
       priceLow: 0.064,
       priceHigh: 0.2,
       free: 2,
-      assumes: ["a"],
+      notes: ["a"],
     });
     expect(summed([one, { ...one, requests_high: null, is_exact: false }])).toMatchObject({
       high: null,

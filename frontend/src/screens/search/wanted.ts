@@ -1,6 +1,5 @@
 /** From what stands in the form to the searches it means. */
-import type { Area } from "./area";
-import type { Estimate, SearchIn } from "./data";
+import type { Estimate, SearchIn, Source } from "./data";
 
 export interface Wanted {
   what: string;
@@ -11,6 +10,7 @@ export interface Wanted {
   source: string;
   budget: string;
   limit: string;
+  file: string;
 }
 
 export const NOTHING: Wanted = {
@@ -22,6 +22,7 @@ export const NOTHING: Wanted = {
   source: "",
   budget: "",
   limit: "",
+  file: "",
 };
 
 export const MOST = 20;
@@ -33,10 +34,14 @@ const lines = (text: string) =>
     .filter(Boolean);
 
 /** Every kind of business in every place: one search each, or why there is none. */
-export function searchesOf(wanted: Wanted): { searches: SearchIn[]; missing: string | null } {
+export function searchesOf(
+  wanted: Wanted,
+  source?: Source,
+): { searches: SearchIn[]; missing: string | null } {
+  if (source?.takes.includes("file")) return searchOfFile(wanted);
   const kinds = [...new Set(lines(wanted.what))];
   const places = wanted.mode === "name" ? [...new Set(lines(wanted.where))] : [""];
-  const missing = missingIn(wanted, kinds, places);
+  const missing = missingIn(wanted, kinds, places, source);
   if (missing) return { searches: [], missing };
   const radius = Number(wanted.radiusKm) * 1000;
   const common = {
@@ -56,18 +61,36 @@ export function searchesOf(wanted: Wanted): { searches: SearchIn[]; missing: str
   return { searches, missing: null };
 }
 
-function missingIn(wanted: Wanted, kinds: string[], places: string[]): string | null {
+function missingIn(
+  wanted: Wanted,
+  kinds: string[],
+  places: string[],
+  source?: Source,
+): string | null {
   if (!kinds.length) return "Say what you look for.";
   if (!places.length) return "Say where.";
   if (wanted.mode === "point" && !wanted.point) return "Choose a point on the map.";
   if (wanted.mode === "point" && !(Number(wanted.radiusKm) > 0))
     return "Say how far around the point.";
   if (!wanted.source) return "Choose a source.";
+  if (source && !source.is_ready) return "This source is not set up.";
+  if (source?.needs_budget && !wanted.budget) return "This source costs money: set a budget.";
   if (kinds.length * places.length > MOST) return `At most ${MOST} searches at once.`;
   return null;
 }
 
-function circle(wanted: Wanted): Area {
+function searchOfFile(wanted: Wanted): { searches: SearchIn[]; missing: string | null } {
+  if (!wanted.file.trim()) return { searches: [], missing: "Name the file." };
+  const kind = lines(wanted.what)[0];
+  const search = {
+    source: wanted.source,
+    file: wanted.file.trim(),
+    ...(kind ? { business_type: kind } : {}),
+  };
+  return { searches: [search], missing: null };
+}
+
+function circle(wanted: Wanted): { circle: [number, number, number] } {
   const { latitude, longitude } = wanted.point ?? { latitude: 0, longitude: 0 };
   return { circle: [latitude, longitude, Number(wanted.radiusKm) * 1000] };
 }
@@ -80,7 +103,7 @@ export interface Sum {
   free: number;
   currency: string;
   isExact: boolean;
-  assumes: string[];
+  notes: string[];
 }
 
 /** What all of the searches take together; unknown is unknown for the sum, too. */
@@ -99,6 +122,6 @@ export function summed(estimates: readonly Estimate[]): Sum | null {
     free: add(estimates.map((one) => one.free_requests ?? 0)) ?? 0,
     currency: first.currency,
     isExact: estimates.every((one) => one.is_exact),
-    assumes: [...new Set(estimates.flatMap((one) => one.assumes))],
+    notes: [...new Set(estimates.flatMap((one) => one.notes))],
   };
 }
