@@ -1,6 +1,7 @@
 """Any list as a file: read in steps, so that neither memory nor a snapshot is held."""
 
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
+from contextlib import aclosing
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
@@ -29,10 +30,12 @@ Row = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What a file holds: the headings, and what stands below each."""
+    """What a file holds: the headings, and how what stands below them is made."""
 
     format: ExportFormat
-    columns: Mapping[str, Take]
+    columns: Sequence[str]
+    made: Mapping[str, Take] | None = None
+    """For headings that are not the records' own."""
 
 
 def read_export(
@@ -44,28 +47,23 @@ def read_export(
         if columns or resource.name != "contacts":
             raise InvalidExport("A preset is for contacts, and names all columns.")
         chosen = preset_named(preset)
-        return Plan(form, {name: take(source) for name, source in chosen.items()})
-    names = list(dict.fromkeys(columns.split(","))) if columns else [*known]
+        made = {name: take(source) for name, source in chosen.items()}
+        return Plan(form, [*made], made)
+    names = list(dict.fromkeys(columns.split(","))) if columns else list(known)
     unknown = [name for name in names if name not in known]
     if unknown:
         raise InvalidExport(
             f"There is no column '{unknown[0][:50]}'.",
             hint=f"Columns: {', '.join(known)}.",
         )
-    return Plan(form, {name: known[name] for name in names})
+    return Plan(form, names)
 
 
-def columns_of(resource: Resource) -> Mapping[str, Take]:
+def columns_of(resource: Resource) -> Sequence[str]:
     """Return every column that a file of this kind may have."""
-    own = [*resource.fields, *resource.extras]
     if resource.name == "contacts":
-        own = [*COLUMNS, "id", "created_at", "updated_at"]
-    return {name: column(name) for name in own}
-
-
-def column(name: str) -> Callable[[Mapping[str, Any]], object]:
-    """Return how a column is taken out of a row."""
-    return lambda row: row[name]
+        return [*COLUMNS, "id", "created_at", "updated_at"]
+    return [*dict.fromkeys((*resource.fields, *resource.extras))]
 
 
 async def export_bytes(
@@ -76,8 +74,10 @@ async def export_bytes(
         question = replace(question, columns=())
     async with engine.connect() as connection:
         first = await read_page(connection, resource, question, limit=CHUNK)
-    chunks = cells(walk(engine, resource, question, first), plan)
-    names = [*plan.columns]
+    chunks = walk(engine, resource, question, first)
+    if plan.made is not None:
+        chunks = remade(chunks, plan.made)
+    names = plan.columns
     if plan.format == "csv":
         return csv_bytes(names, chunks)
     if plan.format == "jsonl":
@@ -131,9 +131,10 @@ async def shown(
     ]
 
 
-async def cells(
-    chunks: AsyncGenerator[Sequence[Row], None], plan: Plan
+async def remade(
+    chunks: AsyncGenerator[Sequence[Row], None], made: Mapping[str, Take]
 ) -> AsyncGenerator[Sequence[Row], None]:
-    """Yield rows with the headings of the plan."""
-    async for rows in chunks:
-        yield [{name: get(row) for name, get in plan.columns.items()} for row in rows]
+    """Yield rows under other headings."""
+    async with aclosing(chunks):
+        async for rows in chunks:
+            yield [{name: get(row) for name, get in made.items()} for row in rows]

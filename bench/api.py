@@ -1,0 +1,453 @@
+"""How fast the API lists, decides, takes in and hands out, at a million records.
+
+    python bench/api.py            1,000,000 contacts; a quarter of an hour
+    python bench/api.py --quick    40,000 contacts, under a minute
+
+The server is a process of its own behind a real socket, PostgreSQL is a throw-away one
+with its default, durable configuration. Every list is asked over HTTP by a caller whose
+rows row-level security picks, and answers with its total; beside it stands what a plain
+SQLAlchemy query with OFFSET takes for the same page, without HTTP, security or total.
+200 listeners to live events are measured by bench/events.py. The last line is one
+object of JSON.
+"""
+
+import argparse
+import asyncio
+import hashlib
+import hmac
+import json
+import os
+import random
+import socket
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Self
+
+import asyncpg
+import httpx
+import psutil
+from sqlalchemy import select
+from sqlalchemy.ext.asyncio import AsyncEngine
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from scrapersky.api.records.cursor import PURPOSE
+from scrapersky.api.records.listing import Place, Question, Sort
+from scrapersky.api.records.resource import RESOURCES
+from scrapersky.db.connection import connect, parse_target
+from scrapersky.db.embedded import EmbeddedPostgres
+from scrapersky.db.migrate import upgrade
+from scrapersky.kit.cursor import write_cursor
+from scrapersky.models import Contact
+
+MEBI = 1024 * 1024
+PAGE = 50
+MOST_MEMORY = 200
+REST = {
+    f"{prefix}_SCHEDULER_ENABLED": "false"
+    for prefix in (
+        "PLACE_SEARCH", "DEEP_SCAN", "DOMAIN", "DOMAIN_SITEMAP", "SITEMAP_IMPORT",
+        "PAGE_CURATION", "CONTACT_VALIDATION",
+    )
+}  # fmt: skip
+
+MAKE_DOMAINS = """
+INSERT INTO domains (tenant_id, domain, home_url)
+SELECT $1, 'site' || n || '.example', 'https://site' || n || '.example/'
+FROM generate_series(1, $2::int) AS n
+"""
+# A tenth has the role Clerk, one in ten thousand has failed, and what was decided is
+# newer than what was not: as it is after a day of curation.
+MAKE_CONTACTS = """
+INSERT INTO contacts (tenant_id, domain_id, email, email_type, name, role, phone,
+  confidence, contact_curation_status, updated_at)
+SELECT $1, d.id, 'person' || n || '@' || d.domain,
+  (ARRAY['SERVICE', 'CORPORATE', 'FREE', 'UNKNOWN'])[1 + n % 4]::contact_email_type,
+  'Person ' || md5(d.domain || n), CASE n WHEN 10 THEN 'Clerk' WHEN 3 THEN 'Owner' END,
+  '+4420' || (70000000 + hashtext(d.domain) % 10000000 + n),
+  CASE WHEN n % 5 > 0 THEN abs(hashtext(d.domain || n)) % 10000 / 10000.0 END,
+  (CASE WHEN abs(hashtext(d.domain || n)) % 10000 = 7 THEN 'Error'
+    WHEN n < 5 THEN 'Skipped' ELSE 'New' END)::contact_curation_status,
+  now() - make_interval(secs => CASE WHEN n < 5 THEN 0 ELSE 100000 END
+    + abs(hashtext(n || d.domain)) % 100000)
+FROM domains d CROSS JOIN generate_series(1, 10) AS n
+WHERE d.domain LIKE 'site%'
+"""
+WORDS = (
+    "CREATE INDEX ix_contacts_words ON contacts USING gin (email gin_trgm_ops, "
+    "name gin_trgm_ops, role gin_trgm_ops, phone gin_trgm_ops)"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """How much of everything one run does."""
+
+    contacts: int = 1_000_000
+    rounds: int = 60
+    offset_rounds: int = 12
+    imported: int = 100_000
+    formats: tuple[str, ...] = ("csv", "jsonl", "xlsx")
+
+
+QUICK = Plan(contacts=40_000, rounds=25, offset_rounds=8, imported=4_000)
+
+
+@dataclass(frozen=True, slots=True)
+class Bench:
+    """The server, the database beneath it, and how to ask them."""
+
+    plan: Plan
+    client: httpx.AsyncClient
+    database: AsyncEngine
+    dsn: str
+    server: psutil.Process
+    key: bytes
+    tenant: Any
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--quick", action="store_true")
+    parser.add_argument("--serve", metavar="PORT", type=int, help=argparse.SUPPRESS)
+    asked = parser.parse_args()
+    if asked.serve:
+        serve(asked.serve)
+        return
+    plan = QUICK if asked.quick else Plan()
+    with tempfile.TemporaryDirectory(prefix="scrapersky-bench-") as directory:
+        home = Path(directory)
+        home.chmod(0o711)
+        with EmbeddedPostgres(home / "pg") as server:
+            place = f"scrapersky@/scrapersky?host={server.socket_dir}"
+            figures = asyncio.run(measured(plan, f"postgresql://{place}"))
+    print(json.dumps(figures))
+
+
+def serve(port: int) -> None:
+    """Run the application, as `scrapersky up` does, on the database that is there."""
+    import uvicorn  # noqa: PLC0415 - the process that measures does not need it
+
+    from scrapersky.api.app import create_app  # noqa: PLC0415
+    from scrapersky.observability.log import configure_logs  # noqa: PLC0415
+    from scrapersky.settings import load_settings  # noqa: PLC0415
+
+    settings = load_settings(dict(os.environ), dotenv=None).settings
+    configure_logs("ERROR", settings.log_format)
+    app = create_app(settings, parse_target(os.environ["DATABASE_URL"]))
+    uvicorn.run(app, host="127.0.0.1", port=port, log_level="error", access_log=False)
+
+
+async def measured(plan: Plan, dsn: str) -> dict[str, Any]:
+    """Fill the database, start the server, and measure."""
+    began = time.perf_counter()
+    tenant, key = await fill(plan, dsn)
+    print(f"{plan.contacts:,} contacts made in {time.perf_counter() - began:.0f} s")
+    database = connect(parse_target(dsn), patience=None)
+    with a_server(dsn) as (process, address):
+        async with httpx.AsyncClient(base_url=address, timeout=600) as client:
+            await ready(client)
+            bench = Bench(plan, client, database, dsn, process, key, tenant)
+            figures: dict[str, Any] = {"contacts": plan.contacts}
+            figures["lists_ms"] = await lists(bench)
+            figures["status_by_filter"] = await decision(bench)
+            figures["csv_import"] = await taking_in(bench)
+            figures["export"] = await handing_out(bench)
+    await database.dispose()
+    return figures
+
+
+async def fill(plan: Plan, dsn: str) -> tuple[Any, bytes]:
+    """Make the records; return the tenant, and the key cursors are signed with."""
+    engine = connect(parse_target(dsn), patience=None)
+    await upgrade(engine)
+    await engine.dispose()
+    connection = await asyncpg.connect(dsn)
+    tenant = await connection.fetchval("SELECT id FROM tenants")
+    secret = await connection.fetchval("SELECT secret FROM installation")
+    await connection.execute("DROP INDEX ix_contacts_words")
+    await connection.execute(
+        MAKE_DOMAINS.replace("$1", f"'{tenant}'").replace(
+            "$2", str(plan.contacts // 10)
+        )
+    )
+    await connection.execute(MAKE_CONTACTS.replace("$1", f"'{tenant}'"))
+    await connection.execute("SET maintenance_work_mem = '512MB'")
+    await connection.execute(WORDS)
+    await connection.execute("VACUUM ANALYZE")
+    await connection.close()
+    return tenant, hmac.digest(secret, PURPOSE, hashlib.sha256)
+
+
+@contextmanager
+def a_server(dsn: str) -> Iterator[tuple[psutil.Process, str]]:
+    """Run the application in a process of its own."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    environment = {
+        **os.environ, **REST, "DATABASE_URL": dsn, "API_RATE_PER_SECOND": "0",
+        "PYTHONPATH": str(Path(__file__).resolve().parent.parent),
+    }  # fmt: skip
+    command = [sys.executable, __file__, "--serve", str(port)]
+    process = subprocess.Popen(command, env=environment)
+    try:
+        yield psutil.Process(process.pid), f"http://127.0.0.1:{port}"
+    finally:
+        process.terminate()
+        process.wait(30)
+
+
+async def ready(client: httpx.AsyncClient) -> None:
+    """Wait until the server answers, and has answered once what is asked later."""
+    for _ in range(300):
+        try:
+            answer = await client.get("/api/v3/contacts")
+        except httpx.ConnectError:
+            await asyncio.sleep(0.2)
+            continue
+        answer.raise_for_status()
+        return
+    raise SystemExit("the server does not start")
+
+
+async def lists(bench: Bench) -> dict[str, Any]:
+    """Time pages of the list, beside a plain query with OFFSET."""
+    deep = bench.plan.contacts * 9 // 10
+    newest = Sort("updated_at", is_descending=True)
+    surest = Sort("confidence", is_descending=True)
+    cases: dict[str, tuple[dict[str, Any], Sort, int]] = {
+        "first page": ({}, newest, 0),
+        f"page at row {deep:,}": ({}, newest, deep),
+        f"by confidence, at row {deep // 2:,}": ({}, surest, deep // 2),
+        "status New (60 %)": ({"filter": "contact_curation_status:equal:New"}, newest, 0),
+        "status Error (0.01 %)": (
+            {"filter": "contact_curation_status:equal:Error"}, newest, 0),
+        "confidence at least 0.99 (1 %)": (
+            {"filter": "confidence:at_least:0.99"}, newest, 0),
+        "two filters (5 %)": (
+            {"filter": ["email_type:equal:FREE", "confidence:at_least:0.8"]}, newest, 0),
+        "a rare word": ({"q": "site4711.example"}, newest, 0),
+        "a common word": ({"q": "person"}, newest, 0),
+    }  # fmt: skip
+    print(f"\n{'page of ' + str(PAGE):36} {'p50':>8} {'p95':>8} {'OFFSET p50':>11}"
+          f" {'p95':>8}  ms")  # fmt: skip
+    figures: dict[str, Any] = {}
+    for name, (params, sort, offset) in cases.items():
+        asked = {**params, "limit": PAGE, "sort": sort.text}
+        if offset:
+            asked["cursor"] = await cursor_at(bench, sort, offset)
+        ours = await timed(bench.plan.rounds, lambda a=asked: page(bench, a))
+        plain = await timed(
+            bench.plan.offset_rounds,
+            lambda p=params, s=sort, o=offset: plain_page(bench, p, s, o),
+        )
+        print(
+            f"{name:36} {ours[0]:8.1f} {ours[1]:8.1f} {plain[0]:11.1f} {plain[1]:8.1f}"
+        )
+        figures[name] = {
+            "p50": ours[0], "p95": ours[1],
+            "plain_offset_p50": plain[0], "plain_offset_p95": plain[1],
+        }  # fmt: skip
+    return figures
+
+
+async def page(bench: Bench, asked: dict[str, Any]) -> None:
+    """Ask for one page, as a program does."""
+    answer = await bench.client.get("/api/v3/contacts", params=asked)
+    answer.raise_for_status()
+
+
+async def plain_page(
+    bench: Bench, params: dict[str, Any], sort: Sort, offset: int
+) -> None:
+    """Ask for the same page as a simple program would: sort, skip, take."""
+    column = getattr(Contact, sort.field)
+    query = select(Contact).where(Contact.tenant_id == bench.tenant, *plain(params))
+    query = query.order_by(column.desc().nulls_last(), Contact.id.desc())
+    async with bench.database.connect() as connection:
+        (await connection.execute(query.offset(offset).limit(PAGE))).all()
+
+
+def plain(params: dict[str, Any]) -> Iterator[Any]:
+    """Write the filters of the cases as a simple program would."""
+    filters = params.get("filter", [])
+    for text in [filters] if isinstance(filters, str) else filters:
+        field, comparison, value = text.split(":")
+        column = getattr(Contact, field)
+        yield column == value if comparison == "equal" else column >= float(value)
+    if "q" in params:
+        word = f"%{params['q']}%"
+        yield (
+            Contact.email.ilike(word)
+            | Contact.name.ilike(word)
+            | Contact.role.ilike(word)
+            | Contact.phone.ilike(word)
+        )
+
+
+async def cursor_at(bench: Bench, sort: Sort, offset: int) -> str:
+    """Make the cursor that a caller would have who had read this far."""
+    resource = RESOURCES["contacts"]
+    column = getattr(Contact, sort.field)
+    query = select(Contact.id, column.label("key")).where(
+        Contact.tenant_id == bench.tenant
+    )
+    query = query.order_by(column.desc().nulls_last(), Contact.id.desc())
+    async with bench.database.connect() as connection:
+        row = (await connection.execute(query.offset(offset - 1).limit(1))).one()
+    question = Question(tenant_id=bench.tenant, sort=sort)
+    place = Place(row.key, row.id, bench.plan.contacts, is_exact=False)
+    return write_cursor(bench.key, question.scope(resource), place.to_json())
+
+
+async def timed(rounds: int, act: Callable[[], Awaitable[None]]) -> tuple[float, float]:
+    """Return the median and the 95th percentile in milliseconds."""
+    await act()
+    times = []
+    for _ in range(rounds):
+        began = time.perf_counter()
+        await act()
+        times.append((time.perf_counter() - began) * 1000)
+    return round(statistics.median(times), 1), percentile(times)
+
+
+def percentile(times: list[float]) -> float:
+    """Return the 95th percentile."""
+    return round(sorted(times)[int(len(times) * 0.95)], 1)
+
+
+async def decision(bench: Bench) -> dict[str, Any]:
+    """Set a status by filter on a tenth of all, while readers read."""
+    asked = {"filter": [{"field": "role", "value": "Clerk"}], "status": "Skipped"}
+    times: list[float] = []
+    progress: set[int] = set()
+
+    async def read() -> None:
+        while True:
+            began = time.perf_counter()
+            await page(bench, {"limit": PAGE})
+            times.append((time.perf_counter() - began) * 1000)
+            await asyncio.sleep(0.02)
+
+    async def watch() -> None:
+        while True:
+            actions = (await bench.client.get("/api/v3/actions")).json()
+            progress.update(each["changed"] for each in actions["items"][:1])
+            await asyncio.sleep(0.1)
+
+    beside = [asyncio.create_task(act()) for act in (read, read, watch)]
+    began = time.perf_counter()
+    answer = await bench.client.post("/api/v3/contacts/status", json=asked)
+    seconds = time.perf_counter() - began
+    for task in beside:
+        task.cancel()
+    done = answer.raise_for_status().json()
+    figures = {
+        "rows": done["changed"],
+        "seconds": round(seconds, 1),
+        "rows_per_second": round(done["changed"] / seconds),
+        "readers_p95_ms": percentile(times),
+        "reads_meanwhile": len(times),
+        "steps_seen": len(progress),
+    }
+    print(f"\nstatus by filter: {figures}")
+    return figures
+
+
+async def taking_in(bench: Bench) -> dict[str, Any]:
+    """Import a CSV file of domains, as it arrives over the wire."""
+    before = memory(bench.server)
+    peak = Peak(bench.server)
+    names = [
+        f"firm-{n}-{random.randrange(10**6)}.com" for n in range(bench.plan.imported)
+    ]
+
+    async def file() -> Any:
+        yield b"name,domain\r\n"
+        for start in range(0, len(names), 500):
+            rows = (f'"Firm, Ltd",{name}\r\n' for name in names[start : start + 500])
+            yield "".join(rows).encode()
+
+    began = time.perf_counter()
+    async with peak:
+        answer = await bench.client.post("/api/v3/domains/import", content=file())
+    seconds = time.perf_counter() - began
+    done = answer.raise_for_status().json()
+    assert done["accepted"] == len(names), done
+    figures = {
+        "rows": done["accepted"],
+        "seconds": round(seconds, 1),
+        "rows_per_second": round(done["accepted"] / seconds),
+        "server_memory_mb": peak.most,
+        "grown_mb": peak.most - before,
+    }
+    print(f"CSV import: {figures}")
+    return figures
+
+
+async def handing_out(bench: Bench) -> dict[str, Any]:
+    """Export all contacts in every format."""
+    figures: dict[str, Any] = {}
+    for form in bench.plan.formats:
+        peak = Peak(bench.server)
+        size, first = 0, 0.0
+        began = time.perf_counter()
+        async with (
+            peak,
+            bench.client.stream(
+                "GET", "/api/v3/contacts/export", params={"format": form}
+            ) as answer,
+        ):
+            answer.raise_for_status()
+            async for part in answer.aiter_raw():
+                first = first or time.perf_counter() - began
+                size += len(part)
+        seconds = time.perf_counter() - began
+        figures[form] = {
+            "rows": bench.plan.contacts,
+            "seconds": round(seconds, 1),
+            "rows_per_second": round(bench.plan.contacts / seconds),
+            "first_byte_seconds": round(first, 2),
+            "mb": round(size / MEBI, 1),
+            "server_memory_mb": peak.most,
+            "is_under_200_mb": peak.most < MOST_MEMORY,
+        }
+        print(f"export {form}: {figures[form]}")
+    return figures
+
+
+class Peak:
+    """The most memory a process held while something went on, in MB."""
+
+    def __init__(self, process: psutil.Process) -> None:
+        self.process = process
+        self.most = memory(process)
+
+    async def __aenter__(self) -> Self:
+        self._task = asyncio.create_task(self._watch())
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        self._task.cancel()
+
+    async def _watch(self) -> None:
+        while True:
+            self.most = max(self.most, memory(self.process))
+            await asyncio.sleep(0.05)
+
+
+def memory(process: psutil.Process) -> int:
+    """Return what a process holds now, in MB; its sandboxed children are not in it."""
+    return int(process.memory_info().rss // MEBI)
+
+
+if __name__ == "__main__":
+    main()
