@@ -229,7 +229,7 @@ async def serving(
 ) -> AsyncIterator[Served]:
     """Serve the application of a database on a free port."""
     target = parse_target(database.url)
-    given = {**AT_REST, "API_RATE_LIMIT": "100000", **(settings or {})}
+    given = {**AT_REST, "API_RATE_PER_SECOND": "0", **(settings or {})}
     loaded = load_settings(given, dotenv=None).settings
     app = create_app(loaded, target)
     engine = connect(target)

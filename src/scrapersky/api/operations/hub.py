@@ -8,7 +8,7 @@ much has happened, is told to fetch anew; nobody's memory grows for it.
 import asyncio
 import time
 from collections import Counter, deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
@@ -212,40 +212,46 @@ class Hub:
             self._looking = None
 
     async def _look_once(self) -> None:
-        for channel in list(self._channels.values()):
-            try:
-                events = await self._news_of(channel)
-            except (OSError, SQLAlchemyError, TimeoutError) as error:
-                # Nothing is lost: the next look goes back to where this one began.
-                log.warning("events.not_read", error=str(error)[:300])
-                continue
-            except Exception:  # one tenant's trouble must not silence the others
-                log.exception("events.failed", tenant=str(channel.tenant_id))
-                continue
-            if events:
-                for stream in list(channel.streams):
-                    stream.offer(events)
+        # What changed first, for everyone: counting stages may take its time.
+        for look in (self._changes_of, self._stages_of):
+            for channel in list(self._channels.values()):
+                await self._tell(channel, look)
 
-    async def _news_of(self, channel: "Channel") -> list[Event]:
+    async def _tell(
+        self, channel: "Channel", look: Callable[["Channel"], Awaitable[list[Event]]]
+    ) -> None:
+        try:
+            events = await look(channel)
+        except (OSError, SQLAlchemyError, TimeoutError) as error:
+            # Nothing is lost: the next look goes back to where this one began.
+            log.warning("events.not_read", error=str(error)[:300])
+            return
+        except Exception:  # one tenant's trouble must not silence the others
+            log.exception("events.failed", tenant=str(channel.tenant_id))
+            return
+        if events:
+            for stream in list(channel.streams):
+                stream.offer(events)
+
+    async def _changes_of(self, channel: "Channel") -> list[Event]:
+        tenant_id = channel.tenant_id
         async with self._engine.connect() as connection:
             horizon = await look_at_horizon(connection)
             since = channel.since or horizon.settled
-            changes = await changes_since(connection, channel.tenant_id, since)
-            actions = await actions_since(connection, channel.tenant_id, since)
-            batches = await batches_since(connection, channel.tenant_id, since)
-            removals = await removals_since(connection, channel.tenant_id, since)
+            changes = await changes_since(connection, tenant_id, since)
+            actions = await actions_since(connection, tenant_id, since)
+            batches = await batches_since(connection, tenant_id, since)
+            removals = await removals_since(connection, tenant_id, since)
             counted = []
             if due := channel.batches_due(batches):
                 started = time.monotonic()
-                counted = await overviews(connection, channel.tenant_id, ids=due)
+                counted = await overviews(connection, tenant_id, ids=due)
                 channel.batches_took(time.monotonic() - started)
-        views = await self._board.stages(channel.tenant_id)
         told = [
             *channel.new_changes(changes),
             *channel.new_removals(removals),
             *channel.new_actions(actions),
             *channel.new_batches(counted),
-            *channel.new_stages([asdict(v) for v in views], [v.sign for v in views]),
         ]
         channel.since = horizon.settled
         if told:
@@ -253,6 +259,11 @@ class Hub:
             # one look hears all of them again.
             told.append(Event(None, None, written(horizon.settled)))
         return told
+
+    async def _stages_of(self, channel: "Channel") -> list[Event]:
+        views = await self._board.stages(channel.tenant_id)
+        listed = [asdict(view) for view in views]
+        return list(channel.new_stages(listed, [view.sign for view in views]))
 
 
 class Channel:
