@@ -4,7 +4,7 @@ import asyncio
 import shutil
 import socket
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from uuid import UUID
@@ -26,7 +26,8 @@ from scrapersky.cli.up import a_listener, prepare, say
 from scrapersky.curation.decision import Actor
 from scrapersky.db.connection import Target, connect, parse_target
 from scrapersky.db.embedded import EmbeddedPostgres, running_postmaster
-from scrapersky.demo.town import Town
+from scrapersky.demo.apart import town_apart
+from scrapersky.demo.log import HostRecord
 from scrapersky.demo.truth import Comparison, Finding, FindingKind
 from scrapersky.errors import AlreadyRunning
 from scrapersky.models import PlaceSearch
@@ -107,23 +108,27 @@ async def show_town(
     stay: bool,
 ) -> bool:
     """Run the pipeline over a town in this process; say whether all was found."""
-    async with Town.open(size=size, seed=seed) as town:
+    async with (
+        town_apart(size=size, seed=seed) as town,
+        town.invitation.source() as source,
+    ):
+        invitation = town.invitation
         world = World(
-            policy=town.policy,
-            resolver=town.resolver,
-            sources={town.source.name: town.source},
-            mail_servers=DnsMailServers(("127.0.0.1",), town.invitation.dns_port),
+            policy=invitation.policy(),
+            resolver=invitation.resolver,
+            sources={source.name: source},
+            mail_servers=DnsMailServers(("127.0.0.1",), invitation.dns_port),
         )
         app = create_app(settings, target, world=world)
         engine = connect(target, name="scrapersky-demo")
         try:
             async with serving(app, listener, settings) as server:
                 started = time.monotonic()
-                journey = await begin(engine, settings, town.source.name)
+                journey = await begin(engine, settings, source.name)
                 await ride(journey, console, lambda: not server.should_exit)
                 seconds = time.monotonic() - started
-                compared = town.truth.compare(await findings(engine))
-                show_result(console, compared, town, seconds)
+                compared = invitation.truth.compare(await findings(engine))
+                show_result(console, compared, await town.records(), seconds)
                 if stay and not server.should_exit:
                     address = f"http://{settings.host}:{settings.port}"
                     console.print(f"The page stays open at {address}. Ctrl-C ends.")
@@ -187,7 +192,10 @@ async def findings(engine: AsyncEngine) -> list[Finding]:
 
 
 def show_result(
-    console: Console, compared: Comparison, town: Town, seconds: float
+    console: Console,
+    compared: Comparison,
+    records: Sequence[HostRecord],
+    seconds: float,
 ) -> None:
     """Print what was found, missed and wrong, and how politely."""
     table = Table("", "true", "found", "missed", "wrong", "share", box=box.SIMPLE)
@@ -203,10 +211,9 @@ def show_result(
             f"{tally.share:.1%}",
         )
     console.print(table)
-    records = town.log.records()
     gaps = [r.shortest_gap for r in records if r.shortest_gap is not None]
     console.print(
-        f"{seconds:.1f} s. {town.log.total} requests to {len(records)} sites: "
+        f"{seconds:.1f} s. {sum(r.requests for r in records)} requests to {len(records)} sites: "
         f"{sum(r.overlaps for r in records)} at the same time, "
         f"never less than {min(gaps, default=0) * 1000:.0f} ms apart.",
         highlight=False,

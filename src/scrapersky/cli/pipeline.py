@@ -67,11 +67,16 @@ class Ride:
     counts: list[StageCount] = field(default_factory=list)
     waiting: int = 0
     """Items that failed for now, and whose next try is not soon."""
+    reader: AsyncEngine = field(init=False)
+    """For single queries, twice a second: they need no transaction around them."""
+
+    def __post_init__(self) -> None:
+        self.reader = self.engine.execution_options(isolation_level="AUTOCOMMIT")
 
     async def advance(self) -> bool:
         """Decide what waits, count what is where; say whether all of it is over."""
         await self._decide_for_the_person()
-        self.counts = await count_stages(self.engine, self.search_id)
+        self.counts = await count_stages(self.reader, self.search_id)
         self.waiting = await self._count_waiting()
         if sum(count.open for count in self.counts) > self.waiting:
             return False
@@ -83,7 +88,7 @@ class Ride:
             "SELECT count(*) FROM curation.claim WHERE fence IS NULL"
             " AND due_at > clock_timestamp() + make_interval(secs => :soon)"
         )
-        async with self.engine.connect() as connection:
+        async with self.reader.connect() as connection:
             return int(await connection.scalar(query, {"soon": self.soon}) or 0)
 
     async def _decide_for_the_person(self) -> int:
@@ -91,7 +96,7 @@ class Ride:
         for name, query in UNDECIDED.items():
             if name == "contacts" and not self.validate:
                 continue
-            async with self.engine.connect() as connection:
+            async with self.reader.connect() as connection:
                 found = await connection.scalars(
                     text(query), {"search": self.search_id}
                 )
