@@ -200,6 +200,11 @@ class Settings(Frozen):
         1,
         description="Pause between two requests to one site; a site may ask for more.",
     )
+    crawler_robots_patience_days: Annotated[int, Field(ge=0, le=3650)] = Field(
+        0,
+        description="After how many days a robots.txt that cannot be read counts as none, "
+        "30 or more; 0: never, its site stays closed.",
+    )
     crawler_allowed_networks: Listed = Field(
         (),
         description="Networks that may be fetched from though they are not public, for "

@@ -2,7 +2,7 @@
 
 import asyncio
 import ssl
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
@@ -150,6 +150,7 @@ async def a_crawler(
     tls: ssl.SSLContext | None = None,
     ledger: MemoryLedger | None = None,
     records: list[FetchRecord] | None = None,
+    now: Callable[[], datetime] | None = None,
     **how: Any,
 ) -> AsyncIterator[Crawler]:
     """Run a crawler that may reach these sites."""
@@ -159,6 +160,7 @@ async def a_crawler(
         resolver=resolver or Names("127.0.0.1"),
         ssl_context=tls or TRUST,
         listeners=[records.append] if records is not None else (),
+        now=now,
     )
     async with crawler:
         yield crawler

@@ -290,3 +290,23 @@ async def test_a_clock_of_ours_that_is_wrong_changes_nothing(
         started = await turn(ledger, "shop.example")
 
     assert started - began >= 0.9
+
+
+async def test_since_when_a_robots_file_is_away_is_known_to_all(
+    ledgers: list[PostgresLedger],
+) -> None:
+    origin, past = "https://shop.example", datetime.now(UTC) - timedelta(seconds=1)
+    away = StoredRobots(RobotsState.UNREACHABLE, "", "500", past)
+
+    first = await ledgers[0].keep_robots(origin, away)
+    again = await ledgers[1].keep_robots(origin, away)
+    back = await ledgers[0].keep_robots(
+        origin, StoredRobots(RobotsState.ABSENT, "", "404", past)
+    )
+    anew = await ledgers[1].keep_robots(origin, away)
+
+    assert first.unreachable_since is not None
+    assert again.unreachable_since == first.unreachable_since
+    assert back.unreachable_since is None
+    assert anew.unreachable_since is not None
+    assert anew.unreachable_since > first.unreachable_since

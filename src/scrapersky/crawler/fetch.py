@@ -226,6 +226,9 @@ class Crawler:
         verdict = journey.verdict = await _work_out(
             partial(rules.verdict, url), self._aside if rules.stored.is_long else None
         )
+        if self._is_given_up(rules.stored):
+            journey.verdict = replace(verdict, allowed=True)
+            return self.policy.host_delay
         if rules.stored.state is RobotsState.UNREACHABLE:
             wait = max(rules.stored.expires - self._now(), timedelta(seconds=1))
             raise RobotsUnreachable(
@@ -241,6 +244,16 @@ class Crawler:
                 str(url), f"robots.txt asks for {asked} between requests"
             )
         return max(asked, self.policy.host_delay)
+
+    def _is_given_up(self, stored: StoredRobots) -> bool:
+        """Say whether a robots.txt is away for so long that its site has no rules."""
+        patience, since = self.policy.robots_patience, stored.unreachable_since
+        return (
+            stored.state is RobotsState.UNREACHABLE
+            and patience is not None
+            and since is not None
+            and self._now() - since >= patience
+        )
 
     async def _visit(
         self, journey: Journey, errand: Errand, delay: timedelta
@@ -344,7 +357,7 @@ class Crawler:
                 stored = await self._hosts.read_robots(origin)
                 if stored is None:
                     stored = await self._read_robots(journey)
-                    await self._hosts.keep_robots(origin, stored)
+                    stored = await self._hosts.keep_robots(origin, stored)
         if (robots := self._shelf.find(origin, stored)) is None:
             robots = await _work_out(
                 partial(parse_robots, stored, token),

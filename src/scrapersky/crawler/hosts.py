@@ -10,7 +10,7 @@ import asyncio
 import time
 from collections import Counter, OrderedDict, deque
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Protocol
@@ -40,6 +40,8 @@ class StoredRobots:
     text: str
     why: str
     expires: datetime
+    unreachable_since: datetime | None = None
+    """Since when nobody has been able to read it; None where somebody has."""
 
     @property
     def is_long(self) -> bool:
@@ -81,8 +83,8 @@ class HostLedger(Protocol):
     async def read_robots(self, origin: str) -> StoredRobots | None:
         """Return the robots.txt of an origin if one is kept and still fresh."""
 
-    async def keep_robots(self, origin: str, robots: StoredRobots) -> None:
-        """Keep a robots.txt until it expires."""
+    async def keep_robots(self, origin: str, robots: StoredRobots) -> StoredRobots:
+        """Keep a robots.txt until it expires; return it with since when it is away."""
 
 
 @dataclass(slots=True)
@@ -283,9 +285,14 @@ class MemoryLedger:
         stored = self._robots.get(origin)
         return stored if stored is not None and stored.expires > self._now() else None
 
-    async def keep_robots(self, origin: str, robots: StoredRobots) -> None:
+    async def keep_robots(self, origin: str, robots: StoredRobots) -> StoredRobots:
         """Keep a robots.txt until it expires."""
+        if robots.state is RobotsState.UNREACHABLE:
+            before = self._robots.get(origin)
+            since = before.unreachable_since if before else None
+            robots = replace(robots, unreachable_since=since or self._now())
         self._robots.put(origin, robots)
+        return robots
 
 
 def count(counted: HostStatistics, outcome: str, *, size: int, seconds: float) -> None:

@@ -8,6 +8,8 @@ from scrapersky.crawler.limits import Limits
 from scrapersky.crawler.proxy import NO_PROXY, ProxyRules
 from scrapersky.errors import ConfigurationError
 
+LEAST_PATIENCE = timedelta(days=30)
+"""RFC 9309, 2.3.1.4: a reasonably long period, for example 30 days."""
 WEB_PORTS = frozenset({80, 443, 8080, 8443})
 
 
@@ -26,6 +28,9 @@ class CrawlerPolicy:
     """How long a robots.txt is believed; never more than a day."""
     robots_retry: timedelta = timedelta(hours=1)
     """How long a site stays closed whose robots.txt could not be read."""
+    robots_patience: timedelta | None = None
+    """After how long an unreadable robots.txt counts as none, 30 days or more; None:
+    never."""
     max_crawl_delay: timedelta = timedelta(seconds=60)
     """A site that asks for more is left alone."""
 
@@ -62,6 +67,10 @@ class CrawlerPolicy:
             raise ConfigurationError("the host delay cannot be negative")
         if not timedelta() < self.robots_age <= timedelta(days=1):
             raise ConfigurationError("robots.txt may be kept for at most a day")
+        if self.robots_patience is not None and self.robots_patience < LEAST_PATIENCE:
+            raise ConfigurationError(
+                "a robots.txt that cannot be read closes its site for 30 days at least"
+            )
 
     @property
     def product_token(self) -> str:

@@ -59,3 +59,5 @@ class HostRobots(Base):
     why: Mapped[str]
     fetched_at: Mapped[datetime] = mapped_column(server_default=func.clock_timestamp())
     expires_at: Mapped[datetime]
+    unreachable_since: Mapped[datetime | None]
+    """Since when nobody has been able to read it."""

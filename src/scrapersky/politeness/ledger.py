@@ -10,7 +10,7 @@ import asyncio
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from types import TracebackType
 from typing import Any, Self
@@ -155,16 +155,20 @@ class PostgresLedger:
             raise HostBusy(origin, "the ledger of hosts cannot be reached") from trouble
         for row in rows:
             stored = StoredRobots(
-                RobotsState(row.state), row.text, row.why, row.expires_at
+                RobotsState(row.state),
+                row.text,
+                row.why,
+                row.expires_at,
+                row.unreachable_since,
             )
             return self._remember(origin, stored)
         return None
 
-    async def keep_robots(self, origin: str, robots: StoredRobots) -> None:
+    async def keep_robots(self, origin: str, robots: StoredRobots) -> StoredRobots:
         """Keep a robots.txt for all workers."""
         self._remember(origin, robots)
         try:
-            await self._execute(
+            rows = await self._execute(
                 statement.KEEP_ROBOTS,
                 origin=origin,
                 state=robots.state.value,
@@ -174,6 +178,9 @@ class PostgresLedger:
             )
         except DATABASE_TROUBLE as trouble:
             log.warning("ledger.unreachable", error=type(trouble).__name__)
+            return robots
+        kept = replace(robots, unreachable_since=rows[0].unreachable_since)
+        return self._remember(origin, kept)
 
     async def purge(self, age: timedelta = timedelta(days=7)) -> None:
         """Forget hosts and robots.txt files unused for so long; pauses are kept."""

@@ -114,18 +114,23 @@ STATISTICS = text(
 
 READ_ROBOTS = text(
     """
-    SELECT state, text, why, expires_at FROM host_robots
+    SELECT state, text, why, expires_at, unreachable_since FROM host_robots
     WHERE origin = :origin AND expires_at > clock_timestamp()
     """
 )
 
 KEEP_ROBOTS = text(
     """
-    INSERT INTO host_robots (origin, state, text, why, expires_at)
-    VALUES (:origin, :state, :text, :why, :expires)
+    INSERT INTO host_robots AS h
+        (origin, state, text, why, expires_at, unreachable_since)
+    VALUES (:origin, :state, :text, :why, :expires,
+        CASE WHEN :state = 'unreachable' THEN clock_timestamp() END)
     ON CONFLICT (origin) DO UPDATE SET
         state = excluded.state, text = excluded.text, why = excluded.why,
-        expires_at = excluded.expires_at, fetched_at = clock_timestamp()
+        expires_at = excluded.expires_at, fetched_at = clock_timestamp(),
+        unreachable_since = CASE WHEN excluded.state = 'unreachable'
+            THEN coalesce(h.unreachable_since, excluded.unreachable_since) END
+    RETURNING unreachable_since
     """
 )
 

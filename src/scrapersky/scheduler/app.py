@@ -174,6 +174,7 @@ def crawler_policy(settings: Settings) -> CrawlerPolicy:
     return CrawlerPolicy(
         user_agent=settings.user_agent,
         host_delay=timedelta(seconds=settings.crawler_host_delay_seconds),
+        robots_patience=timedelta(days=settings.crawler_robots_patience_days) or None,
         extra_networks=networks,
         extra_ports=ports,
         proxy=proxy_rules(os.environ),
