@@ -7,7 +7,8 @@ from itertools import islice
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import func, insert, select
+from sqlalchemy import cast, column, func, insert, literal, select
+from sqlalchemy.dialects.postgresql import ARRAY, Insert
 from sqlalchemy.dialects.postgresql import insert as upsert
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
@@ -239,7 +240,7 @@ async def store_chunk(
             submitted.duplicates += item["is_duplicate"]
         items.append(item)
     if items:
-        await connection.execute(insert(BatchItem), items)
+        await connection.execute(insert_all(BatchItem, items))
 
 
 async def without_suppressed(
@@ -362,10 +363,9 @@ async def stored(
     if not rows:
         return {}
     new = await connection.execute(
-        upsert(model)
+        insert_all(model, rows)
         .on_conflict_do_nothing(index_elements=list(key))
-        .returning(model.id, name),
-        rows,
+        .returning(model.id, name)
     )
     found: Records = {row[1]: (row[0], True) for row in new}
     missing = [row for row in rows if row[name.key] not in found]
@@ -379,3 +379,19 @@ async def stored(
         )
         found |= {row[1]: (row[0], False) for row in known}
     return found
+
+
+def insert_all(model: Any, rows: Sequence[dict[str, Any]]) -> Insert:  # noqa: ANN401
+    """Insert rows by one statement with a list per column.
+
+    A statement a row costs the policies and references of each row a plan of its own.
+    """
+    columns = {name: model.__table__.c[name].type for name in rows[0]}
+    lists = [
+        cast(literal([row[name] for row in rows], ARRAY(kind)), ARRAY(kind))
+        for name, kind in columns.items()
+    ]
+    names = [column(name, kind) for name, kind in columns.items()]
+    given = func.unnest(*lists).table_valued(*names).render_derived(name="given")
+    chosen = select(*(given.c[name] for name in columns))
+    return upsert(model).from_select([*columns], chosen)
