@@ -198,6 +198,41 @@ async def test_an_effect_that_fails_leaves_nothing_behind(desk: Desk) -> None:
     assert await desk.states() == {"Error": 1}
 
 
+@pytest.mark.parametrize("kind", [Retry, GiveUp])
+async def test_a_failure_commits_with_what_was_learnt(
+    desk: Desk, kind: type[Retry | GiveUp]
+) -> None:
+    await desk.open(3)
+
+    async def work(ticket: Ticket, _tools: object) -> Outcome:
+        if ticket.id == 1:
+            return reply_with("answered", ticket)
+        learnt = reply_with("closed", ticket).effect
+        return kind("no customer", effect=learnt)
+
+    await desk.drain(triage(work, max_attempts=1))
+
+    assert await desk.states() == {"Complete": 1, "Error": 2}
+    assert await desk.one("SELECT count(*) FROM reply") == 3
+    assert sorted(await desk.outcomes())[0] == "done"
+
+
+async def test_what_cannot_be_written_about_a_failure_does_not_hide_it(
+    desk: Desk,
+) -> None:
+    await desk.open(1)
+
+    async def fail(_transaction: object) -> None:
+        raise RuntimeError("no room")
+
+    await desk.drain(triage(always(GiveUp("no customer", effect=fail))))
+
+    assert await desk.states() == {"Error": 1}
+    assert await desk.rows("SELECT outcome, why FROM curation.attempt") == [
+        ("gave_up", "no customer")
+    ]
+
+
 async def test_a_broken_stage_pauses_and_returns_its_items_unharmed(desk: Desk) -> None:
     await desk.open(30)
 

@@ -17,10 +17,15 @@ from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 from scrapersky.engine.transaction import Transaction
 
-PATIENCE = timedelta(seconds=10)
+PATIENCE = timedelta(seconds=8)
+OPEN_PATIENCE = 5.0
+"""Seconds a new connection may take, everything the driver asks for included.
+
+Together with the patience for a statement: how long silence may hold anybody up.
+"""
 # If we fall silent in the middle, the server must let go of the rows as soon as we
 # would have given it up ourselves. LOCAL: a pooler lends the connection to others.
-BEGIN = "BEGIN; SET LOCAL idle_in_transaction_session_timeout = 10000"
+BEGIN = "BEGIN; SET LOCAL idle_in_transaction_session_timeout = 8000"
 TRANSIENT_CLASSES = ("08", "40", "53", "55", "57", "58")
 """Connection, rollback, resources, object state, intervention, system errors."""
 
@@ -87,6 +92,10 @@ class Lane:
         if self._driver is not None and not self._driver.is_closed():
             return self._driver
         await self._drop()
+        async with asyncio.timeout(OPEN_PATIENCE):
+            return await self._connect()
+
+    async def _connect(self) -> "asyncpg.Connection[Any]":
         connection = await self._engine.connect()
         try:
             # The engine says BEGIN and COMMIT itself, through the driver, so that

@@ -21,10 +21,15 @@ class Done:
 
 @dataclass(frozen=True, slots=True)
 class Retry:
-    """The work failed for now; it is tried again `after` a pause, or by the backoff."""
+    """The work failed for now; it is tried again `after` a pause, or by the backoff.
+
+    `effect` keeps what was learnt all the same; whether this was the last try, the
+    row's status says by then.
+    """
 
     why: str
     after: timedelta | None = None
+    effect: Effect | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,9 +42,13 @@ class Later:
 
 @dataclass(frozen=True, slots=True)
 class GiveUp:
-    """The work cannot succeed; the item becomes a dead letter."""
+    """The work cannot succeed; the item becomes a dead letter.
+
+    `effect` keeps what was learnt all the same.
+    """
 
     why: str
+    effect: Effect | None = None
 
 
 @dataclass(frozen=True, slots=True)

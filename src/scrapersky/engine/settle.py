@@ -3,6 +3,7 @@
 import asyncio
 import time
 from collections.abc import Awaitable, Callable, Iterable, Sequence
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -12,10 +13,11 @@ from scrapersky.engine import sql
 from scrapersky.engine.claim import Held
 from scrapersky.engine.events import Died, Event, Fenced, Retried, Settled, Troubled
 from scrapersky.engine.lane import Lane, is_lost, is_transient
-from scrapersky.engine.outcome import Done, Retry
+from scrapersky.engine.outcome import Done, Effect, GiveUp, Retry
 from scrapersky.engine.transaction import Transaction
 from scrapersky.engine.verdict import (
     Committed,
+    Result,
     Verdict,
     result_of_error,
     verdict_of,
@@ -69,13 +71,10 @@ class Settler:
         plain, effects, others = [], [], []
         for finished in batch:
             result = finished[1]
-            if isinstance(result, Done):
-                if result.effect is not None:
-                    effects.append(finished)
-                elif result.nothing is None:
-                    plain.append(finished)
-                else:
-                    others.append(finished)
+            if effect_of(result) is not None:
+                effects.append(finished)
+            elif isinstance(result, Done) and result.nothing is None:
+                plain.append(finished)
             elif isinstance(result, Committed):
                 self._conclude(run, [finished])
             else:
@@ -139,8 +138,8 @@ class Settler:
         async with self._lane.transaction() as transaction:
             won = await fence_off(run, batch, transaction)
             for held, result in batch:
-                if (held.item, held.fence) in won and isinstance(result, Done):
-                    await apply(held, result, transaction)
+                if (held.item, held.fence) in won:
+                    await apply(held, effect_of(result), transaction)
             await end(transaction)
         wakes = {*transaction.wakes, *(run.stage.feeds if won else ())}
         if wakes:
@@ -157,6 +156,13 @@ class Settler:
             return
         held, result = batch[0]
         cause = error.cause if isinstance(error, EffectFailed) else error
+        if isinstance(result, Retry | GiveUp) and result.effect is not None:
+            # What was learnt cannot be written; that the work failed still can.
+            log.warning(
+                "effect.failed", stage=run.stage.name, item=held.item, why=repr(cause)
+            )
+            await self.settle(run, [(held, replace(result, effect=None))])
+            return
         if isinstance(result, Retry):
             # Even "try again" cannot be written. Its lease runs out; the reaper sees it.
             log.error(
@@ -257,13 +263,18 @@ async def fence_off(
     return pairs(rows)
 
 
-async def apply(held: Held, done: Done, transaction: Transaction) -> None:
+def effect_of(result: Result) -> Effect | None:
+    """Return what an item has to write besides its status."""
+    return result.effect if isinstance(result, Done | Retry | GiveUp) else None
+
+
+async def apply(held: Held, effect: Effect | None, transaction: Transaction) -> None:
     """Run an item's effect; raise EffectFailed for what is the effect's own fault."""
-    assert done.effect is not None  # noqa: S101 - for the type checker
+    assert effect is not None  # noqa: S101 - for the type checker
     limit = asyncio.timeout(EFFECT_PATIENCE.total_seconds())
     try:
         async with limit:
-            await done.effect(transaction)
+            await effect(transaction)
     except TimeoutError as error:
         if not limit.expired():
             raise EffectStalled(str(error)) from error

@@ -9,7 +9,7 @@ import asyncpg
 from sqlalchemy import CursorResult, Executable, ScalarResult
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-STATEMENT_PATIENCE = timedelta(seconds=10)
+STATEMENT_PATIENCE = timedelta(seconds=8)
 """How long one statement may be silent before its connection counts as half-open."""
 
 

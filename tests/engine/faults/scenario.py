@@ -36,8 +36,7 @@ from tests.engine.rig.worker import Order
 
 LEASE = 3.0
 PLENTY = 200
-# Fifteen seconds are promised; a busy machine may need a few more to show it.
-HALF_OPEN_LIMIT = 20.0
+HALF_OPEN_LIMIT = 15.0
 PATIENCE = 120.0
 # Random kills hit some items again and again; whether such an item is poison is
 # another scenario's question.

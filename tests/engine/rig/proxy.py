@@ -80,6 +80,7 @@ class FaultProxy:
     ]
     delay: float = 0.0
     cut_after: int | None = None
+    hold_after: int | None = None
     lose_commit_answer: float = 0.0
     refusing: bool = False
     seed: int = 0
@@ -175,6 +176,9 @@ class FaultProxy:
                 return
             await link.held.wait()
             link.forwarded += len(data)
+            if self.hold_after is not None and link.forwarded > self.hold_after:
+                self.hold(link)
+                self.hold_after = None
             if self.cut_after is not None and link.forwarded > self.cut_after:
                 self.injected += 1
                 return
