@@ -229,6 +229,32 @@ def test_a_list_is_submitted_and_every_line_accounted_for(
     assert len(lines) == 8
 
 
+def test_a_list_is_exported_in_the_form_its_name_asks_for(
+    home: Path, settings: dict[str, str], database: TestDatabase
+) -> None:
+    run("migrate", settings=settings)
+    execute(
+        database,
+        "INSERT INTO domains (tenant_id, domain, title) SELECT id, n || '.bv', '=1'"
+        " FROM tenants, generate_series(1, 3) AS n RETURNING 1",
+    )
+    out = home / "list.csv"
+
+    done = run("export", "domains", "--out", str(out), "--filter",
+               "domain:not_equal:2.bv", "--sort", "domain", "--columns", "domain,title",
+               settings=settings)  # fmt: skip
+    lines = run("export", "domains", "--out", str(home / "x.jsonl"), settings=settings)
+    wrong = run("export", "domains", "--out", str(home / "x.doc"), settings=settings)
+
+    assert done.returncode == 0, done.stderr
+    written = out.read_text(encoding="utf-8-sig").splitlines()
+    assert written == ["domain,title", "1.bv,'=1", "3.bv,'=1"]
+    assert lines.returncode == 0
+    assert len((home / "x.jsonl").read_text().splitlines()) == 3
+    assert wrong.returncode == 2
+    assert ".csv, .xlsx or .jsonl" in wrong.stderr
+
+
 def test_a_stage_is_paused_and_resumed_for_all_processes(
     home: Path, settings: dict[str, str], database: TestDatabase
 ) -> None:

@@ -86,6 +86,12 @@ Submit a list of domains, sitemaps or pages.
 
 A line that cannot be used, or is known already, is reported and never fails the rest.
 """
+EXPORT = """\
+Write contacts, or any other list, to a CSV, Excel or JSON lines file.
+
+`scrapersky export contacts --preset hubspot --out leads.csv` writes what HubSpot reads.
+Filters are those of the API; who is on the suppression list is left out.
+"""
 SCORE = """\
 Measure contact extraction on annotated pages.
 
@@ -105,6 +111,7 @@ app.command("scrapersky.cli.up:up", group=run, help=UP)
 app.command("scrapersky.cli.demo:demo", group=run, help=DEMO)
 app.command("scrapersky.cli.run:run", group=run, help=RUN)
 app.command("scrapersky.cli.submit:submit", group=run, help=SUBMIT)
+app.command("scrapersky.cli.export:export", group=run, help=EXPORT)
 app.command("scrapersky.cli.worker:worker", group=run, help=WORKER)
 app.command("scrapersky.cli.stages:stages", group=care, help=STAGES)
 app.command(

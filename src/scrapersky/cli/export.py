@@ -1,0 +1,115 @@
+"""`scrapersky export`."""
+
+import sys
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Annotated, BinaryIO, Literal, get_args
+
+from cyclopts import Parameter
+from sqlalchemy.ext.asyncio import AsyncEngine
+
+from scrapersky.api.records.export import export_bytes, read_export
+from scrapersky.api.records.listing import DEFAULT_SORT, Question, read_sort
+from scrapersky.api.records.query import read_filters
+from scrapersky.api.records.resource import RESOURCES
+from scrapersky.api.records.schema import ExportFormat
+from scrapersky.cli.pipeline import default_tenant
+from scrapersky.cli.stages import on_database
+from scrapersky.errors import ConfigurationError
+from scrapersky.privacy.key import hand_out_keys
+from scrapersky.settings import load_settings
+
+Kind = Literal["places", "businesses", "domains", "sitemap_files", "pages", "contacts"]
+Several = Annotated[list[str], Parameter(negative=())]
+STANDARD_OUTPUT = "-"
+
+
+def export(
+    kind: Kind = "contacts",
+    *,
+    out: Path | None = None,
+    filter: Several | None = None,  # noqa: A002 - as the API calls it
+    q: str | None = None,
+    sort: str = DEFAULT_SORT,
+    columns: str = "",
+    preset: str = "",
+) -> int:
+    """Write a list of records to a file.
+
+    Parameters
+    ----------
+    kind
+        What to write.
+    out
+        The file; its ending says the form: .csv, .xlsx or .jsonl. - is standard output,
+        as CSV. Without it, KIND.csv.
+    filter
+        Only what satisfies it: FIELD:COMPARISON:VALUE, as in the API. May be repeated.
+    q
+        Only what has all these words.
+    sort
+        A field to sort by; with - before it the other way round.
+    columns
+        The columns to write, separated by commas.
+    preset
+        The columns of a CRM: hubspot, salesforce, pipedrive, mailchimp, zoho or
+        google-contacts.
+    """
+    path = out or Path(f"{kind}.csv")
+    form = form_of(path)
+    resource = RESOURCES[kind]
+    plan = read_export(resource, form, columns, preset)
+
+    async def act(engine: AsyncEngine) -> None:
+        await hand_out_keys(engine, secret=load_settings().settings.suppression_key)
+        question = Question(
+            tenant_id=await default_tenant(engine),
+            conditions=read_filters(filter or []),
+            words=q,
+            sort=read_sort(resource, sort),
+        )
+        parts = await export_bytes(engine, resource, question, plan)
+        if str(path) == STANDARD_OUTPUT:
+            await write(parts, sys.stdout.buffer)
+        else:
+            await write_file(parts, path)
+
+    on_database(act)
+    if str(path) != STANDARD_OUTPUT:
+        print(f"Written to {path}.")
+    return 0
+
+
+def form_of(path: Path) -> ExportFormat:
+    """Return the form that a file's name asks for."""
+    for form in get_args(ExportFormat):
+        if path.suffix == f".{form}":
+            found: ExportFormat = form
+            return found
+    if str(path) == STANDARD_OUTPUT:
+        return "csv"
+    raise ConfigurationError(
+        f"{path} does not say in which form to write.",
+        hint="Let its name end in .csv, .xlsx or .jsonl.",
+    )
+
+
+async def write_file(parts: AsyncIterator[bytes], path: Path) -> None:
+    """Write a file that appears whole or not at all."""
+    unfinished = path.with_name(f".{path.name}.unfinished")
+    try:
+        with unfinished.open("wb") as file:
+            await write(parts, file)
+        unfinished.replace(path)
+    except OSError as error:
+        raise ConfigurationError(
+            f"{path} cannot be written: {error.strerror}."
+        ) from error
+    finally:
+        unfinished.unlink(missing_ok=True)
+
+
+async def write(parts: AsyncIterator[bytes], file: BinaryIO) -> None:
+    """Write the parts as they come."""
+    async for part in parts:
+        file.write(part)
