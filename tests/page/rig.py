@@ -14,7 +14,7 @@ from weakref import WeakKeyDictionary
 
 import asyncpg
 import uvicorn
-from playwright.async_api import Browser, ConsoleMessage, Page, Request
+from playwright.async_api import Browser, ConsoleMessage, Page, Request, expect
 
 from scrapersky.api.app import create_app
 from scrapersky.db.connection import parse_target
@@ -28,6 +28,7 @@ SCREENS = (
     "/curate/sitemap-files", "/curate/pages", "/curate/contacts", "/rules", "/batches",
     "/dead-letters", "/settings",
 )  # fmt: skip
+expect.set_options(timeout=20_000)  # a busy machine, not a slow page
 QUIET = {**AT_REST, "API_RATE_PER_SECOND": "0", "LOG_LEVEL": "ERROR"}
 """The stages rest, so that a status stays what a test made it."""
 
@@ -144,7 +145,7 @@ class Watch:
 
     def _heard(self, message: ConsoleMessage) -> None:
         if message.type in {"error", "warning"}:
-            self.errors.append(message.text)
+            self.errors.append(f"{message.text} {message.location.get('url', '')}")
 
     def _asked(self, request: Request) -> None:
         if not request.url.startswith((self.address, "data:", "blob:")):
@@ -156,8 +157,8 @@ class Watch:
             for error in self.errors
             if not any(word in error for word in self.forgiven)
         ]
-        assert bad == []
-        assert self.elsewhere == []
+        assert not bad, bad
+        assert not self.elsewhere, self.elsewhere
 
 
 WATCHES: WeakKeyDictionary[Page, Watch] = WeakKeyDictionary()

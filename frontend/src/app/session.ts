@@ -35,13 +35,18 @@ export async function login(queries: QueryClient, email: string, password: strin
     patience: 5,
   });
   rememberCsrf(session.csrf_token);
-  queries.clear();
+  forgetOthers(queries);
   queries.setQueryData(SESSION, session);
 }
 
 export async function logout(queries: QueryClient): Promise<void> {
   await write("DELETE", "/session");
   rememberCsrf(null);
-  queries.clear();
+  forgetOthers(queries);
   queries.setQueryData(SESSION, null);
+}
+
+/** Forget what the person before has read; who is here is asked about by the whole page. */
+function forgetOthers(queries: QueryClient): void {
+  queries.removeQueries({ predicate: ({ queryKey }) => queryKey[0] !== SESSION[0] });
 }

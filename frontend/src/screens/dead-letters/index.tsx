@@ -95,7 +95,11 @@ export default function DeadLetters() {
     setBusy(false);
     setAsked(null);
     setStory(null);
-    await queries.invalidateQueries({ queryKey: ["dead-letters"] });
+    // A letter that is gone has no story to ask for again.
+    await queries.invalidateQueries({
+      queryKey: ["dead-letters"],
+      predicate: ({ queryKey }) => queryKey[1] !== "story",
+    });
   }
 
   const total = groups.data?.reduce((sum, { count }) => sum + count, 0) ?? 0;

@@ -80,7 +80,7 @@ export function Keys() {
               show: (key) => (key.expires_at ? <Time at={key.expires_at} /> : "never"),
             },
             {
-              name: "",
+              name: "Actions",
               show: (key) =>
                 key.revoked_at ? (
                   <Badge tone="bad">taken back</Badge>

@@ -2,6 +2,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { call } from "@/api/client";
+import { useSession } from "@/app/session";
 import {
   Badge,
   Button,
@@ -91,7 +92,7 @@ export function People() {
             },
             { name: "Since", minor: true, show: (person) => <Time at={person.created_at} /> },
             {
-              name: "",
+              name: "Actions",
               show: (person) => (
                 <Menu
                   label={`What to do with ${person.email}`}
@@ -167,7 +168,8 @@ function Invite({
 }) {
   const [email, setEmail] = useState("");
   const [name, setName] = useState("");
-  const [role, setRole] = useState("curator");
+  const isFirst = useSession().data?.via === "local";
+  const [role, setRole] = useState(isFirst ? "admin" : "curator");
   const [password, setPassword] = useState("");
   const isReady = email.includes("@") && password.length > 0;
   return (
@@ -200,12 +202,18 @@ function Invite({
           value={name}
           onChange={(event) => setName(event.target.value)}
         />
-        <Select
-          label="Role"
-          value={role}
-          options={ROLES}
-          onChange={(event) => setRole(event.target.value)}
-        />
+        {isFirst ? (
+          <p className="small soft">
+            The first person becomes an admin. From then on everyone logs in, on this machine too.
+          </p>
+        ) : (
+          <Select
+            label="Role"
+            value={role}
+            options={ROLES}
+            onChange={(event) => setRole(event.target.value)}
+          />
+        )}
         <Input
           label="Password"
           type="password"

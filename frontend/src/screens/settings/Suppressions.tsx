@@ -74,7 +74,7 @@ export function Suppressions() {
             },
             { name: "Since", show: (entry) => <Time at={entry.created_at} /> },
             {
-              name: "",
+              name: "Actions",
               show: (entry) => (
                 <Button
                   small

@@ -1,0 +1,236 @@
+"""Rules, batches, dead letters and settings, each from the first click to its effect."""
+
+from pathlib import Path
+from uuid import UUID
+
+import pytest
+import pytest_asyncio
+from playwright.async_api import Page, expect
+
+from tests.page.rig import RunningApp, told, violations, watch_of
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module", autouse=True)
+async def records(app: RunningApp) -> None:
+    """Make places to decide about, and pages that failed for good."""
+    tenant = await app.tenant()
+    await app.run(
+        "INSERT INTO places_staging (tenant_id, source, source_place_id, name, rating)"
+        " SELECT $1, 'file', n::text, 'Place ' || n, 3 + (n % 20) / 10.0"
+        " FROM generate_series(1, 100) AS n",
+        tenant,
+    )
+    await app.run(
+        "INSERT INTO domains (tenant_id, domain, status, error)"
+        " SELECT $1, 'dead-' || n || '.example', 'error',"
+        " 'the server answered 500' FROM generate_series(1, 3) AS n",
+        tenant,
+    )
+    await app.run(
+        "INSERT INTO curation.dead_letter (stage, item, kind, why, tries, deaths, fence)"
+        " SELECT 'domain_metadata', id::text, 'exhausted', error, 5, 0, 1 FROM domains"
+    )
+
+
+async def test_a_rule_is_tried_made_run_and_undone(page: Page, app: RunningApp) -> None:
+    await page.goto("/rules")
+    await page.get_by_role("button", name="New rule").click()
+    dialog = page.get_by_role("dialog", name="New rule")
+    await dialog.get_by_label("Name").fill("Good places")
+    await dialog.get_by_role("button", name="Add a condition").click()
+    await dialog.get_by_label("Field").select_option("rating")
+    await dialog.get_by_label("Comparison").select_option("at_least")
+    await dialog.get_by_label("Value").fill("4.5")
+    await expect(dialog).to_contain_text("It would decide about 25 places now")
+    assert await violations(page) == []
+    await dialog.get_by_role("button", name="Save").click()
+    await expect(page.get_by_role("heading", name="Good places")).to_be_visible()
+
+    await page.get_by_role("button", name="What to do with Good places").click()
+    await page.get_by_role("menuitem", name="Run it now").click()
+    await expect(page.get_by_text("decided about 25 records")).to_be_visible()
+    selected = "SELECT count(*) FROM places_staging WHERE status = 'Selected'"
+    assert await app.run(selected) == [(25,)]
+
+    await page.get_by_role("button", name="What to do with Good places").click()
+    await page.get_by_role("menuitem", name="What it decided").click()
+    await page.get_by_role("dialog").get_by_role("button", name="Undo").click()
+    await told(app, selected, [(0,)])
+    await page.keyboard.press("Escape")
+
+    await page.get_by_role("switch", name="Rule Good places").click()
+    await told(
+        app,
+        "SELECT is_enabled FROM selection_rules WHERE name = 'Good places'",
+        [(False,)],
+    )
+
+
+async def test_a_pasted_list_gets_an_answer_for_every_line(
+    page: Page, app: RunningApp
+) -> None:
+    await page.goto("/batches")
+    await page.get_by_role("button", name="Submit a list").first.click()
+    dialog = page.get_by_role("dialog", name="Submit a list")
+    await dialog.get_by_label("One a line").fill(
+        "harbour.example\nhttp://localhost/\nharbour.example\nquay.example"
+    )
+    await dialog.get_by_label("Name (if you like)").fill("From the fair")
+    assert await violations(page) == []
+    await dialog.get_by_role("button", name="Submit 4 lines").click()
+
+    await expect(
+        page.get_by_role("heading", name="From the fair", level=1)
+    ).to_be_visible()
+    lines = page.get_by_role("region", name="Lines").last
+    await expect(lines.get_by_role("row").filter(has_text="localhost")).to_contain_text(
+        "Refused"
+    )
+    await expect(
+        lines.get_by_role("row").filter(has_text="quay.example")
+    ).to_contain_text("Queued")
+    await page.get_by_role("button", name="Pause").click()
+    await expect(page.get_by_role("button", name="Resume")).to_be_visible()
+    await page.get_by_role("button", name="Cancel").click()
+    await (
+        page.get_by_role("dialog")
+        .get_by_role("button", name="Cancel the batch")
+        .click()
+    )
+
+    await expect(page.get_by_text("Cancelled", exact=True).first).to_be_visible()
+    assert (
+        len(await app.run("SELECT 1 FROM domains WHERE domain = 'quay.example'")) == 1
+    )
+
+
+async def test_a_file_is_submitted_whole(
+    page: Page, app: RunningApp, tmp_path: Path
+) -> None:
+    file = tmp_path / "shops.csv"
+    file.write_text("domain\n" + "\n".join(f"shop-{n}.example" for n in range(300)))
+    await page.goto("/batches")
+    await page.get_by_role("button", name="Submit a list").first.click()
+    dialog = page.get_by_role("dialog", name="Submit a list")
+    await dialog.get_by_label("A file").set_input_files(file)
+    await dialog.get_by_role("button", name="Submit shops.csv").click()
+
+    await expect(page.get_by_role("heading", name="shops.csv", level=1)).to_be_visible()
+    assert await app.run("SELECT count(*) FROM domains WHERE domain LIKE 'shop-%'") == [
+        (300,)
+    ]
+
+
+async def test_dead_letters_stand_by_cause_with_their_story(
+    page: Page, app: RunningApp
+) -> None:
+    await page.goto("/dead-letters")
+    group = page.get_by_role("listitem").filter(has_text="the server answered 500")
+    await expect(group).to_contain_text("3")
+    await group.get_by_role("button", name="Show").click()
+    await page.get_by_role("button", name="dead-2.example").click()
+    story = page.get_by_role("dialog")
+    await expect(story).to_contain_text("the server answered 500")
+    assert await violations(page) == []
+    await story.get_by_role("button", name="Queue again").click()
+    queued = (
+        "SELECT domain FROM domains WHERE domain LIKE 'dead%' AND status = 'pending'"
+    )
+    await told(app, queued, [("dead-2.example",)])
+
+    await group.get_by_role("button", name="Forget").click()
+    await page.get_by_role("dialog").get_by_role("button", name="Forget").click()
+
+    await expect(page.get_by_text("Nothing has failed")).to_be_visible()
+    assert await app.run("SELECT count(*) FROM curation.dead_letter") == [(0,)]
+
+
+async def test_a_key_is_shown_once_and_taken_back(page: Page, app: RunningApp) -> None:
+    await page.goto("/settings/keys")
+    await page.get_by_role("button", name="Make a key").click()
+    dialog = page.get_by_role("dialog", name="Make a key")
+    await dialog.get_by_label("What is it for?").fill("nightly export")
+    await dialog.get_by_role("button", name="Make it").click()
+    shown = page.get_by_role("dialog", name="Copy the key now")
+    secret = await shown.locator("code").inner_text()
+    await page.keyboard.press("Escape")
+    await expect(
+        page.get_by_role("row").filter(has_text="nightly export")
+    ).to_be_visible()
+    assert secret not in await page.content()
+    await page.get_by_role("button", name="Take back").click()
+    await page.get_by_role("dialog").get_by_role("button", name="Take back").click()
+
+    await expect(page.get_by_text("taken back", exact=True)).to_be_visible()
+
+
+async def test_who_is_left_alone_is_gone_from_the_contacts(
+    page: Page, app: RunningApp
+) -> None:
+    tenant: UUID = await app.tenant()
+    await app.run(
+        "WITH d AS (INSERT INTO domains (tenant_id, domain) VALUES ($1, 'calm.example')"
+        " RETURNING id) INSERT INTO contacts (tenant_id, domain_id, email)"
+        " SELECT $1, id, 'leave@calm.example' FROM d",
+        tenant,
+    )
+    await page.goto("/settings/suppressions")
+    await page.get_by_role("button", name="Add").click()
+    await (
+        page.get_by_role("dialog")
+        .get_by_role("textbox")
+        .first.fill("leave@calm.example")
+    )
+    await page.get_by_role("dialog").get_by_role("button", name="Add 1 line").click()
+
+    await expect(page.get_by_text("1 entry added, 1 contact removed")).to_be_visible()
+    assert await app.run("SELECT count(*) FROM contacts") == [(0,)]
+
+
+@pytest.mark.parametrize("part", ["people", "keys", "suppressions", "audit"])
+async def test_every_part_of_the_settings_is_usable_by_everyone(
+    page: Page, part: str
+) -> None:
+    await page.goto(f"/settings/{part}")
+    await expect(
+        page.get_by_role("tabpanel").get_by_role("heading").first
+    ).to_be_visible()
+
+    assert await violations(page) == []
+
+
+async def test_the_first_person_ends_the_open_door_and_lets_others_in(
+    page: Page, app: RunningApp
+) -> None:
+    watch_of(page).forgive("status of 401")
+    await page.goto("/settings/people")
+    await page.get_by_role("button", name="Let someone in").click()
+    dialog = page.get_by_role("dialog", name="Let someone in")
+    await expect(dialog).to_contain_text("From then on everyone logs in")
+    await dialog.get_by_label("E-mail").fill("ada@harbour.example")
+    await dialog.get_by_label("Password").fill("a long and quiet river")
+    await dialog.get_by_role("button", name="Let them in").click()
+    await expect(page.get_by_role("heading", name="Log in")).to_be_visible()
+    await page.get_by_label("E-mail").fill("ada@harbour.example")
+    await page.get_by_label("Password").fill("not this one, no")
+    await page.get_by_role("button", name="Log in").click()
+    await expect(page.get_by_role("alert")).to_be_visible()
+    await page.get_by_label("Password").fill("a long and quiet river")
+    await page.get_by_role("button", name="Log in").click()
+
+    await page.get_by_role("button", name="Let someone in").click()
+    await dialog.get_by_label("E-mail").fill("bob@harbour.example")
+    await dialog.get_by_label("Password").fill("another long quiet river")
+    await dialog.get_by_role("button", name="Let them in").click()
+    person = page.get_by_role("row").filter(has_text="bob@harbour.example")
+    await expect(person).to_contain_text("curator")
+    await person.get_by_role("button", name="What to do with").click()
+    await page.get_by_role("menuitem", name="Shut out").click()
+
+    await expect(person).to_contain_text("shut out")
+    found = await app.run(
+        "SELECT disabled_at IS NOT NULL FROM users WHERE email = 'bob@harbour.example'"
+    )
+    assert found == [(True,)]

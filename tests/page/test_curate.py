@@ -1,0 +1,315 @@
+"""Curating: look, filter, decide by key and by the thousand, take back, take away."""
+
+import csv
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+import pytest_asyncio
+from playwright.async_api import Browser, Dialog, Locator, Page, expect
+
+from tests.page.rig import RunningApp, a_page, told, violations, watch_of
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+MANY = 1_200
+HOSTILE = (
+    "<script>alert(1)</script>",
+    "<img src=x onerror=alert(1)>",
+    "\u202egnitaler\u202c {{7*7}} ${jndi:ldap://x}",
+    "=cmd|' /C calc'!A0",
+    "A" * 5_000,
+)
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module", autouse=True)
+async def records(app: RunningApp) -> None:
+    """Make domains to decide about, and contacts with evidence."""
+    tenant = await app.tenant()
+    await app.run(
+        "INSERT INTO domains (tenant_id, domain, title, verdict)"
+        " SELECT $1, 'shop-' || lpad(n::text, 4, '0') || '.example',"
+        " CASE WHEN n % 3 = 0 THEN 'Dentist ' || n ELSE 'Bakery ' || n END, 'own_site'"
+        " FROM generate_series(1, $2::int) AS n",
+        tenant,
+        MANY,
+    )
+    await app.run(
+        "INSERT INTO contacts (tenant_id, domain_id, email, name, confidence)"
+        " SELECT $1, id, 'info@' || domain, 'Person ' || domain, 0.9 FROM domains"
+        " WHERE domain < 'shop-0006'",
+        tenant,
+    )
+    await app.run(
+        "INSERT INTO contact_evidence (tenant_id, contact_id, field, value, url,"
+        " snippet, method, confidence, seen_at)"
+        " SELECT $1, id, 'email', email, 'https://shop.example/contact',"
+        " 'Write to ' || upper(email) || ' today', 'text', 0.9, now() FROM contacts",
+        tenant,
+    )
+
+
+@pytest_asyncio.fixture(loop_scope="module")
+async def second(browser: Browser, app: RunningApp) -> AsyncIterator[Page]:
+    """Give another person's window."""
+    async with a_page(browser, app.address) as page:
+        yield page
+
+
+async def open_list(page: Page, address: str) -> Locator:
+    await page.goto(address)
+    grid = page.get_by_role("grid")
+    await expect(grid.get_by_role("row").nth(1)).to_be_visible()
+    return grid
+
+
+async def decided(app: RunningApp, domain: str, status: str, seconds: int = 10) -> None:
+    query = (
+        f"SELECT sitemap_curation_status::text FROM domains WHERE domain = '{domain}'"
+    )
+    await told(app, query, [(status,)], seconds)
+
+
+async def decision(app: RunningApp, domain: str) -> str:
+    (row,) = await app.run(
+        "SELECT sitemap_curation_status::text FROM domains WHERE domain = $1", domain
+    )
+    return str(row[0])
+
+
+def row_of(page: Page, name: str) -> Locator:
+    return page.get_by_role("row").filter(has_text=name)
+
+
+async def test_words_filters_and_sorting_stand_in_the_address(page: Page) -> None:
+    await open_list(page, "/curate/domains")
+    await page.get_by_role("searchbox").fill("dentist")
+    await expect(
+        page.get_by_role("status").filter(has_text="400 domains")
+    ).to_be_visible()
+    await page.get_by_role("columnheader", name="Domain").get_by_role("button").click()
+    await page.get_by_role("columnheader", name="Domain").get_by_role("button").click()
+    await expect(page.get_by_role("row").nth(1)).to_contain_text("shop-0003.example")
+
+    await page.reload()
+
+    await expect(page.get_by_role("searchbox")).to_have_value("dentist")
+    await expect(page.get_by_role("row").nth(1)).to_contain_text("shop-0003.example")
+    assert "sort=domain" in page.url
+
+
+async def test_a_key_decides_moves_on_and_can_be_taken_back(
+    page: Page, app: RunningApp
+) -> None:
+    await open_list(page, "/curate/domains?sort=domain")
+    await page.keyboard.press("j")
+    await page.keyboard.press("s")
+    await expect(row_of(page, "shop-0001.example")).to_contain_text("Selected")
+    await decided(app, "shop-0001.example", "Selected")
+    await page.keyboard.press("m")
+    await expect(row_of(page, "shop-0002.example")).to_contain_text("Maybe")
+    await decided(app, "shop-0002.example", "Maybe")
+
+    await page.keyboard.press("u")
+    await decided(app, "shop-0002.example", "New")
+    await page.keyboard.press("u")
+    await decided(app, "shop-0001.example", "New")
+
+    await expect(row_of(page, "shop-0001.example")).to_contain_text("New")
+
+
+async def test_a_range_is_decided_and_undone_as_one(
+    page: Page, app: RunningApp
+) -> None:
+    await open_list(page, "/curate/domains?sort=domain")
+    await row_of(page, "shop-0010.example").get_by_role("checkbox").click()
+    await row_of(page, "shop-0014.example").click(modifiers=["Shift"])
+    bar = page.get_by_label("What to do with the selection")
+    await expect(bar).to_contain_text("5 selected")
+    await bar.get_by_role("button", name="Not a Fit").click()
+    await expect(page.get_by_text("5 domains: Not a Fit")).to_be_visible()
+    await decided(app, "shop-0012.example", "Not a Fit")
+
+    await page.get_by_role("button", name="Undo").click()
+
+    await decided(app, "shop-0012.example", "New")
+
+
+async def test_all_that_match_are_counted_first_and_then_decided(
+    page: Page, app: RunningApp
+) -> None:
+    await open_list(page, "/curate/domains?q=bakery&sort=domain")
+    await page.keyboard.press("Control+a")
+    await page.keyboard.press("Control+a")
+    await expect(page.get_by_text("800 selected")).to_be_visible()
+    await page.keyboard.press("a")
+    dialog = page.get_by_role("dialog", name="Set 800 domains to Archived?")
+    await expect(dialog).to_be_visible()
+    assert await decision(app, "shop-0001.example") == "New"
+    await dialog.get_by_role("button", name="Set 800 to Archived").click()
+    await expect(page.get_by_text("800 domains: Archived")).to_be_visible()
+    assert await decision(app, "shop-0001.example") == "Archived"
+    assert await decision(app, "shop-0003.example") == "New"
+
+    await page.get_by_role("button", name="Undo").click()
+
+    await decided(app, "shop-1199.example", "New")
+
+
+async def test_the_list_grows_as_it_is_scrolled_and_holds_few_rows_in_the_page(
+    page: Page,
+) -> None:
+    grid = await open_list(page, "/curate/domains?sort=domain")
+    for _ in range(40):
+        await grid.evaluate("box => box.scrollTop = box.scrollHeight")
+        await page.wait_for_timeout(100)
+        if await page.get_by_text("shop-1200.example").count():
+            break
+    await expect(page.get_by_text("shop-1200.example").first).to_be_visible()
+    assert await page.get_by_role("row").count() < 80
+
+
+async def test_a_record_opens_beside_the_list_with_its_evidence_and_history(
+    page: Page,
+) -> None:
+    await open_list(page, "/curate/contacts?sort=email")
+    await page.keyboard.press("j")
+    await page.keyboard.press("Enter")
+    pane = page.get_by_label("Details of one contact")
+    await expect(pane.get_by_role("heading", level=2)).to_have_text(
+        "info@shop-0001.example"
+    )
+    await pane.get_by_role("tab", name="Evidence").click()
+    await expect(pane.locator("mark")).to_have_text("INFO@SHOP-0001.EXAMPLE")
+    await pane.get_by_role("tab", name="History").click()
+    await page.keyboard.press("j")
+
+    await expect(pane.get_by_role("heading", level=2)).to_have_text(
+        "info@shop-0002.example"
+    )
+    assert await violations(page) == []
+
+
+async def test_two_people_see_each_others_decisions(page: Page, second: Page) -> None:
+    await open_list(page, "/curate/domains?sort=domain&q=shop-0100")
+    await open_list(second, "/curate/domains?sort=domain&q=shop-0100")
+    await expect(
+        second.get_by_role("complementary").get_by_text("Live")
+    ).to_be_visible()
+    await page.keyboard.press("j")
+    await page.keyboard.press("s")
+
+    await expect(row_of(second, "shop-0100.example")).to_contain_text("Selected")
+
+
+async def test_a_decision_survives_a_restart_of_the_server(
+    page: Page, app: RunningApp
+) -> None:
+    await open_list(page, "/curate/domains?sort=domain&q=shop-0200")
+    watch_of(page).forgive("Failed to load resource", "net::ERR")
+    await page.keyboard.press("j")
+    app.stop()
+    await page.keyboard.press("s")
+    await expect(row_of(page, "shop-0200.example")).to_contain_text("Selected")
+    await page.wait_for_timeout(1_500)
+    app.start()
+
+    await decided(app, "shop-0200.example", "Selected", 30)
+    live = page.get_by_role("complementary").get_by_text("Live")
+    await expect(live).to_be_visible(timeout=30_000)
+
+
+async def test_what_hostile_pages_say_is_shown_and_does_nothing(
+    page: Page, app: RunningApp
+) -> None:
+    for number, words in enumerate(HOSTILE):
+        await app.run(
+            "INSERT INTO domains (tenant_id, domain, title, home_url)"
+            " VALUES ($1, $2, $3, 'javascript:alert(1)')",
+            await app.tenant(),
+            f"hostile-{number}.example",
+            words,
+        )
+    dialogs: list[str] = []
+
+    async def note(dialog: Dialog) -> None:
+        dialogs.append(dialog.message)
+        await dialog.dismiss()
+
+    page.on("dialog", note)
+    await open_list(page, "/curate/domains?q=hostile&sort=domain")
+    await expect(page.get_by_text("<script>alert(1)</script>").first).to_be_visible()
+    for _ in HOSTILE:
+        await page.keyboard.press("j")
+        if not await page.get_by_label("Details of one domain").count():
+            await page.keyboard.press("Enter")
+        await expect(page.get_by_label("Details of one domain")).to_be_visible()
+        await page.wait_for_timeout(100)
+
+    assert dialogs == []
+    assert await page.locator("a[href^='javascript']").count() == 0
+    assert await page.evaluate("document.documentElement.scrollWidth") <= 1440
+
+
+async def test_a_contact_is_edited_merged_and_suppressed(
+    page: Page, app: RunningApp
+) -> None:
+    await open_list(page, "/curate/contacts?sort=email")
+    await row_of(page, "info@shop-0001.example").click()
+    pane = page.get_by_label("Details of one contact")
+    await pane.get_by_role("button", name="Edit").click()
+    await page.get_by_label("Name", exact=True).fill("Ada Harbour")
+    await page.get_by_label("Tags").fill("first, met")
+    await page.get_by_role("button", name="Save").click()
+    await expect(pane).to_contain_text("Ada Harbour")
+    assert await app.run(
+        "SELECT name, tags FROM contacts WHERE email = 'info@shop-0001.example'"
+    ) == [("Ada Harbour", ["first", "met"])]
+    await page.keyboard.press("Escape")
+
+    for name in ("info@shop-0002.example", "info@shop-0003.example"):
+        await row_of(page, name).get_by_role("checkbox").click()
+    await page.get_by_role("button", name="Merge").click()
+    dialog = page.get_by_role("dialog", name="Merge 2 contacts")
+    await dialog.get_by_text("info@shop-0003.example").click()
+    await dialog.get_by_role("button", name="Merge").click()
+    await told(app, "SELECT 1 FROM contacts WHERE email = 'info@shop-0002.example'", [])
+
+    await row_of(page, "info@shop-0004.example").click()
+    await pane.get_by_role("button", name="More").click()
+    await page.get_by_role("menuitem", name="Suppress").click()
+    await page.get_by_role("dialog").get_by_role("button", name="Suppress").click()
+    await told(app, "SELECT 1 FROM contacts WHERE email = 'info@shop-0004.example'", [])
+
+
+async def test_the_list_is_exported_as_it_is_filtered(
+    page: Page, tmp_path: Path
+) -> None:
+    await open_list(page, "/curate/domains?q=dentist&sort=domain")
+    await page.keyboard.press("e")
+    dialog = page.get_by_role("dialog", name="Export 400 domains")
+    async with page.expect_download() as waiting:
+        await dialog.get_by_role("link", name="Download").click()
+    target = tmp_path / "domains.csv"
+    await (await waiting.value).save_as(target)
+
+    with target.open(encoding="utf-8-sig", newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert len(rows) == 400
+    assert all(row["title"].startswith("Dentist") for row in rows)
+
+
+async def test_a_view_is_kept_and_opened_again(page: Page) -> None:
+    await open_list(page, "/curate/domains?q=dentist&sort=-domain")
+    await page.get_by_role("button", name="Views").click()
+    await page.get_by_role("menuitem", name="Keep this view").click()
+    await page.get_by_label("Name").fill("Dentists last first")
+    await page.get_by_role("button", name="Keep", exact=True).click()
+    await expect(page.get_by_text('Kept as "Dentists last first"')).to_be_visible()
+
+    await page.goto("/curate/domains")
+    await page.get_by_role("button", name="Views").click()
+    await page.get_by_role("menuitemcheckbox", name="Dentists last first").click()
+
+    await expect(page.get_by_role("searchbox")).to_have_value("dentist")
+    assert "sort=-domain" in page.url

@@ -1,0 +1,78 @@
+"""The home screen: how the pipeline stands, live, and what can be done about it."""
+
+import pytest
+from playwright.async_api import Browser, Page, expect
+
+from tests.page.rig import RunningApp, a_page, watch_of
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+ADD = """
+INSERT INTO places_staging (tenant_id, source, source_place_id, name, licence)
+SELECT $1, 'test', 'place-' || n || $3::text, 'Place ' || n, 'free'
+FROM generate_series(1, $2::int) n
+"""
+
+
+async def add_places(app: RunningApp, count: int, mark: str) -> None:
+    await app.run(ADD, await app.tenant(), count, mark)
+
+
+async def test_an_empty_system_explains_itself(page: Page) -> None:
+    await page.goto("/")
+
+    await expect(page.get_by_text("Welcome")).to_be_visible()
+    await expect(page.get_by_role("link", name="Place search")).to_be_visible()
+
+
+async def test_a_stage_is_paused_and_the_pause_undone(
+    page: Page, app: RunningApp
+) -> None:
+    await page.goto("/")
+    await page.get_by_role("button", name="Pause domain extraction").click()
+    await expect(page.get_by_text("Paused: paused by hand")).to_be_visible()
+    found = await app.run("SELECT name FROM curation.stage WHERE paused_at > 'epoch'")
+    assert found == [("domain_extraction",)]
+    await page.get_by_role("button", name="Undo").click()
+
+    await expect(
+        page.get_by_role("button", name="Pause domain extraction")
+    ).to_be_visible()
+    assert (
+        await app.run("SELECT name FROM curation.stage WHERE paused_at > 'epoch'") == []
+    )
+
+
+async def test_what_happens_beneath_is_seen_without_loading_again(
+    page: Page, app: RunningApp
+) -> None:
+    await page.goto("/")
+    card = page.locator("[data-node=deep_scan]")
+    await expect(card.get_by_text("waiting")).to_be_visible()
+    await expect(page.locator(".side").get_by_text("Live")).to_be_visible()
+    await add_places(app, 7, "live")
+    await app.run("UPDATE places_staging SET deep_scan_status = 'Queued'")
+
+    await expect(card.locator(".depth")).to_have_text("7")
+    await card.get_by_role("link", name="Deep scan").click()
+    await expect(page).to_have_url(
+        f"{app.address}/curate/places?filter=deep_scan_status%3Ais%3AQueued"
+    )
+
+
+async def test_a_lost_server_is_said_to_be_lost_until_it_is_back(
+    browser: Browser, app: RunningApp
+) -> None:
+    async with a_page(browser, app.address) as page:
+        watch_of(page).forgive("ERR_", "Failed to load", "incomplete")
+        await page.goto("/")
+        await expect(page.locator(".side").get_by_text("Live")).to_be_visible()
+        app.stop()
+        await expect(page.get_by_text("The server does not answer.")).to_be_visible()
+        await add_places(app, 3, "while away")
+        await app.run("UPDATE places_staging SET deep_scan_status = 'Queued'")
+        app.start()
+
+        await expect(page.locator(".side").get_by_text("Live")).to_be_visible()
+        await expect(page.get_by_text("The server does not answer.")).to_be_hidden()
+        await expect(page.locator("[data-node=deep_scan] .depth")).to_have_text("10")
