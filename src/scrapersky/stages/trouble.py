@@ -100,7 +100,7 @@ async def dead_groups(
 ) -> list[DeadGroup]:
     """Return the causes of death, the most frequent first."""
     query = text(
-        f"""SELECT stage, kind, cause, count(*), min(died_at), max(died_at)
+        f"""SELECT stage, kind, {cause_of("why")}, count(*), min(died_at), max(died_at)
       FROM ({dead_letters(chosen)}) dead {matching(chosen)}
       GROUP BY 1, 2, 3 ORDER BY 4 DESC, 1, 2, 3 LIMIT :limit"""  # noqa: S608 - ours
     )
@@ -123,11 +123,13 @@ async def dead_page(
         if after
         else ""
     )
+    # The cause is worked out for what is shown, not for all there is.
     query = text(
-        f"""SELECT stage, item, kind, left(why, 1000), cause, tries, deaths, died_at,
-        left(label, 300)
-      FROM ({dead_letters(chosen)}) dead {matching(chosen)} {beyond}
-      ORDER BY died_at DESC, stage DESC, item DESC LIMIT :limit"""  # noqa: S608 - ours
+        f"""SELECT stage, item, kind, left(why, 1000), {cause_of("why")}, tries, deaths,
+        died_at, left(label, 300)
+      FROM (SELECT * FROM ({dead_letters(chosen)}) dead {matching(chosen)} {beyond}
+        ORDER BY died_at DESC, stage DESC, item DESC LIMIT :limit) shown
+      ORDER BY died_at DESC, stage DESC, item DESC"""  # noqa: S608 - ours
     )
     place = (
         dict(zip(("at", "stage_at", "item_at"), after, strict=True)) if after else {}
@@ -189,8 +191,8 @@ def dead_of(stage: AnyStage | None) -> str:
     else:
         never = ""
     table, column = stage.model.__tablename__, stage.claims.key
-    return f"""SELECT d.stage, d.item, d.kind, d.why, {cause_of("d.why")} AS cause,
-        d.tries, d.deaths, d.died_at, {LABELS[table]} AS label
+    return f"""SELECT d.stage, d.item, d.kind, d.why, d.tries, d.deaths, d.died_at,
+        {LABELS[table]} AS label
       FROM curation.dead_letter d JOIN {table} m ON m.id = CAST(d.item AS uuid)
       WHERE d.stage = '{stage.name}' AND m.tenant_id = :tenant
         AND m.{column} = {literal(str(stage.failed))}{never}"""  # noqa: S608 - ours
@@ -214,7 +216,7 @@ def matching(chosen: DeadFilter) -> str:
     if chosen.kind is not None:
         conditions.append("kind = :kind")
     if chosen.cause is not None:
-        conditions.append("cause = :cause")
+        conditions.append(f"{cause_of('why')} = :cause")
     if chosen.items is not None:
         conditions.append(
             "(stage, item) IN (SELECT * FROM unnest(CAST(:stages AS text[]),"
