@@ -128,24 +128,24 @@ def test_made_up_tag_names_do_not_stay_in_memory() -> None:
     parse_sitemap(b"<urlset/>")
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 
-    for turn in range(20):
+    for turn in range(8):
         names = b"".join(b"<n%dx%d/>" % (turn, n) for n in range(60_000))
         with pytest.raises(BadSitemap, match="different tags"):
             parse_sitemap(b"<urlset>" + names + b"</urlset>")
 
     grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
-    assert grown < 32 * 1024
+    assert grown < 20 * 1024
 
 
 def test_three_hundred_megabytes_are_cut_at_the_limit_with_flat_memory() -> None:
-    item = b"<url><loc>https://a.test/%07d</loc><a>" + b"z" * 230 + b"</a></url>"
+    item = b"<url><loc>https://a.test/%07d</loc><a>" + b"z" * 1_200 + b"</a></url>"
     reader = SitemapReader(limits=Limits(max_urls=10_000_000))
     reader.feed(b"<urlset>")
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 
     sent = 0
     while sent < 300 * MEBIBYTE and not reader.is_done:
-        block = b"".join(item % (sent + n) for n in range(1_000))
+        block = b"".join(item % (sent + n) for n in range(200))
         sent += len(block)
         reader.feed(block)
     reader.close()
@@ -154,7 +154,7 @@ def test_three_hundred_megabytes_are_cut_at_the_limit_with_flat_memory() -> None
     grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
     assert sitemap.outcome == "ok_partial"
     assert sitemap.bytes_read == 50 * MEBIBYTE
-    assert 150_000 < sitemap.kept < 220_000
+    assert 38_000 < sitemap.kept < 44_000
     assert grown < 96 * 1024
 
 
@@ -174,7 +174,7 @@ def test_any_bytes_are_read_or_refused(data: bytes) -> None:
 
 
 @given(st.sampled_from(FIXTURES), st.data())
-@settings(max_examples=300, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=150, suppress_health_check=[HealthCheck.too_slow])
 def test_mutated_sitemaps_are_read_or_refused(
     fixture: bytes, data: st.DataObject
 ) -> None:
@@ -250,7 +250,7 @@ def slabs(draw: st.DrawFn) -> str:
 
 
 @given(slabs())
-@settings(max_examples=400)
+@settings(max_examples=150)
 def test_splitting_gives_what_the_xml_parser_gives(slab: str) -> None:
     regular = read_regular(slab.encode(), b"url")
     assume(regular is not None and "loc" in regular.columns)

@@ -17,7 +17,7 @@ from scrapersky.extraction.contacts.email import addresses_in
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "contacts" / "pages.jsonl"
 REAL = [json.loads(line)["html"] for line in FIXTURES.read_text("utf-8").splitlines()]
-PIECE = MIB // 4
+PIECE = MIB // 8
 # Ten times the budget of one second a MiB: a shared machine may be busy.
 PATIENCE = 10.0 * PIECE / MIB
 
@@ -61,7 +61,7 @@ def test_any_bytes_give_contacts_or_a_typed_error(
         find_contacts(data, "https://acme.com/", hints=Hints(encoding=encoding))
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=100, deadline=None, suppress_health_check=list(HealthCheck))
 @given(st.data())
 def test_a_mutilated_page_gives_contacts_or_a_typed_error(data: st.DataObject) -> None:
     page = data.draw(st.sampled_from(REAL))
