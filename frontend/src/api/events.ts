@@ -69,7 +69,7 @@ class LiveEvents {
       if (signal.aborted || document.hidden) continue;
       this.failures += 1;
       this.say(this.failures > 1 ? "lost" : "connecting");
-      await this.pause(Math.min(5000, 300 * 2 ** Math.min(this.failures, 6)), signal);
+      await this.pause(Math.min(3000, 250 * 2 ** Math.min(this.failures, 6)), signal);
     }
   }
 

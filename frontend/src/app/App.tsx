@@ -1,7 +1,7 @@
 import { QueryClient, QueryClientProvider, useQueryClient } from "@tanstack/react-query";
-import { Suspense, useEffect } from "react";
+import { Suspense, useEffect, useRef } from "react";
 import { onLoginNeeded } from "@/api/client";
-import { events, useLive } from "@/api/events";
+import { events, useConnection, useLive } from "@/api/events";
 import { ApiError } from "@/api/problem";
 import { Button, Empty, Failure, Loading, Toasts } from "@/kit";
 import { Boundary } from "./Boundary";
@@ -42,6 +42,7 @@ function Inside() {
   }, [client]);
   useEffect(() => (isHere ? events.start() : undefined), [isHere]);
   useLive("reset", () => void client.invalidateQueries());
+  useFreshAfterLoss();
   if (session.isPending) return <Loading what="Opening ScraperSky" />;
   if (session.error) {
     return (
@@ -56,6 +57,19 @@ function Inside() {
       <CurrentScreen />
     </Layout>
   );
+}
+
+/** What could not be asked while the server was away is asked when it is back. */
+function useFreshAfterLoss(): void {
+  const client = useQueryClient();
+  const connection = useConnection();
+  const wasLost = useRef(false);
+  useEffect(() => {
+    if (connection === "lost") wasLost.current = true;
+    if (connection !== "live" || !wasLost.current) return;
+    wasLost.current = false;
+    void client.invalidateQueries();
+  }, [connection, client]);
 }
 
 function CurrentScreen() {
