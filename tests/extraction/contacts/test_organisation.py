@@ -1,0 +1,108 @@
+"""Names of organisations: where they stand, and what is none."""
+
+import pytest
+
+from scrapersky.extraction import wordlist
+from scrapersky.extraction.contacts import find_contacts
+from scrapersky.extraction.contacts.organisation import Clues, describe_names
+from scrapersky.extraction.contacts.organisation.chance import WEIGHTS, chance
+from scrapersky.extraction.contacts.organisation.institution import trade_of
+from scrapersky.extraction.contacts.organisation.legal import is_legal_name
+from scrapersky.extraction.contacts.organisation.name import is_name, tidy_name
+from scrapersky.extraction.contacts.organisation.source import Source
+from scrapersky.extraction.contacts.sheet import sheet_of
+from scrapersky.extraction.html import parse_page
+
+WEIGHTED = {line.split()[0] for line in wordlist.load_ordered(WEIGHTS)}
+PAGE = """
+<title>Contact | Kestrel Roofing</title><h1>Contact us</h1>
+<p>Kestrel Roofing Ltd<br>12 Mill Lane<br>Leeds LS1 4AP</p>
+<p>&copy; 2026 Kestrel Roofing Ltd. All rights reserved.</p>
+"""
+
+
+def test_every_trait_has_a_weight() -> None:
+    sheet = sheet_of(parse_page(PAGE))
+
+    described = list(describe_names(sheet, "https://kestrelroofing.co.uk/", Clues()))
+
+    assert described
+    assert {trait for _, traits in described for trait in traits} <= WEIGHTED
+    assert {source.value for source in Source} <= WEIGHTED
+
+
+def test_the_name_in_title_letterhead_and_copyright_line_is_the_surest() -> None:
+    contacts = find_contacts(PAGE, "https://kestrelroofing.co.uk/contact")
+
+    assert contacts.organisations[0].name in ("Kestrel Roofing", "Kestrel Roofing Ltd")
+    assert contacts.organisations[0].confidence > 0.9
+
+
+def test_a_name_that_nothing_speaks_for_is_not_likely() -> None:
+    assert chance({}) < 0.2
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "Acme Ltd",
+        "Auge Marketing y Servicios S.L.U.",
+        "AVI Studio s.r.o.",
+        "Gulf Valves Co WLL.",
+        "Orchid Foods Sdn Bhd",
+        "Brandt gGmbH",
+        "Koppelen BVBA",
+    ],
+)
+def test_a_legal_form_is_known_in_many_countries(name: str) -> None:
+    assert is_legal_name(name)
+    assert is_name(tidy_name(name))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Certification as",
+        "Contact Us",
+        "Welcome",
+        "Customer Service",
+        "we are here to help you",
+        "info@acme.com",
+        "Designed by Pixel Pushers",
+    ],
+)
+def test_menu_words_and_sentences_are_no_names(text: str) -> None:
+    assert text not in [
+        o.name for o in find_contacts(f"<p>{text}</p>", "").organisations
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [
+        ("Sayville High School", "house"),
+        ("City of Saratoga", "house"),
+        ("Hart & Vale Solicitors", "house"),
+        ("Kitchen Design", "goods"),
+        ("Upper East Side", None),
+    ],
+)
+def test_the_last_word_tells_a_house_from_goods(name: str, kind: str | None) -> None:
+    assert trade_of(name) == kind
+
+
+def test_a_firm_in_a_testimonial_is_named() -> None:
+    page = "<blockquote>They never let us down.</blockquote><p>Ann Lee, CEO, Tidewater Labs</p>"
+
+    contacts = find_contacts(page, "https://kestrelroofing.co.uk/")
+
+    assert "Tidewater Labs" in [o.name for o in contacts.organisations]
+
+
+def test_a_quarter_of_a_town_above_an_address_is_no_name() -> None:
+    page = """<title>Larkin Realty</title><p>Larkin Realty</p><h3>Upper East Side</h3>
+    <p>1450 Third Avenue<br>New York, NY 10028</p><p>&copy; 2026 Larkin Realty</p>"""
+
+    contacts = find_contacts(page, "https://larkinrealty.com/")
+
+    assert [o.name for o in contacts.organisations] == ["Larkin Realty"]
