@@ -207,14 +207,13 @@ async def test_a_failure_commits_with_what_was_learnt(
     async def work(ticket: Ticket, _tools: object) -> Outcome:
         if ticket.id == 1:
             return reply_with("answered", ticket)
-        learnt = reply_with("closed", ticket).effect
+        learnt = reply_with(f"closed {ticket.id}", ticket).effect
         return kind("no customer", effect=learnt)
 
     await desk.drain(triage(work, max_attempts=1))
 
     assert await desk.states() == {"Complete": 1, "Error": 2}
     assert await desk.one("SELECT count(*) FROM reply") == 3
-    assert sorted(await desk.outcomes())[0] == "done"
 
 
 async def test_what_cannot_be_written_about_a_failure_does_not_hide_it(

@@ -155,6 +155,7 @@ async def test_a_refusal_is_final(line: Line, status: int) -> None:
 
     row = await line.row(Page, page)
     assert row.page_processing_status == "Error"
+    assert row.contact_scrape_status == "Error"
     assert row.page_processing_error == f"the server answered {status}"
     assert (await line.story(STAGE, page)).dead == "gave_up"
 
@@ -288,3 +289,27 @@ async def test_every_value_of_a_contact_has_its_evidence(line: Line) -> None:
     )
     assert unproven == []
     assert known == 5
+
+
+async def test_a_page_given_up_by_anyone_says_that_its_contacts_were_not_had(
+    line: Line,
+) -> None:
+    line.web.fails("a.bv/contact", *[500] * 5, then="<p>Mail info@a.bv</p>")
+    page = await line.add_page("http://a.bv/contact")
+    await line.work(STAGE)
+    between = await line.row(Page, page)
+    for _ in range(4):
+        await line.work_again(STAGE)
+    dead = await line.row(Page, page)
+    await queue_engine.dead_letters.replay(line.engine, STAGE, str(page))
+    await line.work(STAGE)
+
+    assert (between.page_processing_status, between.contact_scrape_status) == (
+        "Processing",
+        "New",
+    )
+    assert (dead.page_processing_status, dead.contact_scrape_status) == (
+        "Error",
+        "Error",
+    )
+    assert (await line.row(Page, page)).contact_scrape_status == "ContactFound"

@@ -1,9 +1,10 @@
 """WF4 - Domain metadata: what stands at a domain, told by its home page."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
-from sqlalchemy import true, update
+from sqlalchemy import update
 
 from scrapersky.crawler import Fetched
 from scrapersky.engine import Done, Effect, GiveUp, Outcome, Retry, Transaction, stage
@@ -37,7 +38,7 @@ async def gather_metadata(domain: Domain, tools: Tools) -> Outcome:
     """Fetch the home page, take its facts, and say what stands there and why."""
     outcome = await look_at_home(domain, tools)
     if isinstance(outcome, Retry | GiveUp) and not is_closed_to_us(outcome):
-        await note_unreachable(domain, outcome, tools)
+        return replace(outcome, effect=note_unreachable(domain, outcome.why))
     return outcome
 
 
@@ -75,26 +76,24 @@ def is_closed_to_us(outcome: Retry | GiveUp) -> bool:
     return is_final and outcome.why.startswith(RobotsDenied.outcome)
 
 
-async def note_unreachable(
-    domain: Domain, outcome: Retry | GiveUp, tools: Tools
-) -> None:
-    """Keep what was seen beside the failure; a last failure overrules older verdicts.
-
-    A failed item settles without an effect, so this is written by itself. Should the
-    worker die in between, whoever looks next writes the same.
-    """
-    is_final = isinstance(outcome, GiveUp)
-    known = Domain.verdict.is_(None) | (Domain.verdict == VerdictKind.UNREACHABLE.value)
-    statement = (
-        update(Domain)
-        .where(Domain.id == domain.id, true() if is_final else known)
-        .values(
-            verdict=VerdictKind.UNREACHABLE.value,
-            verdict_evidence={"confidence": 1.0, "evidence": [outcome.why[:500]]},
-        )
+def note_unreachable(domain: Domain, why: str) -> Effect:
+    """Keep what was seen beside the failure; a last failure overrules older verdicts."""
+    is_new = Domain.verdict.is_(None) | (
+        Domain.verdict == VerdictKind.UNREACHABLE.value
     )
-    async with tools.database.begin() as connection:
-        await connection.execute(statement)
+    is_last = Domain.status == DomainStatus.ERROR
+
+    async def effect(transaction: Transaction) -> None:
+        await transaction.execute(
+            update(Domain)
+            .where(Domain.id == domain.id, is_new | is_last)
+            .values(
+                verdict=VerdictKind.UNREACHABLE.value,
+                verdict_evidence={"confidence": 1.0, "evidence": [why[:500]]},
+            )
+        )
+
+    return effect
 
 
 def addresses(domain: Domain) -> Iterator[str]:
