@@ -29,7 +29,7 @@ async def loop(desk: Desk, function: Any, **options: Any) -> int:
         State.ERROR,
         function,
         10,
-        "updated_at",
+        options.pop("order_by", "updated_at"),
         "state",
         "error",
         engine=desk.engine,
@@ -51,6 +51,19 @@ async def test_what_the_function_wrote_commits_with_the_status(desk: Desk) -> No
     assert await desk.states() == {"Complete": 12}
     assert await desk.one("SELECT count(*) FROM reply") == 12
     assert await desk.one("SELECT count(*) FROM curation.claim") == 0
+
+
+async def test_rows_may_be_worked_in_the_order_of_their_key(desk: Desk) -> None:
+    await desk.execute("CREATE INDEX ON ticket (id) WHERE state = 'Queued'")
+    await desk.open(25)
+    order: list[int] = []
+
+    async def note(ticket_id: int, _session: AsyncSession) -> None:
+        order.append(ticket_id)
+
+    assert await loop(desk, note, order_by="id") == 25
+
+    assert order == sorted(order)
 
 
 async def test_a_function_that_raises_leaves_nothing_behind(desk: Desk) -> None:

@@ -127,6 +127,19 @@ async def test_an_index_without_the_key_will_do(desk: Desk) -> None:
     assert await desk.drain(triage()) == 25
 
 
+async def test_the_key_may_give_the_order(desk: Desk) -> None:
+    await desk.open(25)
+    by_key = triage(order_by=Ticket.id)
+
+    with pytest.raises(StageRefused, match="no partial index") as refusal:
+        await desk.drain(by_key)
+
+    hint = str(refusal.value.hint)
+    assert "ON ticket (id) WHERE" in hint
+    await run_outside(desk, hint.removeprefix("Create it: "))
+    assert await desk.drain(by_key) == 25
+
+
 async def test_a_missing_table_is_refused(desk: Desk) -> None:
     await desk.execute("DROP TABLE reply, pair, ticket")
 

@@ -483,3 +483,29 @@ async def test_a_claim_of_more_than_was_asked_for_raises_an_alarm(desk: Desk) ->
 
     assert desk.told(Overclaimed) == [Overclaimed("triage", asked=2, got=3)]
     assert await desk.states() == {"Queued": 3}
+
+
+async def test_what_cannot_be_settled_is_held_no_longer(desk: Desk) -> None:
+    await desk.open(3)
+
+    async def work(_ticket: Ticket, _tools: object) -> Outcome:
+        return Done()
+
+    async with desk.running(triage(work, lease=timedelta(seconds=1))) as worker:
+        await desk.until("SELECT count(*) FROM ticket WHERE state = 'Complete'", 3)
+        # An error that no patience cures: it must not be heartbeaten for ever.
+        await desk.execute("ALTER TABLE curation.attempt RENAME TO put_away")
+        await desk.execute("UPDATE ticket SET state = 'Queued'")
+        await desk.until("SELECT count(*) FROM curation.claim", 3)
+
+        await eventually(lambda: in_hand(worker), 0)
+        expired = "SELECT count(*) FROM curation.claim WHERE lease_until < now()"
+        await desk.until(expired, 3)
+
+        await desk.execute("ALTER TABLE curation.put_away RENAME TO attempt")
+        await desk.until("SELECT count(*) FROM ticket WHERE state = 'Complete'", 3)
+    assert await desk.one("SELECT count(*) FROM curation.claim") == 0
+
+
+async def in_hand(worker: Worker) -> int:
+    return worker.in_hand

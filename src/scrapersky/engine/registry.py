@@ -19,6 +19,17 @@ from scrapersky.errors import EngineError, StageRefused
 
 AnyStage = Stage[Any, Any]
 
+PARTIAL = """SELECT count(*) FROM pg_index JOIN pg_class ON pg_class.oid = indexrelid
+  WHERE relname = ANY(:names) AND indpred IS NOT NULL AND indisvalid"""
+
+ALIKE_BY_KEY = """SELECT count(*) FROM pg_index i JOIN pg_index used
+    ON used.indrelid = i.indrelid AND used.indpred IS NOT NULL
+    AND pg_get_expr(used.indpred, used.indrelid) = pg_get_expr(i.indpred, i.indrelid)
+  JOIN pg_class ON pg_class.oid = used.indexrelid
+  WHERE relname = ANY(:names) AND i.indisvalid
+    AND pg_get_indexdef(i.indexrelid, 1, true) = :key"""
+"""Partial indexes of the same rows as those named, in the order of the key."""
+
 
 @dataclass(frozen=True, slots=True)
 class Ready:
@@ -89,9 +100,9 @@ def queue_index(claims: Attribute, queued: object, **order: Attribute) -> Index:
     if "priority" in order:
         columns.append(order["priority"].property.columns[0].desc().nulls_last())
     by = order.get("order_by")
-    columns.append(
-        by.property.columns[0] if by is not None else mapper.columns["updated_at"]
-    )
+    rank = by.property.columns[0] if by is not None else mapper.columns["updated_at"]
+    if rank is not mapper.primary_key[0]:
+        columns.append(rank)
     columns.append(mapper.primary_key[0])
     name = f"{status.table.name}_{status.name}_queue"
     return Index(name[:63], *columns, postgresql_where=status == queued)
@@ -199,7 +210,12 @@ async def uses_partial_index(
     connection: AsyncConnection, queue: Queue, *, keyed: bool
 ) -> bool:
     """Ask the planner whether a claim can walk a partial index in claim order."""
+    by_key = queue.order == f"m.{queue.key}" and not queue.tenant
     rows = sql.next_rows(queue, 1, keyed=keyed)
+    if by_key:
+        # The index of the key gives this order too, and would hide the partial one.
+        rows = rows.replace(f"ORDER BY {queue.order}, m.{queue.key}\n", "\n")
+        rows = rows.replace(f"ORDER BY {queue.order}\n", "\n")
     if queue.tenant:
         where = f"m.{queue.tenant} = (SELECT NULL::{queue.tenant_type})\n    ORDER BY"
         rows = rows.replace("\n    ORDER BY", f"\n AND {where}")
@@ -215,11 +231,9 @@ async def uses_partial_index(
     if kinds & {"Sort", "Incremental Sort", "Seq Scan", "Bitmap Heap Scan"}:
         return False
     names = [node["Index Name"] for node in nodes if "Index Name" in node]
-    query = text(
-        "SELECT count(*) FROM pg_index JOIN pg_class ON pg_class.oid = indexrelid"
-        " WHERE relname = ANY(:names) AND indpred IS NOT NULL AND indisvalid"
-    )
-    return bool(await connection.scalar(query, {"names": names}))
+    query = text(ALIKE_BY_KEY if by_key else PARTIAL)
+    values = {"names": names, "key": queue.key} if by_key else {"names": names}
+    return bool(await connection.scalar(query, values))
 
 
 def plan_nodes(plan: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
@@ -237,7 +251,7 @@ def index_statement(queue: Queue) -> str:
     columns = [
         *([queue.tenant] if queue.tenant else []),
         *([f"{queue.priority} DESC NULLS LAST"] if queue.priority else []),
-        queue.order_by,
+        *([queue.order_by] if queue.order_by != queue.key else []),
         queue.key,
     ]
     return (

@@ -179,8 +179,8 @@ async def test_a_connection_that_falls_silent_while_it_opens_is_given_up(
         [mine] = await ledger.hands[0].claim("batch")
         await ledger.engine.dispose()
         await ledger.cut(mine.hand)
-        # The greeting passes; what the driver asks before we may use it does not.
-        proxy.hold_after = 1
+        # It accepts, and says no more.
+        proxy.hold_after = 0
         started = time.monotonic()
 
         settling = asyncio.ensure_future(mine.hand.settle(mine, entry_of(mine)))
