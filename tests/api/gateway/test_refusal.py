@@ -74,7 +74,7 @@ async def test_a_question_that_takes_too_long_is_stopped(house: House) -> None:
     assert answer.status_code == 503
     assert answer.json()["type"].endswith("/query-too-slow")
     assert answer.headers["retry-after"]
-    assert time.monotonic() - started < 4
+    assert time.monotonic() - started < 8
 
 
 async def test_a_burst_degrades_and_never_deadlocks(house: House) -> None:

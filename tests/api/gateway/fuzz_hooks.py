@@ -1,0 +1,31 @@
+"""What schemathesis is told beside the document: ids that exist, and what may not be said."""
+
+import json
+import os
+import random
+from typing import Any
+
+import schemathesis
+
+MARK = os.environ["FUZZ_MARK"]
+IDS: list[str] = json.loads(os.environ["FUZZ_IDS"])
+TURNS = random.Random(int(os.environ["FUZZ_SEED"]))
+
+
+@schemathesis.hook
+def map_path_parameters(_context: Any, path_parameters: Any) -> Any:
+    """Let half of all ids be ids of something, of this tenant or of the other."""
+    if not isinstance(path_parameters, dict):
+        return path_parameters
+    return {
+        name: TURNS.choice(IDS)
+        if name.endswith("_id") and TURNS.random() < 0.5
+        else value
+        for name, value in path_parameters.items()
+    }
+
+
+@schemathesis.check
+def shows_nothing_of_others(_context: Any, response: Any, _case: Any) -> None:
+    """Fail if an answer holds what only the other tenant has."""
+    assert MARK not in response.text, "an answer shows what belongs to another tenant"
