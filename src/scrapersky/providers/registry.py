@@ -3,10 +3,12 @@
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
+from datetime import timedelta
 from pathlib import Path
 
 from scrapersky.errors import SourceUnavailable
 from scrapersky.kit.clock import Clock, utc_now
+from scrapersky.providers.client import LocalPace, Pace
 from scrapersky.providers.files import FileSettings, PlaceFiles
 from scrapersky.providers.google_places import GooglePlaces, GoogleSettings
 from scrapersky.providers.openstreetmap import (
@@ -74,16 +76,26 @@ class Sources(Mapping[str, PlaceSource]):
         return name in self._ready
 
 
+PaceAt = Callable[[str, timedelta], Pace]
+
+
+def local_pace(_url: str, interval: timedelta) -> Pace:
+    """Keep the pace at a server within this process."""
+    return LocalPace(interval)
+
+
 @asynccontextmanager
 async def open_sources(
     settings: ProviderSettings,
     *,
     extra: Mapping[str, PlaceSource] | None = None,
     clock: Clock = utc_now,
+    pace_at: PaceAt = local_pace,
 ) -> AsyncIterator[Sources]:
     """Build every source that is switched on; close their connections at the end.
 
-    `extra` adds sources from elsewhere, such as a simulated town.
+    `extra` adds sources from elsewhere, such as a simulated town; `pace_at` makes what
+    keeps the pace at a server, over more processes than this one, if it can.
     """
     async with AsyncExitStack() as stack:
         ready: dict[str, PlaceSource] = {}
@@ -91,10 +103,19 @@ async def open_sources(
         agent = settings.user_agent
         geocoder = None
         if settings.nominatim.enabled:
-            geocoder = Nominatim(settings.nominatim, user_agent=agent)
+            geocoder = Nominatim(
+                settings.nominatim,
+                user_agent=agent,
+                pace=pace_at(settings.nominatim.url, settings.nominatim.interval),
+            )
             stack.push_async_callback(geocoder.close)
         if settings.openstreetmap_enabled:
-            osm = OpenStreetMap(settings.overpass, user_agent=agent, geocoder=geocoder)
+            osm = OpenStreetMap(
+                settings.overpass,
+                user_agent=agent,
+                geocoder=geocoder,
+                pace=pace_at(settings.overpass.url, settings.overpass.interval),
+            )
             stack.push_async_callback(osm.close)
             ready[osm.name] = osm
         else:

@@ -8,6 +8,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from datetime import timedelta
 from decimal import Decimal
+from functools import partial
 
 import structlog
 from sqlalchemy.ext.asyncio import AsyncEngine
@@ -20,7 +21,7 @@ from scrapersky.engine import Worker
 from scrapersky.engine.events import Event
 from scrapersky.errors import ConfigurationError
 from scrapersky.kit.events import Events
-from scrapersky.politeness import PostgresLedger
+from scrapersky.politeness import LedgerPace, PostgresLedger
 from scrapersky.privacy.key import hand_out_keys
 from scrapersky.privacy.retention import KINDS as KINDS_KEPT
 from scrapersky.privacy.retention import forget_expired, purge_expired
@@ -146,8 +147,13 @@ async def open_tools(
         # The children load their libraries while the first searches are still running.
         warming = asyncio.create_task(sandbox.warm_up(), name="sandbox")
         stack.callback(warming.cancel)
+        turns = await stack.enter_async_context(PostgresLedger(engine))
         sources = await stack.enter_async_context(
-            open_sources(provider_settings(settings), extra=world.sources)
+            open_sources(
+                provider_settings(settings),
+                extra=world.sources,
+                pace_at=partial(LedgerPace, turns),
+            )
         )
         annexes.sources = sources
         yield Tools(
