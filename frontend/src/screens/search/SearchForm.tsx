@@ -12,7 +12,8 @@ export function SearchForm() {
   const sources = useSources();
   const [wanted, setWanted] = useState<Wanted>(NOTHING);
   const change = (part: Partial<Wanted>) => setWanted((before) => ({ ...before, ...part }));
-  const first = sources.data?.find((source) => source.is_ready)?.name ?? "";
+  const first =
+    sources.data?.find((source) => source.is_ready && !source.takes.includes("file"))?.name ?? "";
   useEffect(() => {
     if (first) setWanted((before) => (before.source ? before : { ...before, source: first }));
   }, [first]);
