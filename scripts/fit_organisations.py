@@ -19,7 +19,6 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import reduce
 from importlib.resources import files
 from pathlib import Path
 from typing import Final
@@ -36,7 +35,7 @@ from scrapersky.extraction.contacts.organisation import (
     describe_names,
     spellings,
 )
-from scrapersky.extraction.contacts.organisation.chance import WEIGHTS
+from scrapersky.extraction.contacts.organisation.chance import SHIFT, SLOPE, WEIGHTS
 from scrapersky.extraction.contacts.place import guess_regions
 from scrapersky.extraction.contacts.sheet import sheet_of
 from scrapersky.extraction.contacts.structured import read_structured
@@ -117,7 +116,9 @@ def main() -> None:
     path = Path(str(files("scrapersky.extraction").joinpath("data", f"{WEIGHTS}.txt")))
     expected = read_expected(path)
     weights = fit(examples, expected)
-    print_table(examples, expected, weights)
+    unseen, (slope, shift) = left_out(examples, expected)
+    print_table(examples, expected, weights, unseen)
+    weights |= {SLOPE: slope, SHIFT: shift}
     if arguments.write:
         path.write_text(written(path, expected, weights), "utf-8")
         print(f"written to {path}")
@@ -199,13 +200,22 @@ def fold_of(site: str, folds: int) -> int:
 
 
 def fit(examples: Iterable[Example], expected: Weights) -> Weights:
-    """Find the weights that make the annotations likeliest, by Newton's method."""
+    """Find the weights that make the annotations likeliest."""
     names = [n for example in examples for n in example.names if n.counts]
     traits = sorted({t for n in names for t in n.traits} | set(expected))
     place = {trait: number for number, trait in enumerate(traits)}
     rows = [([(place[t], v) for t, v in n.traits.items()], n.is_right) for n in names]
     aim = [expected.get(trait, 0.0) for trait in traits]
     pull = [LOOSE if trait == ALWAYS else PULL for trait in traits]
+    return dict(zip(traits, likeliest(rows, aim, pull), strict=True))
+
+
+def likeliest(
+    rows: Sequence[tuple[list[tuple[int, float]], bool]],
+    aim: list[float],
+    pull: list[float],
+) -> list[float]:
+    """Fit a logistic regression that is drawn to an aim, by Newton's method."""
     weights = list(aim)
     for _ in range(ROUNDS):
         slope = [p * (a - w) for p, a, w in zip(pull, aim, weights, strict=True)]
@@ -222,7 +232,7 @@ def fit(examples: Iterable[Example], expected: Weights) -> Weights:
         weights = [w + s for w, s in zip(weights, step, strict=True)]
         if max(map(abs, step)) < SETTLED:
             break
-    return dict(zip(traits, weights, strict=True))
+    return weights
 
 
 def solve(matrix: list[list[float]], right: list[float]) -> list[float]:
@@ -246,48 +256,61 @@ def logistic(total: float) -> float:
     return 1.0 / (1.0 + math.exp(-max(-30.0, min(30.0, total))))
 
 
+def given(example: Example, weights: Weights) -> list[tuple[Name, float]]:
+    """Give the names the finder would give, each with the sum of its weights."""
+    judged = [
+        (name, sum(weights.get(t, 0.0) * v for t, v in name.traits.items()))
+        for name in example.names
+    ]
+    return [
+        (name, total)
+        for name, total in judged
+        if logistic(total) >= (LEAST if name.is_best else ENOUGH)
+    ]
+
+
 def score(examples: Iterable[Example], weights: Weights) -> Score:
     """Count what the finder would give with these weights, as `scrapersky score` does."""
     total = Score()
     for example in examples:
         found: set[str] = set()
-        given: dict[str, bool] = {}
-        for name in example.names:
-            chance = logistic(
-                sum(weights.get(t, 0) * v for t, v in name.traits.items())
-            )
-            if chance >= ENOUGH or (name.is_best and chance >= LEAST):
-                for spelling, agreeing in zip(
-                    name.spellings, name.agreeing, strict=True
-                ):
-                    given[spelling.casefold()] = bool(agreeing)
-                    found |= agreeing
-        total += Score(len(example.gold), len(found), len(given), sum(given.values()))
+        names: dict[str, bool] = {}
+        for name, _ in given(example, weights):
+            for spelling, agreeing in zip(name.spellings, name.agreeing, strict=True):
+                names[spelling.casefold()] = bool(agreeing)
+                found |= agreeing
+        total += Score(len(example.gold), len(found), len(names), sum(names.values()))
     return total
 
 
-def left_out(examples: Sequence[Example], expected: Weights) -> Score:
-    """Measure each part of the sites with weights fitted on the others."""
+def left_out(
+    examples: Sequence[Example], expected: Weights
+) -> tuple[Score, tuple[float, float]]:
+    """Measure each part of the sites with weights fitted on the others.
+
+    The pair is how a sum of weights turns into a confidence: times the first, plus
+    the second. It is fitted on the same names, which their weights had not seen.
+    """
     parts: list[list[Example]] = [[] for _ in range(FOLDS)]
     for example in examples:
         parts[fold_of(example.site, FOLDS)].append(example)
-    return reduce(
-        Score.__add__,
-        (
-            score(
-                part,
-                fit(
-                    (e for other in parts if other is not part for e in other), expected
-                ),
-            )
-            for part in parts
-            if part
-        ),
-    )
+    total = Score()
+    rows = []
+    for part in filter(None, parts):
+        others = [e for other in parts if other is not part for e in other]
+        weights = fit(others, expected)
+        total += score(part, weights)
+        rows += [
+            ([(0, sum_of_weights), (1, 1.0)], name.is_right)
+            for example in part
+            for name, sum_of_weights in given(example, weights)
+        ]
+    slope, shift = likeliest(rows, [1.0, 0.0], [LOOSE, LOOSE])
+    return total, (slope, shift)
 
 
 def print_table(
-    examples: Sequence[Example], expected: Weights, weights: Weights
+    examples: Sequence[Example], expected: Weights, weights: Weights, unseen: Score
 ) -> None:
     """Print precision, recall and F1 of each way to measure."""
     halves = [[e for e in examples if fold_of(e.site, 2) == half] for half in (0, 1)]
@@ -295,7 +318,7 @@ def print_table(
         ("fitted", score(examples, weights)),
         ("first half, fitted", score(halves[0], fit(halves[0], expected))),
         ("other half, not fitted", score(halves[1], fit(halves[0], expected))),
-        ("left out in turn", left_out(examples, expected)),
+        ("left out in turn", unseen),
         ("as expected, not fitted", score(examples, expected)),
     ]
     print(f"{len(examples)} pages of {len({e.site for e in examples})} sites")
@@ -309,7 +332,11 @@ def read_expected(path: Path) -> Weights:
     lines = (
         line.split("#")[0].split() for line in path.read_text("utf-8").splitlines()
     )
-    return {line[0]: float(line[1]) for line in lines if line}
+    return {
+        line[0]: float(line[1])
+        for line in lines
+        if line and line[0] not in (SLOPE, SHIFT)
+    }
 
 
 def written(path: Path, expected: Weights, weights: Weights) -> str:
@@ -318,7 +345,7 @@ def written(path: Path, expected: Weights, weights: Weights) -> str:
         line for line in path.read_text("utf-8").splitlines() if line.startswith("#")
     ]
     rows = [
-        f"{trait:<18}{expected.get(trait, 0.0):>6.1f}{weight:>8.3f}"
+        f"{trait:<18}{expected.get(trait, float(trait == SLOPE)):>6.1f}{weight:>8.3f}"
         for trait, weight in sorted(weights.items())
     ]
     return "\n".join([*comments, *rows, ""])

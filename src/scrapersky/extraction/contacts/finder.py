@@ -233,7 +233,7 @@ def _organisation(url: str, name: Found) -> Organisation:
         name=name.value,
         also=tuple(also.split("|")) if (also := name.details["also"]) else (),
         evidence=(Evidence(url, name.snippet[:200], name.method),),
-        confidence=confidence.bounded(float(name.details["chance"] or 0)),
+        confidence=confidence.bounded(float(name.details["confidence"] or 0)),
     )
 
 

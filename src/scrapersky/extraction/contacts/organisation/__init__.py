@@ -11,19 +11,23 @@ from dataclasses import dataclass, field
 from itertools import chain
 from typing import Final
 
-from scrapersky.extraction.contacts.model import Found
+from scrapersky.extraction.contacts.model import Found, Method
 from scrapersky.extraction.contacts.organisation.ballot import (
     Candidate,
     count_votes,
     rank,
 )
-from scrapersky.extraction.contacts.organisation.chance import chance
+from scrapersky.extraction.contacts.organisation.chance import chance, confidence_of
 from scrapersky.extraction.contacts.organisation.kin import (
     domain_names,
     kin_names,
     site_labels,
 )
-from scrapersky.extraction.contacts.organisation.name import words_of
+from scrapersky.extraction.contacts.organisation.name import (
+    bare_name,
+    tidy_name,
+    words_of,
+)
 from scrapersky.extraction.contacts.organisation.nomination import nominations
 from scrapersky.extraction.contacts.organisation.source import MAX_FOUND, Source
 from scrapersky.extraction.contacts.organisation.trait import traits
@@ -61,7 +65,11 @@ def find_organisations(sheet: Sheet, url: str, clues: Clues) -> list[Found]:
             won.append((likely, candidate))
     # Where people worked before is sure to be a firm, but not the page's own.
     won.sort(key=lambda one: (one[1].sources == {Source.EMPLOYER}, -one[0]))
-    return [_found(sheet, candidate, likely) for likely, candidate in won[:MAX_FOUND]]
+    stated = {bare_name(tidy_name(f.value)): f.method for f in clues.stated}
+    return [
+        _found(sheet, candidate, likely, stated.get(candidate.key))
+        for likely, candidate in won[:MAX_FOUND]
+    ]
 
 
 def describe_names(
@@ -100,20 +108,22 @@ def spellings(sheet: Sheet, candidate: Candidate) -> list[str]:
     return also[:MAX_SPELLINGS]
 
 
-def _found(sheet: Sheet, candidate: Candidate, likely: float) -> Found:
+def _found(
+    sheet: Sheet, candidate: Candidate, likely: float, stated: Method | None
+) -> Found:
     name = candidate.name
     start = sheet.text.find(name)
     has_place = start >= 0
     return Found(
         key=candidate.key,
         value=name,
-        method=candidate.best_source.method,
+        method=stated or candidate.best_source.method,
         line=sheet.line_at(start) if has_place else -1,
         start=max(start, 0),
         end=start + len(name) if has_place else 0,
         snippet=sheet.snippet(start, start + len(name)) if has_place else name,
         details={
-            "chance": f"{likely:.3f}",
+            "confidence": f"{confidence_of(likely):.3f}",
             "also": "|".join(spellings(sheet, candidate)) or None,
         },
     )
