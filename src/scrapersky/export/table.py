@@ -73,10 +73,16 @@ async def xlsx_bytes(
         path = Path(directory) / "export.xlsx"
         async with aclosing(chunks):
             feed = Feed(columns, chunks, asyncio.get_running_loop())
+            writing = asyncio.create_task(
+                asyncio.to_thread(feed.write, path, title, sheets)
+            )
             try:
-                await asyncio.to_thread(feed.write, path, title, sheets)
-            finally:
+                await asyncio.shield(writing)
+            except asyncio.CancelledError:
+                # The thread cannot be cancelled: it ends when it gets no more rows.
                 feed.is_wanted = False
+                await asyncio.wait([writing])
+                raise
         with path.open("rb") as file:
             while part := await asyncio.to_thread(file.read, SEND):
                 yield part
