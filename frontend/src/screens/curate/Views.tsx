@@ -5,11 +5,30 @@ import { call } from "@/api/client";
 import { Button, Dialog, Input, Menu, type MenuItem, toast, toastError } from "@/kit";
 import type { Kind } from "./kinds";
 
+interface Asked {
+  filter: string[];
+  q: string | null;
+  sort: string | null;
+}
+
 interface View {
   id: string;
   name: string;
   kind: string;
-  query: string;
+  query: Asked;
+}
+
+/** What a list is asked for, out of an address and back into one. */
+function asked(query: string): Asked {
+  const search = new URLSearchParams(query);
+  return { filter: search.getAll("filter"), q: search.get("q"), sort: search.get("sort") };
+}
+
+function written({ filter, q, sort }: Asked): string {
+  const search = new URLSearchParams(filter.map((one) => ["filter", one]));
+  if (q) search.set("q", q);
+  if (sort) search.set("sort", sort);
+  return search.toString();
 }
 
 interface ViewsProps {
@@ -25,10 +44,10 @@ export function Views({ kind, query, onOpen }: ViewsProps) {
   const key = ["views", kind.name];
   const { data } = useQuery({
     queryKey: key,
-    queryFn: () => call<{ items: View[] }>("GET", "/views", { query: { kind: kind.name } }),
+    queryFn: () => call<View[]>("GET", "/views", { query: { kind: kind.name } }),
   });
-  const views = data?.items ?? [];
-  const open = views.find((view) => view.query === query);
+  const views = data ?? [];
+  const open = views.find((view) => written(view.query) === written(asked(query)));
 
   async function remove(view: View) {
     try {
@@ -44,7 +63,7 @@ export function Views({ kind, query, onOpen }: ViewsProps) {
     ...views.map((view) => ({
       name: view.name,
       checked: view === open,
-      run: () => onOpen(view.query),
+      run: () => onOpen(written(view.query)),
     })),
     ...(views.length ? (["line"] as const) : []),
     { name: "Keep this view…", icon: "plus", run: () => setNaming(true) },
@@ -67,7 +86,9 @@ export function Views({ kind, query, onOpen }: ViewsProps) {
           onClose={() => setNaming(false)}
           onName={async (name) => {
             try {
-              await call("POST", "/views", { body: { name, kind: kind.name, query } });
+              await call("POST", "/views", {
+                body: { name, kind: kind.name, query: given(asked(query)) },
+              });
               setNaming(false);
               toast({ kind: "good", text: `Kept as "${name}".` });
             } catch (error) {
@@ -79,6 +100,11 @@ export function Views({ kind, query, onOpen }: ViewsProps) {
       )}
     </>
   );
+}
+
+/** Without what is not asked for: the server knows its own defaults. */
+function given(query: Asked): Partial<Asked> {
+  return Object.fromEntries(Object.entries(query).filter(([, value]) => value !== null));
 }
 
 function NameView({ onName, onClose }: { onName: (name: string) => void; onClose: () => void }) {
