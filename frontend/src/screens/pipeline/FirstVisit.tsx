@@ -1,23 +1,118 @@
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+import { read, write } from "@/api/client";
 import { Link } from "@/app/router";
-import { Icon } from "@/kit";
+import { Button, Checkbox, Icon, type IconName, Select, toast, toastError } from "@/kit";
 
-/** An empty system explains itself. */
+const STEPS: readonly { icon: IconName; name: string; text: string }[] = [
+  { icon: "search", name: "Search", text: "Say what and where; the price comes first." },
+  { icon: "check", name: "Decide", text: "Keep what fits, at every step, with single keys." },
+  { icon: "contact", name: "Take away", text: "Contacts with the source of every value." },
+];
+const SIZES = [
+  { value: "20", label: "20 businesses, a minute" },
+  { value: "100", label: "100 businesses" },
+  { value: "300", label: "300 businesses, some minutes" },
+];
+
+const DEMO = ["demo"] as const;
+
+const useDemo = () =>
+  useQuery({ queryKey: DEMO, queryFn: () => read("/demo"), refetchInterval: 5000 });
+
+/** An empty system explains itself, and offers two ways to begin. */
 export function FirstVisit() {
+  const demo = useDemo();
   return (
     <section className="first panel" aria-label="Welcome">
-      <span className="empty-icon">
-        <Icon name="bolt" size={26} />
-      </span>
-      <div className="grow">
+      <div className="first-head">
         <h2>Welcome. Nothing is here yet.</h2>
         <p className="soft">
-          A search finds businesses; ScraperSky follows each to its website and brings back contacts
-          with the source of every value. Between the steps you decide what is worth it.
+          A search finds businesses; ScraperSky follows each one to its website and brings back
+          contacts. What you see below is that way, empty.
         </p>
       </div>
-      <Link to="/search" className="button primary">
-        Start a search
-      </Link>
+      <ol className="first-steps">
+        {STEPS.map((step) => (
+          <li key={step.name}>
+            <span className="empty-icon">
+              <Icon name={step.icon} size={22} />
+            </span>
+            <div>
+              <h3>{step.name}</h3>
+              <p className="small soft">{step.text}</p>
+            </div>
+          </li>
+        ))}
+      </ol>
+      <div className="first-ways">
+        {demo.data?.is_available && <DemoOffer />}
+        <div className="first-way">
+          <h3>Start a search</h3>
+          <p className="small soft">
+            OpenStreetMap needs no key. Everything is fetched politely, from public sites only.
+          </p>
+          <Link to="/search" className="button">
+            Start a search
+          </Link>
+        </div>
+      </div>
     </section>
+  );
+}
+
+function DemoOffer() {
+  const queries = useQueryClient();
+  const [size, setSize] = useState("20");
+  const [decides, setDecides] = useState(true);
+  const open = useMutation({
+    mutationFn: () => write("POST", "/demo", { body: { size: Number(size), decide: decides } }),
+    onSuccess: (demo) => {
+      queries.setQueryData(DEMO, demo);
+      void queries.invalidateQueries();
+      toast({ kind: "good", text: `${demo.place} is open, and being searched.` });
+    },
+    onError: (error) => toastError(error),
+  });
+  return (
+    <div className="first-way chosen">
+      <h3>Try the demo town</h3>
+      <p className="small soft">
+        Seven Quays and its websites are made up on this machine: no internet, no key, and nothing
+        leaves it.
+      </p>
+      <div className="row wrap">
+        <Select
+          bare
+          label="Size of the town"
+          options={SIZES}
+          value={size}
+          onChange={(event) => setSize(event.target.value)}
+        />
+        <Checkbox
+          label="Let rules decide for me"
+          checked={decides}
+          onChange={(event) => setDecides(event.target.checked)}
+        />
+      </div>
+      <Button look="primary" icon="town" busy={open.isPending} onClick={() => open.mutate()}>
+        Try the demo town
+      </Button>
+    </div>
+  );
+}
+
+/** While the town is open, say so: its businesses are not real. */
+export function DemoNote() {
+  const { data } = useDemo();
+  if (!data?.is_running) return null;
+  return (
+    <p className="demo-note" role="status">
+      <Icon name="town" />
+      <span>
+        The demo town <strong>{data.place}</strong> is open: its businesses are made up, and live on
+        this machine.
+      </span>
+    </p>
   );
 }

@@ -1,7 +1,7 @@
 import { type Stage, useKindCounts, useStages } from "@/api/pipeline";
 import { Link } from "@/app/router";
 import { Failure, plural, ScreenHead } from "@/kit";
-import { FirstVisit } from "./FirstVisit";
+import { DemoNote, FirstVisit } from "./FirstVisit";
 import { Funnel } from "./Funnel";
 import { Graph } from "./Graph";
 import { Jobs } from "./Jobs";
@@ -25,7 +25,7 @@ export default function Pipeline() {
         }
       />
       {error && !data && <Failure error={error} retry={() => void refetch()} />}
-      {data && isEmpty(stages) && <FirstVisit />}
+      {data && (isEmpty(stages) ? <FirstVisit /> : <DemoNote />)}
       <Graph stages={stages} counts={counts} />
       <div className="pipeline-panels">
         <div className="stack wide">
