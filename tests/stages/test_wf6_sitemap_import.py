@@ -1,11 +1,14 @@
 """WF6: every page a sitemap names, once, rated; new, changed and gone ones noted."""
 
+import asyncio
+
 import pytest
+from sqlalchemy import text
 
 from scrapersky.demo.sites.reply import HTML, XML, Reply
 from scrapersky.models import SitemapFile
 from scrapersky.settings import SYSTEM_USER_ID
-from scrapersky.stages.wf6_sitemap_import import FIND_GONE
+from scrapersky.stages.wf6_sitemap_import import FIND_GONE, MANY
 from tests.stages.rig import Line
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -225,3 +228,87 @@ async def test_gone_pages_are_found_without_comparing_all_with_all(line: Line) -
         await driver.execute("DEALLOCATE gone")
 
     assert not [row[0] for row in plan if "Nested Loop" in row[0]]
+
+
+def many(site: str, first: int, last: int) -> list[str]:
+    """Name pages of all sorts: likely ones, assets, names that need escaping."""
+    kinds = ("team/{}", "blog/x-{}", "flyer-{}.pdf", "2019/{}", "caf%C3%A9-{}", "o'x{}")
+    return [
+        f"http://{site}/{kinds[n % len(kinds)].format(n)}" for n in range(first, last)
+    ]
+
+
+async def test_a_copied_page_is_like_one_that_was_put(line: Line) -> None:
+    line.web.sitemap(
+        "a.bv/sitemap.xml", *many("a.bv", 0, 2 * MANY), lastmod="2026-01-02"
+    )
+    line.web.sitemap(
+        "b.bv/sitemap.xml", *many("b.bv", 0, MANY - 1), lastmod="2026-01-02"
+    )
+    file = await line.add_sitemap(MAP)
+    await line.add_sitemap("http://b.bv/sitemap.xml")
+
+    await line.work(STAGE)
+
+    columns = (
+        "lastmod, page_type, contact_likelihood, likelihood_reasons, p.priority,"
+        " page_processing_status::text, page_curation_status::text, p.created_by,"
+        " gone_at, contact_scrape_status::text"
+    )
+    stored = {
+        site: await line.rows(
+            f"SELECT split_part(p.url, '.bv', 2), {columns} FROM pages p"
+            " JOIN domains d ON d.id = p.domain_id"
+            f" WHERE d.domain = '{site}' ORDER BY 1"
+        )
+        for site in ("a.bv", "b.bv")
+    }
+    assert (await line.row(SitemapFile, file)).dropped["new"] == 2 * MANY
+    assert len(stored["a.bv"]) == 2 * MANY
+    assert len(stored["b.bv"]) == MANY - 1
+    assert set(map(str, stored["b.bv"])) < set(map(str, stored["a.bv"]))
+    versions = await line.rows(
+        "SELECT domain, array_agg(DISTINCT substr(p.id::text, 15, 1)) FROM pages p"
+        " JOIN domains d ON d.id = p.domain_id GROUP BY 1 ORDER BY 1"
+    )
+    assert versions == [("a.bv", ["7"]), ("b.bv", ["4"])]
+
+
+async def test_a_long_second_import_copies_only_what_is_new(line: Line) -> None:
+    line.web.sitemap("a.bv/sitemap.xml", *many("a.bv", 0, MANY))
+    file = await line.add_sitemap(MAP)
+    await line.work(STAGE)
+    line.web.sitemap(
+        "a.bv/sitemap.xml", *many("a.bv", 10, 2 * MANY), lastmod="2026-02-03"
+    )
+
+    await line.run(AGAIN)
+    await line.work(STAGE)
+
+    counts = (await line.row(SitemapFile, file)).dropped
+    assert (counts["new"], counts["changed"], counts["gone"]) == (MANY, MANY - 10, 10)
+    assert await line.rows("SELECT count(*), count(DISTINCT url) FROM pages") == [
+        (2 * MANY, 2 * MANY)
+    ]
+
+
+async def test_a_page_that_another_stores_meanwhile_spoils_no_copy(line: Line) -> None:
+    urls = many("a.bv", 0, MANY)
+    line.web.sitemap("a.bv/sitemap.xml", *urls, lastmod="2026-02-03")
+    domain = await line.add_domain("a.bv")
+    file = await line.add_sitemap(MAP, domain)
+    async with line.engine.connect() as other:
+        await other.execute(
+            text("INSERT INTO pages (tenant_id, domain_id, url) VALUES (:t, :d, :u)"),
+            {"t": line.actor.tenant_id, "d": domain, "u": urls[7]},
+        )
+        working = asyncio.create_task(line.work(STAGE))
+        waiting = "SELECT count(*) FROM pg_locks WHERE NOT granted"
+        while (await line.rows(waiting)) == [(0,)]:  # noqa: ASYNC110 - a lock's
+            await asyncio.sleep(0.02)
+        await other.commit()
+    await working
+
+    counts = (await line.row(SitemapFile, file)).dropped
+    assert (counts["new"], counts["changed"]) == (MANY - 1, 1)
+    assert await line.rows("SELECT count(*) FROM pages") == [(MANY,)]
