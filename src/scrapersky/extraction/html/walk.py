@@ -22,7 +22,7 @@ from scrapersky.extraction.html.page import (
 from scrapersky.extraction.html.style import hidden_and_mirrored, is_hidden, is_mirrored
 from scrapersky.extraction.html.text import clean, words
 
-MAX_NODES: Final = 200_000
+MAX_NODES: Final = 150_000
 MAX_LINKS: Final = 2_000
 MAX_LINE: Final = 200_000
 MAX_LINES: Final = 20_000
