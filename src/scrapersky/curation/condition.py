@@ -28,6 +28,7 @@ from sqlalchemy.dialects.postgresql import ARRAY, ENUM, JSONB
 from sqlalchemy.orm import InstrumentedAttribute
 
 from scrapersky.curation.kind import Kind
+from scrapersky.curation.link import LINKED, LinkedField
 from scrapersky.errors import InvalidCondition
 
 MOST_CONDITIONS = 50
@@ -50,6 +51,15 @@ class Comparison(StrEnum):
     STARTS_WITH = "starts_with"
     KNOWN = "known"
     UNKNOWN = "unknown"
+
+
+OF_LINKED = (
+    Comparison.EQUAL,
+    Comparison.ONE_OF,
+    Comparison.CONTAINS,
+    Comparison.STARTS_WITH,
+)
+"""How what stands in another table is compared: by what it is, not by what it lacks."""
 
 
 class Condition(BaseModel):
@@ -87,8 +97,26 @@ def fields_of(kind: Kind) -> dict[str, InstrumentedAttribute[Any]]:
 
 def where(kind: Kind, conditions: Iterable[Condition]) -> ColumnElement[bool]:
     """Translate conditions into SQL: all of them must hold."""
-    fields = fields_of(kind)
-    return and_(true(), *(clause(fields, condition) for condition in conditions))
+    fields, links = fields_of(kind), LINKED.get(kind.name, {})
+    return and_(
+        true(),
+        *(
+            linked(links[condition.field], condition)
+            if condition.field in links
+            else clause(fields, condition)
+            for condition in conditions
+        ),
+    )
+
+
+def linked(field: LinkedField, condition: Condition) -> ColumnElement[bool]:
+    """Translate a condition on what the record belongs to."""
+    if condition.comparison not in OF_LINKED:
+        raise InvalidCondition(
+            f"{condition.field} cannot be compared this way.",
+            hint=f"Comparisons: {', '.join(OF_LINKED)}.",
+        )
+    return field.through(clause({condition.field: field.column}, condition))
 
 
 def clause(

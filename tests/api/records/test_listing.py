@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from scrapersky.models import Domain, Page, Place
+from scrapersky.models import Domain, LocalBusiness, Page, Place, PlaceSearch
 from tests.api.records.rig import Desk
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -159,6 +159,39 @@ async def test_a_list_is_filtered(
 
     assert {item["source_place_id"] for item in page["items"]} == expected
     assert page["total"]["count"] == len(expected)
+
+
+async def test_records_are_filtered_by_what_they_belong_to(desk: Desk) -> None:
+    search = await desk.add(PlaceSearch, business_type="x", location="y", source="osm")
+    place = await desk.add(Place, source="osm", source_place_id="1")
+    await desk.run(
+        "INSERT INTO place_search_hits (search_id, place_id, tenant_id)"
+        " VALUES (:s, :p, :t)",
+        s=search,
+        p=place,
+        t=desk.tenant,
+    )
+    domain = await desk.add_domain("ada.bv")
+    await desk.add(LocalBusiness, place_id=place, domain_id=domain)
+    found = await desk.add_contact("ada@ada.bv", domain=domain)
+    await desk.add_contact("bob@bob.bv")
+
+    async def ids(path: str, filter_: str) -> list[str]:
+        return [
+            item["id"] for item in (await desk.get(path, {"filter": filter_}))["items"]
+        ]
+
+    assert await ids("/places/staging", f"search_id:equal:{search}") == [str(place)]
+    assert await ids("/contacts", f"search_id:equal:{search}") == [str(found)]
+    assert await ids("/contacts", "domain:equal:ada.bv") == [str(found)]
+    assert await ids("/contacts", "domain:starts_with:zed") == []
+    await desk.get("/contacts", {"filter": "domain:unknown"}, status=422)
+    await desk.get("/contacts", {"filter": "search_id:contains:a"}, status=422)
+    done = await desk.post(
+        "/contacts/status",
+        {"filter": [{"field": "domain", "value": "ada.bv"}], "status": "Skipped"},
+    )
+    assert done["changed"] == 1
 
 
 HOSTILE = [

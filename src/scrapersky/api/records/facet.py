@@ -11,7 +11,8 @@ from sqlalchemy.orm import InstrumentedAttribute
 from scrapersky.api.records.listing import Question, is_sortable, wanted
 from scrapersky.api.records.resource import Resource
 from scrapersky.api.records.schema import FacetValue, FieldOut, field_type
-from scrapersky.curation.condition import Comparison
+from scrapersky.curation.condition import OF_LINKED, Comparison
+from scrapersky.curation.link import LINKED
 from scrapersky.errors import InvalidCondition
 
 MOST_VALUES = 50
@@ -57,7 +58,20 @@ async def count_values(
 
 def describe_fields(resource: Resource) -> list[FieldOut]:
     """Tell what lists of this kind can be filtered and sorted by."""
-    return [
+    links = LINKED.get(resource.name, {})
+    linked = [
+        FieldOut(
+            name=name,
+            type=field_type(link.column),
+            values=None,
+            comparisons=[
+                each.value for each in comparisons_of(link.column) if each in OF_LINKED
+            ],
+            sortable=False,
+        )
+        for name, link in links.items()
+    ]
+    return linked + [
         FieldOut(
             name=name,
             type=field_type(column),

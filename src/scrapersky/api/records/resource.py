@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from sqlalchemy import ColumnElement, select
+from sqlalchemy import ColumnElement, func, select
 from sqlalchemy.orm import InstrumentedAttribute
 
 from scrapersky.curation.condition import fields_of
@@ -30,7 +30,7 @@ class Resource:
     kind: Kind
     path: str
     noun: str
-    label: Attribute
+    label: ColumnElement[Any] | Attribute
     """What a person calls the record by."""
     stages: tuple[str, ...]
     """The stages whose story is part of the record's history."""
@@ -91,7 +91,7 @@ SEARCHES: Final = Resource(
     ),
     path=f"{BASE}/searches",
     noun="search",
-    label=PlaceSearch.business_type,
+    label=func.concat_ws(" in ", PlaceSearch.business_type, PlaceSearch.location),
     stages=("place_search",),
     decidable=(),
     facets=("status", "source"),
@@ -173,7 +173,7 @@ RESOURCES: Final[Mapping[str, Resource]] = {
             KINDS["contacts"],
             path=f"{BASE}/contacts",
             noun="contact",
-            label=Contact.email,
+            label=func.coalesce(Contact.email, Contact.phone),
             stages=("contact_validation",),
             decidable=("New", "Queued", "Skipped"),
             facets=(
