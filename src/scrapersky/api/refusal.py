@@ -1,7 +1,7 @@
 """What the database's errors mean to a caller."""
 
 from asyncpg import PostgresError
-from asyncpg.exceptions import InterfaceError
+from asyncpg.exceptions import InterfaceError, InternalClientError
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
@@ -39,7 +39,7 @@ def explain(error: Exception) -> ScraperSkyError | None:
         return explain_code(source.sqlstate or "", str(source))
     if isinstance(source, TimeoutError):
         return QueryTooSlow("The database did not answer in time.")
-    if isinstance(source, OSError):
+    if isinstance(source, OSError | InternalClientError):
         return DatabaseUnreachable("The database does not answer.")
     if isinstance(source, InterfaceError):
         return explain_interface(source)

@@ -7,7 +7,8 @@ from datetime import timedelta
 from typing import Any
 
 import asyncpg
-from sqlalchemy import URL, make_url, text
+from sqlalchemy import URL, event, make_url, text
+from sqlalchemy.engine import ExceptionContext
 from sqlalchemy.exc import ArgumentError, DBAPIError
 from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
 
@@ -105,7 +106,7 @@ def connect(
         arguments["server_settings"] = session_settings(name)
         if role is not None:
             arguments["server_settings"]["role"] = role
-    return create_async_engine(
+    engine = create_async_engine(
         url,
         connect_args=arguments,
         pool_size=pool_size,
@@ -115,6 +116,18 @@ def connect(
         # An error is logged; what it was about is people's data, or a secret.
         hide_parameters=True,
     )
+    event.listen(engine.sync_engine, "handle_error", give_up_broken)
+    return engine
+
+
+def give_up_broken(context: ExceptionContext) -> None:
+    """Throw a connection away whose server died between question and answer.
+
+    The driver calls it busy, not closed; in the pool it would fail its next user too.
+    """
+    cause = getattr(context.original_exception, "__cause__", None)
+    if isinstance(cause, asyncpg.InternalClientError):
+        context.is_disconnect = True
 
 
 def session_settings(name: str) -> dict[str, str]:
