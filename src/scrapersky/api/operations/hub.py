@@ -17,18 +17,20 @@ from uuid import UUID
 import orjson
 import structlog
 from sqlalchemy.exc import SQLAlchemyError
-from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
+from sqlalchemy.ext.asyncio import AsyncEngine
 
 from scrapersky.api.operations.board import Board
 from scrapersky.api.operations.change import (
     MOST,
     Change,
+    Horizon,
     actions_since,
     batches_since,
     changes_since,
     look_at_horizon,
     removals_since,
 )
+from scrapersky.api.operations.remembered import Remembered
 from scrapersky.curation.batch import Overview, overviews
 from scrapersky.errors import TooManyRequests
 
@@ -112,6 +114,8 @@ class Hub:
         self._channels: dict[UUID, Channel] = {}
         self._listeners: Counter[str] = Counter()
         self._looking: asyncio.Task[None] | None = None
+        self._horizon = Remembered(self._look_at_horizon)
+        self._reading = asyncio.Semaphore(1)
         self._is_closing = False
 
     @property
@@ -156,16 +160,25 @@ class Hub:
             del self._channels[stream.tenant_id]
 
     async def greet(self, stream: Stream, last_event_id: str | None) -> list[Event]:
-        """Tell a new listener how the stages stand, and what it has missed."""
-        async with self._engine.connect() as connection:
-            horizon = await look_at_horizon(connection)
+        """Tell a new listener what it has missed, and how the stages stand.
+
+        After a restart everyone comes back at once: they share what can be shared, and
+        read what they missed one after the other. Without a database they are told to
+        fetch anew, and hear of the stages when it is back.
+        """
+        try:
+            horizon = await self._horizon.get()
             here = written(horizon.settled)
-            if last_event_id is None:
-                missed = []
-            else:
+            missed: list[Event] = []
+            if last_event_id is not None:
                 since = read(last_event_id, horizon.now)
-                missed = await self._missed(connection, stream.tenant_id, since, here)
-        views = await self._board.stages(stream.tenant_id)
+                missed = await self._missed(stream.tenant_id, since, here)
+            views = await self._board.stages(stream.tenant_id)
+        except (OSError, SQLAlchemyError, TimeoutError) as error:
+            log.warning("events.not_greeted", error=str(error)[:300])
+            if (channel := self._channels.get(stream.tenant_id)) is not None:
+                channel.forget_stages()
+            return [reset("the database does not answer", None)]
         return [*missed, event("stages", [asdict(view) for view in views], here)]
 
     def close(self) -> None:
@@ -177,27 +190,29 @@ class Hub:
 
     async def closed(self) -> None:
         """Wait until nothing looks any more."""
+        await self._horizon.close()
         if self._looking is not None:
             self._looking.cancel()
             await asyncio.wait({self._looking})
 
     async def _missed(
-        self,
-        connection: AsyncConnection,
-        tenant_id: UUID,
-        since: datetime | None,
-        here: str,
+        self, tenant_id: UUID, since: datetime | None, here: str
     ) -> list[Event]:
         if since is None:
             return [reset("it is too long ago to tell what you missed", here)]
-        found = await changes_since(connection, tenant_id, since)
+        async with self._reading, self._engine.connect() as connection:
+            found = await changes_since(connection, tenant_id, since)
+            actions = await actions_since(connection, tenant_id, since)
         if any(len(changes) > MOST for changes in found.values()):
             return [reset("too much has happened since", here)]
-        actions = await actions_since(connection, tenant_id, since)
         return [
             *(told for kind, c in found.items() for told in records(kind, c)),
             *(event("action", action) for action in actions),
         ]
+
+    async def _look_at_horizon(self) -> Horizon:
+        async with self._engine.connect() as connection:
+            return await look_at_horizon(connection)
 
     async def _look(self) -> None:
         """Look again and again, until nobody listens."""
@@ -341,6 +356,10 @@ class Channel:
                 self._open_batches[batch.id] = batch
             else:
                 self._open_batches.pop(batch.id, None)
+
+    def forget_stages(self) -> None:
+        """Tell of the stages at the next look, changed or not."""
+        self._stages = None
 
     def new_stages(self, views: object, sign: object) -> Iterable[Event]:
         """Tell how the stages stand, if that is something new."""
