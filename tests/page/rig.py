@@ -57,6 +57,7 @@ class RunningApp:
             log_config=None,
             access_log=False,
             lifespan="on",
+            loop="asyncio",
             timeout_graceful_shutdown=2,
         )
         self._server = uvicorn.Server(config)

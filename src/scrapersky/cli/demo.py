@@ -149,6 +149,7 @@ async def serving(
         log_config=None,
         access_log=False,
         lifespan="on",
+        loop="asyncio",  # what everything is tested on, whatever else is installed
         server_header=False,
         timeout_graceful_shutdown=settings.shutdown_grace_seconds,
     )

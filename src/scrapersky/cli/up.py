@@ -101,6 +101,7 @@ def serve(settings: Settings, target: Target, listener: socket.socket) -> None:
         access_log=False,
         http="httptools",
         lifespan="on",
+        loop="asyncio",  # what everything is tested on, whatever else is installed
         server_header=False,
         # Whom to believe about where a request comes from is our own setting.
         proxy_headers=False,
