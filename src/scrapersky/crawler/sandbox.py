@@ -252,10 +252,20 @@ class _Child:
         self.link = ours
         self.calls = 0
         self.peak_memory = 0
+        self._listens = True
+        self._loop = asyncio.get_running_loop()
+        self._buffer = bytearray(RECEIVED_AT_ONCE)
+        self._data = bytearray()
+        self._kind = b""
+        self._wanted = FRAME_HEAD
+        self._largest = 0
+        self._answer: asyncio.Future[tuple[bytes, bytearray]] | None = None
+        # Registered once and not for every answer: two system calls less a page.
+        self._loop.add_reader(ours, self._receive)
 
     @property
     def is_alive(self) -> bool:
-        return self.process.poll() is None
+        return self._listens and self.process.poll() is None
 
     async def prepare(self, preload: Sequence[str], limits: SandboxLimits) -> None:
         settings = {
@@ -270,41 +280,63 @@ class _Child:
     async def call(
         self, request: bytes, largest: int, *, spool: Spool | None = None
     ) -> tuple[bytes, bytearray]:
+        """Send a request and return the kind of its answer and the answer."""
         self.calls += 1
-        loop = asyncio.get_running_loop()
+        self._data, self._kind, self._wanted = bytearray(), b"", FRAME_HEAD
+        self._largest = largest
+        self._answer = self._loop.create_future()
         head = LENGTH.pack(len(request))
         if spool is not None:
-            # The link is empty between two calls, so this never has to wait.
-            socket.send_fds(self.link, [head], [spool.fileno()])
-            await loop.sock_sendall(self.link, request)
+            # A short message, and the link is empty: it never has to wait.
+            socket.send_fds(self.link, [head + request], [spool.fileno()])
         elif len(request) < SENT_AT_ONCE:
-            await loop.sock_sendall(self.link, head + request)
+            await self._loop.sock_sendall(self.link, head + request)
         else:
-            # A large sitemap is not copied once more only to be sent in one piece.
-            await loop.sock_sendall(self.link, head)
-            await loop.sock_sendall(self.link, request)
-        return await self._answer(largest)
+            # A large page is not copied once more only to be sent in one piece.
+            await self._loop.sock_sendall(self.link, head)
+            await self._loop.sock_sendall(self.link, request)
+        try:
+            return await self._answer
+        finally:
+            self._answer = None
 
-    async def _answer(self, largest: int) -> tuple[bytes, bytearray]:
-        """Read one frame; most come in a single piece."""
-        loop = asyncio.get_running_loop()
-        data = bytearray()
-        kind, wanted = b"", FRAME_HEAD
-        while len(data) < wanted:
-            room = max(wanted - len(data), RECEIVED_AT_ONCE)
-            if not (piece := await loop.sock_recv(self.link, room)):
-                raise EOFError("the child hung up")
-            data += piece
-            if not kind and len(data) >= FRAME_HEAD:
-                kind, size = HEADER.unpack_from(data)
-                self.peak_memory = LENGTH.unpack_from(data, HEADER.size)[0] * PEAK_UNIT
-                if size > largest:
-                    raise EOFError("the answer is too large")
-                wanted += size
-        if len(data) > wanted:
-            raise EOFError("the child said more than it was asked")
-        del data[:FRAME_HEAD]
-        return kind, data
+    def _receive(self) -> None:
+        """Take what the child sent; most answers come in a single piece."""
+        try:
+            size = self.link.recv_into(self._buffer)
+        except (BlockingIOError, InterruptedError):
+            return
+        except OSError as error:
+            self._end(error)
+            return
+        if size == 0:
+            self._end(EOFError("the child hung up"))
+            return
+        self._data += memoryview(self._buffer)[:size]
+        if not self._kind and len(self._data) >= FRAME_HEAD:
+            self._kind, length = HEADER.unpack_from(self._data)
+            peak = LENGTH.unpack_from(self._data, HEADER.size)[0]
+            self.peak_memory = peak * PEAK_UNIT
+            if length > self._largest:
+                self._end(EOFError("the answer is too large"))
+                return
+            self._wanted += length
+        if len(self._data) > self._wanted or self._answer is None:
+            self._end(EOFError("the child said more than it was asked"))
+        elif len(self._data) == self._wanted and not self._answer.done():
+            del self._data[:FRAME_HEAD]
+            self._answer.set_result((self._kind, self._data))
+
+    def _end(self, error: Exception) -> None:
+        """Hear no more of a child that died or says what nobody asked."""
+        self._stop_listening()
+        if self._answer is not None and not self._answer.done():
+            self._answer.set_exception(error)
+
+    def _stop_listening(self) -> None:
+        if self._listens and not self._loop.is_closed():
+            self._loop.remove_reader(self.link)
+        self._listens = False
 
     def cause_of_death(self) -> str:
         try:
@@ -316,6 +348,7 @@ class _Child:
         return f"the parser died (status {code})"
 
     def kill(self) -> None:
+        self._stop_listening()
         self.link.close()
         self.process.kill()
         self.process.wait()

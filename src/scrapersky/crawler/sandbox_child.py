@@ -23,6 +23,9 @@ from pydantic import TypeAdapter
 
 HEADER = struct.Struct("!cI")
 LENGTH = struct.Struct("!I")
+FILE = struct.Struct("@i")
+FILE_SPACE = socket.CMSG_SPACE(FILE.size)
+AT_ONCE = 1 << 16
 RESULT, FAILURE = b"r", b"f"
 CLONE_NEWNET, CLONE_NEWUSER = 0x4000_0000, 0x1000_0000
 PR_SET_PDEATHSIG, PR_SET_NO_NEW_PRIVS = 1, 38
@@ -101,8 +104,7 @@ def allow_cpu(seconds: float) -> None:
     """Allow so much more processor time from now on; past it the kernel kills us."""
     used = resource.getrusage(resource.RUSAGE_SELF)
     limit = math.ceil(used.ru_utime + used.ru_stime + seconds)
-    _, hard = resource.getrlimit(resource.RLIMIT_CPU)
-    resource.setrlimit(resource.RLIMIT_CPU, (limit, hard))
+    resource.setrlimit(resource.RLIMIT_CPU, (limit, HARD_CPU))
 
 
 def read_spool(descriptor: int) -> bytes:
@@ -114,25 +116,34 @@ def read_spool(descriptor: int) -> bytes:
 
 
 def read_frame(link: socket.socket) -> tuple[bytes, int | None]:
-    """Return the next frame and a file that came along; nothing at the end."""
-    head, files, _, _ = socket.recv_fds(link, LENGTH.size, 1)
-    if not head:
+    """Return the next frame and a file that came along; nothing at the end.
+
+    The parent sends no second request before it has our answer, so whatever is there
+    belongs to this one, and most are there as a whole.
+    """
+    first, files, _, _ = link.recvmsg(AT_ONCE, FILE_SPACE)
+    if not first:
         return b"", None
-    head += read_exactly(link, LENGTH.size - len(head))
-    request = read_exactly(link, LENGTH.unpack(head)[0])
-    return request, files[0] if files else None
+    data = first + read_exactly(link, LENGTH.size - len(first))
+    size = LENGTH.size + LENGTH.unpack_from(data)[0]
+    data += read_exactly(link, size - len(data))
+    spool = FILE.unpack_from(files[0][2])[0] if files else None
+    return data[LENGTH.size :], spool
 
 
 def read_exactly(link: socket.socket, size: int) -> bytes:
-    """Return so many bytes, or nothing when the parent hung up."""
+    """Return so many bytes; raise EOFError when the parent hung up."""
+    if size <= 0:
+        return b""
     data = bytearray()
     while len(data) < size:
         if not (piece := link.recv(min(size - len(data), 1 << 20))):
-            return b""
+            raise EOFError
         data += piece
     return bytes(data)
 
 
+_, HARD_CPU = resource.getrlimit(resource.RLIMIT_CPU)
 INHERITED = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 """Linux starts a child's peak at its parent's: up to here it says nothing of us."""
 
