@@ -1,0 +1,78 @@
+"""From the first visit to an exported file: the demo town, as a person walks through it."""
+
+import csv
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.async_api import Page, expect
+
+from tests.conftest import TestDatabase
+from tests.page.rig import RunningApp, running
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+WORKING = {"API_RATE_PER_SECOND": "0", "LOG_LEVEL": "ERROR"}
+
+
+@pytest.fixture(scope="module")
+def app(app_database: TestDatabase, built: None) -> Iterator[RunningApp]:
+    """Run the application with its stages at work."""
+    with running(app_database, WORKING) as app:
+        yield app
+
+
+async def test_from_first_visit_to_exported_file(page: Page, tmp_path: Path) -> None:
+    await page.goto("/")
+    await expect(page.get_by_text("Nothing is here yet")).to_be_visible()
+    await page.get_by_label("Let rules decide for me").uncheck()
+    await page.get_by_role("button", name="Try the demo town").click()
+    await expect(page.get_by_text("is open: its businesses")).to_be_visible()
+
+    for kind in ("places", "businesses"):
+        await decide_all(page, kind, "s")
+    await until_quiet(page)
+    for kind in ("sitemap-files", "pages"):
+        await decide_all(page, kind, "s")
+    await until_quiet(page)
+
+    await page.goto("/curate/contacts")
+    await expect(page.locator(".grid-row").first).to_be_visible()
+    file = await exported(page, tmp_path)
+    with file.open(encoding="utf-8-sig", newline="") as lines:
+        rows = list(csv.DictReader(lines))
+    assert len(rows) >= 5
+    assert any("@" in row.get("email", "") for row in rows)
+
+
+async def decide_all(page: Page, kind: str, key: str) -> None:
+    """Wait for records of a kind, choose all that match, and press a key."""
+    await page.goto(f"/curate/{kind}")
+    await expect(page.locator(".grid-row").first).to_be_visible(timeout=60_000)
+    await until_quiet(page)
+    await page.goto(f"/curate/{kind}")
+    await expect(page.locator(".grid-row").first).to_be_visible()
+    await page.keyboard.press("Control+a")
+    await page.keyboard.press("Control+a")
+    await page.keyboard.press(key)
+    confirm = page.get_by_role("dialog").get_by_role("button", name=re.compile("^Set"))
+    await confirm.click()
+    await expect(page.get_by_role("dialog")).to_have_count(0)
+
+
+async def until_quiet(page: Page) -> None:
+    """Wait on the home screen until no stage has anything to do."""
+    await page.goto("/")
+    await expect(page.get_by_text("Nothing to do")).to_be_visible(timeout=120_000)
+
+
+async def exported(page: Page, folder: Path) -> Path:
+    """Take the list away as a file."""
+    await page.keyboard.press("e")
+    async with page.expect_download() as started:
+        await page.get_by_role("dialog").get_by_role("link", name="Download").click()
+    download = await started.value
+    place = folder / "contacts.csv"
+    await download.save_as(place)
+    return place
