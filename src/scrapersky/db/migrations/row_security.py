@@ -94,6 +94,10 @@ def make_role() -> None:
     )
 
 
+CAN_SET = """CASE WHEN current_setting('server_version_num')::int >= 160000
+    THEN 'SET' ELSE 'MEMBER' END"""
+"""The right to take a role on; servers before 16 know only members."""
+
 MAKE_ROLE = f"""
 DO $$
 BEGIN
@@ -104,27 +108,18 @@ BEGIN
       NULL;
     END;
   END IF;
-  IF EXISTS (SELECT FROM pg_roles WHERE rolname = '{ROLE}') THEN
+  IF EXISTS (SELECT FROM pg_roles WHERE rolname = '{ROLE}'
+      AND NOT pg_has_role(current_user, oid, {CAN_SET})) THEN
     BEGIN
-      SET LOCAL ROLE {ROLE};
-      RESET ROLE;
-    EXCEPTION WHEN insufficient_privilege THEN
-      BEGIN
-        EXECUTE format('GRANT {ROLE} TO %I', current_user);
-      EXCEPTION WHEN insufficient_privilege OR unique_violation OR internal_error THEN
-        NULL;
-      END;
+      EXECUTE format('GRANT {ROLE} TO %I', current_user);
+    EXCEPTION WHEN insufficient_privilege OR unique_violation OR internal_error THEN
+      NULL;
     END;
   END IF;
 END $$
 """
 
-CAN_TAKE_ON = """
-SELECT current_user AS name, EXISTS (
-  SELECT FROM pg_roles r WHERE r.rolname = :role AND (
-    (SELECT rolsuper FROM pg_roles WHERE rolname = current_user)
-    OR pg_has_role(current_user, r.oid, CASE
-      WHEN current_setting('server_version_num')::int >= 160000 THEN 'SET'
-      ELSE 'MEMBER' END))
-) AS may
+CAN_TAKE_ON = f"""
+SELECT current_user AS name, EXISTS (SELECT FROM pg_roles
+  WHERE rolname = :role AND pg_has_role(current_user, oid, {CAN_SET})) AS may
 """
