@@ -95,7 +95,7 @@ _INSTITUTE: Final = re.compile(
     rf"(?<![\w&])(?:(?:The )?(?:[A-Z][a-z]{{1,20}} ){{0,3}}(?:{_BODIES}) of (?:the )?"
     r"(?:[A-Z][\w'’&-]{1,20}(?: and | of | )?){1,4}"
     r"|(?:[A-Z][\w'’.&-]{1,20} (?:of |and |& )?){1,4}"
-    r"(?:University|College|School(?: District)?|Hospital|Clinic|Institute))(?![\w-])"
+    r"(?:University|College|School(?: District)?|Hospital|Clinic|Institute)(?! [A-Z][a-z]))(?![\w-])"
     # The university of "S. University Ave" is none.
     r"(?! (?:Ave|Avenue|St|Street|Blvd|Boulevard|Rd|Road|Dr|Drive|Way|Lane|Pl|Place)\b)"
 )

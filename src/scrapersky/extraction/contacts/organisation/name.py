@@ -63,6 +63,8 @@ def is_name(name: str) -> bool:
     ):
         # iPhone and ioSafe are names, a sentence in lower case is none.
         return len(parts) <= 2 and any(c.isupper() for c in name)
+    if len(parts) == 1 and "." in name[1:-1]:
+        return True
     parts = without_form(name).split()
     capital = sum(
         p[:1].isupper() or p[:1].isdigit() or p[:1] == "(" or p.lower() in _SMALL
@@ -92,7 +94,7 @@ def has_generic_end(name: str) -> bool:
 _DISTRICT: Final = words(
     "street avenue road drive lane boulevard blvd ave rd st circle square side plaza park "
     "village heights hills beach island bay lake river valley harbor harbour north south "
-    "east west downtown uptown midtown district county tower building floor suite room "
+    "east west downtown uptown midtown county tower building floor suite room "
     "airport mall station straße strasse platz straat plein"
 )
 _GENERIC_LAST: Final = words(

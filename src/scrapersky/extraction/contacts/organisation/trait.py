@@ -54,7 +54,7 @@ def _of_name(sheet: Sheet, candidate: Candidate) -> dict[str, float]:
         "goods_end": trade == "goods",
         "person": not (trade or form) and looks_like_person(name),
         "role": not (trade or form) and has_role_word(name),
-        "district": is_district(name),
+        "district": not trade and is_district(name),
         "last_generic": has_generic_end(name),
         "kin": candidate.kinship,
         "same_as_domain": candidate.kinship == 1.0,
