@@ -9,10 +9,10 @@ from typing import Any
 import asyncpg
 import orjson
 from sqlalchemy import Column, Dialect, Float, Numeric, inspect
-from sqlalchemy.orm import Mapper
+from sqlalchemy.orm import ColumnProperty, Mapper
 
 from scrapersky.engine.lane import Lane
-from scrapersky.engine.queue import column_of, only_key
+from scrapersky.engine.queue import column_of, only_key, stored
 from scrapersky.engine.sql import Statements
 from scrapersky.engine.stage import Stage
 
@@ -163,16 +163,23 @@ class Claimer:
 
 
 def loaded_columns(stage: Stage[Any, Any]) -> list[tuple[str, Column[Any]]]:
-    """Return the attributes an item carries, with their columns."""
+    """Return the attributes an item carries beside its status, with their columns."""
     mapper: Mapper[Any] = inspect(stage.model)
     keys = set(mapper.primary_key)
+    status = column_of(stage, stage.claims)
     found = []
     for attribute in mapper.column_attrs:
         column = attribute.columns[0]
-        wanted = not attribute.deferred and stage.load == "row"
+        # Its status is no news: whatever was claimed is being processed.
+        wanted = carries_row(stage, attribute) and column is not status
         if isinstance(column, Column) and (wanted or column in keys):
             found.append((attribute.key, column))
     return found
+
+
+def carries_row(stage: Stage[Any, Any], attribute: ColumnProperty[Any]) -> bool:
+    """Return whether a stage's items have this attribute loaded."""
+    return not attribute.deferred and stage.load == "row"
 
 
 def carried_columns(stage: Stage[Any, Any]) -> list[Column[Any]]:
@@ -207,14 +214,17 @@ def maker_of(stage: Stage[Any, Any], dialect: Dialect) -> Callable[[Any], Any]:
         for name, column in columns
         if (convert := converter_of(column, dialect)) is not None
     ]
-    missing = [a.key for a in mapper.column_attrs if a.key not in names]
+    status = mapper.column_attrs[stage.claims.key]
+    known = processing_of(stage, dialect) if carries_row(stage, status) else {}
+    present = {*names, *known}
+    missing = [a.key for a in mapper.column_attrs if a.key not in present]
     new_instance = mapper.class_manager.new_instance
 
     def make(row: asyncpg.Record) -> object:
         instance = new_instance()
         values = instance.__dict__
         # The item's own columns come first; what is beyond them is for the engine.
-        values.update(zip(names, row))  # noqa: B905 - on purpose
+        values.update(zip(names, row), **known)  # noqa: B905 - on purpose
         for name, convert in converters:
             values[name] = convert(values[name])
         state = instance._sa_instance_state  # noqa: SLF001 - SQLAlchemy's own name
@@ -224,6 +234,13 @@ def maker_of(stage: Stage[Any, Any], dialect: Dialect) -> Callable[[Any], Any]:
         return instance
 
     return make
+
+
+def processing_of(stage: Stage[Any, Any], dialect: Dialect) -> dict[str, Any]:
+    """Return the status of every claimed item, as an attribute of its model."""
+    value: Any = stored(stage, stage.processing, dialect)
+    convert = converter_of(column_of(stage, stage.claims), dialect)
+    return {stage.claims.key: value if convert is None else convert(value)}
 
 
 def converter_of(column: Column[Any], dialect: Dialect) -> Callable[[Any], Any] | None:

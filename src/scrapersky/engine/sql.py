@@ -178,7 +178,7 @@ def claim_waiting(queue: Queue, columns: str, batch: int, which: str) -> str:
     SELECT k.item, k.tries, k.deaths FROM curation.claim k
     WHERE k.stage = $1 AND k.fence IS NULL AND {which}
       AND k.due_at <= clock_timestamp() AND {NOT_PAUSED}
-    ORDER BY k.due_at LIMIT {batch}
+    ORDER BY k.deaths, k.due_at LIMIT {batch}
     FOR UPDATE SKIP LOCKED
   ), token AS MATERIALIZED (
     SELECT nextval('curation.fence') AS fence, clock_timestamp() AS moment

@@ -75,16 +75,11 @@ claim = Table(
     },
 )
 Index(
-    "claim_due",
+    "claim_waiting",
     claim.c.stage,
+    claim.c.deaths,
     claim.c.due_at,
-    postgresql_where=claim.c.fence.is_(None) & (claim.c.deaths == 0),
-)
-Index(
-    "claim_suspect",
-    claim.c.stage,
-    claim.c.due_at,
-    postgresql_where=claim.c.fence.is_(None) & (claim.c.deaths > 0),
+    postgresql_where=claim.c.fence.is_(None),
 )
 
 attempt = Table(
