@@ -1,6 +1,7 @@
 import { lazy, Suspense, useMemo, useState } from "react";
 import { type Throughput, useThroughput } from "@/api/pipeline";
 import { Failure, Panel, Select, Skeleton, whole } from "@/kit";
+import { plotted } from "./throughput";
 
 const Chart = lazy(() => import("@/kit/chart/Chart"));
 const SPANS = [
@@ -61,17 +62,6 @@ export function ThroughputPanel() {
       )}
     </Panel>
   );
-}
-
-export function plotted(data: readonly Throughput[], hidden: ReadonlySet<string>) {
-  const times = (data[0]?.minutes ?? []).map((minute) => Date.parse(minute.at) / 1000);
-  const series = data.map((stage, place) => ({
-    name: stage.title,
-    color: `--c${(place % 8) + 1}`,
-    values: stage.minutes.map((minute) => minute.done + minute.failed),
-    shown: !hidden.has(stage.stage),
-  }));
-  return { times, series };
 }
 
 function summary(data: readonly Throughput[], span: string): string {

@@ -1,6 +1,6 @@
 import { useTroubles } from "@/api/pipeline";
 import { Link } from "@/app/router";
-import { Badge, Empty, Failure, Panel, plural, Skeleton, Time } from "@/kit";
+import { Badge, causeOf, Empty, Failure, Panel, plural, Skeleton, Time } from "@/kit";
 
 /** What failed lately, in words, the same causes together. */
 export function Troubles() {
@@ -26,7 +26,7 @@ export function Troubles() {
           {data.map((trouble) => (
             <li key={`${trouble.stage} ${trouble.cause}`}>
               <div className="row apart">
-                <strong className="foreign">{trouble.cause}</strong>
+                <strong className="foreign">{causeOf(trouble.cause)}</strong>
                 <span className="small faint">
                   <Time at={trouble.last_at} />
                 </span>

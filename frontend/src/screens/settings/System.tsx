@@ -1,7 +1,23 @@
 /** How the system stands, and how long it keeps what. */
 import { useQuery } from "@tanstack/react-query";
-import { call } from "@/api/client";
-import { Badge, Failure, Panel, Skeleton, Table, Time, whole, wordOf } from "@/kit";
+import { useState } from "react";
+import { call, read } from "@/api/client";
+import type { Schemas } from "@/api/types";
+import {
+  Badge,
+  bytes,
+  Checkbox,
+  Failure,
+  Input,
+  Panel,
+  plural,
+  Skeleton,
+  Stat,
+  Table,
+  Time,
+  whole,
+  wordOf,
+} from "@/kit";
 
 interface Retention {
   kinds: {
@@ -56,48 +72,112 @@ function Health() {
 }
 
 function Facts() {
-  const system = useQuery({
-    queryKey: ["system"],
-    queryFn: () => call<Record<string, unknown>>("GET", "/system"),
-  });
+  const system = useQuery({ queryKey: ["system"], queryFn: () => read("/system") });
   if (system.error) return <Failure error={system.error} retry={() => void system.refetch()} />;
-  return (
-    <Panel title="System">
-      {!system.data ? <Skeleton lines={6} /> : <Tree value={system.data} />}
-    </Panel>
-  );
-}
-
-/** Whatever the server tells of itself, part by part. */
-function Tree({ value }: { value: unknown }) {
-  if (value === null || value === undefined || value === "")
-    return <span className="faint">–</span>;
-  if (typeof value !== "object") {
+  if (!system.data) {
     return (
-      <span className="foreign">{typeof value === "number" ? whole(value) : String(value)}</span>
+      <Panel title="System">
+        <Skeleton lines={6} />
+      </Panel>
     );
   }
-  const parts: [string, unknown][] = Array.isArray(value)
-    ? value.map((one, place): [string, unknown] => [nameOf(one) ?? String(place + 1), one])
-    : Object.entries(value);
+  const { version, environment, inside } = system.data;
   return (
-    <dl className="tree">
-      {parts.map(([name, one]) => (
-        <div key={name}>
-          <dt>{/^[A-Z_]+$/.test(name) ? <code>{name}</code> : wordOf(name)}</dt>
-          <dd>
-            <Tree value={one} />
-          </dd>
-        </div>
-      ))}
-    </dl>
+    <>
+      <Panel title="System">
+        <dl className="facts">
+          <Stat name="ScraperSky" value={version} note={wordOf(environment)} />
+          {inside && <Insides inside={inside} />}
+        </dl>
+      </Panel>
+      {inside && <SettingsTable settings={inside.settings} />}
+    </>
   );
 }
 
-function nameOf(value: unknown): string | null {
-  return value && typeof value === "object" && "name" in value && typeof value.name === "string"
-    ? value.name
-    : null;
+function Insides({ inside }: { inside: Schemas["InsideOut"] }) {
+  const { database, disk } = inside;
+  const where = database.is_embedded ? "embedded" : "a server of its own";
+  const schema = database.is_up_to_date
+    ? "schema up to date"
+    : "schema behind: run scrapersky migrate";
+  return (
+    <>
+      <Stat name="Python" value={inside.python} note={inside.platform} />
+      <Stat name="Running since" value={<Time at={inside.started_at} />} />
+      <Stat name="PostgreSQL" value={database.version} note={`${where}; ${schema}`} />
+      <Stat
+        name="Database"
+        value={bytes(database.size_bytes)}
+        note={plural(database.connections, "connection")}
+      />
+      <Stat
+        name="Disk free"
+        value={bytes(disk.free_bytes)}
+        note={`of ${bytes(disk.total_bytes)}, ${disk.path}`}
+        {...(disk.free_bytes < disk.total_bytes * 0.05 ? { tone: "bad" } : {})}
+      />
+      <Stat name="Listeners" value={whole(inside.event_streams)} note="pages that follow live" />
+    </>
+  );
+}
+
+/** Every setting as it holds now; those that were set come first. */
+function SettingsTable({ settings }: { settings: Schemas["SettingOut"][] }) {
+  const [words, setWords] = useState("");
+  const [isAll, setAll] = useState(false);
+  const shown = settings.filter(
+    (one) =>
+      (isAll || words || !one.is_default) &&
+      `${one.name} ${one.description}`.toLowerCase().includes(words.toLowerCase()),
+  );
+  return (
+    <Panel
+      flush
+      title="Settings"
+      about="From the environment and .env, as they hold now; secrets are masked"
+      actions={
+        <div className="row wrap">
+          <Checkbox label="Also defaults" checked={isAll} onChange={() => setAll(!isAll)} />
+          <Input
+            bare
+            label="Find a setting"
+            placeholder="Find a setting"
+            value={words}
+            onChange={(event) => setWords(event.target.value)}
+          />
+        </div>
+      }
+    >
+      <Table
+        label="Settings"
+        rows={shown}
+        keyOf={(one) => one.name}
+        columns={[
+          {
+            name: "Setting",
+            show: (one) => (
+              <>
+                <code>{one.name}</code>
+                <div className="small faint">{one.description}</div>
+              </>
+            ),
+          },
+          { name: "Value", show: (one) => <code className="foreign">{one.value || "–"}</code> },
+          {
+            name: "From",
+            minor: true,
+            show: (one) =>
+              one.is_default ? (
+                <span className="faint">default</span>
+              ) : (
+                <Badge tone="accent">set</Badge>
+              ),
+          },
+        ]}
+      />
+    </Panel>
+  );
 }
 
 function Kept() {

@@ -1,0 +1,24 @@
+/** The state of the pipeline in words. */
+import type { Stage } from "@/api/pipeline";
+import { plural } from "@/kit";
+
+export function isEmpty(stages: readonly Stage[]): boolean {
+  return stages.every(
+    (one) => one.queued + one.working + one.waiting_retry + one.done + one.failed === 0,
+  );
+}
+
+/** The state of everything in one sentence. */
+export function standing(stages: readonly Stage[]): string {
+  const sum = (of: (stage: Stage) => number) =>
+    stages.reduce((total, stage) => total + of(stage), 0);
+  const paused = stages.filter((stage) => stage.paused).length;
+  const working = sum((stage) => stage.working);
+  const waiting = sum((stage) => stage.queued + stage.waiting_retry);
+  const parts = [];
+  if (working) parts.push(`${plural(working, "item")} at work`);
+  if (waiting) parts.push(`${plural(waiting, "item")} waiting`);
+  if (!parts.length) parts.push("Nothing to do: all that was queued is done");
+  if (paused) parts.push(`${plural(paused, "stage")} paused`);
+  return `${parts.join(", ")}.`;
+}
