@@ -1,0 +1,70 @@
+"""Letting people in from the command line, before anything has run."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from scrapersky.db.embedded import EmbeddedPostgres
+from tests.cli.test_commands import run
+
+
+@pytest.fixture(scope="module")
+def home(scratch: Path) -> Iterator[Path]:
+    """A data directory whose database runs and has nothing in it yet."""
+    with EmbeddedPostgres(scratch / "cli-user") as server:
+        yield server.home
+
+
+def test_nobody_is_let_in_and_nothing_listens(home: Path) -> None:
+    refused = run("up", SCRAPERSKY_DATA_DIR=home, HOST="0.0.0.0", PORT=1029)
+
+    assert refused.returncode == 2
+    assert "nobody has any yet" in refused.stderr
+    assert "scrapersky user create" in refused.stderr
+
+
+def test_the_first_admin_is_made_and_the_password_shown_once(home: Path) -> None:
+    made = run(
+        "user", "create", "Ada@Example.com", "--role", "admin", SCRAPERSKY_DATA_DIR=home
+    )
+    again = run("user", "create", "ada@example.com", SCRAPERSKY_DATA_DIR=home)
+    listed = run("user", "list", SCRAPERSKY_DATA_DIR=home)
+
+    assert made.returncode == 0, made.stderr
+    password = re.search(r"shown once\): (\S+)", made.stdout)
+    assert password
+    assert again.returncode == 1
+    assert "ada@example.com" in again.stderr
+    assert "ada@example.com" in listed.stdout
+    assert password[1] not in listed.stdout + listed.stderr
+
+
+def test_tenants_and_keys_are_made(home: Path) -> None:
+    tenant = run("tenant", "create", "Acme GmbH", SCRAPERSKY_DATA_DIR=home)
+    key = run(
+        "key", "create", "nightly", "--tenant", "acme-gmbh", SCRAPERSKY_DATA_DIR=home
+    )
+    nobody = run("key", "create", "x", "--tenant", "nobody", SCRAPERSKY_DATA_DIR=home)
+
+    assert "acme-gmbh" in tenant.stdout
+    assert re.fullmatch(r"ssk_\w{10}_[\w-]{43}\n", key.stdout)
+    assert nobody.returncode == 1
+    assert "no tenant 'nobody'" in nobody.stderr
+
+
+@pytest.mark.parametrize(
+    ("settings", "said"),
+    [
+        ({"JWT_SECRET": "short"}, "shorter than 32 bytes"),
+        ({"CORS_ORIGINS": "*"}, "not one origin"),
+    ],
+)
+def test_unsafe_settings_stop_the_start(
+    home: Path, settings: dict[str, str], said: str
+) -> None:
+    refused = run("up", SCRAPERSKY_DATA_DIR=home, **settings)
+
+    assert refused.returncode == 2
+    assert said in refused.stderr
