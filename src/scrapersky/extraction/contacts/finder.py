@@ -245,7 +245,7 @@ def _address(url: str, seen: list[Found]) -> Address:
             f.method not in STATED,
         ),
     )
-    street = best.details.get("street") or _first(seen, "street")
+    street = _fullest_street(best, seen)
     return Address(
         text=best.value,
         street=street or split_street(best.value),
@@ -256,6 +256,19 @@ def _address(url: str, seen: list[Found]) -> Address:
         evidence=_evidence(url, seen),
         confidence=confidence.joined("address", (f.method for f in seen)),
     )
+
+
+def _fullest_street(best: Found, seen: list[Found]) -> str | None:
+    """Give the longest street that says all the best one says: with its suite."""
+    street = best.details.get("street") or _first(seen, "street")
+    fuller = [
+        other
+        for found in seen
+        if (other := found.details.get("street"))
+        and street
+        and other.casefold().startswith(street.casefold())
+    ]
+    return max(fuller, key=len, default=street)
 
 
 def _hours(url: str, seen: list[Found]) -> Hours:

@@ -36,9 +36,12 @@ def cut(sheet: Sheet, number: int, offset: int) -> Iterator[Piece]:
 def pieces_after(sheet: Sheet, number: int, offset: int) -> list[Piece]:
     """Cut what follows a place into pieces: this line, then up to five short ones."""
     pieces = list(cut(sheet, number, offset))
+    own = sheet.lines[number].container
     for below in range(number + 1, min(number + 6, len(sheet.lines))):
         line = sheet.lines[below]
-        if len(line.text) > MAX_PIECE or line.heading or NOT_ADDRESS.search(line.text):
+        # A heading ends an address, unless the whole address is set as one.
+        is_new = line.heading and line.container != own
+        if len(line.text) > MAX_PIECE or is_new or NOT_ADDRESS.search(line.text):
             break
         pieces.extend(cut(sheet, below, 0))
     return pieces[:10]

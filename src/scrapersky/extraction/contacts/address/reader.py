@@ -235,11 +235,26 @@ class Reader:
             while first and is_unit(pieces[first - 1].text):
                 first -= 1
             street = pieces[first : place + 1]
+            if not first:
+                street = [*self._units_above(number), *street]
             tail = pieces[place + 1 :] or pieces_after(self.sheet, number, len(text))
             where = read_locality(tail, self.postcode)
             if where.code or (where.city and (where.country or where.state)):
                 return self._found(street, where, Method.STREET)
         return None
+
+    def _units_above(self, number: int) -> list[Piece]:
+        """Take the house written on a line of its own above a street without number."""
+        pieces: list[Piece] = []
+        own = self.sheet.lines[number].container
+        for above in range(number - 1, max(self.taken, number - 3), -1):
+            line = self.sheet.lines[above]
+            text = line.text.rstrip(" ,")
+            if line.container != own or not is_unit(text):
+                break
+            at = self.sheet.starts[above]
+            pieces.insert(0, Piece(text, above, at, at + len(line.text)))
+        return pieces
 
     def _around_postcode(self, number: int, text: str) -> Found | None:
         code = self.postcode.search(text)
