@@ -17,6 +17,7 @@ import pytest
 from scrapersky.crawler import Accept, Sandbox
 from scrapersky.crawler.limits import MIB
 from scrapersky.crawler.result import Cut
+from scrapersky.crawler.sandbox import SandboxLimits
 from scrapersky.crawler.spool import IN_MEMORY, Spool
 from scrapersky.errors import BadSitemap, TooBig
 from scrapersky.extraction.page_list import list_sitemap_pages
@@ -25,6 +26,8 @@ from tests.crawler.rig import QUICK, Site, a_crawler, a_site, answer
 
 PATIENT = replace(QUICK, total=timedelta(seconds=60))
 LARGEST = 50 * MIB
+PRELOAD = ("scrapersky.extraction.page_list",)
+UNHURRIED = SandboxLimits(cpu=timedelta(minutes=1), wall=timedelta(minutes=2))
 HEAD = (
     b"HTTP/1.1 200 OK\r\nContent-Type: application/xml\r\n\r\n"
     b'<?xml version="1.0"?><urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">'
@@ -85,7 +88,7 @@ async def test_a_sitemap_of_300_megabytes_does_not_pass_through_our_memory() -> 
     async with (
         a_million_urls() as (site, sent),
         a_crawler(site, limits=PATIENT) as crawler,
-        Sandbox(children=1, preload=("scrapersky.extraction.page_list",)) as sandbox,
+        Sandbox(children=1, preload=PRELOAD, limits=UNHURRIED) as sandbox,
     ):
         await sandbox.warm_up()
         with watched_memory() as fetching:

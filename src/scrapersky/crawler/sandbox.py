@@ -7,6 +7,7 @@ type of the function it ran, never unpickled.
 """
 
 import asyncio
+import contextlib
 import os
 import pickle
 import signal
@@ -14,8 +15,9 @@ import socket
 import subprocess
 import sys
 import time
+from collections import deque
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import timedelta
 from functools import cache
 from pathlib import Path
@@ -72,10 +74,12 @@ class Sandbox:
         self._most = self._wanted * 4
         self._preload = tuple(preload)
         self._limits = limits or SandboxLimits()
-        self._idle: asyncio.Queue[_Child] = asyncio.Queue()
+        self._waiting: deque[_Job] = deque()
+        self._idle: deque[_Child] = deque()
         self._children: set[_Child] = set()
-        self._starting = 0
+        self._starting: set[asyncio.Task[None]] = set()
         self._returned_at = 0.0
+        self._watch: asyncio.TimerHandle | None = None
 
     async def __aenter__(self) -> Self:
         """Begin; children are started when they are first needed."""
@@ -91,14 +95,21 @@ class Sandbox:
         self.close()
 
     def close(self) -> None:
-        """End every child at once."""
+        """End every child at once, and whatever waits for one."""
+        if self._watch is not None:
+            self._watch.cancel()
+            self._watch = None
+        for task in self._starting:
+            task.cancel()
+        self._fail_waiting("it was closed")
         for child in tuple(self._children):
             self._drop(child)
 
     async def warm_up(self) -> None:
         """Start the usual number of children before the first work comes."""
-        while len(self._children) + self._starting < self._wanted:
-            self._idle.put_nowait(await self._start())
+        while len(self._children) + len(self._starting) < self._wanted:
+            self._grow()
+        await asyncio.gather(*self._starting)
 
     async def run(
         self, function: Callable[P, ResultT], *args: P.args, **kwargs: P.kwargs
@@ -135,20 +146,24 @@ class Sandbox:
     ) -> ResultT:
         name = f"{function.__module__}.{function.__qualname__}"
         request = pickle.dumps((function.__module__, function.__qualname__, args))
-        child = await self._take()
-        healthy = False
+        job = _Job(request, spool)
+        self._waiting.append(job)
+        self._dispatch()
         try:
-            async with asyncio.timeout(self._limits.wall.total_seconds()):
-                kind, data = await child.call(
-                    request, self._limits.result_bytes, spool=spool
-                )
-            healthy = kind in {RESULT, FAILURE}
+            kind, data = await job.answer
         except TimeoutError:
             raise Trap(name, f"took more than {self._limits.wall}") from None
+        except _Nonsense:
+            raise Trap(name, "the parser answered nonsense") from None
         except (OSError, EOFError) as error:
-            raise Trap(name, child.cause_of_death()) from error
-        finally:
-            self._give_back(child, healthy=healthy)
+            died = job.child.cause_of_death() if job.child else "it never began"
+            raise Trap(name, died) from error
+        except asyncio.CancelledError:
+            # Nobody waits for the answer any more, and nobody else may get it.
+            if job.child is not None and job.child.works_on(job):
+                self._drop(job.child)
+                self._dispatch()
+            raise
         if kind == FAILURE:
             raise _failure(name, data)
         try:
@@ -162,28 +177,40 @@ class Sandbox:
         """Return the process ids of the children alive."""
         return [child.process.pid for child in self._children]
 
-    async def _take(self) -> "_Child":
-        while True:
-            if not self._idle.empty():
-                child = self._idle.get_nowait()
-            elif len(self._children) + self._starting < self._wanted:
-                child = await self._start()
+    def _dispatch(self) -> None:
+        """Give idle children what waits; more children where there are too few."""
+        while self._waiting:
+            if (child := self._next_idle()) is None:
+                self._want_more()
+                return
+            job = self._waiting.popleft()
+            if job.answer.done():
+                self._idle.append(child)
             else:
-                child = await self._wait_or_grow()
+                child.begin(job, self._limits)
+
+    def _next_idle(self) -> "_Child | None":
+        while self._idle:
+            child = self._idle.popleft()
             if child.is_alive:
                 return child
             self._drop(child)
+        return None
 
-    async def _wait_or_grow(self) -> "_Child":
-        """Wait for a child; where all are stuck in bad pages, start another."""
-        while True:
-            try:
-                async with asyncio.timeout(HURRY):
-                    return await self._idle.get()
-            except TimeoutError:
-                # One at a time: the first to come may be enough for all who wait.
-                if not self._starting and self._needs_another():
-                    return await self._start()
+    def _want_more(self) -> None:
+        if len(self._children) + len(self._starting) < self._wanted:
+            self._grow()
+        elif self._watch is None:
+            loop = asyncio.get_running_loop()
+            self._watch = loop.call_later(HURRY, self._look)
+
+    def _look(self) -> None:
+        """Start another child where all are stuck in bad pages, one at a time."""
+        self._watch = None
+        if not self._starting and self._waiting and self._needs_another():
+            self._grow()
+        elif self._waiting:
+            self._want_more()
 
     def _needs_another(self) -> bool:
         """Say whether a child is missing, or every one is stuck; a queue is no reason."""
@@ -192,8 +219,16 @@ class Sandbox:
         stuck = time.monotonic() - self._returned_at > HURRY
         return stuck and len(self._children) < self._most
 
-    async def _start(self) -> "_Child":
-        self._starting += 1
+    def _grow(self) -> None:
+        task = asyncio.get_running_loop().create_task(self._start())
+        self._starting.add(task)
+        task.add_done_callback(self._started)
+
+    def _started(self, task: "asyncio.Task[None]") -> None:
+        self._starting.discard(task)
+        self._dispatch()
+
+    async def _start(self) -> None:
         try:
             child = _Child()
             try:
@@ -203,28 +238,52 @@ class Sandbox:
                 child.kill()
                 raise
         except (OSError, EOFError, TimeoutError) as error:
-            raise Trap("sandbox", "a child process could not be started") from error
-        finally:
-            self._starting -= 1
+            log.warning("sandbox.not_started", error=printable(repr(error)))
+            self._fail_waiting("a child process could not be started")
+            return
         self._children.add(child)
+        child.on_done = self._give_back
         self._returned_at = time.monotonic()
-        return child
+        self._idle.append(child)
 
-    def _give_back(self, child: "_Child", *, healthy: bool) -> None:
+    def _fail_waiting(self, why: str) -> None:
+        while self._waiting:
+            job = self._waiting.popleft()
+            if not job.answer.done():
+                job.answer.set_exception(Trap("sandbox", why))
+
+    def _give_back(self, child: "_Child", healthy: bool) -> None:  # noqa: FBT001
         limits = self._limits
         self._returned_at = time.monotonic()
         tired = (
             child.calls >= limits.retire_after
             or child.peak_memory > limits.retire_memory
         )
-        if healthy and not tired and self._idle.qsize() < self._wanted:
-            self._idle.put_nowait(child)
+        if healthy and not tired and len(self._idle) < self._wanted:
+            self._idle.append(child)
         else:
             self._drop(child)
+        self._dispatch()
 
     def _drop(self, child: "_Child") -> None:
         self._children.discard(child)
         child.kill()
+
+
+class _Nonsense(EOFError):
+    """A child said something else than the answer it was asked for."""
+
+
+@dataclass(slots=True, eq=False)
+class _Job:
+    """One request on its way to a child, and its answer."""
+
+    request: bytes
+    spool: Spool | None = None
+    child: "_Child | None" = None
+    answer: "asyncio.Future[tuple[bytes, bytearray]]" = field(
+        default_factory=lambda: asyncio.get_running_loop().create_future()
+    )
 
 
 class _Child:
@@ -258,8 +317,12 @@ class _Child:
         self._data = bytearray()
         self._kind = b""
         self._wanted = FRAME_HEAD
-        self._largest = 0
-        self._answer: asyncio.Future[tuple[bytes, bytearray]] | None = None
+        self._unsent = memoryview(b"")
+        self._limits = SandboxLimits()
+        self._job: _Job | None = None
+        self._timer: asyncio.TimerHandle | None = None
+        self.on_done: Callable[[_Child, bool], None] | None = None
+        """Told when an answer is there, or none will ever come."""
         # Registered once and not for every answer: two system calls less a page.
         self._loop.add_reader(ours, self._receive)
 
@@ -274,31 +337,56 @@ class _Child:
             "memory": limits.memory,
             "cpu": limits.cpu.total_seconds(),
         }
-        await self.call(pickle.dumps(settings), limits.result_bytes)
+        job = _Job(pickle.dumps(settings))
+        self.begin(job, limits)
+        await job.answer
         self.calls = 0
 
-    async def call(
-        self, request: bytes, largest: int, *, spool: Spool | None = None
-    ) -> tuple[bytes, bytearray]:
-        """Send a request and return the kind of its answer and the answer."""
+    def works_on(self, job: _Job) -> bool:
+        """Say whether this is what the child is at."""
+        return self._job is job
+
+    def begin(self, job: _Job, limits: SandboxLimits) -> None:
+        """Send a request; its answer comes to the job."""
         self.calls += 1
         self._data, self._kind, self._wanted = bytearray(), b"", FRAME_HEAD
-        self._largest = largest
-        self._answer = self._loop.create_future()
-        head = LENGTH.pack(len(request))
-        if spool is not None:
-            # A short message, and the link is empty: it never has to wait.
-            socket.send_fds(self.link, [head + request], [spool.fileno()])
-        elif len(request) < SENT_AT_ONCE:
-            await self._loop.sock_sendall(self.link, head + request)
-        else:
-            # A large page is not copied once more only to be sent in one piece.
-            await self._loop.sock_sendall(self.link, head)
-            await self._loop.sock_sendall(self.link, request)
+        self._job, self._limits, job.child = job, limits, self
+        wall = limits.wall.total_seconds()
+        self._timer = self._loop.call_later(wall, self._end, TimeoutError())
+        head = LENGTH.pack(len(job.request))
         try:
-            return await self._answer
-        finally:
-            self._answer = None
+            if job.spool is not None:
+                # A short message, and the link is empty: it never has to wait.
+                files = [job.spool.fileno()]
+                socket.send_fds(self.link, [head + job.request], files)
+            elif len(job.request) < SENT_AT_ONCE:
+                self._unsent = memoryview(head + job.request)
+                self._send()
+            else:
+                # A large page is not copied once more only to be sent in one piece.
+                self.link.send(head)
+                self._unsent = memoryview(job.request)
+                self._send()
+        except OSError as error:
+            self._end(error)
+
+    def _send(self) -> None:
+        """Send what the child takes at once, and the rest as it reads."""
+        with contextlib.suppress(BlockingIOError):
+            self._unsent = self._unsent[self.link.send(self._unsent) :]
+        if self._unsent:
+            self._loop.add_writer(self.link, self._send_rest)
+
+    def _send_rest(self) -> None:
+        try:
+            self._unsent = self._unsent[self.link.send(self._unsent) :]
+        except BlockingIOError:
+            return
+        except OSError as error:
+            self._end(error)
+            return
+        if not self._unsent:
+            self._loop.remove_writer(self.link)
 
     def _receive(self) -> None:
         """Take what the child sent; most answers come in a single piece."""
@@ -317,41 +405,59 @@ class _Child:
             self._kind, length = HEADER.unpack_from(self._data)
             peak = LENGTH.unpack_from(self._data, HEADER.size)[0]
             self.peak_memory = peak * PEAK_UNIT
-            if length > self._largest:
-                self._end(EOFError("the answer is too large"))
+            if length > self._limits.result_bytes:
+                self._end(_Nonsense("the answer is too large"))
                 return
             self._wanted += length
-        if len(self._data) > self._wanted or self._answer is None:
-            self._end(EOFError("the child said more than it was asked"))
-        elif len(self._data) == self._wanted and not self._answer.done():
+        if len(self._data) > self._wanted or self._job is None:
+            self._end(_Nonsense("the child said more than it was asked"))
+        elif len(self._data) == self._wanted:
             del self._data[:FRAME_HEAD]
-            self._answer.set_result((self._kind, self._data))
+            answer = self._take_job().answer
+            if not answer.done():
+                answer.set_result((self._kind, self._data))
+            if self.on_done is not None:
+                self.on_done(self, self._kind in {RESULT, FAILURE})
 
     def _end(self, error: Exception) -> None:
-        """Hear no more of a child that died or says what nobody asked."""
+        """Hear no more of a child that died, is late or says what nobody asked."""
         self._stop_listening()
-        if self._answer is not None and not self._answer.done():
-            self._answer.set_exception(error)
+        if self._job is None:
+            return
+        answer = self._take_job().answer
+        if not answer.done():
+            answer.set_exception(error)
+        if self.on_done is not None:
+            self.on_done(self, False)  # noqa: FBT003
+
+    def _take_job(self) -> _Job:
+        """Return what was worked on; the child is free again."""
+        job, self._job = self._job, None
+        assert job is not None  # noqa: S101 - asked only while there is one
+        if self._timer is not None:
+            self._timer.cancel()
+        return job
 
     def _stop_listening(self) -> None:
         if self._listens and not self._loop.is_closed():
             self._loop.remove_reader(self.link)
+            self._loop.remove_writer(self.link)
         self._listens = False
 
     def cause_of_death(self) -> str:
-        try:
-            code = self.process.wait(timeout=1.0)
-        except subprocess.TimeoutExpired:
-            return "the parser answered nonsense"
+        code = self.process.wait()
         if code == -signal.SIGXCPU:
             return "used more processor time than a page may"
         return f"the parser died (status {code})"
 
     def kill(self) -> None:
+        """End the process; whoever still waits for its answer is told."""
         self._stop_listening()
+        self.on_done = None
         self.link.close()
         self.process.kill()
         self.process.wait()
+        self._end(EOFError("the child was ended"))
 
 
 PEAK_UNIT = 1 if sys.platform == "darwin" else 1024
