@@ -13,6 +13,7 @@ from typing import Final
 
 from scrapersky.extraction import wordlist
 from scrapersky.extraction.contacts.model import Found, Method
+from scrapersky.extraction.contacts.place import country_names
 from scrapersky.extraction.contacts.sheet import Sheet
 from scrapersky.extraction.html import words
 
@@ -122,7 +123,7 @@ _HARD: Final = words(
     "arena theatre theater festival day week month year beach island lake river mountain "
     "valley hills heights springs creek bay harbor harbour city town village township "
     "state republic kingdom states collection series edition model dress shirt jeans shoes "
-    "straße strasse platz weg allee straat laan plein gatan road's blvd."
+    "straße strasse platz weg allee straat laan plein gatan road's blvd. circle box pricing"
 )
 _SOFT: Final = words(
     "the a an and or of for to in on at by with from is was are has have had will can may "
@@ -216,6 +217,8 @@ def _in_run(page: _Page, number: int, run: re.Match[str]) -> Iterator[Found]:
             continue
         if role is None and name.casefold() in page.organisations:
             continue
+        if _is_place_or_role(name, has_given=has_given):
+            continue
         method = Method.ROLE if role else Method.NAME_LIST
         if has_title and not role:
             method = Method.TITLE_OF_ADDRESS
@@ -229,6 +232,22 @@ def _in_run(page: _Page, number: int, run: re.Match[str]) -> Iterator[Found]:
             snippet=sheet.snippet(base + start, base + end),
             details={"role": role, "alone": "yes" if is_alone else None},
         )
+
+
+def _is_place_or_role(name: str, *, has_given: bool) -> bool:
+    """Tell `Hong Kong` and `Front-Office Administrator` from a name."""
+    folded = name.casefold().strip(" ,.")
+    last = folded.rpartition(" ")[2]
+    if folded in country_names() or last in _LAST_OF_ROLES:
+        return True
+    # Michael Jordan is a person, Roosendaal Nederland is none.
+    return not has_given and last in country_names()
+
+
+_LAST_OF_ROLES: Final = words(
+    "administrator administration assistance assistant manager director officer "
+    "representative coordinator specialist supervisor receptionist technician"
+)
 
 
 @dataclass(frozen=True, slots=True)
