@@ -72,22 +72,32 @@ async def server_process(url: str):
 
 
 async def listen(client, key: str, heard: dict[str, list[float]], state: dict) -> None:
-    async with client.stream(
-        "GET", "/api/v3/events", headers={"X-API-Key": key}, timeout=None
-    ) as answer:
-        answer.raise_for_status()
-        state["open"] += 1
-        name = ""
-        async for line in answer.aiter_lines():
-            if line.startswith("event: "):
-                name = line[7:]
-            elif line.startswith("data: "):
-                state["events"] += 1
-                state["resets"] += name == "reset"
-                if name == "records":
-                    now = time.time()
-                    for change in orjson.loads(line[6:])["changes"]:
-                        heard.setdefault(change["id"], []).append(now)
+    """Listen, and come back when the server is too busy to let everyone in at once."""
+    headers = {"X-API-Key": key}
+    while True:
+        async with client.stream(
+            "GET", "/api/v3/events", headers=headers, timeout=None
+        ) as answer:
+            if answer.status_code == 200:
+                state["open"] += 1
+                await read(answer, heard, state)
+                return
+        state["sent_away"] += 1
+        await asyncio.sleep(1)
+
+
+async def read(answer, heard: dict[str, list[float]], state: dict) -> None:
+    name = ""
+    async for line in answer.aiter_lines():
+        if line.startswith("event: "):
+            name = line[7:]
+        elif line.startswith("data: "):
+            state["events"] += 1
+            state["resets"] += name == "reset"
+            if name == "records":
+                now = time.time()
+                for change in orjson.loads(line[6:])["changes"]:
+                    heard.setdefault(change["id"], []).append(now)
 
 
 async def prepare(url: str) -> tuple[list[UUID], list[str], list[list[UUID]]]:
@@ -139,7 +149,7 @@ async def run(url, base, process, keys, places, *, seconds, rate) -> dict[str, f
     writer = await asyncpg.connect(dsn)
     limits = httpx.Limits(max_connections=None)
     heard = [{} for _ in keys]
-    state = {"open": 0, "events": 0, "resets": 0}
+    state = {"open": 0, "events": 0, "resets": 0, "sent_away": 0}
     async with httpx.AsyncClient(base_url=base, limits=limits) as client:
         before = process.memory_info().rss
         tasks = [
