@@ -12,7 +12,8 @@ from scrapersky.errors import InvalidCursor
 
 SIGNATURE = 16
 """Bytes of the signature; nobody can try 2^128 of them against a server."""
-LONGEST = 4_096
+LONGEST = 16_000
+"""Letters; the key in it may be a long text, and a URL holds no more."""
 
 
 def write_cursor(key: bytes, scope: Any, place: Any) -> str:  # noqa: ANN401 - any JSON

@@ -100,6 +100,16 @@ async def test_rows_that_stay_are_shown_once_while_others_come_change_and_go(
     assert [shown.count(each) for each in stay] == [1] * len(stay)
 
 
+async def test_rows_are_paged_by_long_texts_too(desk: Desk) -> None:
+    for n in range(4):
+        await desk.add_domain(f"site{n}.de", title=f"{n % 2}" + "é" * 3_000)
+
+    items = await desk.walk("/domains", {"sort": "-title", "limit": 1})
+
+    assert [item["title"][0] for item in items] == ["1", "1", "0", "0"]
+    assert len({item["id"] for item in items}) == 4
+
+
 async def test_totals_beyond_ten_thousand_are_estimates(desk: Desk) -> None:
     await add_places(desk, 12_000)
     await desk.run("ANALYZE places_staging")

@@ -23,7 +23,7 @@ from sqlalchemy import (
     select,
     tuple_,
 )
-from sqlalchemy.dialects.postgresql import ARRAY, JSONB
+from sqlalchemy.dialects.postgresql import ARRAY, ENUM, JSONB
 from sqlalchemy.ext.asyncio import AsyncConnection
 from sqlalchemy.orm import InstrumentedAttribute
 
@@ -97,11 +97,7 @@ class Place:
     def from_json(cls, value: Any, column: InstrumentedAttribute[Any]) -> "Place":  # noqa: ANN401
         """Read what a cursor brought back; it was signed, so its form is ours."""
         key, row_id, count, is_exact = value
-        try:
-            read = None if key is None else converted(column, key)
-        except InvalidCondition:
-            raise InvalidCursor("The cursor is of another version.") from None
-        return cls(read, UUID(row_id), count, is_exact)
+        return cls(read_key(column, key), UUID(row_id), count, is_exact)
 
 
 @dataclass(frozen=True, slots=True)
@@ -332,6 +328,22 @@ async def estimated(
     query = select(resource.model.id).where(wanted(resource, question))
     plan = await connection.scalar(Explain(query))
     return max(int(plan[0]["Plan"]["Plan Rows"]), COUNTED + 1)
+
+
+def read_key(column: InstrumentedAttribute[Any], key: Any) -> Any:  # noqa: ANN401
+    """Read a sort key as `text_key` wrote it."""
+    # A text of a record may be longer than one that people look for.
+    if key is None or (not isinstance(column.type, ENUM) and is_text(column)):
+        return key
+    try:
+        return converted(column, key)
+    except InvalidCondition:
+        raise InvalidCursor("The cursor is of another version.") from None
+
+
+def is_text(column: InstrumentedAttribute[Any]) -> bool:
+    """Say whether a column holds plain text."""
+    return column.type.python_type is str
 
 
 def text_key(key: Any) -> Any:  # noqa: ANN401 - a value of any column
