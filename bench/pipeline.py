@@ -371,7 +371,9 @@ async def time_claims(cluster: Cluster, plan: Plan) -> dict[int, list[float]]:
                 await fill(url, desk, depth)
                 engine = connect(parse_target(url), pool_size=2)
                 stack.push_async_callback(engine.dispose)
-                claimers[depth] = await claimer_on(engine)
+                lane = Lane(engine)
+                stack.push_async_callback(lane.close)
+                claimers[depth] = await claimer_on(engine, lane)
             times: dict[int, list[float]] = {depth: [] for depth in plan.depths}
             for _ in range(plan.claims):
                 for depth, claimer in claimers.items():
@@ -402,14 +404,14 @@ async def fill(url: str, desk: Desk, depth: int) -> None:
         await connection.close()
 
 
-async def claimer_on(engine: AsyncEngine) -> Claimer:
+async def claimer_on(engine: AsyncEngine, lane: Lane) -> Claimer:
     """Make what claims pages, as a worker has it."""
     (ready,) = await registry_of(PIPELINE).check(engine, [curate_page])
     statements = statements_of(
         ready.queue, columns=select_list(curate_page, engine.dialect),
         batch=curate_page.batch, keyed=ready.keyed,
     )  # fmt: skip
-    return Claimer(curate_page, statements, Lane(engine), "bench")
+    return Claimer(curate_page, statements, lane, "bench")
 
 
 async def time_claim(claimer: Claimer) -> float:

@@ -7,7 +7,7 @@ from tests.acceptance.scenario import Report, calm, stormy
 
 HEAD = (
     f"{'run':28}{'s':>7}{'ended':>7}{'contacts':>10}{'same':>6}{'missed':>8}{'wrong':>7}"
-    f"{'not over':>10}{'not handed on':>15}{'dead':>6}{'overlaps':>10}{'gap ms':>8}"
+    f"{'not over':>10}{'not handed on':>15}{'replayed':>10}{'dead':>6}{'overlaps':>10}{'gap ms':>8}"
 )
 
 
@@ -18,7 +18,7 @@ def line(report: Report, peace: Report) -> str:
     return (
         f"{report.name:28}{report.seconds:>7.1f}{ended:>7}{len(report.contacts):>10}"
         f"{same:>6}{report.missed:>8}{report.wrong:>7}{report.not_over:>10}"
-        f"{report.not_handed_over:>15}{report.dead:>6}{report.overlaps:>10}"
+        f"{report.not_handed_over:>15}{report.replayed:>10}{len(report.deaths):>6}{report.overlaps:>10}"
         f"{report.shortest_gap * 1000:>8.0f}"
     )
 

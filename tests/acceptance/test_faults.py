@@ -7,7 +7,7 @@ from tests.acceptance.scenario import Report, calm, stormy
 
 def expect_nothing_lost(storm: Report, peace: Report) -> None:
     assert storm.finished
-    assert storm.contacts == peace.contacts
+    assert storm.contacts == peace.contacts, storm.deaths
     assert (storm.not_over, storm.not_handed_over) == (0, 0)
     assert (storm.missed, storm.wrong) == (0, 0)
     assert storm.is_polite

@@ -109,8 +109,9 @@ def test_most_businesses_can_be_reached(plan: TownPlan) -> None:
     assert len(reachable) > 0.75 * len(plan.businesses)
 
 
-def test_a_town_of_ten_thousand_has_no_domain_twice() -> None:
-    large = plan_town(10_000)
+@pytest.mark.parametrize("size", [2_000, pytest.param(10_000, marks=pytest.mark.long)])
+def test_a_large_town_has_no_domain_twice(size: int) -> None:
+    large = plan_town(size)
 
     chains = [owners for owners in large.owners.values() if len(owners) > 1]
     assert all(owners[0].kind is SiteKind.CHAIN for owners in chains)
