@@ -17,7 +17,7 @@ from scrapersky.export.preset import Take, preset_named, take
 from scrapersky.export.table import SHEET_ROWS, csv_bytes, jsonl_bytes, xlsx_bytes
 from scrapersky.privacy.shield import look_up
 
-CHUNK: Final = 2_000
+CHUNK: Final = 1_000
 
 MEDIA_TYPES: Final[Mapping[str, str]] = {
     "csv": "text/csv; charset=utf-8",
