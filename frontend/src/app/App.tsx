@@ -9,7 +9,7 @@ import { listenToKeys } from "./keys";
 import { Layout } from "./Layout";
 import { Login } from "./Login";
 import { go, match, usePath } from "./router";
-import { SCREENS } from "./routes";
+import { NAVIGATION, SCREENS, SETTINGS } from "./routes";
 import { SESSION, useSession } from "./session";
 
 const queries = new QueryClient({
@@ -59,6 +59,13 @@ function Inside() {
   );
 }
 
+/** What stands on the window's tab. */
+function titleOf(path: string): string {
+  const places = [...NAVIGATION.flatMap((group) => group.places), SETTINGS];
+  const here = places.find(({ to }) => (to === "/" ? path === "/" : path.startsWith(to)));
+  return here ? `${here.name} · ScraperSky` : "ScraperSky";
+}
+
 /** What could not be asked while the server was away is asked when it is back. */
 function useFreshAfterLoss(): void {
   const client = useQueryClient();
@@ -74,6 +81,9 @@ function useFreshAfterLoss(): void {
 
 function CurrentScreen() {
   const path = usePath();
+  useEffect(() => {
+    document.title = titleOf(path);
+  }, [path]);
   for (const { pattern, Component } of SCREENS) {
     const params = match(pattern, path);
     if (!params) continue;

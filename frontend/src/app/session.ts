@@ -20,7 +20,13 @@ export async function fetchSession(): Promise<Session | null> {
 }
 
 export function useSession() {
-  return useQuery({ queryKey: SESSION, queryFn: fetchSession, staleTime: 5 * 60_000 });
+  return useQuery({
+    queryKey: SESSION,
+    queryFn: fetchSession,
+    staleTime: 5 * 60_000,
+    // A page opened while the server is away opens by itself when it is back.
+    refetchInterval: ({ state }) => (state.error && !state.data ? 3000 : false),
+  });
 }
 
 /** Whether the person may do something; buttons for what they may not are not shown. */

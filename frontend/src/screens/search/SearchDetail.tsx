@@ -1,10 +1,13 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
 import { ApiError, call } from "@/api/client";
 import { go, Link } from "@/app/router";
 import { useMay } from "@/app/session";
 import {
   Button,
+  Confirm,
   Failure,
+  Input,
   Meter,
   money,
   Panel,
@@ -19,7 +22,7 @@ import {
 } from "@/kit";
 import { CoverageMap } from "./CoverageMap";
 import { type Changes, type SearchDetail as Detail, LIVE, type Search, titleOf } from "./data";
-import { placeOf } from "./SearchList";
+import { kindOf, placeOf } from "./SearchList";
 
 type Command = "rerun" | "cancel" | "pause" | "resume";
 
@@ -40,7 +43,7 @@ export function SearchDetail({ id }: { id: string }) {
         <Link to="/search">All searches</Link>
       </p>
       <ScreenHead
-        title={`${search.business_type} · ${placeOf(search)}`}
+        title={`${kindOf(search)} · ${placeOf(search)}`}
         about={
           <span className="row wrap">
             <Status status={search.status} /> {titleOf(search.source)}, begun{" "}
@@ -59,19 +62,28 @@ export function SearchDetail({ id }: { id: string }) {
   );
 }
 
+const RESUMABLE = new Set(["Paused", "Error", "Cancelled", "ManualReview"]);
+
 function Commands({ search }: { search: Search }) {
   const queries = useQueryClient();
   const may = useMay("curate");
+  const [isAsking, setAsking] = useState(false);
   const command = useMutation({
-    mutationFn: (word: Command) => call<Detail>("POST", `/searches/${search.id}/${word}`),
-    onSuccess: (answer, word) => {
+    mutationFn: ({ word, budget }: { word: Command; budget?: number }) =>
+      call<Detail>(
+        "POST",
+        `/searches/${search.id}/${word}`,
+        budget === undefined ? {} : { body: { budget } },
+      ),
+    onSuccess: (answer, { word }) => {
+      setAsking(false);
       void queries.invalidateQueries({ queryKey: ["searches"] });
       if (word === "rerun") go(`/search/${answer.record.id}`);
     },
     onError: (error) => toastError(error),
   });
   if (!may) return null;
-  const run = (word: Command) => () => command.mutate(word);
+  const run = (word: Command) => () => command.mutate({ word });
   const busy = command.isPending;
   if (LIVE.has(search.status)) {
     return (
@@ -87,15 +99,64 @@ function Commands({ search }: { search: Search }) {
   }
   return (
     <>
-      {search.status === "Paused" && (
-        <Button icon="play" busy={busy} onClick={run("resume")}>
+      {RESUMABLE.has(search.status) && (
+        <Button
+          icon="play"
+          busy={busy}
+          onClick={search.budget === null ? run("resume") : () => setAsking(true)}
+        >
           Resume
         </Button>
       )}
       <Button icon="refresh" look="primary" busy={busy} onClick={run("rerun")}>
         Run again
       </Button>
+      {isAsking && (
+        <BudgetDialog
+          search={search}
+          busy={busy}
+          onClose={() => setAsking(false)}
+          onResume={(budget) => command.mutate({ word: "resume", budget })}
+        />
+      )}
     </>
+  );
+}
+
+interface BudgetProps {
+  search: Search;
+  busy: boolean;
+  onClose: () => void;
+  onResume: (budget: number) => void;
+}
+
+/** One that stopped at its budget needs a larger one to go on. */
+function BudgetDialog({ search, busy, onClose, onResume }: BudgetProps) {
+  const [budget, setBudget] = useState(String(Number(search.budget)));
+  return (
+    <Confirm
+      title="Go on with the search"
+      action="Resume"
+      busy={busy}
+      onClose={onClose}
+      onConfirm={() => onResume(Number(budget))}
+    >
+      <div className="stack">
+        <p>
+          {money(Number(search.spent))} of {money(Number(search.budget))} are spent. What was found
+          is kept, and nothing is paid for twice.
+        </p>
+        <Input
+          label="Budget in all, in US dollars"
+          type="number"
+          required
+          min={Number(search.spent)}
+          step="any"
+          value={budget}
+          onChange={(event) => setBudget(event.target.value)}
+        />
+      </div>
+    </Confirm>
   );
 }
 

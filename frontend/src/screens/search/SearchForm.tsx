@@ -4,7 +4,7 @@ import { Button, Failure, Field, Input, Panel, plural, Select, toast } from "@/k
 import { AreaPicker } from "./AreaPicker";
 import { estimate, type SearchIn, type Source, start, titleOf, useSources } from "./data";
 import { EstimateView } from "./EstimateView";
-import { NOTHING, searchesOf, summed, type Wanted } from "./wanted";
+import { NOTHING, remaining, searchesOf, summed, type Wanted } from "./wanted";
 
 /** What and where; the price is shown before anything is spent. */
 export function SearchForm() {
@@ -12,8 +12,7 @@ export function SearchForm() {
   const sources = useSources();
   const [wanted, setWanted] = useState<Wanted>(NOTHING);
   const change = (part: Partial<Wanted>) => setWanted((before) => ({ ...before, ...part }));
-  const first =
-    sources.data?.find((source) => source.is_ready && !source.takes.includes("file"))?.name ?? "";
+  const first = firstChoice(sources.data ?? []);
   useEffect(() => {
     if (first) setWanted((before) => (before.source ? before : { ...before, source: first }));
   }, [first]);
@@ -22,7 +21,15 @@ export function SearchForm() {
   const price = usePrice(searches);
   const run = useMutation({
     mutationFn: async () => {
-      for (const search of searches) await start(search);
+      for (const [place, search] of searches.entries()) {
+        try {
+          await start(search);
+        } catch (error) {
+          // Those that began must not begin again: the form keeps what is left.
+          change(remaining(searches.slice(place)));
+          throw error;
+        }
+      }
       return searches.length;
     },
     onSuccess: (count) => {
@@ -112,6 +119,12 @@ export function SearchForm() {
       </form>
     </Panel>
   );
+}
+
+/** The one that needs no key, if it can be asked; files are for those who mean them. */
+function firstChoice(sources: readonly Source[]): string {
+  const ready = sources.filter((source) => source.is_ready && !source.takes.includes("file"));
+  return (ready.find((source) => source.name === "osm") ?? ready[0])?.name ?? "";
 }
 
 function sourceOption(source: Source) {

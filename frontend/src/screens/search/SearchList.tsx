@@ -32,6 +32,8 @@ function said(items: readonly Search[], total: number): string {
   return `${plural(total, "search", "searches")}${running ? `, ${running} at work` : ""}`;
 }
 
+export const kindOf = (search: Search): string => search.business_type || "Every business";
+
 export function placeOf(search: Search): string {
   if (search.location) {
     return search.radius_m
@@ -55,7 +57,7 @@ function SearchRow({ search }: { search: Search }) {
       <Link to={`/search/${search.id}`} className="search-line">
         <div className="row apart">
           <span className="cut">
-            <strong className="foreign">{search.business_type}</strong>{" "}
+            <strong className="foreign">{kindOf(search)}</strong>{" "}
             <span className="soft foreign">{placeOf(search)}</span>
           </span>
           <Status status={search.status} />

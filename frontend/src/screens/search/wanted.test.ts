@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Estimate, Source } from "./data";
-import { NOTHING, searchesOf, summed, type Wanted } from "./wanted";
+import { NOTHING, remaining, searchesOf, summed, type Wanted } from "./wanted";
 
 const form = (given: Partial<Wanted>): Wanted => ({ ...NOTHING, source: "osm", ...given });
 
@@ -23,6 +23,10 @@ describe("the searches of a form", () => {
     expect(searchesOf(form({ what: "a", where: "b" })).searches).toEqual([
       { business_type: "a", location: "b", source: "osm" },
     ]);
+  });
+  it("can be written back into the form when some could not start", () => {
+    const { searches } = searchesOf(form({ what: "a\nb", where: "x\ny" }));
+    expect(remaining(searches.slice(2))).toEqual({ what: "b", where: "x\ny" });
   });
   it("can stand around a point", () => {
     const { searches } = searchesOf(

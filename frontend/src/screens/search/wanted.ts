@@ -95,6 +95,16 @@ function circle(wanted: Wanted): { circle: [number, number, number] } {
   return { circle: [latitude, longitude, Number(wanted.radiusKm) * 1000] };
 }
 
+/** What the form must say so that it means these searches (or a few more of their mixture). */
+export function remaining(searches: readonly SearchIn[]): Pick<Wanted, "what" | "where"> {
+  const joined = (values: (string | null | undefined)[]) =>
+    [...new Set(values.filter(Boolean))].join("\n");
+  return {
+    what: joined(searches.map((search) => search.business_type)),
+    where: joined(searches.map((search) => search.location)),
+  };
+}
+
 export interface Sum {
   low: number;
   high: number | null;
