@@ -1,5 +1,6 @@
 """What people steer by: dead letters, rules, decisions, batches, the scheduler."""
 
+import secrets
 from typing import Any
 from uuid import UUID, uuid4
 
@@ -7,10 +8,17 @@ import httpx
 import pytest
 
 from scrapersky.models.status import Role
-from tests.api.operations.rig import Served, new_key
+from tests.api.operations.rig import Served, new_key, serving
+from tests.conftest import TestDatabase
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
+IN_PRODUCTION = {
+    "ENVIRONMENT": "production",
+    "JWT_SECRET": secrets.token_urlsafe(48),
+    "JWT_AUDIENCE": "scrapersky",
+    "JWT_ISSUER": "https://issuer.bv/",
+}
 RULE = {
     "name": "Named",
     "kind": "places",
@@ -283,3 +291,21 @@ async def test_the_system_shows_itself_to_operators_without_secrets(
     assert theirs["inside"] is None
     assert 'scrapersky_stage_queued{stage="page_curation"}' in figures.text
     assert "process_resident_memory_bytes" in figures.text
+
+
+async def test_in_production_there_are_no_tools_no_demo_and_no_open_figures(
+    database: TestDatabase,
+) -> None:
+    async with serving(database, IN_PRODUCTION) as served:
+        await served.get("/dev-tools/scheduler_status", status=404)
+        await served.post("/dev-tools/process-pending-domains", status=404)
+        await served.post("/dev-tools/trigger/reap_expired_claims", status=404)
+        await served.post("/demo", {}, status=404)
+        demo = await served.get("/demo")
+        nobody = await served.client.get("/metrics")
+        operator = await served.client.get(
+            "/metrics", headers={"X-API-Key": served.key}
+        )
+
+    assert not demo["is_available"]
+    assert (nobody.status_code, operator.status_code) == (401, 200)

@@ -228,7 +228,7 @@ async def change_dead_letters(
     )
     if body.dry_run:
         return DeadChanged(matched=matched, changed=0, dry_run=True)
-    changed = await carry_out(database, who.tenant_id, chosen, command)
+    changed = await carry_out(desk.engine, database, who.tenant_id, chosen, command)
     if changed:
         done = {"replay": "replayed", "discard": "discarded"}[command]
         details = {**body.model_dump(exclude_none=True), "changed": changed}
@@ -238,13 +238,17 @@ async def change_dead_letters(
 
 
 async def carry_out(
-    database: AsyncEngine, tenant_id: UUID, chosen: DeadFilter, command: str
+    reader: AsyncEngine,
+    database: AsyncEngine,
+    tenant_id: UUID,
+    chosen: DeadFilter,
+    command: str,
 ) -> int:
     """Replay or discard all that is meant, some at a time; return how many."""
     act = getattr(queue_engine.dead_letters, command)
     total = 0
     while True:
-        async with database.connect() as connection:
+        async with reader.connect() as connection:
             some = await some_dead(connection, tenant_id, chosen)
         changed = 0
         for stage, items in some.items():

@@ -95,7 +95,12 @@ async def start_demo(
 def may_start(desk: Desk, who: Identity) -> bool:
     """Tell whether someone may start the town here."""
     is_home = desk.settings.environment.is_development or who.via == "local"
-    return is_home and who.may(Permission.OPERATE)
+    return is_home and who.may(Permission.OPERATE) and not lives_in_town(desk)
+
+
+def lives_in_town(desk: Desk) -> bool:
+    """Tell whether this whole process is a demo, with no real world to be beside."""
+    return SOURCE in desk.background.tools.sources and desk.town.running is None
 
 
 async def state(desk: Desk, who: Identity, database: AsyncEngine) -> DemoOut:
@@ -111,7 +116,7 @@ async def state(desk: Desk, who: Identity, database: AsyncEngine) -> DemoOut:
         latest = (await connection.execute(query)).one_or_none()
     return DemoOut(
         is_available=may_start(desk, who),
-        is_running=running is not None,
+        is_running=running is not None or lives_in_town(desk),
         place=PLACE,
         size=running.town.invitation.size if running else None,
         seed=running.town.invitation.seed if running else None,
