@@ -90,7 +90,8 @@ class Exchange:
 class Connection(asyncio.BufferedProtocol):
     """A socket to one checked address, used for one exchange after the other."""
 
-    def __init__(self) -> None:
+    def __init__(self, buffer: bytearray) -> None:
+        """Begin; the buffer may be shared, for nobody awaits while it is filled."""
         self.transport: asyncio.Transport | None = None
         self.address = ""
         self.on_lost: Callable[[Connection], None] | None = None
@@ -102,7 +103,7 @@ class Connection(asyncio.BufferedProtocol):
         self._answer: asyncio.Future[Exchange] | None = None
         self._parser: httptools.HttpResponseParser | None = None
         self._opening = b""
-        self._buffer = bytearray(READ_AT_ONCE)
+        self._buffer = buffer
         self._header_bytes = 0
         self._header_lines = 0
         self._interim = 0

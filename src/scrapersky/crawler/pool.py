@@ -12,9 +12,10 @@ import time
 from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import chain, zip_longest
 
-from scrapersky.crawler.connection import Connection
+from scrapersky.crawler.connection import READ_AT_ONCE, Connection
 from scrapersky.crawler.guard import Address, Guard, parse_address
 from scrapersky.crawler.limits import Limits
 from scrapersky.crawler.policy import CrawlerPolicy
@@ -64,6 +65,7 @@ class Pool:
         self._idle: OrderedDict[Key, Connection] = OrderedDict()
         self._open: set[Connection] = set()
         self._sweeper: asyncio.TimerHandle | None = None
+        self._make = partial(Connection, bytearray(READ_AT_ONCE))
 
     def idle(self, url: Url) -> Connection | None:
         """Take an idle connection to the URL's host, if there is a live one."""
@@ -190,14 +192,14 @@ class Pool:
         proxied = self._policy.proxy.choose(url) is not None
         loop = asyncio.get_running_loop()
         if url.scheme == "http":
-            _, plain = await loop.create_connection(Connection, sock=sock)
+            _, plain = await loop.create_connection(self._make, sock=sock)
             return plain
         if proxied:
             await self._tunnel(url, sock)
         started = time.monotonic()
         try:
             _, secure = await loop.create_connection(
-                Connection,
+                self._make,
                 sock=sock,
                 ssl=self._tls,
                 server_hostname=url.host,
