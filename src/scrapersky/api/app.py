@@ -22,7 +22,7 @@ from scrapersky.api.gateway.access import open_gate
 from scrapersky.api.gateway.address import parse_proxies
 from scrapersky.api.gateway.door import Door
 from scrapersky.api.gateway.secret import refuse_unsafe
-from scrapersky.api.gateway.tenancy import connect_as_api
+from scrapersky.api.gateway.tenancy import POOL_PATIENCE, connect_as_api
 from scrapersky.api.operations.desk import open_desk
 from scrapersky.api.problem import install_problems
 from scrapersky.api.request_log import RequestLog
@@ -64,7 +64,10 @@ def create_app(
             engine = connect_as_api(target, pool_size=settings.database_pool_size)
             stack.push_async_callback(engine.dispose)
             system_engine = connect(
-                target, name="scrapersky", pool_size=SYSTEM_POOL_SIZE
+                target,
+                name="scrapersky",
+                pool_size=SYSTEM_POOL_SIZE,
+                pool_patience=POOL_PATIENCE,
             )
             stack.push_async_callback(system_engine.dispose)
             await check_database(system_engine, settings.scheduler_system_user_id)

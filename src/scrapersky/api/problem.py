@@ -71,6 +71,7 @@ def respond(
     headers: dict[str, str] | None = None,
 ) -> JSONResponse:
     """Write one problem."""
+    status = int(status)
     title = HTTPStatus(status).phrase
     request_id = getattr(request.state, "request_id", None)
     if request_id:

@@ -77,6 +77,18 @@ def resolve(schema: dict[str, Any], document: dict[str, Any]) -> dict[str, Any]:
     return schema
 
 
+def properties(
+    schema: dict[str, Any], document: dict[str, Any]
+) -> dict[str, str | None]:
+    """Name the parts of a body with their types, optional ones too."""
+    whole = resolve(schema, document)
+    found: dict[str, str | None] = {}
+    for part in (whole, *(resolve(p, document) for p in whole.get("anyOf", ()))):
+        for name, described in part.get("properties", {}).items():
+            found[name] = resolve(described, document).get("type")
+    return found
+
+
 def sample(schema: dict[str, Any], document: dict[str, Any], depth: int = 0) -> Any:
     """Make up a value that a schema takes; of an object, what it must have."""
     schema = resolve(schema, document)

@@ -1,5 +1,6 @@
 """The gate itself: finds out who a request comes from, or refuses it."""
 
+import asyncio
 import hmac
 import time
 from collections import OrderedDict
@@ -62,6 +63,8 @@ class Remembered(Generic[Found]):
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
         self._kept: OrderedDict[bytes, tuple[float, Found]] = OrderedDict()
+        self._asked: dict[bytes, asyncio.Future[Found | None]] = {}
+        self._cleared = 0
 
     async def get(
         self, key: bytes, look_up: Callable[[], Awaitable[Found | None]]
@@ -71,17 +74,29 @@ class Remembered(Generic[Found]):
         kept = self._kept.get(key)
         if kept is not None and now - kept[0] < REMEMBERED.total_seconds():
             return kept[1]
-        found = await look_up()
-        self._kept.pop(key, None)
-        if found is not None:
-            self._kept[key] = (now, found)
-        while len(self._kept) > MOST_REMEMBERED:
-            self._kept.popitem(last=False)
+        asked = self._asked.get(key)
+        if asked is None:
+            # A burst of one caller asks once; who leaves does not stop the others.
+            asked = asyncio.ensure_future(look_up())
+            self._asked[key] = asked
+            asked.add_done_callback(lambda _done: self._asked.pop(key, None))
+        before = self._cleared
+        found = await asyncio.shield(asked)
+        if found is not None and before == self._cleared:
+            self._keep(key, now, found)
         return found
 
+    def _keep(self, key: bytes, now: float, found: Found) -> None:
+        self._kept.pop(key, None)
+        self._kept[key] = (now, found)
+        while len(self._kept) > MOST_REMEMBERED:
+            self._kept.popitem(last=False)
+
     def clear(self) -> None:
-        """Forget everything."""
+        """Forget everything, also what is being looked up just now."""
+        self._cleared += 1
         self._kept.clear()
+        self._asked.clear()
 
 
 @dataclass(slots=True)

@@ -129,7 +129,9 @@ class Door:
         errand = Errand(
             request.app.state.engine, who.tenant_id, f"POST {scope['path']}", key
         )
-        hashed = Hashed(receive, f"{who.user_id} {query}\n")
+        # Whoever may less since then does not get an answer from when they might.
+        caller = f"{who.credential} {who.user_id} {sorted(who.permissions)}"
+        hashed = Hashed(receive, f"{caller} {query}\n")
         with acting_for(who.tenant_id):
             before = await errand.begin()
             if before is not None:

@@ -7,7 +7,16 @@ from fastapi import Request
 
 from scrapersky.errors import NotAllowed
 
-PROXY_HEADERS: Final = ("forwarded", "x-forwarded-for", "x-real-ip", "via")
+PROXY_HEADERS: Final = frozenset(
+    {
+        "cf-connecting-ip",
+        "forwarded",
+        "true-client-ip",
+        "via",
+        "x-client-ip",
+        "x-real-ip",
+    }
+)
 SAFE_METHODS: Final = frozenset({"GET", "HEAD", "OPTIONS"})
 
 
@@ -22,7 +31,10 @@ def is_from_this_machine(request: Request) -> bool:
         client is not None
         and is_loopback(client.host)
         and is_loopback(host_of(request.headers.get("host", "")))
-        and not any(header in request.headers for header in PROXY_HEADERS)
+        and not any(
+            name in PROXY_HEADERS or name.startswith("x-forwarded-")
+            for name in request.headers
+        )
     )
 
 
