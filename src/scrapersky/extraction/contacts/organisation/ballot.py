@@ -73,7 +73,8 @@ def rank(
         candidate.mentions = low.count(spoken) if len(key) >= MIN_COUNTED else 0
         candidate.score = (
             sum(source.votes for source in candidate.sources)
-            + 2.5 * candidate.kinship
+            # A domain is always like itself.
+            + (1.0 if Source.DOMAIN in candidate.sources else 2.5) * candidate.kinship
             + min(1.0, 0.25 * candidate.mentions)
         )
     return sorted(candidates.values(), key=lambda c: (-c.score, c.key))
