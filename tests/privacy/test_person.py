@@ -140,8 +140,9 @@ async def test_a_namesake_at_another_site_keeps_their_name(house: House) -> None
     await house.add_contact(here, email="ada@a.bv", name="Ada Lovelace")
     await house.add_contact(elsewhere, email="ada@b.bv", name="Ada Lovelace")
 
-    await erase_person(house.engine, house.actor, ADA)
+    erased = await erase_person(house.engine, house.actor, ADA)
 
+    assert erased.cleaned == {}
     assert await house.rows("SELECT email, name FROM contacts") == [
         ("ada@b.bv", "Ada Lovelace")
     ]

@@ -16,7 +16,14 @@ from scrapersky.models import Contact, Domain, Evidence
 from scrapersky.privacy.shield import REMOVED
 from scrapersky.privacy.subject import Subject, SubjectKind
 from scrapersky.privacy.suppression import Actor, audit, suppress_here
-from scrapersky.privacy.sweep import Hit, hits, same, scrub, written_columns
+from scrapersky.privacy.sweep import (
+    Hit,
+    changes_of,
+    hits,
+    same,
+    scrub,
+    written_columns,
+)
 
 REASON = "erased on request"
 NAMED_BY_ADDRESS = ("pages", "sitemap_files")
@@ -125,8 +132,11 @@ async def erase_person(engine: AsyncEngine, actor: Actor, subject: Subject) -> E
 
     ids, traces = await committed(engine, begin)
     pattern = "|".join([subject.pattern, *map(name_pattern, traces.names)])
+    everything, only_value = striker(pattern), striker(subject.pattern)
     async for hit in hits(engine, actor.tenant_id, pattern):
-        strike_out = striker(pattern if traces.lead_to(hit) else subject.pattern)
+        strike_out = everything if traces.lead_to(hit) else only_value
+        if not (is_about(hit, subject) or changes_of(hit.table, hit.row, strike_out)):
+            continue  # a namesake's
 
         async def wipe(
             connection: AsyncConnection,

@@ -156,7 +156,7 @@ def as_text(column: Column[Any]) -> ColumnElement[str]:
 async def scrub(
     connection: AsyncConnection, hit: Hit, strike_out: Callable[[str], str]
 ) -> bool:
-    """Strike it out of one row as the row is now; say whether the row was there."""
+    """Strike it out of one row as the row is now; say whether anything was."""
     table = hit.table
     row = (
         (await connection.execute(select(table).where(*same(hit)).with_for_update()))
@@ -165,14 +165,21 @@ async def scrub(
     )
     if row is None:
         return False
-    changes = {
+    changes = changes_of(table, row, strike_out)
+    if changes:
+        await connection.execute(table.update().where(*same(hit)).values(changes))
+    return bool(changes)
+
+
+def changes_of(
+    table: Table, row: Mapping[Any, Any], strike_out: Callable[[str], str]
+) -> dict[str, Any]:
+    """Return what would have to be changed in a row."""
+    return {
         column.name: left
         for column in written_columns(table)
         if (left := struck(column, row[column.name], strike_out)) != row[column.name]
     }
-    if changes:
-        await connection.execute(table.update().where(*same(hit)).values(changes))
-    return True
 
 
 def struck(column: Column[Any], value: Any, strike_out: Callable[[str], str]) -> Any:  # noqa: ANN401
