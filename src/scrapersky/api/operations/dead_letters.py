@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 from uuid import UUID
 
 from fastapi import APIRouter, Path, Query, Request
-from pydantic import BaseModel, Field
+from pydantic import AfterValidator, BaseModel, Field
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from scrapersky import engine as queue_engine
@@ -21,6 +21,7 @@ from scrapersky.api.operations.shape import (
     CursorKey,
     Limit,
     Word,
+    storable,
 )
 from scrapersky.api.records.schema import RecordList, Strict, Total
 from scrapersky.errors import UnknownItem
@@ -39,7 +40,7 @@ from scrapersky.stages.trouble import (
 router = APIRouter(prefix="/api/v3/dead-letters", tags=["dead letters"])
 
 Kind = Literal["gave_up", "exhausted", "quarantined"]
-Cause = Annotated[str, Field(max_length=2 * LONGEST_CAUSE)]
+Cause = Annotated[str, Field(max_length=2 * LONGEST_CAUSE), AfterValidator(storable)]
 LetterId = Annotated[str, Field(max_length=120, pattern=r"^[a-z_]+:[0-9a-f-]{36}$")]
 
 

@@ -1,0 +1,51 @@
+"""Figures: each event of the engine is counted once, and nobody's twice."""
+
+from datetime import timedelta
+
+from scrapersky.engine.events import (
+    Claimed,
+    Died,
+    Drained,
+    Event,
+    Fenced,
+    Retried,
+    Settled,
+)
+from scrapersky.kit.events import Events
+from scrapersky.observability.metrics import Metrics
+
+
+def test_what_the_engine_tells_is_counted() -> None:
+    events: Events[Event] = Events()
+    metrics = Metrics(events)
+    second = timedelta(seconds=1)
+
+    events.emit(Claimed("pages", "w", ["a", "b"]))
+    events.emit(Settled("pages", "a", "done", None, second))
+    events.emit(Retried("pages", "b", "slow", 1, second))
+    events.emit(Died("pages", "b", "exhausted", "slow"))
+    events.emit(Fenced("pages", "b", 7))
+    events.emit(Drained("pages"))
+    metrics.stand("pages", {"queued": 5, "oldest_seconds": 2.5}, paused=True)
+    written = metrics.written().decode()
+
+    assert 'scrapersky_items_claimed_total{stage="pages"} 2.0' in written
+    assert 'scrapersky_items_settled_total{outcome="done",stage="pages"} 1.0' in written
+    assert 'scrapersky_items_retried_total{stage="pages"} 1.0' in written
+    assert 'scrapersky_items_died_total{kind="exhausted",stage="pages"} 1.0' in written
+    assert 'scrapersky_late_answers_refused_total{stage="pages"} 1.0' in written
+    assert 'scrapersky_item_seconds_count{stage="pages"} 1.0' in written
+    assert 'scrapersky_stage_queued{stage="pages"} 5.0' in written
+    assert 'scrapersky_stage_paused{stage="pages"} 1.0' in written
+
+
+def test_two_processes_in_one_do_not_share_figures() -> None:
+    events: Events[Event] = Events()
+    first, second = Metrics(events), Metrics(Events())
+
+    events.emit(Claimed("pages", "w", ["a"]))
+    first.forget()
+    events.emit(Claimed("pages", "w", ["a"]))
+
+    assert b'claimed_total{stage="pages"} 1.0' in first.written()
+    assert b"claimed_total{stage=" not in second.written()
