@@ -148,10 +148,12 @@ class Claimer:
         if not rows:
             return []
         now = time.monotonic()
-        item, fence, history = self._item_at, self._item_at + 1, self._item_at + 2
-        found = [Held(row[item], row[fence], row, now) for row in rows]
-        if len(rows[0]) > history and rows[0][history] is not None:
-            known = orjson.loads(rows[0][history])
+        at = self._item_at
+        # One statement, one fence.
+        fence, *history = rows[0][at + 1 :]
+        found = [Held(row[at], fence, row, now) for row in rows]
+        if history and history[0] is not None:
+            known = orjson.loads(history[0])
             for held in found:
                 held.tries, held.deaths = known.get(held.item, (1, 0))
         return found

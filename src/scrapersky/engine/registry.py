@@ -19,6 +19,11 @@ from scrapersky.errors import EngineError, StageRefused
 
 AnyStage = Stage[Any, Any]
 
+WITHOUT_DETOURS = "SELECT " + ", ".join(
+    f"set_config('enable_{method}', 'off', true)"
+    for method in ("seqscan", "bitmapscan", "sort", "incremental_sort")
+)
+
 PARTIAL = """SELECT count(*) FROM pg_index JOIN pg_class ON pg_class.oid = indexrelid
   WHERE relname = ANY(:names) AND indpred IS NOT NULL AND indisvalid"""
 
@@ -221,8 +226,7 @@ async def uses_partial_index(
         rows = rows.replace("\n    ORDER BY", f"\n AND {where}")
     async with connection.begin_nested() as savepoint:
         # Only whether it can, not whether it would: a small table is read whole.
-        for method in ("seqscan", "bitmapscan", "sort", "incremental_sort"):
-            await connection.exec_driver_sql(f"SET LOCAL enable_{method} = off")
+        await connection.exec_driver_sql(WITHOUT_DETOURS)
         plan = await connection.exec_driver_sql(f"EXPLAIN (FORMAT JSON) {rows}")
         found = plan.scalar_one()
         await savepoint.rollback()

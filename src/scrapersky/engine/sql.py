@@ -238,7 +238,7 @@ def settle_many(queue: Queue) -> str:
     SET {queue.status} = {literal(queue.done)}{cleared(queue)}{touched(queue)}
     WHERE m.{queue.key} = ANY(ARRAY(SELECT item::{queue.key_type} FROM mine))
       AND m.{queue.status} = {literal(queue.processing)}
-    RETURNING m.{queue.key}::text AS item
+    RETURNING m.{queue.key} AS key
   ), counted AS MATERIALIZED (
     SELECT (SELECT count(*) FROM kept) AS kept, (SELECT count(*) FROM mine) AS mine
   ), logged AS (
@@ -248,7 +248,7 @@ def settle_many(queue: Queue) -> str:
     FROM mine WHERE (SELECT kept = mine FROM counted)
     UNION ALL
     SELECT $1, mine.item, fence, tries, 'done', worker, claimed_at, clock_timestamp()
-    FROM mine JOIN kept ON kept.item = mine.item
+    FROM mine JOIN kept ON kept.key::text = mine.item
     WHERE (SELECT kept < mine FROM counted)
   )
   SELECT kept FROM counted"""

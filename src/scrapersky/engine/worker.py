@@ -218,6 +218,8 @@ class Worker:
     async def _learn_fed_queues(self) -> None:
         fed = {name for run in self._runs.values() for name in run.stage.feeds}
         missing = [self.registry[name] for name in fed if name not in self._runs]
+        if not missing:
+            return
         for ready in await self.registry.check(self._engine, missing):
             self._brake.fed[ready.stage.name] = ready.queue
 
