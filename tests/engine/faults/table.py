@@ -61,7 +61,7 @@ LONG: Runs = {
     "clock": partial(
         scenario.jump_clock, seeds=10_000, jumps=40, every=0.8, pause=0.05
     ),
-    "poison": partial(scenario.poison, seeds=10_000, poisons=1, pause=0.01),
+    "poison": partial(scenario.poison, seeds=10_000, poisons=10, pause=0.01),
     "stops": partial(
         scenario.terminate_workers, seeds=10_000, stops=100, every=0.2, pause=0.05
     ),
