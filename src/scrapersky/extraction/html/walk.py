@@ -231,11 +231,12 @@ class _Walk:
         # What a named tuple does itself, without the call of a Python function.
         make, kind_of = tuple.__new__, _Context
         has_names = bool(self.hidden_names or self.mirrored_names)
-        # The elements around the node at hand: what each hands down, and whether it
-        # stands in a link or in bold.
-        path: list[Any] = [start]
-        contexts: list[_Context | None] = [context]
-        marked = [False]
+        # The elements around the node at hand: what each hands down (`None` for nothing),
+        # and whether it stands in a link or in bold. The innermost is kept at hand too.
+        path: list[tuple[Any, _Context | None, bool]] = [(start, context, False)]
+        top: Any = start
+        outer: _Context | None = context
+        is_marked = False
         current = context
         budget = self.budget
         node: Any
@@ -244,11 +245,9 @@ class _Walk:
             if kind is not text_type and kind is not element_type:
                 continue
             parent = node.parent
-            while path[-1] != parent:
+            while top != parent:
                 path.pop()
-                contexts.pop()
-                marked.pop()
-            outer = contexts[-1]
+                top, outer, is_marked = path[-1]
             if kind is text_type:
                 if outer is None:
                     continue
@@ -266,46 +265,41 @@ class _Walk:
                 break
             tag = node.tag
             is_a = kinds.get(tag, 0)
-            path.append(node)
-            marked.append(marked[-1])
-            contexts.append(None)
-            if outer is None or is_a & _SKIP:
-                continue
-            if outer is not current:
-                if pieces:
-                    flush(current)
-                current = outer
-            if is_a & _BREAK:
-                if pieces:
-                    flush(current)
-                continue
-            hidden = outer.hidden
-            if has_names or (special and node in special):
-                visible = self._see(node, tag, outer, later)
-                if visible is None:
+            inner = None
+            if outer is not None and not is_a & _SKIP:
+                if outer is not current:
+                    if pieces:
+                        flush(current)
+                    current = outer
+                if is_a & _BREAK:
+                    if pieces:
+                        flush(current)
                     continue
-                hidden = visible
-            if is_a & _BLOCK:
-                if pieces:
-                    flush(current)
-                parents.append(outer.container)
-                region = outer.region
-                if not region and (is_a & _REGION or (named and node in named)):
-                    region = self._region(node, tag)
-                heading = headings[tag] if is_a & _HEADING else outer.heading
-                current = make(
-                    kind_of, (tag, heading, region, hidden, len(parents) - 1)
-                )
-                contexts[-1] = current
-                if tag == "form":
-                    self._read_form(node)
-            else:
-                contexts[-1] = outer
-            if is_a & _INLINE:
-                # The text of a nested element is part of the outer one's: reading it
-                # again at every level would be quadratic.
-                self._read_inline(node, tag, outer, is_nested=marked[-1])
-                marked[-1] = True
+                hidden: bool | None = outer.hidden
+                if has_names or (special and node in special):
+                    hidden = self._see(node, tag, outer, later)
+                if hidden is not None:
+                    inner = outer
+                    if is_a & _BLOCK:
+                        if pieces:
+                            flush(current)
+                        parents.append(outer.container)
+                        region = outer.region
+                        if not region and (is_a & _REGION or (named and node in named)):
+                            region = self._region(node, tag)
+                        heading = headings[tag] if is_a & _HEADING else outer.heading
+                        inner = current = make(
+                            kind_of, (tag, heading, region, hidden, len(parents) - 1)
+                        )
+                        if tag == "form":
+                            self._read_form(node)
+                    if is_a & _INLINE:
+                        # The text of a nested element is part of the outer one's:
+                        # reading it again at every level would be quadratic.
+                        self._read_inline(node, tag, outer, is_nested=is_marked)
+                        is_marked = True
+            top, outer = node, inner
+            path.append((top, outer, is_marked))
         if pieces:
             flush(current)
         self.budget = budget
