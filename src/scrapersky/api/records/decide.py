@@ -1,14 +1,20 @@
 """Decide about records, by ids or by exactly what a list shows."""
 
+from datetime import timedelta
+from typing import Final
 from uuid import UUID
 
 from sqlalchemy import func, literal, select
 from sqlalchemy.ext.asyncio import AsyncEngine
 
+from scrapersky.api.gateway.tenancy import patient
 from scrapersky.api.records.resource import Resource
 from scrapersky.api.records.schema import StatusIn, StatusOut
 from scrapersky.curation.decision import Actor, Selection, count_selected, decide
 from scrapersky.errors import IllegalStatus, InvalidDecision
+
+CHUNK_PATIENCE: Final = timedelta(seconds=60)
+"""How long one chunk of a decision may take: a rare match among millions needs a while."""
 
 
 async def set_status(
@@ -17,6 +23,18 @@ async def set_status(
     """Set a status, or only count what it would be set on."""
     selection = selection_of(asked)
     require_decidable(resource, asked.status)
+    with patient(CHUNK_PATIENCE):
+        return await carry_out(engine, actor, resource, asked, selection)
+
+
+async def carry_out(
+    engine: AsyncEngine,
+    actor: Actor,
+    resource: Resource,
+    asked: StatusIn,
+    selection: Selection,
+) -> StatusOut:
+    """Count what is meant and, unless only that was asked, decide about it."""
     if selection.ids is not None:
         await refuse_foreign(engine, actor.tenant_id, resource, selection.ids)
         matched = len(selection.ids)
