@@ -419,11 +419,30 @@ async def restore(
         .cte("changes")
         .prefix_with("MATERIALIZED")
     )
-    before = changes.c
-    still_queued = and_(before.queued, kind.stage_status == kind.queued)
+    # Found by their ids alone, one by one: after a bulk decision the planner's figures
+    # know nothing of the new status yet, and would have it compare all with all.
+    found_now = (
+        select(
+            kind.status.label("status_now"), kind.stage_status.label("stage_status_now")
+        )
+        .where(model.id == changes.c.record_id)
+        .with_for_update()
+        .lateral("found_now")
+    )
+    now = (
+        select(changes, found_now.c.status_now, found_now.c.stage_status_now)
+        .join(found_now, true())
+        .cte("now")
+        .prefix_with("MATERIALIZED")
+    )
+    before = now.c
+    still_queued = and_(before.queued, before.stage_status_now == kind.queued)
     restored = (
         update(model)
-        .where(model.id == before.record_id, kind.status == kind.status_named(status))
+        .where(
+            model.id == before.record_id,
+            before.status_now == kind.status_named(status),
+        )
         .values(
             {
                 kind.status: cast(before.status_before, kind.status.type),
@@ -443,7 +462,7 @@ async def restore(
     summary = select(
         select(func.count()).select_from(changes).scalar_subquery().label("seen"),
         select(func.count()).select_from(restored).scalar_subquery().label("restored"),
-        select(func.max(cast(before.record_id, TextType)))
+        select(func.max(cast(changes.c.record_id, TextType)))
         .scalar_subquery()
         .label("last"),
     )

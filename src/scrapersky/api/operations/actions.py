@@ -11,7 +11,9 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 
 from scrapersky.api.gateway.dependency import Database, actor_of, allow
 from scrapersky.api.gateway.identity import Identity, Permission
+from scrapersky.api.gateway.tenancy import patient
 from scrapersky.api.operations.shape import (
+    BULK,
     COUNTED,
     NOT_FOUND,
     Cursor,
@@ -98,7 +100,8 @@ async def undo_action(
     action_id: UUID,
 ) -> UndoneOut:
     """Give every record back the status it had, unless it has moved on since."""
-    undone = await undo(database, actor_of(who, request), action_id)
+    with patient(BULK):
+        undone = await undo(database, actor_of(who, request), action_id)
     return UndoneOut(
         action_id=action_id, restored=undone.changed, skipped=undone.skipped
     )

@@ -12,8 +12,10 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from scrapersky.api.gateway.dependency import Database, actor_of, allow
 from scrapersky.api.gateway.identity import Identity, Permission
+from scrapersky.api.gateway.tenancy import patient
 from scrapersky.api.operations.audit import note
 from scrapersky.api.operations.shape import (
+    BULK,
     COUNTED,
     NOT_FOUND,
     Cursor,
@@ -170,7 +172,8 @@ async def create_batch(
 ) -> SubmittedOut:
     """Submit lines together; a bad or known one is reported and fails nothing else."""
     actor = actor_of(who, request)
-    found = await submit(database, actor, body.kind, body.items, name=body.name)
+    with patient(BULK):
+        found = await submit(database, actor, body.kind, body.items, name=body.name)
     details = {"accepted": found.accepted, "duplicates": found.duplicates}
     subject = f"batch of {body.kind} {found.batch_id}"
     await note(database, actor, "submitted", subject, details)
@@ -221,7 +224,8 @@ async def control_batch(
     command: Literal["pause", "resume", "cancel", "retry"],
 ) -> BatchChanged:
     """Pause or resume what has not begun, cancel it, or try what failed again."""
-    changed = await COMMANDS[command](database, who.tenant_id, batch_id)
+    with patient(BULK):
+        changed = await COMMANDS[command](database, who.tenant_id, batch_id)
     details = {"command": command, "changed": changed}
     subject = f"batch {batch_id}"
     await note(database, actor_of(who, request), "commanded", subject, details)

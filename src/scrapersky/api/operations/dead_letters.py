@@ -12,9 +12,11 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 from scrapersky import engine as queue_engine
 from scrapersky.api.gateway.dependency import Database, actor_of, allow
 from scrapersky.api.gateway.identity import Identity, Permission
+from scrapersky.api.gateway.tenancy import patient
 from scrapersky.api.operations.audit import note
 from scrapersky.api.operations.desk import AtDesk
 from scrapersky.api.operations.shape import (
+    BULK,
     COUNTED,
     NOT_FOUND,
     Cursor,
@@ -229,7 +231,8 @@ async def change_dead_letters(
     )
     if body.dry_run:
         return DeadChanged(matched=matched, changed=0, dry_run=True)
-    changed = await carry_out(desk.engine, database, who.tenant_id, chosen, command)
+    with patient(BULK):
+        changed = await carry_out(desk.engine, database, who.tenant_id, chosen, command)
     if changed:
         done = {"replay": "replayed", "discard": "discarded"}[command]
         details = {**body.model_dump(exclude_none=True), "changed": changed}

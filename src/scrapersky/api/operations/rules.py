@@ -17,6 +17,7 @@ from scrapersky.api.operations.actions import ActionOut, actions_page
 from scrapersky.api.operations.audit import note
 from scrapersky.api.operations.desk import AtDesk
 from scrapersky.api.operations.shape import (
+    BULK,
     NOT_FOUND,
     Conditions,
     Cursor,
@@ -273,7 +274,7 @@ async def run_one_rule(
     row = await rule_row(database, who.tenant_id, rule_id)
 
     async def run() -> Decided:
-        with acting_for(who.tenant_id):
+        with acting_for(who.tenant_id, patience=BULK):
             return await run_rule(database, actor, rule_id)
 
     errand = desk.send(run(), f"rule {row.name}")

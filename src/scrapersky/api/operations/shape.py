@@ -1,6 +1,6 @@
 """Shapes that several operations share."""
 
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Annotated, Any, Final
 
 from fastapi import Depends, Query
@@ -13,6 +13,8 @@ from scrapersky.api.records.cursor import cursor_key
 from scrapersky.curation.condition import MOST_CONDITIONS, Condition
 from scrapersky.kit.cursor import read_cursor, write_cursor
 
+BULK: Final = timedelta(seconds=25)
+"""How long one statement about thousands of rows may take."""
 COUNTED: Final = 10_000
 """Rows that are counted exactly."""
 
