@@ -3,10 +3,12 @@
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, replace
+from datetime import timedelta
 from typing import Any, Final
 
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
+from scrapersky.api.gateway.tenancy import patient
 from scrapersky.api.records.listing import Page, Place, Question, read_page
 from scrapersky.api.records.resource import Resource
 from scrapersky.api.records.schema import ExportFormat
@@ -18,6 +20,8 @@ from scrapersky.export.table import SHEET_ROWS, csv_bytes, jsonl_bytes, xlsx_byt
 from scrapersky.privacy.shield import look_up
 
 CHUNK: Final = 1_000
+STEP_PATIENCE: Final = timedelta(seconds=60)
+"""How long one step may take: a file that has begun cannot be begun again."""
 
 MEDIA_TYPES: Final[Mapping[str, str]] = {
     "csv": "text/csv; charset=utf-8",
@@ -96,8 +100,10 @@ async def walk(
 ) -> AsyncGenerator[Sequence[Row], None]:
     """Yield the rows of a list, page after page, without who is suppressed."""
     while True:
-        async with engine.connect() as connection:
-            rows = await shown(connection, resource, question, page)
+        # Not around the yield: whoever reads on may be another task.
+        with patient(STEP_PATIENCE):
+            async with engine.connect() as connection:
+                rows = await shown(connection, resource, question, page)
         yield rows
         if page.next is None:
             return
@@ -108,8 +114,11 @@ async def following(
     engine: AsyncEngine, resource: Resource, question: Question, after: Place
 ) -> Page:
     """Read the next page in a transaction of its own."""
-    async with engine.connect() as connection:
-        return await read_page(connection, resource, question, limit=CHUNK, after=after)
+    with patient(STEP_PATIENCE):
+        async with engine.connect() as connection:
+            return await read_page(
+                connection, resource, question, limit=CHUNK, after=after
+            )
 
 
 async def shown(
