@@ -30,6 +30,7 @@ LONGEST_PAUSE = 1.0
 EFFECT_PATIENCE = timedelta(seconds=60)
 MOST_WITH_EFFECTS = 100
 PATIENT_ROUNDS = 3
+WITH_EFFECT = (Done, Retry, GiveUp)
 MANY = 50
 """From how many items on a group is settled by the statement made for many."""
 
@@ -73,7 +74,7 @@ class Settler:
             result = finished[1]
             if effect_of(result) is not None:
                 effects.append(finished)
-            elif isinstance(result, Done) and result.nothing is None:
+            elif type(result) is Done and result.nothing is None:
                 plain.append(finished)
             elif isinstance(result, Committed):
                 self._conclude(run, [finished])
@@ -265,7 +266,7 @@ async def fence_off(
 
 def effect_of(result: Result) -> Effect | None:
     """Return what an item has to write besides its status."""
-    return result.effect if isinstance(result, Done | Retry | GiveUp) else None
+    return result.effect if isinstance(result, WITH_EFFECT) else None
 
 
 async def apply(held: Held, effect: Effect | None, transaction: Transaction) -> None:

@@ -86,7 +86,7 @@ def two_commits(put: Put) -> None:
         async with self._lane.transaction() as transaction:
             for held, result in batch:
                 if (held.item, held.fence) in won and isinstance(result, Done):
-                    await settle.apply(held, result, transaction)
+                    await settle.apply(held, result.effect, transaction)
         self._on_wake(transaction.wakes)
         await self._conclude_some(run, batch, won)
 
@@ -98,7 +98,7 @@ def effects_without_a_look(put: Put) -> None:
         async with self._lane.transaction() as transaction:
             for held, result in batch:
                 if isinstance(result, Done):
-                    await settle.apply(held, result, transaction)
+                    await settle.apply(held, result.effect, transaction)
             won = await settle.fence_off(run, batch, transaction)
         self._on_wake(transaction.wakes)
         await self._conclude_some(run, batch, won)
