@@ -11,6 +11,7 @@ from pathlib import Path
 
 import asyncpg
 import pytest
+import structlog
 
 from scrapersky.db.connection import connect, parse_target
 from scrapersky.db.embedded import ROLE, EmbeddedPostgres, server_user, usable_binaries
@@ -18,6 +19,18 @@ from scrapersky.db.migrate import upgrade
 
 TEMPLATE = "template_migrated"
 COUNTER = itertools.count()
+
+# With the values of every variable, as structlog writes them by itself, one traceback
+# holds up the event loop for seconds.
+structlog.configure(
+    processors=[
+        structlog.contextvars.merge_contextvars,
+        structlog.processors.add_log_level,
+        structlog.dev.ConsoleRenderer(
+            colors=False, exception_formatter=structlog.dev.plain_traceback
+        ),
+    ]
+)
 
 # The run must not depend on how the person who starts it has set up their shell.
 for name in [*os.environ]:

@@ -9,7 +9,6 @@ from uuid import UUID, uuid4
 
 import httpx
 import jwt
-import structlog
 from fastapi import FastAPI
 from sqlalchemy import insert, text
 from sqlalchemy.ext.asyncio import AsyncEngine
@@ -180,17 +179,5 @@ async def a_person(engine: AsyncEngine, tenant: UUID, role: Role) -> Person:
         )
     return Person(user.id, tenant, email, role, key.secret)
 
-
-# With the values of every variable, as structlog writes them by itself, one traceback
-# takes seconds.
-structlog.configure(
-    processors=[
-        structlog.contextvars.merge_contextvars,
-        structlog.processors.add_log_level,
-        structlog.dev.ConsoleRenderer(
-            colors=False, exception_formatter=structlog.dev.plain_traceback
-        ),
-    ]
-)
 
 HASHED = HASHER.hash(PASSWORD)
