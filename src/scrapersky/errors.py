@@ -513,6 +513,12 @@ class Trap(FetchError):
     outcome = "trap"
 
 
+class ParserUnavailable(Trap):
+    """No process could be started to parse the page in: our trouble, not the page's."""
+
+    retryable = True
+
+
 class NotHtml(FetchError):
     """A page was asked for, and something else came."""
 

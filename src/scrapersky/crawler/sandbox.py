@@ -31,7 +31,7 @@ from scrapersky.crawler.limits import MIB
 from scrapersky.crawler.log import log, printable
 from scrapersky.crawler.sandbox_child import FAILURE, HEADER, LENGTH, RESULT
 from scrapersky.crawler.spool import Spool
-from scrapersky.errors import ExtractionError, Trap
+from scrapersky.errors import ExtractionError, ParserUnavailable, Trap
 
 P = ParamSpec("P")
 ResultT = TypeVar("ResultT")
@@ -250,7 +250,7 @@ class Sandbox:
         while self._waiting:
             job = self._waiting.popleft()
             if not job.answer.done():
-                job.answer.set_exception(Trap("sandbox", why))
+                job.answer.set_exception(ParserUnavailable("sandbox", why))
 
     def _give_back(self, child: "_Child", healthy: bool) -> None:  # noqa: FBT001
         limits = self._limits
