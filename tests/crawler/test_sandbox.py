@@ -14,7 +14,7 @@ import psutil
 import pytest
 
 from scrapersky.crawler.sandbox import Sandbox, SandboxLimits
-from scrapersky.errors import BadSitemap, Trap
+from scrapersky.errors import BadSitemap, ParserUnavailable, Trap
 from tests.crawler import sandboxed
 
 QUICK = SandboxLimits(cpu=timedelta(seconds=1), wall=timedelta(seconds=30))
@@ -192,3 +192,11 @@ async def test_keyword_arguments_are_refused(sandbox: Sandbox) -> None:
 def may_unshare() -> bool:
     code = "import ctypes, sys; sys.exit(ctypes.CDLL(None).unshare(0x50000000) != 0)"
     return subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+async def test_a_page_is_not_blamed_for_a_child_that_cannot_start() -> None:
+    async with Sandbox(children=1, preload=("no.such.module",)) as sandbox:
+        with pytest.raises(ParserUnavailable) as caught:
+            await sandbox.run(sandboxed.pid)
+
+    assert caught.value.retryable
