@@ -74,7 +74,7 @@ class Plan:
 
 
 QUICK = Plan(
-    town=40, crews=(1,), latencies=3, imports=1, depths=(10_000, 60_000), claims=23
+    town=25, crews=(1,), latencies=2, imports=1, depths=(10_000, 40_000), claims=23
 )  # fmt: skip
 
 
