@@ -274,6 +274,7 @@ async def test_a_contact_is_edited_merged_and_suppressed(
     await dialog.get_by_text("info@shop-0003.example").click()
     await dialog.get_by_role("button", name="Merge").click()
     await told(app, "SELECT 1 FROM contacts WHERE email = 'info@shop-0002.example'", [])
+    await expect(row_of(page, "info@shop-0002.example")).to_have_count(0)
 
     await row_of(page, "info@shop-0004.example").click()
     await pane.get_by_role("button", name="More").click()

@@ -35,6 +35,8 @@ export function Grid(props: GridProps) {
     overscan: 12,
   });
   const visible = rows.getVirtualItems();
+  const slots = useRef(1);
+  slots.current = Math.max(slots.current, visible.length);
   const last = visible.at(-1)?.index ?? 0;
   useEffect(() => {
     if (state.hasMore && !state.isLoading && !state.error && last > state.rows.length - AHEAD)
@@ -87,7 +89,8 @@ export function Grid(props: GridProps) {
           const row = state.rows[index];
           return row ? (
             <GridRow
-              key={row.id}
+              // Rows that come into sight take over the elements of those that left it.
+              key={index % slots.current}
               kind={kind}
               columns={columns}
               shape={shape}
@@ -168,7 +171,14 @@ interface GridRowProps {
 
 const GridRow = memo(function GridRow(props: GridRowProps) {
   const { kind, columns, row, place } = props;
+  const pressed = useRef<string | null>(null);
+  function press(event: MouseEvent) {
+    pressed.current = row.id;
+    if (event.shiftKey) event.preventDefault();
+  }
   function click(event: MouseEvent) {
+    // The list may have moved under the pointer: only the row that was pressed is meant.
+    if (pressed.current !== row.id) return;
     if (event.shiftKey) props.onPick(place, "extend");
     else if (event.metaKey || event.ctrlKey) props.onPick(place, "toggle");
     else props.onOpen(place);
@@ -185,7 +195,7 @@ const GridRow = memo(function GridRow(props: GridRowProps) {
       className={`grid-row ${props.isCurrent ? "current" : ""}`}
       style={{ ...props.shape, transform: `translateY(${props.top}px)` }}
       onClick={click}
-      onMouseDown={(event) => event.shiftKey && event.preventDefault()}
+      onMouseDown={press}
     >
       {/* biome-ignore lint/a11y/useSemanticElements: as above */}
       {/* biome-ignore lint/a11y/useFocusableInteractive: as above */}
