@@ -124,7 +124,7 @@ class Plan:
     seconds: float
 
 
-QUICK = Plan(rows=100_000, loads=3, presses=12, seconds=4)
+QUICK = Plan(rows=100_000, loads=2, presses=8, seconds=3)
 FULL = Plan(rows=1_000_000, loads=7, presses=40, seconds=12)
 
 
