@@ -4,6 +4,7 @@ import asyncio
 import json
 import time
 from base64 import urlsafe_b64encode
+from dataclasses import dataclass
 from typing import Any
 
 import jwt
@@ -17,7 +18,22 @@ from tests.api.gateway.rig import SECRET, House, a_person, a_token, claims
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
-NOW = int(time.time())
+
+@dataclass(frozen=True, slots=True)
+class At:
+    """A moment counted from the test, not from when the tests were collected."""
+
+    seconds: int
+    form: str = "number"
+
+    def told(self) -> Any:
+        moment = int(time.time()) + self.seconds
+        return {
+            "number": moment,
+            "text": str(moment),
+            "list": [moment],
+            "object": {"$date": moment},
+        }[self.form]
 
 
 def unsigned(
@@ -90,21 +106,21 @@ async def test_a_strange_algorithm_is_refused(house: House, algorithm: Any) -> N
 @pytest.mark.parametrize(
     "changed",
     [
-        {"exp": NOW - 1},
-        {"exp": NOW - 31},
+        {"exp": At(-1)},
+        {"exp": At(-31)},
         {"exp": None},
         {"exp": 1e308},
-        {"exp": str(NOW + 600)},
+        {"exp": At(600, "text")},
         {"exp": True},
         {"exp": -1},
-        {"exp": [NOW + 600]},
-        {"exp": {"$date": NOW}},
-        {"exp": NOW + 3 * 3600},
-        {"exp": NOW + 600, "iat": NOW - 7200},
-        {"exp": NOW + 7200, "iat": None},
-        {"nbf": NOW + 120},
+        {"exp": At(600, "list")},
+        {"exp": At(0, "object")},
+        {"exp": At(3 * 3600)},
+        {"exp": At(600), "iat": At(-7200)},
+        {"exp": At(7200), "iat": None},
+        {"nbf": At(120)},
         {"nbf": "soon"},
-        {"iat": NOW + 120},
+        {"iat": At(120)},
         {"iat": "then"},
         {"aud": None},
         {"aud": "authenticated-evil"},
@@ -131,7 +147,8 @@ async def test_a_strange_algorithm_is_refused(house: House, algorithm: Any) -> N
 async def test_a_token_that_says_something_wrong_is_refused(
     house: House, changed: dict[str, Any]
 ) -> None:
-    said = claims(house.admin.id, **changed)
+    now = {k: v.told() if isinstance(v, At) else v for k, v in changed.items()}
+    said = claims(house.admin.id, **now)
     signed = jwt.api_jws.encode(json.dumps(said).encode(), SECRET, "HS256")
 
     assert await house.with_token(signed) == 401
