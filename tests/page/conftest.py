@@ -21,8 +21,9 @@ NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable"
 HERE = Path(__file__).parent
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Keep the tests of a module on one worker: they share an application."""
+    """Keep the tests of a module on one worker, before xdist reads the groups."""
     for item in items:
         if HERE in item.path.parents:
             item.add_marker(pytest.mark.xdist_group(f"page-{item.path.stem}"))

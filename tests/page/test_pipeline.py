@@ -71,8 +71,10 @@ async def test_a_lost_server_is_said_to_be_lost_until_it_is_back(
         await expect(page.get_by_text("The server does not answer.")).to_be_visible()
         await add_places(app, 3, "while away")
         await app.run("UPDATE places_staging SET deep_scan_status = 'Queued'")
+        ((count,),) = await app.run("SELECT count(*) FROM places_staging")
         app.start()
 
         await expect(page.locator(".side").get_by_text("Live")).to_be_visible()
         await expect(page.get_by_text("The server does not answer.")).to_be_hidden()
-        await expect(page.locator("[data-node=deep_scan] .depth")).to_have_text("10")
+        depth = page.locator("[data-node=deep_scan] .depth")
+        await expect(depth).to_have_text(str(count))

@@ -19,6 +19,9 @@ const queries = new QueryClient({
       // What the server refused it will refuse again; what got lost may come through.
       retry: (count, error) => !(error instanceof ApiError && error.status < 500) && count < 3,
       retryDelay: (attempt) => Math.min(5000, 400 * 2 ** attempt),
+      // What failed for a reason that passes is asked again until it works.
+      refetchInterval: ({ state: { error } }) =>
+        error && !(error instanceof ApiError && error.status < 500) ? 3000 : false,
     },
   },
 });

@@ -16,10 +16,24 @@ export interface Wide {
 const MOST_KEPT = 50;
 
 export function useDecisions(kind: Kind, records: RecordList) {
-  const done = useRef<{ action: string; said: string }[]>([]);
+  const done = useRef<{ action: string; said: string; turn: number }[]>([]);
+  const turns = useRef(0);
+  const underWay = useRef<Promise<unknown>>(Promise.resolve());
   const [busy, setBusy] = useState(0);
 
-  async function decide(status: string, ids: readonly string[], force = false): Promise<void> {
+  function decide(status: string, ids: readonly string[], force = false): Promise<void> {
+    turns.current += 1;
+    const made = make(status, ids, force, turns.current);
+    underWay.current = Promise.allSettled([underWay.current, made]);
+    return made;
+  }
+
+  async function make(
+    status: string,
+    ids: readonly string[],
+    force: boolean,
+    turn: number,
+  ): Promise<void> {
     if (ids.length === 0) return;
     const change: Partial<Row> = { [kind.status]: status };
     const before = records.patch(new Map(ids.map((id) => [id, change])));
@@ -28,7 +42,7 @@ export function useDecisions(kind: Kind, records: RecordList) {
       const decided = await call<Decided>("POST", `${kind.path}/status`, {
         body: { ids, status, force },
       });
-      keep(decided, status);
+      keep(decided, status, turn);
     } catch (error) {
       records.patch(before);
       toastError(error, () => void decide(status, ids, force));
@@ -38,21 +52,26 @@ export function useDecisions(kind: Kind, records: RecordList) {
   }
 
   async function decideAll(wide: Wide): Promise<void> {
+    turns.current += 1;
+    const turn = turns.current;
     const decided = await call<Decided>("POST", `${kind.path}/status`, {
       body: bodyOf(wide, false),
     });
-    keep(decided, wide.status);
+    keep(decided, wide.status, turn);
     await records.load();
   }
 
-  function keep(decided: Decided, status: string): void {
+  function keep(decided: Decided, status: string, turn: number): void {
     const said = `${plural(decided.changed, kind.one, kind.many)}: ${status}`;
     const action = decided.action_id;
     if (!action || decided.changed === 0) {
       toast({ text: `Nothing changed: ${skippedWords(decided) || "none matched"}.` });
       return;
     }
-    done.current = [...done.current.slice(-MOST_KEPT), { action, said }];
+    // By the turn in which they were made: answers may overtake each other.
+    done.current = [...done.current, { action, said, turn }]
+      .sort((one, other) => one.turn - other.turn)
+      .slice(-MOST_KEPT);
     toast({
       kind: "good",
       text: said,
@@ -64,7 +83,10 @@ export function useDecisions(kind: Kind, records: RecordList) {
   }
 
   /** Take back one action, or the last one that is not taken back yet. */
-  async function undo(action = done.current.at(-1)?.action): Promise<void> {
+  async function undo(wanted?: string): Promise<void> {
+    // One that is still on its way is the last: taking back the one before would be wrong.
+    if (!wanted) await underWay.current;
+    const action = wanted ?? done.current.at(-1)?.action;
     if (!action) {
       toast({ text: "There is nothing to undo." });
       return;
