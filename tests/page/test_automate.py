@@ -9,7 +9,10 @@ from playwright.async_api import Page, expect
 
 from tests.page.rig import RunningApp, told, violations, watch_of
 
-pytestmark = pytest.mark.asyncio(loop_scope="module")
+pytestmark = [
+    pytest.mark.asyncio(loop_scope="module"),
+    pytest.mark.xdist_group("page-automate"),  # they share one application
+]
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module", autouse=True)

@@ -10,7 +10,10 @@ from playwright.async_api import Browser, Dialog, Locator, Page, expect
 
 from tests.page.rig import RunningApp, a_page, told, violations, watch_of
 
-pytestmark = pytest.mark.asyncio(loop_scope="module")
+pytestmark = [
+    pytest.mark.asyncio(loop_scope="module"),
+    pytest.mark.xdist_group("page-curate"),  # they share one application
+]
 
 MANY = 1_200
 HOSTILE = (

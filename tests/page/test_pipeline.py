@@ -5,7 +5,10 @@ from playwright.async_api import Browser, Page, expect
 
 from tests.page.rig import RunningApp, a_page, watch_of
 
-pytestmark = pytest.mark.asyncio(loop_scope="module")
+pytestmark = [
+    pytest.mark.asyncio(loop_scope="module"),
+    pytest.mark.xdist_group("page-pipeline"),  # they share one application
+]
 
 ADD = """
 INSERT INTO places_staging (tenant_id, source, source_place_id, name, licence)

@@ -5,7 +5,10 @@ from playwright.async_api import Browser, Page, expect
 
 from tests.page.rig import SCREENS, RunningApp, a_page, violations
 
-pytestmark = pytest.mark.asyncio(loop_scope="module")
+pytestmark = [
+    pytest.mark.asyncio(loop_scope="module"),
+    pytest.mark.xdist_group("page-screens"),  # they share one application
+]
 
 PHONE = {"width": 390, "height": 844}
 

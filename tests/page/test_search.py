@@ -7,7 +7,10 @@ from playwright.async_api import Page, expect
 
 from tests.page.rig import RunningApp
 
-pytestmark = pytest.mark.asyncio(loop_scope="module")
+pytestmark = [
+    pytest.mark.asyncio(loop_scope="module"),
+    pytest.mark.xdist_group("page-search"),  # they share one application
+]
 
 RUN = """
 INSERT INTO place_searches (tenant_id, business_type, location, source, status,
@@ -54,9 +57,16 @@ async def test_several_searches_show_their_price_and_start_at_once(
     ]
 
 
-async def test_a_search_is_paused_taken_up_and_cancelled(page: Page) -> None:
+async def test_a_search_is_paused_taken_up_and_cancelled(
+    page: Page, app: RunningApp
+) -> None:
+    await app.run(
+        "INSERT INTO place_searches (tenant_id, business_type, location, source) "
+        "VALUES ($1, 'tailors', 'Lyon', 'osm')",
+        await app.tenant(),
+    )
     await page.goto("/search")
-    await page.locator(".search-line").first.click()
+    await page.locator(".search-line", has_text="tailors").click()
     for step, status in (("Pause", "Paused"), ("Resume", "Queued")):
         await page.get_by_role("button", name=step).click()
         await expect(page.locator(".screen-head .badge")).to_have_text(status)

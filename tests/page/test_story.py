@@ -11,7 +11,10 @@ from playwright.async_api import Page, expect
 from tests.conftest import TestDatabase
 from tests.page.rig import RunningApp, running
 
-pytestmark = pytest.mark.asyncio(loop_scope="module")
+pytestmark = [
+    pytest.mark.asyncio(loop_scope="module"),
+    pytest.mark.xdist_group("page-story"),  # they share one application
+]
 
 WORKING = {"API_RATE_PER_SECOND": "0", "LOG_LEVEL": "ERROR"}
 

@@ -1,6 +1,7 @@
 /** Every screen: its address, its name, how to get there. Each is loaded when first opened. */
 import { type ComponentType, lazy } from "react";
 import type { IconName } from "@/kit";
+import { patient } from "./patient";
 import type { Permission } from "./session";
 
 export interface ScreenProps {
@@ -17,7 +18,7 @@ export interface Screen {
 }
 
 function screen(pattern: string, load: () => Loaded): Screen {
-  return { pattern, load, Component: lazy(load) };
+  return { pattern, load, Component: lazy(patient(load)) };
 }
 
 export const SCREENS: readonly Screen[] = [
