@@ -10,7 +10,7 @@ BIN = Path(sys.executable).parent
 LONG = "--long"
 SHARED = ("--dist", "loadgroup")
 """Tests that share a browser and an application stay together on one worker."""
-STUCK = ["-o", "faulthandler_timeout=420", "-o", "faulthandler_exit_on_timeout=true"]
+STUCK = ["-o", "faulthandler_timeout=600", "-o", "faulthandler_exit_on_timeout=true"]
 """A quick test that takes many minutes hangs: show where, and go on with the others."""
 
 

@@ -31,7 +31,13 @@ def served(database: TestDatabase) -> Iterator[Address]:
 
 
 def fuzz(
-    served: Address, scratch: Path, *, phases: str, examples: int, seed: int
+    served: Address,
+    scratch: Path,
+    *,
+    phases: str,
+    examples: int,
+    seed: int,
+    patience: int = 550,
 ) -> str:
     """Run schemathesis against the application and return what it says."""
     document = httpx.get(f"{served.url}/openapi.json", timeout=60).json()
@@ -70,6 +76,7 @@ def fuzz(
         capture_output=True,
         text=True,
         check=False,
+        timeout=patience,
     )
     said = done.stdout + done.stderr
     assert done.returncode == 0, said[said.find("= FAILURES") :][:20_000]
@@ -95,7 +102,7 @@ def test_twenty_thousand_made_up_requests(served: Address, tmp_path: Path) -> No
     for seed in (1, 2, 3):
         said = fuzz(
             served, tmp_path, phases="examples,coverage,fuzzing,stateful",
-            examples=25, seed=seed,
+            examples=25, seed=seed, patience=7_200,
         )  # fmt: skip
         total += cases_in(said)
 
