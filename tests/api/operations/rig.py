@@ -23,6 +23,7 @@ from scrapersky.db.connection import connect, parse_target
 from scrapersky.models import ApiKey, Domain, Page, Place, Tenant
 from scrapersky.models.status import Role
 from scrapersky.settings import load_settings
+from tests.api.emptying import empty_tables
 from tests.conftest import TestDatabase
 
 PREFIXES = (
@@ -122,7 +123,7 @@ class Served:
             return await connection.scalar(text(statement), values)
 
     async def empty(self) -> None:
-        await self.run(f"TRUNCATE {EMPTIED} CASCADE")
+        await empty_tables(self.engine, EMPTIED)
         await self.run("UPDATE curation.stage SET paused_at = NULL, paused_why = NULL")
 
     async def add(self, model: Any, tenant: UUID | None = None, **values: Any) -> UUID:

@@ -11,6 +11,7 @@ from sqlalchemy import insert, text
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from scrapersky.models import Contact, Domain, Tenant
+from tests.api.emptying import empty_tables
 
 PREFIXES = (
     "PLACE_SEARCH", "DEEP_SCAN", "DOMAIN", "DOMAIN_SITEMAP", "SITEMAP_IMPORT",
@@ -49,7 +50,7 @@ class Desk:
         return cls(engine, client, app, UUID(str(tenant)), made.scalar_one())
 
     async def empty(self) -> None:
-        await self.run(f"TRUNCATE {EMPTIED} CASCADE")
+        await empty_tables(self.engine, EMPTIED)
 
     async def run(self, statement: str, **values: Any) -> Any:
         async with self.engine.begin() as connection:
