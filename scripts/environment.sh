@@ -55,6 +55,8 @@ install_ourselves() {
         say "ScraperSky could not be installed: the lines above say why."
         return 1
     }
+    # Compiled now, every start is quick, also where Python may not write it down later.
+    .venv/bin/python -m compileall -q src/scrapersky
 }
 
 if ! fresh || ! page_fresh; then

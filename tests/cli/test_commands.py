@@ -241,11 +241,22 @@ def test_doctor_finds_a_directory_open_to_others(home: Path, port: int) -> None:
     assert findings["permissions"]["mend"].startswith("chmod 700")
 
 
-def test_an_unknown_command_exits_with_2() -> None:
-    answer = run("bogus")
+@pytest.mark.parametrize(
+    ("words", "answer"),
+    [
+        (("upp",), 'There is no command "upp". Did you mean up?'),
+        (("version", "of", "what"), "does not take these words: of what"),
+        (("version", "--yaml"), "Unknown option"),
+    ],
+)
+def test_wrong_words_exit_with_2_and_say_which(
+    words: tuple[str, ...], answer: str
+) -> None:
+    found = run(*words)
 
-    assert answer.returncode == 2
-    assert "Unknown command" in answer.stdout + answer.stderr
+    assert found.returncode == 2
+    assert answer in found.stderr
+    assert "What to do:" in found.stderr
 
 
 def test_version_tells_what_it_stands_on() -> None:

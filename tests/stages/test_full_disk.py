@@ -20,7 +20,7 @@ MANY = [f"http://a.bv/a-rather-long-address-of-a-page/number/{n}" for n in range
 @pytest.fixture
 def small_disk(scratch: Path) -> Iterator[Path]:
     """Mount a disk of two megabytes that belongs to PostgreSQL."""
-    place = scratch / "small-disk"
+    place = scratch / "small-disk-of-pages"
     place.mkdir()
     mount = shutil.which("mount")
     if mount is None or os.geteuid() != 0:

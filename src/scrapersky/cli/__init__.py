@@ -1,8 +1,10 @@
 """The command line: one file a command, imported only when it is asked for."""
 
 import sys
+from difflib import get_close_matches
 
-from cyclopts import App, CycloptsError, Group, Parameter
+from cyclopts import App, CycloptsError, Group, Parameter, UnknownCommandError
+from cyclopts.exceptions import UnusedCliTokensError
 
 from scrapersky.errors import ConfigurationError, ScraperSkyError
 
@@ -133,11 +135,16 @@ def main() -> None:
     """Run the command line; every failure we foresaw is said in words."""
     try:
         code = app(
-            exit_on_error=False, result_action="return_int_as_exit_code_else_zero"
+            exit_on_error=False,
+            print_error=False,
+            result_action="return_int_as_exit_code_else_zero",
         )
         sys.exit(code)
-    except CycloptsError:
-        # Cyclopts has printed what is wrong with the command.
+    except UnknownCommandError as error:
+        explain(unknown(error))
+        sys.exit(MISUSED)
+    except CycloptsError as error:
+        explain(misused(error))
         sys.exit(MISUSED)
     except ConfigurationError as error:
         explain(error)
@@ -149,6 +156,28 @@ def main() -> None:
         # Whoever read our output has seen enough.
         sys.stderr.close()
         sys.exit(0)
+
+
+def unknown(error: UnknownCommandError) -> ConfigurationError:
+    """Name the nearest command; Cyclopts would load every command to list them."""
+    word = error.unused_tokens[0] if error.unused_tokens else ""
+    names = [name for name in error.app or app if not name.startswith("-")]
+    near = get_close_matches(word, names, n=1)
+    meant = f" Did you mean {near[0]}?" if near else ""
+    return ConfigurationError(
+        f'There is no command "{word}".{meant}',
+        hint=f"Commands: {', '.join(names)}. `scrapersky --help` explains them.",
+    )
+
+
+def misused(error: CycloptsError) -> ConfigurationError:
+    """Say what is wrong with the words after the command."""
+    said = str(error)
+    if isinstance(error, UnusedCliTokensError):
+        said = f"The command does not take these words: {' '.join(error.unused_tokens or ())}"
+    return ConfigurationError(
+        said, hint="`--help` after the command says what it takes."
+    )
 
 
 def explain(error: ScraperSkyError) -> None:

@@ -21,8 +21,9 @@ from scrapersky import engine as queue_engine
 from scrapersky.api.app import create_app
 from scrapersky.api.server import Server
 from scrapersky.cli.pipeline import Ride, default_tenant, ride
+from scrapersky.cli.prepare import prepare
 from scrapersky.cli.signals import stop_on_signals
-from scrapersky.cli.up import a_listener, prepare, say
+from scrapersky.cli.up import a_listener, say
 from scrapersky.curation.decision import Actor
 from scrapersky.db.connection import Target, connect, parse_target
 from scrapersky.db.embedded import EmbeddedPostgres, running_postmaster

@@ -1,34 +1,30 @@
 """`scrapersky up`."""
 
-import asyncio
 import errno
 import fcntl
 import os
 import socket
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
+from types import ModuleType
 
 import orjson
-import uvicorn
-from sqlalchemy.ext.asyncio import AsyncEngine
 
-from scrapersky.api.app import create_app
-from scrapersky.api.gateway.access import refuse_open_house
 from scrapersky.api.gateway.secret import refuse_unsafe
-from scrapersky.api.server import Server
 from scrapersky.cli.database import a_database
+from scrapersky.cli.quick import without_collector
 from scrapersky.cli.signals import stop_on_signals
-from scrapersky.db.connection import Target, check_server, connect
 from scrapersky.db.embedded import make_home, server_user
-from scrapersky.db.revision import is_up_to_date
 from scrapersky.errors import AlreadyRunning, ConfigurationError
-from scrapersky.models.check import check_database
 from scrapersky.observability.log import configure_logs
 from scrapersky.settings import Settings, load_settings
+
+SERVING = "scrapersky.cli.serving"
 
 
 def up() -> None:
@@ -45,69 +41,37 @@ def up() -> None:
         stop_on_signals(),
         the_only_one(settings, address),
         a_listener(settings.host, settings.port) as listener,
+        the_application() as application,
         a_database(settings, say) as target,
     ):
-        asyncio.run(prepare(target, settings, say))
-        asyncio.run(check_door(target, settings))
+        serving = application.result()
+        serving.open_house(target, settings, say)
         say(f"ScraperSky is running at {address} "
             f"({time.monotonic() - started:.1f} s). Ctrl-C stops it.")  # fmt: skip
-        serve(settings, target, listener)
+        serving.serve(settings, target, listener)
     say("Stopped.")
+
+
+@contextmanager
+def the_application() -> Iterator["Future[ModuleType]"]:
+    """Load the application while PostgreSQL starts: each takes a second by itself.
+
+    Nothing of it is loaded before, so that a wrong setting, a taken port and a directory
+    in use are said at once.
+    """
+    with ThreadPoolExecutor(1) as loader:
+        yield loader.submit(load, SERVING)
+
+
+def load(name: str) -> ModuleType:
+    """Import a module and all beneath it."""
+    with without_collector():
+        return import_module(name)
 
 
 def say(step: str) -> None:
     """Tell the person at the terminal what happens."""
     print(step, file=sys.stderr, flush=True)
-
-
-async def prepare(
-    target: Target, settings: Settings, report: Callable[[str], None]
-) -> None:
-    """Check the server, apply what is missing, check the schema."""
-    engine = connect(target, name="scrapersky-start", pool_size=1, patience=None)
-    try:
-        await check_server(engine)
-        async with engine.connect() as connection:
-            is_current = await connection.run_sync(is_up_to_date)
-        if not is_current:
-            report("Updating the database")
-            report(f"Updated the database: {', '.join(await upgrade(engine))}")
-        await check_database(engine, settings.scheduler_system_user_id)
-    finally:
-        await engine.dispose()
-
-
-async def check_door(target: Target, settings: Settings) -> None:
-    """Refuse to open where nobody could come in, before anything listens."""
-    engine = connect(target, name="scrapersky-start", pool_size=1)
-    try:
-        await refuse_open_house(settings, engine)
-    finally:
-        await engine.dispose()
-
-
-async def upgrade(engine: AsyncEngine) -> tuple[str, ...]:
-    """Apply what is missing; what does that is loaded only when it is needed."""
-    migrate = import_module("scrapersky.db.migrate")
-    applied: tuple[str, ...] = await migrate.upgrade(engine)
-    return applied
-
-
-def serve(settings: Settings, target: Target, listener: socket.socket) -> None:
-    """Serve until asked to stop; streams still open then get a moment to end."""
-    config = uvicorn.Config(
-        create_app(settings, target),
-        log_config=None,
-        access_log=False,
-        http="httptools",
-        lifespan="on",
-        loop="asyncio",  # what everything is tested on, whatever else is installed
-        server_header=False,
-        # Whom to believe about where a request comes from is our own setting.
-        proxy_headers=False,
-        timeout_graceful_shutdown=settings.shutdown_grace_seconds,
-    )
-    Server(config).run(sockets=[listener])
 
 
 @contextmanager

@@ -4,8 +4,9 @@ import asyncio
 import signal
 
 from scrapersky.cli.database import a_database
+from scrapersky.cli.prepare import prepare
 from scrapersky.cli.signals import stop_on_signals
-from scrapersky.cli.up import prepare, say
+from scrapersky.cli.up import say
 from scrapersky.db.connection import Target
 from scrapersky.observability.log import configure_logs
 from scrapersky.scheduler.app import background_work

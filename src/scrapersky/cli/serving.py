@@ -1,0 +1,47 @@
+"""What `scrapersky up` does once there is a database: the application, and its check."""
+
+import asyncio
+import socket
+from collections.abc import Callable
+
+import uvicorn
+
+from scrapersky.api.app import create_app
+from scrapersky.api.gateway.access import refuse_open_house
+from scrapersky.api.server import Server
+from scrapersky.cli.prepare import prepare
+from scrapersky.db.connection import Target, connect
+from scrapersky.settings import Settings
+
+
+def open_house(
+    target: Target, settings: Settings, report: Callable[[str], None]
+) -> None:
+    """Bring the database up to date, and refuse to open where nobody could come in."""
+
+    async def check() -> None:
+        await prepare(target, settings, report)
+        engine = connect(target, name="scrapersky-start", pool_size=1)
+        try:
+            await refuse_open_house(settings, engine)
+        finally:
+            await engine.dispose()
+
+    asyncio.run(check())
+
+
+def serve(settings: Settings, target: Target, listener: socket.socket) -> None:
+    """Serve until asked to stop; streams still open then get a moment to end."""
+    config = uvicorn.Config(
+        create_app(settings, target),
+        log_config=None,
+        access_log=False,
+        http="httptools",
+        lifespan="on",
+        loop="asyncio",  # what everything is tested on, whatever else is installed
+        server_header=False,
+        # Whom to believe about where a request comes from is our own setting.
+        proxy_headers=False,
+        timeout_graceful_shutdown=settings.shutdown_grace_seconds,
+    )
+    Server(config).run(sockets=[listener])
