@@ -6,6 +6,7 @@ from difflib import get_close_matches
 from cyclopts import App, CycloptsError, Group, Parameter, UnknownCommandError
 from cyclopts.exceptions import UnusedCliTokensError
 
+from scrapersky.cli.quick import without_collector
 from scrapersky.errors import ConfigurationError, ScraperSkyError
 
 FAILED = 1
@@ -134,12 +135,10 @@ app.register_install_completion_command(group=care)
 def main() -> None:
     """Run the command line; every failure we foresaw is said in words."""
     try:
-        code = app(
-            exit_on_error=False,
-            print_error=False,
-            result_action="return_int_as_exit_code_else_zero",
-        )
-        sys.exit(code)
+        with without_collector():
+            command, given, _ = app.parse_args(exit_on_error=False, print_error=False)
+        code = command(*given.args, **given.kwargs)
+        sys.exit(code if isinstance(code, int) else 0)
     except UnknownCommandError as error:
         explain(unknown(error))
         sys.exit(MISUSED)
