@@ -494,19 +494,18 @@ def misspelt(source: Mapping[str, str], *, origin: str, strict: bool) -> Iterato
     for name in sorted(source):
         if name in VARIABLES or RETIRED.match(name) or INJECTED.match(name):
             continue
-        near = nearest(name)
-        alike = difflib.SequenceMatcher(None, name.upper(), near).ratio()
-        is_near = alike >= (0.75 if strict else 0.88) and len(near) > (
-            3 if strict else 7
-        )
-        if OURS.match(name) or is_near:
+        near = nearest(name, alike=0.75 if strict else 0.88)
+        if near is not None and len(near) > (3 if strict else 7):
+            yield f"{name} in {origin} is not a setting. Did you mean {near}?"
+        elif OURS.match(name):
+            near = nearest(name, alike=0)
             yield f"{name} in {origin} is not a setting. Did you mean {near}?"
 
 
-def nearest(name: str) -> str:
-    """Return the valid variable whose name is most like this one."""
-    found = difflib.get_close_matches(name.upper(), VARIABLES, n=1, cutoff=0)
-    return found[0]
+def nearest(name: str, *, alike: float) -> str | None:
+    """Return the valid variable whose name is most like this one, if any is near."""
+    found = difflib.get_close_matches(name.upper(), VARIABLES, n=1, cutoff=alike)
+    return found[0] if found else None
 
 
 def put(values: dict[str, Any], path: tuple[str, ...], value: str) -> None:
