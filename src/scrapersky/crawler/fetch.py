@@ -110,8 +110,9 @@ class Crawler:
         self._aside = ThreadPoolExecutor(1, thread_name_prefix="robots")
         self._shelf = RobotsShelf()
         self._reading: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
-        # The list of suffixes takes a while to load; better now than in a host's turn.
-        registrable_domain("example.com")
+        # The list of suffixes takes a while to load: not in a host's turn, and not while
+        # the application starts.
+        self._aside.submit(registrable_domain, "example.com")
         if policy.extra_networks:
             networks = [str(network) for network in policy.extra_networks]
             log.warning(
