@@ -105,5 +105,5 @@ export function kindOfScreen(word: string): Kind | undefined {
 
 /** The address of a kind's list with one filter set. */
 export function filtered(kind: Kind, field: string, value: string): string {
-  return `${kind.screen}?filter=${encodeURIComponent(`${field}:is:${value}`)}`;
+  return `${kind.screen}?filter=${encodeURIComponent(`${field}:equal:${value}`)}`;
 }

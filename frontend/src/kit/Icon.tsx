@@ -22,6 +22,7 @@ const PATHS = {
   check: "m4.5 12.5 5 5 10-11",
   cross: "M6 6l12 12M18 6 6 18",
   plus: "M12 5v14M5 12h14",
+  whole: "M4 9V4h5M20 9V4h-5M4 15v5h5M20 15v5h-5",
   minus: "M5 12h14",
   undo: "M8 5 3.5 9.5 8 14M4 9.500h10a6 6 0 0 1 0 12h-3",
   refresh: "M20 5v5h-5M4 19v-5h5M19.5 10A8 8 0 0 0 5.7 7.200M4.5 14a8 8 0 0 0 13.8 2.8",

@@ -46,9 +46,3 @@ export function Status({ status }: { status: string | null | undefined }) {
 export function Badge({ tone = "quiet", children }: { tone?: string; children: React.ReactNode }) {
   return <span className={`badge ${tone}`}>{children}</span>;
 }
-
-/** The cause of an error as a sentence: `too_big: ...` becomes "Too big: ...". */
-export function causeOf(cause: string): string {
-  const words = cause.replace(/^[a-z]+(_[a-z]+)+(?=:|$)/, (code) => code.replaceAll("_", " "));
-  return words.charAt(0).toUpperCase() + words.slice(1);
-}

@@ -1,5 +1,6 @@
 /** Everything a screen is made of. */
 export * from "./Button";
+export * from "./cause";
 export * from "./Dialog";
 export * from "./Empty";
 export * from "./Field";
@@ -8,8 +9,10 @@ export * from "./Icon";
 export * from "./Menu";
 export * from "./Panel";
 export * from "./Status";
+export * from "./said";
 export * from "./Table";
 export * from "./Tabs";
 export * from "./Time";
 export * from "./Toast";
+export * from "./useWidth";
 export * from "./Wait";

@@ -8,6 +8,7 @@ import { useMay } from "@/app/session";
 import {
   Button,
   Confirm,
+  causeOf,
   Failure,
   Panel,
   ScreenHead,
@@ -170,7 +171,7 @@ export function BatchPage({ id }: { id: string }) {
               minor: true,
               show: (item) => (
                 <span className="foreign small soft">
-                  {item.error ?? (item.is_duplicate ? "was known already" : "")}
+                  {item.error ? causeOf(item.error) : item.is_duplicate ? "Was known already" : ""}
                 </span>
               ),
             },

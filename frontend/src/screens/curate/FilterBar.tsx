@@ -39,15 +39,11 @@ export function FilterBar(props: FilterBarProps) {
         {filters
           .filter(({ field, comparison }) => field !== kind.status || comparison !== "equal")
           .map((filter) => (
-            <button
+            <FilterChip
               key={writeFilter(filter)}
-              type="button"
-              className="chip on"
-              aria-label={`Remove the filter: ${describe(filter)}`}
-              onClick={() => onFilters(filters.filter((other) => other !== filter))}
-            >
-              <span className="foreign">{describe(filter)}</span> <Icon name="cross" size={14} />
-            </button>
+              filter={filter}
+              onRemove={() => onFilters(filters.filter((other) => other !== filter))}
+            />
           ))}
         <Button small look="quiet" icon="filter" onClick={() => setAdding(true)}>
           Add filter
@@ -65,6 +61,40 @@ export function FilterBar(props: FilterBarProps) {
       )}
     </div>
   );
+}
+
+function FilterChip({ filter, onRemove }: { filter: Filter; onRemove: () => void }) {
+  const search = useSearchName(filter);
+  const said = search ? `Found by: ${search}` : describe(filter);
+  return (
+    <button
+      type="button"
+      className="chip on"
+      aria-label={`Remove the filter: ${said}`}
+      onClick={onRemove}
+    >
+      <span className="foreign cut">{said}</span> <Icon name="cross" size={14} />
+    </button>
+  );
+}
+
+interface SearchAnswer {
+  record: { business_type: string; location: string | null };
+}
+
+/** What a search is called, for a filter that knows its number only. */
+function useSearchName({ field, comparison, value }: Filter): string | null {
+  const isSearch = field === "search_id" && comparison === "equal";
+  const { data, error } = useQuery({
+    queryKey: ["search-name", value],
+    queryFn: () => call<SearchAnswer>("GET", `/searches/${value}`),
+    enabled: isSearch,
+    staleTime: Number.POSITIVE_INFINITY,
+  });
+  if (!isSearch) return null;
+  if (!data) return error ? "a search that is gone" : "…";
+  const { business_type, location } = data.record;
+  return [business_type || "every business", location].filter(Boolean).join(" in ");
 }
 
 /** Typing waits a moment before it asks; what stands in the address wins. */

@@ -1,7 +1,7 @@
 /** A table for a million rows: only those in sight are in the page. */
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { type CSSProperties, type MouseEvent, memo, useEffect, useMemo, useRef } from "react";
-import { Icon, Skeleton, Status } from "@/kit";
+import { Icon, Skeleton, Status, useWidth } from "@/kit";
 import type { ColumnSpec, Kind } from "./kinds";
 import type { ListState } from "./list";
 import { type Row, text } from "./model";
@@ -9,10 +9,14 @@ import { isSelected, type Selection } from "./selection";
 
 const ROW_HEIGHT = 40;
 const AHEAD = 60;
+const REM = 16;
+const ALWAYS = 2;
 
 interface GridProps {
   kind: Kind;
   columns: readonly ColumnSpec[];
+  /** Something else needs room beside it: the last columns give way. */
+  isBeside: boolean;
   state: ListState;
   sort: string;
   selection: Selection;
@@ -26,8 +30,13 @@ interface GridProps {
 }
 
 export function Grid(props: GridProps) {
-  const { kind, columns, state, sort, selection, current, onMore } = props;
+  const { kind, state, sort, selection, current, onMore } = props;
   const box = useRef<HTMLDivElement>(null);
+  const width = useWidth(box);
+  const columns = useMemo(
+    () => (props.isBeside ? fitting(props.columns, width / REM) : props.columns),
+    [props.columns, props.isBeside, width],
+  );
   const rows = useVirtualizer({
     count: state.rows.length,
     getScrollElement: () => box.current,
@@ -112,6 +121,13 @@ export function Grid(props: GridProps) {
       )}
     </div>
   );
+}
+
+/** As many columns as fit, the first two in any case. */
+export function fitting(columns: readonly ColumnSpec[], rem: number): readonly ColumnSpec[] {
+  let count = columns.length;
+  while (count > ALWAYS && narrowest(columns.slice(0, count)) > rem) count -= 1;
+  return columns.slice(0, count);
 }
 
 /** How narrow the rows may become before the table scrolls sideways: the same for all. */

@@ -4,11 +4,13 @@ import { type ReactNode, useState } from "react";
 import { call } from "@/api/client";
 import { Link } from "@/app/router";
 import {
+  causeOf,
   Failure,
   IconButton,
   percent,
   Skeleton,
   Status,
+  said,
   TabPanel,
   Tabs,
   Time,
@@ -79,7 +81,7 @@ export function Pane({
           changed <Time at={record.updated_at} />
         </span>
       </div>
-      {error && <p className="pane-error small foreign">{error}</p>}
+      {error && <p className="pane-error small foreign">{causeOf(error)}</p>}
       {mayCurate && (
         <Decisions kind={kind} onDecide={onDecide} current={text(record[kind.status])} />
       )}
@@ -177,7 +179,11 @@ function Value({ value, field }: { value: unknown; field: string }): ReactNode {
     return list(value).length === value.length ? (
       list(value).join(", ")
     ) : (
-      <code className="small">{JSON.stringify(value)}</code>
+      <ul>
+        {value.map((one, place) => (
+          <li key={place}>{said(one)}</li>
+        ))}
+      </ul>
     );
   }
   if (value && typeof value === "object") {
@@ -260,7 +266,7 @@ function History({ kind, id, version }: { kind: Kind; id: string; version: strin
             </div>
           )}
           {text(event.details.why) && (
-            <div className="small foreign">{text(event.details.why)}</div>
+            <div className="small foreign">{causeOf(text(event.details.why) ?? "")}</div>
           )}
           {event.who && <div className="small faint foreign">by {event.who}</div>}
         </li>

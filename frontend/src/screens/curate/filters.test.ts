@@ -1,4 +1,5 @@
 import { expect, describe as group, it } from "vitest";
+import { filtered, KINDS } from "@/api/kinds";
 import { conditionOf, describe, readFilter, readFilters, toggled, writeFilter } from "./filters";
 
 group("filters", () => {
@@ -11,6 +12,13 @@ group("filters", () => {
       const filter = readFilter(written);
       expect(filter && writeFilter(filter)).toBe(written);
     }
+  });
+
+  it("understand the links of other screens", () => {
+    const [, query] = filtered(KINDS.places, "deep_scan_status", "Queued").split("?");
+    expect(readFilters(new URLSearchParams(query).getAll("filter"))).toEqual([
+      { field: "deep_scan_status", comparison: "equal", value: "Queued" },
+    ]);
   });
 
   it("leave out what makes no sense", () => {

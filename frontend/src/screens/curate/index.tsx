@@ -5,7 +5,7 @@ import { type Key, useKeys } from "@/app/keys";
 import { go, useSearch } from "@/app/router";
 import type { ScreenProps } from "@/app/routes";
 import { useMay } from "@/app/session";
-import { Button, Empty, Failure, Menu, plural, ScreenHead, Skeleton, whole } from "@/kit";
+import { Button, Empty, Failure, Icon, Menu, plural, ScreenHead, Skeleton, whole } from "@/kit";
 import { Decisions } from "./Decisions";
 import { useDecisions, type Wide } from "./decide";
 import { Export } from "./Export";
@@ -69,10 +69,14 @@ function CurateKind({ kind }: { kind: Kind }) {
     setSelection(NOTHING);
     setCurrent(-1);
   }, [records]);
-  useLive<RecordChanges>("records", ({ kind: name, changes }) => {
+  useLive("reset", () => {
+    setVersion((count) => count + 1);
+    records.hearMany();
+  });
+  useLive<RecordChanges>("records", ({ kind: name, changes, many }) => {
     if (name !== kind.name) return;
     setVersion((count) => count + 1);
-    if (!changes) void records.load();
+    if (many) records.hearMany();
     else {
       records.hear(
         new Map(
@@ -233,9 +237,11 @@ function CurateKind({ kind }: { kind: Kind }) {
       />
       <div className="curate-body">
         <div className="curate-list">
-          {state.unseen > 0 && (
+          {(state.unseen > 0 || state.isBehind) && (
             <button type="button" className="unseen-pill" onClick={reload}>
-              {plural(state.unseen, "change")} below or beside this list. Show
+              <Icon name="refresh" size={14} />
+              {state.isBehind ? "Much has changed" : plural(state.unseen, "change")} beyond these
+              rows. Show
             </button>
           )}
           {state.error !== null && rows.length === 0 ? (
@@ -254,6 +260,7 @@ function CurateKind({ kind }: { kind: Kind }) {
             <Grid
               kind={kind}
               columns={columns.shown}
+              isBeside={opened !== null}
               state={state}
               sort={sort}
               selection={selection}

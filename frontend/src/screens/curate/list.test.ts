@@ -56,6 +56,29 @@ describe("a list of records", () => {
     records.stop();
   });
 
+  it("takes out what is gone when much has happened", async () => {
+    vi.useFakeTimers();
+    answers = [page(["a", "b", "c"], null), page(["a", "c"], null)];
+    const records = new RecordList("/contacts", {});
+    await records.load();
+    records.hearMany();
+    expect(records.snapshot().isBehind).toBe(true);
+    await vi.advanceTimersByTimeAsync(1000);
+    vi.useRealTimers();
+    expect(ids(records)).toEqual(["a", "c"]);
+    expect(records.placeOf("c")).toBe(1);
+    expect(records.snapshot().total.count).toBe(3);
+    records.stop();
+  });
+
+  it("asks from the beginning when much has happened to an empty list", async () => {
+    answers = [page([], null, 0), page(["a"], null)];
+    const records = new RecordList("/contacts", {});
+    await records.load();
+    records.hearMany();
+    await vi.waitFor(() => expect(ids(records)).toEqual(["a"]));
+  });
+
   it("keeps what it shows when the next page fails, and can ask again", async () => {
     answers = [page(["a"], "next"), new TypeError("lost"), page(["b"], null)];
     const records = new RecordList("/domains", {});

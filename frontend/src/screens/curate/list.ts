@@ -10,6 +10,7 @@ const FIRST = 100;
 const FURTHER = 200;
 const REFRESH_MS = 400;
 const MOST_REFRESHED = 100;
+const MOST_CHECKED = 1000;
 
 export interface ListState {
   rows: readonly Row[];
@@ -19,6 +20,8 @@ export interface ListState {
   error: unknown;
   /** How many records appeared or changed that are not shown. */
   unseen: number;
+  /** More has happened than is told one by one. */
+  isBehind: boolean;
 }
 
 const EMPTY: ListState = {
@@ -28,6 +31,7 @@ const EMPTY: ListState = {
   hasMore: false,
   error: null,
   unseen: 0,
+  isBehind: false,
 };
 
 export class RecordList {
@@ -67,6 +71,7 @@ export class RecordList {
         hasMore: page.next_cursor !== null,
         isLoading: false,
         unseen: 0,
+        isBehind: false,
       });
     } catch (error) {
       if (mine === this.generation) this.say({ isLoading: false, error });
@@ -119,9 +124,19 @@ export class RecordList {
     }
     if (unseen && this.state.rows.length === 0) void this.load();
     else if (unseen) this.say({ unseen: this.state.unseen + unseen });
-    if (this.stale.size && !this.timer) {
-      this.timer = setTimeout(() => void this.refresh(), REFRESH_MS);
+    this.refreshSoon();
+  }
+
+  /** Much has happened, or records are gone: look again at what is shown, and say so. */
+  hearMany(): void {
+    const { rows } = this.state;
+    if (rows.length === 0) {
+      void this.load();
+      return;
     }
+    if (rows.length <= MOST_CHECKED) for (const { id } of rows) this.stale.add(id);
+    this.say({ isBehind: true });
+    this.refreshSoon();
   }
 
   placeOf = (id: string): number => this.places.get(id) ?? -1;
@@ -132,20 +147,38 @@ export class RecordList {
     this.timer = undefined;
   }
 
+  private refreshSoon(): void {
+    if (this.stale.size && !this.timer) {
+      this.timer = setTimeout(() => void this.refresh(), REFRESH_MS);
+    }
+  }
+
   private async refresh(): Promise<void> {
     this.timer = undefined;
+    const mine = this.generation;
     const ids = [...this.stale].slice(0, MOST_REFRESHED);
     for (const id of ids) this.stale.delete(id);
     try {
       const query = { filter: `id:one_of:${ids.join(",")}`, limit: FURTHER };
       const { items } = await call<ListAnswer>("GET", this.path, { query });
-      this.patch(new Map(items.map((row) => [row.id, row])));
+      if (mine !== this.generation) return;
+      const found = new Map(items.map((row) => [row.id, row]));
+      this.patch(found);
+      this.remove(new Set(ids.filter((id) => !found.has(id))));
     } catch {
       // The statuses are right already; the rest comes with the next change or reload.
     }
-    if (this.stale.size && !this.timer) {
-      this.timer = setTimeout(() => void this.refresh(), REFRESH_MS);
-    }
+    this.refreshSoon();
+  }
+
+  /** Take out records that are no longer there. */
+  private remove(gone: ReadonlySet<string>): void {
+    const rows = this.state.rows.filter(({ id }) => !gone.has(id));
+    const lost = this.state.rows.length - rows.length;
+    if (lost === 0) return;
+    this.place(rows, 0);
+    const { count, is_exact } = this.state.total;
+    this.say({ rows, total: { count: Math.max(rows.length, count - lost), is_exact } });
   }
 
   private fetch(more: Query): Promise<ListAnswer> {

@@ -59,10 +59,11 @@ export interface FieldInfo {
   sortable: boolean;
 }
 
-/** What the stream tells of changed records. */
+/** What the stream tells of changed records; `many`: more than it tells one by one. */
 export interface RecordChanges {
   kind: string;
-  changes?: { id: string; status: string; stage_status: string | null; updated_at: string }[];
+  many: boolean;
+  changes: { id: string; status: string; stage_status: string | null; updated_at: string }[];
 }
 
 export const text = (value: unknown): string | null =>

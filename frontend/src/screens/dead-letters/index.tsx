@@ -7,6 +7,7 @@ import { useMay } from "@/app/session";
 import {
   Button,
   Confirm,
+  causeOf,
   Dialog,
   Empty,
   Failure,
@@ -129,7 +130,7 @@ export default function DeadLetters() {
                   <div className="row wrap letter-group">
                     <strong className="number letter-count">{whole(group.count)}</strong>
                     <div className="grow">
-                      <h2 className="foreign">{group.cause}</h2>
+                      <h2 className="foreign">{causeOf(group.cause)}</h2>
                       <p className="small soft">
                         {group.title}; {REASONS[group.kind] ?? group.kind}; last{" "}
                         <Time at={group.last_at} />
@@ -188,7 +189,7 @@ export default function DeadLetters() {
           }
         >
           <p className="foreign">
-            {asked.group.title}: {asked.group.cause}
+            {asked.group.title}: {causeOf(asked.group.cause)}
           </p>
           <p className="soft">
             {asked.command === "replay"
@@ -209,6 +210,12 @@ export default function DeadLetters() {
       )}
     </div>
   );
+}
+
+/** Where the record of a letter is looked at. */
+function recordAddress({ record_kind, record_id }: Letter): string {
+  const kind = kindNamed(record_kind);
+  return kind ? `/curate/${kind.id}?open=${record_id}` : `/search/${record_id}`;
 }
 
 function Letters({
@@ -283,13 +290,11 @@ function LetterStory({
       ) : (
         <div className="stack">
           <p>
-            <Link
-              to={`/curate/${kindNamed(letter.record_kind)?.id ?? "pages"}?open=${letter.record_id}`}
-            >
+            <Link to={recordAddress(letter)}>
               <span className="foreign">{letter.label ?? letter.record_id}</span>
             </Link>
           </p>
-          <p className="foreign">{letter.why}</p>
+          {letter.why && <p className="foreign">{causeOf(letter.why)}</p>}
           <ol className="attempts">
             {letter.attempts.map((attempt, place) => (
               <li key={place}>
@@ -301,7 +306,7 @@ function LetterStory({
                     <Time at={attempt.settled_at} />
                   </span>
                 </div>
-                {attempt.why && <div className="small foreign">{attempt.why}</div>}
+                {attempt.why && <div className="small foreign">{causeOf(attempt.why)}</div>}
                 {attempt.worker && <div className="small faint foreign">by {attempt.worker}</div>}
               </li>
             ))}

@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
 import type { Stage, Throughput } from "@/api/pipeline";
-import { causeOf } from "@/kit";
 import { between } from "./Edges";
 import { scaled } from "./Funnel";
 import { LANES, nameOf, steps } from "./plan";
@@ -82,13 +81,5 @@ describe("throughput", () => {
     const { times, series } = plotted([minutes(1, 2)], new Set(["x"]));
     expect(times).toEqual([0, 60]);
     expect(series).toEqual([{ name: "X", color: "--c1", values: [1, 2], shown: false }]);
-  });
-});
-
-describe("causes", () => {
-  it("are words, not codes", () => {
-    expect(causeOf("too_big: … sent more than 5 bytes")).toBe("Too big: … sent more than 5 bytes");
-    expect(causeOf("the server answered 500")).toBe("The server answered 500");
-    expect(causeOf("")).toBe("");
   });
 });

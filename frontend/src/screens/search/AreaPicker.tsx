@@ -1,7 +1,7 @@
 import { useState } from "react";
 import { Field, Input } from "@/kit";
 import { degreesEast, degreesNorth, type View, WORLD } from "./area";
-import { WorldMap } from "./Map";
+import { Dot, WorldMap } from "./Map";
 import type { Wanted } from "./wanted";
 
 interface AreaPickerProps {
@@ -98,7 +98,7 @@ function PointPicker({
               rx={degreesEast(metres, point.latitude)}
               ry={degreesNorth(metres)}
             />
-            <circle cx={point.longitude} cy={-point.latitude} r={view.width / 160} />
+            <Dot className="middle" at={point} view={view} size={6} />
           </g>
         )}
       </WorldMap>

@@ -9,27 +9,58 @@ import {
   type WheelEvent,
 } from "react";
 import { IconButton } from "@/kit";
-import { distance, moved, scaleBar, type View, zoomed } from "./area";
+import {
+  degreesWritten,
+  distance,
+  heightOf,
+  moved,
+  netOf,
+  type Point,
+  placed,
+  RATIO,
+  scaleBar,
+  type View,
+  zoomed,
+} from "./area";
 import { BORDERS, LAND } from "./world";
-
-const RATIO = 2;
 
 interface MapProps {
   label: string;
   view: View;
   onView: (view: View) => void;
   /** Called with where the map was clicked. */
-  onPick?: (point: { latitude: number; longitude: number }) => void;
+  onPick?: (point: Point) => void;
+  /** Called with the `data-id` of what was clicked. */
+  onOpen?: (id: string) => void;
   /** Drawn on top, in degrees: x is longitude, y is latitude southward. */
   children?: ReactNode;
+  /** Words on top of everything, placed by shares of the picture. */
+  words?: ReactNode;
+  /** Shows everything again. */
+  onWhole?: () => void;
 }
 
-export function WorldMap({ label, view, onView, onPick, children }: MapProps) {
+export function WorldMap({
+  label,
+  view,
+  onView,
+  onPick,
+  onOpen,
+  children,
+  words,
+  onWhole,
+}: MapProps) {
   const svg = useRef<SVGSVGElement>(null);
   const id = useId();
-  const drag = useRef<{ x: number; y: number; view: View; hasMoved: boolean } | null>(null);
+  const drag = useRef<{
+    x: number;
+    y: number;
+    view: View;
+    hasMoved: boolean;
+    on: string | null;
+  } | null>(null);
   const [isDragging, setDragging] = useState(false);
-  const height = view.width / RATIO;
+  const height = heightOf(view);
   const left = view.longitude - view.width / 2;
   const top = -view.latitude - height / 2;
 
@@ -41,9 +72,9 @@ export function WorldMap({ label, view, onView, onPick, children }: MapProps) {
     return () => element?.removeEventListener("wheel", stop);
   }, []);
 
-  function at(event: { clientX: number; clientY: number }) {
+  function at(event: { clientX: number; clientY: number }): Point {
     const box = svg.current?.getBoundingClientRect();
-    if (!box) return { latitude: view.latitude, longitude: view.longitude };
+    if (!box) return view;
     return {
       longitude: left + ((event.clientX - box.left) / box.width) * view.width,
       latitude: -(top + ((event.clientY - box.top) / box.height) * height),
@@ -51,12 +82,13 @@ export function WorldMap({ label, view, onView, onPick, children }: MapProps) {
   }
 
   function wheel(event: WheelEvent) {
-    onView(zoomed(view, event.deltaY > 0 ? 1.25 : 0.8, { ...at(event), width: 0 }));
+    onView(zoomed(view, event.deltaY > 0 ? 1.25 : 0.8, at(event)));
   }
 
   function down(event: PointerEvent<SVGSVGElement>) {
+    const on = (event.target as Element).getAttribute("data-id");
     event.currentTarget.setPointerCapture(event.pointerId);
-    drag.current = { x: event.clientX, y: event.clientY, view, hasMoved: false };
+    drag.current = { x: event.clientX, y: event.clientY, view, hasMoved: false, on };
   }
 
   function move(event: PointerEvent<SVGSVGElement>) {
@@ -66,15 +98,18 @@ export function WorldMap({ label, view, onView, onPick, children }: MapProps) {
     if (Math.hypot(event.clientX - x, event.clientY - y) > 4) drag.current.hasMoved = true;
     if (!drag.current.hasMoved) return;
     setDragging(true);
-    const degrees = start.width / box.width;
-    onView(moved(start, (x - event.clientX) * degrees, (event.clientY - y) * degrees));
+    const east = ((x - event.clientX) / box.width) * start.width;
+    const north = ((event.clientY - y) / box.height) * heightOf(start);
+    onView(moved(start, east, north));
   }
 
   function up(event: PointerEvent<SVGSVGElement>) {
-    const wasClick = drag.current && !drag.current.hasMoved;
+    const click = drag.current && !drag.current.hasMoved ? drag.current : null;
     drag.current = null;
     setDragging(false);
-    if (wasClick) onPick?.(at(event));
+    if (!click) return;
+    if (click.on) onOpen?.(click.on);
+    else onPick?.(at(event));
   }
 
   const bar = scaleBar(view);
@@ -83,7 +118,9 @@ export function WorldMap({ label, view, onView, onPick, children }: MapProps) {
       <svg
         ref={svg}
         viewBox={`${left} ${top} ${view.width} ${height}`}
-        className={isDragging ? "dragging" : ""}
+        // A degree to the east is shorter than one to the north: the picture evens that out.
+        preserveAspectRatio="none"
+        className={`${isDragging ? "dragging" : ""} ${onPick ? "pickable" : ""}`}
         role="img"
         aria-label={label}
         onWheel={wheel}
@@ -103,6 +140,10 @@ export function WorldMap({ label, view, onView, onPick, children }: MapProps) {
         <Net view={view} left={left} top={top} height={height} />
         {children}
       </svg>
+      <div className="map-words" aria-hidden="true">
+        <NetWords view={view} />
+        {words}
+      </div>
       <div className="map-tools">
         <IconButton
           small
@@ -118,15 +159,46 @@ export function WorldMap({ label, view, onView, onPick, children }: MapProps) {
           label="Farther"
           onClick={() => onView(zoomed(view, 2))}
         />
+        {onWhole && (
+          <IconButton small look="plain" icon="whole" label="Show all of it" onClick={onWhole} />
+        )}
       </div>
-      <div className="map-scale small" style={{ width: `${(bar.degrees / view.width) * 100}%` }}>
+      <div className="map-scale" style={{ width: `${(bar.degrees / view.width) * 100}%` }}>
         {distance(bar.metres)}
       </div>
     </div>
   );
 }
 
-const STEPS = [30, 10, 5, 2, 1, 0.5, 0.2, 0.1, 0.05, 0.02, 0.01, 0.005];
+/** A round dot of so many thousandths of the picture, wherever it stands. */
+export function Dot({
+  at,
+  view,
+  size,
+  className,
+  id,
+  children,
+}: {
+  at: Point;
+  view: View;
+  size: number;
+  className: string;
+  id?: string;
+  children?: ReactNode;
+}) {
+  return (
+    <ellipse
+      className={className}
+      data-id={id}
+      cx={at.longitude}
+      cy={-at.latitude}
+      rx={(view.width * size) / 1000}
+      ry={(heightOf(view) * RATIO * size) / 1000}
+    >
+      {children}
+    </ellipse>
+  );
+}
 
 function Net({
   view,
@@ -139,23 +211,43 @@ function Net({
   top: number;
   height: number;
 }) {
-  const step = STEPS.find((one) => view.width / one >= 5) ?? 0.005;
-  const columns = range(left, left + view.width, step);
-  const rows = range(top, top + height, step);
+  const { columns, rows } = netOf(view);
   return (
     <g className="net">
       {columns.map((x) => (
         <line key={x} x1={x} x2={x} y1={top} y2={top + height} />
       ))}
       {rows.map((y) => (
-        <line key={y} y1={y} y2={y} x1={left} x2={left + view.width} />
+        <line key={y} y1={-y} y2={-y} x1={left} x2={left + view.width} />
       ))}
     </g>
   );
 }
 
-function range(from: number, to: number, step: number): number[] {
-  const first = Math.ceil(from / step);
-  const count = Math.max(0, Math.floor(to / step) - first + 1);
-  return Array.from({ length: count }, (_, place) => (first + place) * step);
+/** What the lines of the net are, at the left and at the top. */
+function NetWords({ view }: { view: View }) {
+  const { columns, rows, step } = netOf(view);
+  return (
+    <>
+      {columns.map((longitude) => {
+        const { x } = placed(view, { latitude: view.latitude, longitude });
+        // Not under the buttons, nor in the corner of the other edge.
+        if (x < 0.1 || x > 0.86) return null;
+        return (
+          <span key={longitude} className="map-degrees east" style={{ left: `${x * 100}%` }}>
+            {degreesWritten(longitude, step, ["E", "W"])}
+          </span>
+        );
+      })}
+      {rows.map((latitude) => {
+        const { y } = placed(view, { latitude, longitude: view.longitude });
+        if (y < 0.12 || y > 0.84) return null;
+        return (
+          <span key={latitude} className="map-degrees north" style={{ top: `${y * 100}%` }}>
+            {degreesWritten(latitude, step, ["N", "S"])}
+          </span>
+        );
+      })}
+    </>
+  );
 }

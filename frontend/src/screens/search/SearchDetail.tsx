@@ -6,7 +6,9 @@ import { useMay } from "@/app/session";
 import {
   Button,
   Confirm,
+  causeOf,
   Failure,
+  Icon,
   Input,
   Meter,
   money,
@@ -20,9 +22,17 @@ import {
   toastError,
   whole,
 } from "@/kit";
-import { CoverageMap } from "./CoverageMap";
-import { type Changes, type SearchDetail as Detail, LIVE, type Search, titleOf } from "./data";
+import {
+  type Changes,
+  type SearchDetail as Detail,
+  LIVE,
+  placesOf,
+  type Search,
+  titleOf,
+} from "./data";
+import { FoundList } from "./FoundList";
 import { kindOf, placeOf } from "./SearchList";
+import { SearchMap } from "./SearchMap";
 
 type Command = "rerun" | "cancel" | "pause" | "resume";
 
@@ -39,8 +49,10 @@ export function SearchDetail({ id }: { id: string }) {
   const { record: search, changes } = data;
   return (
     <>
-      <p className="small">
-        <Link to="/search">All searches</Link>
+      <p className="small back">
+        <Link to="/search">
+          <Icon name="left" size={14} /> All searches
+        </Link>
       </p>
       <ScreenHead
         title={`${kindOf(search)} · ${placeOf(search)}`}
@@ -48,17 +60,42 @@ export function SearchDetail({ id }: { id: string }) {
           <span className="row wrap">
             <Status status={search.status} /> {titleOf(search.source)}, begun{" "}
             <Time at={search.created_at} />
+            <Meant search={search} />
           </span>
         }
-        actions={<Commands search={search} />}
+        actions={
+          <>
+            {search.found_count > 0 && (
+              <Link to={placesOf(search)} className="button">
+                <Icon name="place" size={16} /> Look at the places
+              </Link>
+            )}
+            <Commands search={search} />
+          </>
+        }
       />
-      {search.error && <Failure error={new ApiError(0, { detail: search.error })} />}
+      {search.error && <Failure error={new ApiError(0, { detail: causeOf(search.error) })} />}
       <Progress search={search} />
       <div className="search-columns">
-        {search.coverage && <CoverageMap coverage={search.coverage} />}
-        {changes.previous_id && <ChangesPanel changes={changes} />}
+        <SearchMap search={search} />
+        <div className="stack wide">
+          {changes.previous_id && <ChangesPanel changes={changes} />}
+          <FoundList search={search} />
+        </div>
       </div>
     </>
+  );
+}
+
+/** What the words for the place were taken to mean, where that is more than they say. */
+function Meant({ search }: { search: Search }) {
+  const { located } = search.progress;
+  if (!located || located.name === search.location) return null;
+  const others = located.alternatives?.slice(0, 3).join("; ");
+  return (
+    <span className="foreign" title={others ? `Not meant: ${others}` : undefined}>
+      in {located.name}
+    </span>
   );
 }
 
@@ -192,9 +229,6 @@ function Progress({ search }: { search: Search }) {
           parts={[{ value: made, tone: "accent" }]}
         />
       )}
-      <p className="small">
-        <Link to="/curate/places">Look at the places</Link>
-      </p>
     </Panel>
   );
 }

@@ -1,5 +1,17 @@
 import { Link } from "@/app/router";
-import { Empty, Failure, Meter, money, Panel, plural, Skeleton, Status, short, Time } from "@/kit";
+import {
+  causeOf,
+  Empty,
+  Failure,
+  Meter,
+  money,
+  Panel,
+  plural,
+  Skeleton,
+  Status,
+  short,
+  Time,
+} from "@/kit";
 import { distance } from "./area";
 import { LIVE, type Search, titleOf, useSearches } from "./data";
 
@@ -79,7 +91,7 @@ function SearchRow({ search }: { search: Search }) {
             <Time at={search.created_at} />
           </span>
         </div>
-        {search.error && <div className="small bad foreign">{search.error}</div>}
+        {search.error && <div className="small bad foreign">{causeOf(search.error)}</div>}
       </Link>
     </li>
   );

@@ -1,30 +1,53 @@
 /** Areas as the server takes them, and the arithmetic of a small map. */
 
-export type Area =
-  | { box: [south: number, west: number, north: number, east: number] }
-  | { circle: [latitude: number, longitude: number, metres: number] }
-  | { polygon: unknown };
+export type Box = readonly [south: number, west: number, north: number, east: number];
 
-export interface View {
-  /** Degrees in the middle of the picture. */
+export type Area =
+  | { box: Box }
+  | { circle: readonly [latitude: number, longitude: number, metres: number] }
+  | { polygon: readonly (readonly (readonly [latitude: number, longitude: number])[])[] };
+
+export interface Point {
   latitude: number;
   longitude: number;
-  /** Degrees of longitude from left to right. */
+}
+
+export interface View extends Point {
+  /** Degrees of longitude from left to right; latitude and longitude are the middle. */
   width: number;
 }
 
 export const WORLD: View = { latitude: 20, longitude: 0, width: 360 };
+/** How much wider than high the picture is. */
+export const RATIO = 2;
 const METRES_PER_DEGREE = 111_320;
-const SMALLEST = 0.02;
+const SMALLEST = 0.002;
+const MARGIN = 1.15;
 
 export const degreesNorth = (metres: number): number => metres / METRES_PER_DEGREE;
 
-export function degreesEast(metres: number, latitude: number): number {
-  return degreesNorth(metres) / Math.max(0.05, Math.cos((latitude * Math.PI) / 180));
+/** How much narrower a degree to the east is here than at the equator. */
+export const narrowing = (latitude: number): number =>
+  Math.max(0.05, Math.cos((latitude * Math.PI) / 180));
+
+export const degreesEast = (metres: number, latitude: number): number =>
+  degreesNorth(metres) / narrowing(latitude);
+
+/** Degrees of latitude from top to bottom, so that a circle of the land is one of the picture. */
+export const heightOf = ({ latitude, width }: View): number =>
+  (width * narrowing(latitude)) / RATIO;
+
+/** Where a point stands in the picture, as shares of its width and its height. */
+export function placed(view: View, point: Point): { x: number; y: number } {
+  const east = ((((point.longitude - view.longitude + 180) % 360) + 360) % 360) - 180;
+  return {
+    x: 0.5 + east / view.width,
+    y: 0.5 + (view.latitude - point.latitude) / heightOf(view),
+  };
 }
 
 /** Nearer or farther around a point that stays where it is. */
-export function zoomed(view: View, factor: number, around = view): View {
+export function zoomed(view: View, factor: number, around: Point = view): View {
   const width = Math.min(360, Math.max(SMALLEST, view.width * factor));
   const share = width / view.width;
   return clamped({
@@ -45,22 +68,41 @@ function clamped(view: View): View {
 }
 
 /** A view in which all of the boxes fit. */
-export function around(
-  boxes: readonly (readonly [number, number, number, number])[],
-  aspect: number,
-): View {
+export function around(boxes: readonly Box[]): View {
   if (boxes.length === 0) return WORLD;
   const south = Math.min(...boxes.map((box) => box[0]));
   const west = Math.min(...boxes.map((box) => box[1]));
   const north = Math.max(...boxes.map((box) => box[2]));
   const east = Math.max(...boxes.map((box) => box[3]));
-  const width = Math.max(east - west, (north - south) * aspect, SMALLEST) * 1.15;
-  return { latitude: (south + north) / 2, longitude: (west + east) / 2, width };
+  const latitude = (south + north) / 2;
+  const high = ((north - south) * RATIO) / narrowing(latitude);
+  const width = Math.min(360, Math.max(east - west, high, SMALLEST) * MARGIN);
+  return { latitude, longitude: (west + east) / 2, width };
+}
+
+/** The smallest box around an area. */
+export function boundsOf(area: Area): Box {
+  if ("box" in area) return area.box;
+  if ("circle" in area) {
+    const [latitude, longitude, metres] = area.circle;
+    const north = degreesNorth(metres);
+    const east = degreesEast(metres, latitude);
+    return [latitude - north, longitude - east, latitude + north, longitude + east];
+  }
+  return boundsOfPoints(
+    area.polygon.flat().map(([latitude, longitude]) => ({ latitude, longitude })),
+  );
+}
+
+export function boundsOfPoints(points: readonly Point[]): Box {
+  const north = points.map(({ latitude }) => latitude);
+  const east = points.map(({ longitude }) => longitude);
+  return [Math.min(...north), Math.min(...east), Math.max(...north), Math.max(...east)];
 }
 
 /** A round distance about a quarter of the picture wide, for the scale bar. */
 export function scaleBar(view: View): { metres: number; degrees: number } {
-  const whole = view.width * METRES_PER_DEGREE * Math.cos((view.latitude * Math.PI) / 180);
+  const whole = view.width * METRES_PER_DEGREE * narrowing(view.latitude);
   const magnitude = 10 ** Math.floor(Math.log10(whole / 4));
   const step = [5, 2, 1].find((one) => one * magnitude <= whole / 4) ?? 1;
   const metres = step * magnitude;
@@ -69,4 +111,106 @@ export function scaleBar(view: View): { metres: number; degrees: number } {
 
 export function distance(metres: number): string {
   return metres >= 1000 ? `${Math.round(metres / 100) / 10} km` : `${Math.round(metres)} m`;
+}
+
+/** The lines of a net whose meshes are a fifth to a tenth of the picture wide. */
+export function netOf(view: View): { columns: number[]; rows: number[]; step: number } {
+  const step = STEPS.find((one) => view.width / one >= 5) ?? SMALLEST_STEP;
+  const height = heightOf(view);
+  return {
+    columns: range(view.longitude - view.width / 2, view.longitude + view.width / 2, step),
+    rows: range(view.latitude - height / 2, view.latitude + height / 2, step),
+    step,
+  };
+}
+
+const SMALLEST_STEP = 0.0002;
+const STEPS = [
+  30,
+  10,
+  5,
+  2,
+  1,
+  0.5,
+  0.2,
+  0.1,
+  0.05,
+  0.02,
+  0.01,
+  0.005,
+  0.002,
+  0.001,
+  0.0005,
+  SMALLEST_STEP,
+];
+
+function range(from: number, to: number, step: number): number[] {
+  const first = Math.ceil(from / step);
+  const count = Math.max(0, Math.floor(to / step) - first + 1);
+  return Array.from({ length: count }, (_, place) => (first + place) * step);
+}
+
+/** Degrees as they stand at the edge of a map: `12.35° E`. */
+export function degreesWritten(degrees: number, step: number, sides: [string, string]): string {
+  const turned = sides[0] === "E" ? ((((degrees + 180) % 360) + 360) % 360) - 180 : degrees;
+  const digits = Math.max(0, Math.ceil(-Math.log10(step) - 1e-9));
+  const side = Math.abs(turned) < step / 2 ? "" : ` ${turned > 0 ? sides[0] : sides[1]}`;
+  return `${Math.abs(turned).toFixed(digits)}°${side}`;
+}
+
+export interface Named extends Point {
+  id: string;
+  name: string;
+}
+
+const LETTER = 6.4;
+const LINE = 15;
+const MOST_NAMES = 14;
+const LONGEST_NAME = 24;
+
+export interface Label {
+  id: string;
+  text: string;
+  x: number;
+  y: number;
+  isLeft: boolean;
+}
+
+/** The names that fit beside their points without covering each other, the first ones first. */
+export function labelsOf(places: readonly Named[], view: View, width: number): Label[] {
+  const height = width / RATIO;
+  const taken: { left: number; right: number; top: number; bottom: number }[] = [];
+  const labels: Label[] = [];
+  for (const place of places) {
+    if (labels.length === MOST_NAMES) break;
+    const { x, y } = placed(view, place);
+    if (x < 0 || x > 1 || y < 0.04 || y > 0.94) continue;
+    const text = shortened(place.name);
+    const long = text.length * LETTER + 10;
+    const isLeft = x * width + long > width - 4;
+    const left = isLeft ? x * width - long : x * width;
+    if (left < 0) continue;
+    const box = {
+      left,
+      right: left + long,
+      top: y * height - LINE / 2,
+      bottom: y * height + LINE / 2,
+    };
+    const covers = taken.some(
+      (other) =>
+        box.left < other.right &&
+        other.left < box.right &&
+        box.top < other.bottom &&
+        other.top < box.bottom,
+    );
+    if (covers) continue;
+    taken.push(box);
+    labels.push({ id: place.id, text, x, y, isLeft });
+  }
+  return labels;
+}
+
+function shortened(name: string): string {
+  const letters = [...name];
+  return letters.length > LONGEST_NAME ? `${letters.slice(0, LONGEST_NAME - 1).join("")}…` : name;
 }

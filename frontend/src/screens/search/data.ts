@@ -1,8 +1,9 @@
 /** Searches: what the server says of them, and how a screen asks. */
 import { useQuery } from "@tanstack/react-query";
 import { call, read } from "@/api/client";
+import { filtered, KINDS } from "@/api/kinds";
 import type { Schemas } from "@/api/types";
-import type { Area } from "./area";
+import type { Area, Box } from "./area";
 
 export type Source = Schemas["SourceOut"];
 export type SearchIn = Schemas["SearchIn"];
@@ -10,7 +11,7 @@ export type Estimate = Schemas["EstimateOut"];
 export type Changes = Schemas["Changes"];
 
 export interface Leaf {
-  box: [number, number, number, number];
+  box: Box;
   count: number;
   saturated: boolean;
 }
@@ -25,7 +26,14 @@ export interface Coverage {
 /** A search; what the server keeps as free-form JSON has its shape here. */
 export type Search = Omit<Schemas["SearchOut"], "area" | "progress" | "coverage"> & {
   area: Area | null;
-  progress: { phase?: string; requests?: number; found?: number; requests_left?: number | null };
+  progress: {
+    phase?: string;
+    requests?: number;
+    found?: number;
+    requests_left?: number | null;
+    /** What the words for the place were taken to mean. */
+    located?: { name: string; area: Area; alternatives?: string[] };
+  };
   coverage: Coverage | null;
 };
 
@@ -65,6 +73,59 @@ export function useSearches() {
       state.data?.items.some((one) => LIVE.has(one.status)) ? 1500 : 15_000,
   });
 }
+
+export interface FoundPlace {
+  id: string;
+  name: string;
+  latitude: number;
+  longitude: number;
+  status: string;
+  address: string | null;
+  rating: number | null;
+  reviews_count: number | null;
+}
+
+const PER_PAGE = 200;
+const MOST_SHOWN = 1000;
+
+interface PlacesAnswer {
+  items: (Omit<FoundPlace, "latitude" | "longitude" | "name"> & {
+    name: string | null;
+    latitude: number | null;
+    longitude: number | null;
+  })[];
+  next_cursor: string | null;
+}
+
+/** The places of a search that can be put on a map, the best known first. */
+export function useFoundPlaces(search: Search) {
+  return useQuery({
+    queryKey: ["searches", search.id, "places", search.found_count],
+    queryFn: async ({ signal }) => {
+      const found: FoundPlace[] = [];
+      let cursor: string | null = null;
+      do {
+        const query = {
+          filter: [`search_id:equal:${search.id}`, "latitude:known"],
+          sort: "-reviews_count",
+          limit: PER_PAGE,
+          cursor,
+        };
+        const page: PlacesAnswer = await call("GET", KINDS.places.path, { query, signal });
+        for (const { latitude, longitude, name, ...rest } of page.items) {
+          if (latitude === null || longitude === null) continue;
+          found.push({ ...rest, name: name ?? "", latitude, longitude });
+        }
+        cursor = page.next_cursor;
+      } while (cursor && found.length < MOST_SHOWN);
+      return { places: found, isAll: cursor === null };
+    },
+    placeholderData: (before) => before,
+  });
+}
+
+/** The list of what a search found. */
+export const placesOf = (search: Search): string => filtered(KINDS.places, "search_id", search.id);
 
 export const start = (body: SearchIn) => call<SearchDetail>("POST", "/searches", { body });
 

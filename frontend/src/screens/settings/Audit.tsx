@@ -1,7 +1,7 @@
 /** Who changed what, and when. */
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { call } from "@/api/client";
-import { Button, Failure, Panel, Skeleton, Table, Time } from "@/kit";
+import { Button, Failure, Panel, Skeleton, said, Table, Time, wordOf } from "@/kit";
 
 interface Entry {
   id: string;
@@ -36,11 +36,14 @@ export function Audit() {
         columns={[
           { name: "When", show: (entry) => <Time at={entry.created_at} /> },
           { name: "Who", show: (entry) => <span className="foreign">{entry.actor}</span> },
-          { name: "What", show: (entry) => `${entry.action} ${entry.subject}` },
+          {
+            name: "What",
+            show: (entry) => wordOf(`${entry.action}_${entry.subject.replaceAll(" ", "_")}`),
+          },
           {
             name: "Details",
             minor: true,
-            show: (entry) => <code className="small foreign">{shortened(entry.details)}</code>,
+            show: (entry) => <span className="small soft foreign">{shortened(entry.details)}</span>,
           },
         ]}
       />
@@ -58,6 +61,6 @@ export function Audit() {
 const LONGEST = 160;
 
 function shortened(details: Entry["details"]): string {
-  const written = details ? JSON.stringify(details) : "";
+  const written = details && Object.keys(details).length ? said(details) : "";
   return written.length > LONGEST ? `${written.slice(0, LONGEST)}…` : written;
 }

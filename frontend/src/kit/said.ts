@@ -1,0 +1,14 @@
+import { wordOf } from "./Status";
+
+/** Any value of JSON as words in one line: `{"rows": 3, "kinds": ["a"]}` is "rows: 3; kinds: a". */
+export function said(value: unknown): string {
+  if (value === null || value === undefined || value === "") return "–";
+  if (typeof value === "boolean") return value ? "yes" : "no";
+  if (Array.isArray(value)) return value.map(said).join(", ") || "–";
+  if (typeof value === "object") {
+    return Object.entries(value)
+      .map(([name, one]) => `${wordOf(name).toLowerCase()}: ${said(one)}`)
+      .join("; ");
+  }
+  return String(value);
+}

@@ -1,0 +1,48 @@
+import { Link } from "@/app/router";
+import { Panel, Status, short, whole } from "@/kit";
+import { type FoundPlace, placesOf, type Search, useFoundPlaces } from "./data";
+
+const MOST = 10;
+
+/** The best known of what a search found; the rest is one click away. */
+export function FoundList({ search }: { search: Search }) {
+  const { data } = useFoundPlaces(search);
+  if (!data?.places.length) return null;
+  return (
+    <Panel
+      title="Places"
+      about="The best known of them"
+      flush
+      actions={
+        <Link to={placesOf(search)} className="small">
+          All {whole(search.found_count)}
+        </Link>
+      }
+    >
+      <ul className="found-list">
+        {data.places.slice(0, MOST).map((place) => (
+          <li key={place.id}>
+            <Link to={`${placesOf(search)}&open=${place.id}`}>
+              <span className="grow">
+                <span className="foreign cut strong">{place.name || "Without a name"}</span>
+                <span className="foreign cut small soft">{place.address}</span>
+              </span>
+              <Rated place={place} />
+              <Status status={place.status} />
+            </Link>
+          </li>
+        ))}
+      </ul>
+    </Panel>
+  );
+}
+
+function Rated({ place: { rating, reviews_count } }: { place: FoundPlace }) {
+  if (rating === null) return null;
+  return (
+    <span className="small soft number">
+      {rating.toFixed(1)}
+      {reviews_count !== null && <span className="faint"> ({short(reviews_count)})</span>}
+    </span>
+  );
+}
