@@ -100,8 +100,40 @@ async def test_nobody_is_condemned_for_a_death_in_company(desk: Desk) -> None:
 
     assert await desk.states() == {"Processing": 3}
     assert await desk.rows("SELECT DISTINCT deaths, alone FROM curation.claim") == [
-        (3, False)
+        (2, False)
     ]
+
+
+async def test_while_other_workers_die_too_it_takes_more_deaths_to_blame_an_item(
+    desk: Desk,
+) -> None:
+    await abandon(desk, 1, deaths=2, alone=True)
+    await desk.execute(
+        "INSERT INTO curation.attempt (stage, item, fence, tries, outcome, worker)"
+        " VALUES ('answer', '7', 0, 1, 'rescued', 'someone else')"
+    )
+
+    died = []
+    for _ in range(3):
+        died.append(await reap(desk.engine))
+        await desk.execute(
+            "UPDATE curation.claim SET fence = nextval('curation.fence'), alone = true,"
+            " lease_until = now() - interval '1 second', worker = 'the next'"
+        )
+
+    assert died == [*[Reaped(rescued=1)] * 2, Reaped(quarantined=1)]
+    assert await desk.one("SELECT deaths FROM curation.dead_letter") == 5
+
+
+async def test_workers_that_died_of_an_item_do_not_speak_for_it(desk: Desk) -> None:
+    await abandon(desk, 1, deaths=2, alone=True)
+    await desk.execute(
+        "INSERT INTO curation.attempt (stage, item, fence, tries, outcome, worker)"
+        " SELECT stage, item, 0, 1, 'rescued', 'the first' FROM curation.claim"
+        " UNION ALL VALUES ('triage', '999', 0, 1, 'rescued', 'the first')"
+    )
+
+    assert await reap(desk.engine) == Reaped(quarantined=1)
 
 
 async def test_a_suspect_waits_until_it_is_alone_in_its_worker(desk: Desk) -> None:
@@ -154,7 +186,7 @@ async def test_a_suspect_that_cannot_begin_is_handed_back(desk: Desk) -> None:
 
     assert begun == [2]
     assert await desk.rows("SELECT item, fence, deaths, alone FROM curation.claim") == [
-        ("1", None, 3, False)
+        ("1", None, 2, False)
     ]
 
 

@@ -14,6 +14,7 @@ from scrapersky.engine.lane import Lane
 from scrapersky.engine.verdict import Returned
 from scrapersky.engine.work import StageRun
 from scrapersky.kit.events import Events
+from scrapersky.kit.haste import haste
 
 LOOK_FOR_RETRIES = 0.25
 QUIET_AFTER = 10.0
@@ -203,7 +204,8 @@ class Feeder:
     async def _work_alone(self, run: StageRun, held: Held) -> None:
         run.hold(held)
         if await self._is_quiet(run, held) and await self._set_apart(run, held):
-            self.accept(run, [held], 1)
+            with haste():
+                self.accept(run, [held], 1)
             while run.holds(held) and self.is_fed(run):  # noqa: ASYNC110 - two signals
                 await asyncio.sleep(TICK)
         elif run.holds(held):

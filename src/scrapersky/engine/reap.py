@@ -83,7 +83,7 @@ class Reaper:
         poison = sum(1 for row in rows if row["poison"])
         for row in rows:
             if row["poison"]:
-                why = f"its worker died {queue.max_deaths} times"
+                why = f"its worker died {row['deaths']} times"
                 self._events.emit(Died(queue.stage, row["item"], "quarantined", why))
             else:
                 self._events.emit(Rescued(queue.stage, row["item"], row["worker"]))

@@ -12,6 +12,12 @@ from scrapersky.engine.queue import Queue, literal
 RESCUED_TOGETHER = 10
 """How many items of dead workers one worker tries again at once."""
 
+LATELY = "5 minutes"
+"""For how long the death of a worker makes other deaths less telling."""
+
+BENEFIT_OF_DOUBT = 2
+"""How many more deaths alone condemn an item while workers also die without it."""
+
 INSERT_CLAIMS = """INSERT INTO curation.claim AS k
       (stage, item, fence, lease_until, claimed_at, tries, worker)
     SELECT $1, taken.item, token.fence, token.moment + make_interval(secs => $3),
@@ -323,22 +329,32 @@ def reap(queue: Queue) -> str:
     """Take expired claims from dead workers.
 
     $1 stage, $2 most deaths, $3 items and $4 fences to take (null: every expired one).
+    Deaths in company make an item a suspect and no more; from there on `deaths` counts
+    those it died alone. They condemn it at once if no other worker died lately with
+    something else in hand. If one did, workers are dying of something that is not this
+    item, and it takes more deaths to blame it.
     """
     error = f", {queue.error} = left(verdict.why, 1024)" if queue.error else ""
     return f"""WITH expired AS MATERIALIZED (
-    SELECT k.item, k.fence, k.tries, k.deaths + 1 AS deaths, k.worker, k.claimed_at,
-      k.alone
+    SELECT k.item, k.fence, k.tries, k.worker, k.claimed_at, k.alone,
+      CASE WHEN k.alone THEN k.deaths + 1
+        ELSE greatest(k.deaths, least(k.deaths + 1, greatest($2::int - 1, 1)))
+        END AS deaths
     FROM curation.claim k
     WHERE k.stage = $1 AND k.fence IS NOT NULL AND k.lease_until < clock_timestamp()
       AND ($3::text[] IS NULL
         OR (k.item, k.fence) IN (SELECT * FROM unnest($3::text[], $4::bigint[])))
     ORDER BY k.item LIMIT 10000
     FOR UPDATE SKIP LOCKED
+  ), judged AS MATERIALIZED (
+    SELECT *, alone AND deaths >= $2::int AND (
+      deaths >= $2::int + {BENEFIT_OF_DOUBT} OR NOT EXISTS ({OTHER_DEATHS})) AS poison
+    FROM expired
   ), verdict AS MATERIALIZED (
-    SELECT *, alone AND deaths >= $2 AS poison, CASE WHEN alone AND deaths >= $2
+    SELECT *, CASE WHEN poison
       THEN 'its worker died ' || deaths || ' times while working on it'
       ELSE 'its worker vanished' END AS why
-    FROM expired
+    FROM judged
   ), kept AS (
     UPDATE {queue.table} m SET {queue.status} = CASE WHEN verdict.poison
       THEN {literal(queue.failed)}::{queue.status_type}
@@ -370,7 +386,7 @@ def reap(queue: Queue) -> str:
       verdict.why, verdict.worker, verdict.claimed_at, clock_timestamp()
     FROM verdict LEFT JOIN kept ON kept.item = verdict.item
   )
-  SELECT item, fence, poison, worker FROM kept"""
+  SELECT item, fence, poison, worker, deaths FROM kept"""
 
 
 def requeue_orphans(queue: Queue) -> str:
@@ -397,6 +413,15 @@ CLAMP_LEASES = """UPDATE curation.claim
   SET lease_until = clock_timestamp() + make_interval(secs => $2)
   WHERE stage = $1 AND fence IS NOT NULL
     AND lease_until > clock_timestamp() + make_interval(secs => 2 * $2)"""
+
+# A worker that did not have this item in hand at any of its deaths. By the statement's
+# time, which an index can be asked for; to the second is exact enough.
+OTHER_DEATHS = f"""SELECT FROM curation.attempt a
+      WHERE a.settled_at > statement_timestamp() - interval '{LATELY}'
+        AND a.outcome = 'rescued' AND a.worker <> expired.worker
+        AND NOT EXISTS (SELECT FROM curation.attempt b
+          WHERE b.item = expired.item AND b.stage = $1 AND b.outcome = 'rescued'
+            AND b.worker = a.worker)"""
 
 EXPIRED = """SELECT item, fence, lease_until FROM curation.claim
   WHERE stage = $1 AND fence IS NOT NULL AND lease_until < clock_timestamp()"""

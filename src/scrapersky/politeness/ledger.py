@@ -24,10 +24,16 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 from scrapersky.crawler import HostStatistics, RobotsState, StoredRobots
 from scrapersky.crawler.hosts import Gate, Gates, RobotsCache, busy, count, paused
 from scrapersky.errors import HostBusy
+from scrapersky.kit.haste import in_haste
 from scrapersky.politeness import statement
 
 IDLE_BEFORE_RETURN = 0.5
 POLL = 0.25
+IN_HASTE = 0.5
+"""Seconds that whoever keeps its whole process waiting waits for another one's lease."""
+COME_BACK = 5.0
+"""Seconds after which to ask again for a host that another process holds: it gives a
+lease back as soon as it has no more use for it, but one that died never does."""
 DATABASE_TROUBLE = (SQLAlchemyError, OSError, TimeoutError)
 
 log = structlog.get_logger("scrapersky.politeness")
@@ -51,7 +57,8 @@ class PostgresLedger:
     """A HostLedger shared by everyone who uses the same database.
 
     `longest_request` must be no shorter than the crawler's total time limit; a lease
-    is `lease` long, and hosts of a worker that died rest until theirs is over.
+    is `lease` long, and hosts of a worker that died rest until theirs is over. Whoever
+    wants a host that another process holds waits no longer than `for_others`.
     """
 
     def __init__(
@@ -61,6 +68,7 @@ class PostgresLedger:
         lease: timedelta = timedelta(seconds=45),
         longest_request: timedelta = timedelta(seconds=32),
         delay: timedelta = timedelta(seconds=1),
+        for_others: timedelta = timedelta.max,
     ) -> None:
         # Every statement is whole by itself, and needs no transaction around it.
         self._engine = engine.execution_options(isolation_level="AUTOCOMMIT")
@@ -68,6 +76,7 @@ class PostgresLedger:
         self._lease = lease
         self._reserve = longest_request.total_seconds()
         self._delay = delay.total_seconds()
+        self._for_others = for_others.total_seconds()
         self._gates = Gates()
         self._leases: dict[str, _Lease] = {}
         self._counted: dict[tuple[str, str], HostStatistics] = {}
@@ -126,6 +135,11 @@ class PostgresLedger:
         """End a pause."""
         await self._execute(statement.RESUME, key=key)
         self._gates.pause(key, 0.0, "")
+
+    async def is_held(self, key: str) -> bool:
+        """Say whether anyone has a lease of a key now."""
+        rows = await self._execute(statement.WHO_HOLDS, key=key)
+        return any(row.lease is not None and row.lease > 0 for row in rows)
 
     def record(self, key: str, outcome: str, *, size: int, seconds: float) -> None:
         """Count one finished request; written down with the next renewal."""
@@ -193,6 +207,7 @@ class PostgresLedger:
 
     async def _obtain(self, key: str, url: str, deadline: float) -> None:
         """Get or renew the lease, then wait out what the last holder left to wait."""
+        began = time.monotonic()
         while True:
             asked = time.monotonic()
             row = await self._ask(key, url)
@@ -207,8 +222,11 @@ class PostgresLedger:
                 await asyncio.sleep(wait)
                 return
             held = await self._why_not(key, url)
-            if time.monotonic() + min(held, POLL) > deadline:
-                raise busy(url, key, held)
+            patience = (
+                min(self._for_others, IN_HASTE) if in_haste() else self._for_others
+            )
+            if time.monotonic() + min(held, POLL) > min(deadline, began + patience):
+                raise busy(url, key, min(held, COME_BACK))
             await asyncio.sleep(min(max(held, 0.02), POLL))
 
     async def _ask(self, key: str, url: str) -> Row[Any] | None:

@@ -109,7 +109,7 @@ async def background_work(
             open_tools(settings, engine, world, annexes)
         )
         events: Events[Event] = Events()
-        stages = configured_pipeline(settings)
+        stages = tuple(map(annexes.aware, configured_pipeline(settings)))
         enabled = [s for s in stages if settings_of(settings)[s.name].enabled]
         worker = Worker(
             engine,

@@ -292,7 +292,7 @@ async def test_nobody_is_condemned_for_a_death_in_company(ledger: Ledger) -> Non
     await ledger.jump(100)
     await ledger.hands[1].reap()
 
-    assert await ledger.observer.fetchval("SELECT max(deaths) FROM curation.claim") == 4
+    assert await ledger.observer.fetchval("SELECT max(deaths) FROM curation.claim") == 2
     [alone] = await hand.claim("suspect")
     await ledger.jump(100)
     await ledger.hands[1].reap()

@@ -68,6 +68,7 @@ def any_fence_of_the_group(put: Put) -> None:
 
 
 def blames_the_company(put: Put) -> None:
+    rewrite(put, "reap", r"CASE WHEN k\.alone THEN|ELSE greatest\(.*\s+END", "")
     rewrite(put, "reap", r"alone AND deaths", "deaths")
 
 

@@ -16,7 +16,6 @@ from scrapersky.api.gateway.identity import Identity, Permission
 from scrapersky.api.operations.audit import note
 from scrapersky.api.operations.desk import AtDesk, Desk
 from scrapersky.api.operations.shape import NOT_FOUND
-from scrapersky.api.operations.town import ENDING
 from scrapersky.api.records.schema import Strict
 from scrapersky.curation.condition import Comparison, Condition
 from scrapersky.curation.decision import Actor
@@ -26,6 +25,7 @@ from scrapersky.demo.source import NAME as SOURCE
 from scrapersky.demo.town import DEFAULT_SIZE
 from scrapersky.models import PlaceSearch
 from scrapersky.models.status import TaskStatus
+from scrapersky.scheduler.annex import ENDING
 
 router = APIRouter(prefix="/api/v3/demo", tags=["demo"])
 

@@ -4,7 +4,6 @@ import asyncio
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Final
 
 from scrapersky.demo.plan import plan_town
 from scrapersky.demo.town import Town
@@ -12,9 +11,6 @@ from scrapersky.kit.clock import utc_now
 from scrapersky.scheduler.annex import Annex
 from scrapersky.scheduler.app import Background
 from scrapersky.stages.mail_server import DnsMailServers
-
-ENDING: Final = ".bv"
-"""What every name of the town ends in; nobody can register such a name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +53,6 @@ class DemoTown:
 def annex_of(town: Town) -> Annex:
     """Describe the town as a small world beside the real one."""
     return Annex(
-        ending=ENDING,
         policy=town.policy,
         resolver=town.resolver,
         mail_servers=DnsMailServers(("127.0.0.1",), town.invitation.dns_port),
