@@ -257,6 +257,10 @@ class Suppressed(PrivacyError):
     """Somebody asked to be left alone: the value is not stored."""
 
 
+class InvalidNotice(PrivacyError):
+    """A notice to people cannot have been given like this."""
+
+
 class UnknownSuppression(PrivacyError):
     """There is no such entry in the tenant's suppression list."""
 
@@ -274,7 +278,9 @@ class UnknownJob(ScraperSkyError):
 
 
 class AlreadyRunning(ScraperSkyError):
-    """Another ScraperSky serves this data directory."""
+    """Another ScraperSky serves this data directory, or has the demo town open."""
+
+    status_code = 409
 
 
 class DatabaseProblem(ScraperSkyError):

@@ -758,6 +758,62 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v3/notices": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * @description List contacts by when they must be told that you hold their data, the next first.
+         *
+         *     Whose data was got elsewhere is told within a month what you hold, and from where
+         *     (GDPR, article 14): each contact comes with the pages it was found on.
+         */
+        get: operations["list_notices"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v3/notices/informed": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** @description Keep that people were told; who was marked before keeps the earlier date. */
+        post: operations["mark_informed"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v3/notices/open": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** @description Take it back that people were told; they are due again as before. */
+        post: operations["reopen_notices"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v3/pages": {
         parameters: {
             query?: never;
@@ -2477,6 +2533,19 @@ export interface components {
         History: {
             events: components["schemas"]["Event"][];
         };
+        /** @description Whom you have told, when and how. */
+        InformedIn: {
+            /** @description Which contacts. */
+            contact_ids?: string[] | null;
+            /** @description How they were told, or why they need not be. */
+            how?: string | null;
+            /** @description Without it: now. */
+            informed_at?: string | null;
+            /** @description Why their data is held, if not as it was. */
+            legal_basis?: components["schemas"]["LegalBasis"] | null;
+            /** @description Instead of ids: everyone whose data you had by then. */
+            obtained_before?: string | null;
+        };
         /** @description What only operators of the installation see. */
         InsideOut: {
             database: components["schemas"]["DatabaseOut"];
@@ -2562,6 +2631,11 @@ export interface components {
             /** @description What happens then. */
             what: string;
         };
+        /**
+         * @description Why a person's data may be held: the six of article 6 of the GDPR.
+         * @enum {string}
+         */
+        LegalBasis: "consent" | "contract" | "legal_obligation" | "vital_interests" | "public_task" | "legitimate_interests";
         /** @description Another record, by the name people call it. */
         Link: {
             /** Format: uuid */
@@ -2584,6 +2658,12 @@ export interface components {
             /** @description The tenant's short name, for a person who is in several. */
             tenant?: string | null;
         };
+        /** @description What marking came to. */
+        MarkedOut: {
+            changed: number;
+            /** @description Marked so before, or no contacts of yours. */
+            unchanged: number;
+        };
         /** @description Which contacts are one, and which of them stays. */
         MergeIn: {
             ids: string[];
@@ -2596,6 +2676,34 @@ export interface components {
             at: string;
             done: number;
             failed: number;
+        };
+        /** @description One contact, and how it stands with telling them. */
+        NoticeOut: {
+            /** Format: uuid */
+            contact_id: string;
+            domain: string;
+            /**
+             * Format: date-time
+             * @description A month later: they are told by then.
+             */
+            due_at: string;
+            email: string | null;
+            /** @description An address of type SERVICE, as info@, is often nobody's own. */
+            email_type: components["schemas"]["EmailType"];
+            how: string | null;
+            informed_at: string | null;
+            informed_by: string | null;
+            is_overdue: boolean;
+            legal_basis: components["schemas"]["LegalBasis"];
+            name: string | null;
+            /**
+             * Format: date-time
+             * @description When the contact was first stored.
+             */
+            obtained_at: string;
+            phone: string | null;
+            /** @description The pages it was found on, the first 5. */
+            sources: components["schemas"]["scrapersky__api__privacy__notices__SourceOut"][];
         };
         /**
          * @description What a person or a rule decided about a page.
@@ -2783,6 +2891,12 @@ export interface components {
             next_cursor: string | null;
             total: components["schemas"]["scrapersky__api__records__schema__Total"];
         };
+        RecordList_NoticeOut_: {
+            items: components["schemas"]["NoticeOut"][];
+            /** @description Send it as `cursor` for more. */
+            next_cursor: string | null;
+            total: components["schemas"]["scrapersky__api__records__schema__Total"];
+        };
         RecordList_PageOut_: {
             items: components["schemas"]["PageOut"][];
             /** @description Send it as `cursor` for more. */
@@ -2824,6 +2938,10 @@ export interface components {
             line: number;
             reason: string;
             value: string;
+        };
+        /** @description Who has not been told after all. */
+        ReopenedIn: {
+            contact_ids: string[];
         };
         /** @description How long everything is kept, and how often that is enforced. */
         RetentionOut: {
@@ -3060,20 +3178,6 @@ export interface components {
          * @enum {string}
          */
         SitemapImportStatus: "Queued" | "Processing" | "Complete" | "Error";
-        /** @description A source of places: whether it can be asked, and what it needs. */
-        SourceOut: {
-            attribution: string | null;
-            is_ready: boolean;
-            licence: string | null;
-            name: string;
-            /** @description What to do to use it. */
-            needs: string | null;
-            needs_budget: boolean;
-            /** @description The fields of a search it reads. */
-            takes: string[];
-            /** @description Why it cannot be asked. */
-            why: string | null;
-        };
         /** @description One stage of the pipeline, as it stands for this tenant. */
         StageOut: {
             done: number;
@@ -3102,6 +3206,11 @@ export interface components {
             /** @description In a worker's hands now. */
             working: number;
         };
+        /**
+         * @description Which of the contacts the list shows.
+         * @enum {string}
+         */
+        State: "open" | "overdue" | "informed";
         /** @description Which records get which status: these ids, or all that a list would show. */
         StatusIn: {
             /** @default false */
@@ -3321,6 +3430,15 @@ export interface components {
             refused: components["schemas"]["RefusedOut"][];
             refused_count: number;
         };
+        /** @description Where something about the contact was found. */
+        scrapersky__api__privacy__notices__SourceOut: {
+            method: string;
+            /** @description What the site's robots.txt said of the page. */
+            robots: string | null;
+            /** Format: date-time */
+            seen_at: string;
+            url: string;
+        };
         /** @description A line that says nothing we understand. */
         scrapersky__api__privacy__suppressions__Refusal: {
             line: number;
@@ -3345,8 +3463,22 @@ export interface components {
         /** @description How many records there are in all. */
         scrapersky__api__records__schema__Total: {
             count: number;
-            /** @description Exact up to 10,000, beyond that estimated. */
+            /** @description Otherwise it is an estimate. */
             is_exact: boolean;
+        };
+        /** @description A source of places: whether it can be asked, and what it needs. */
+        scrapersky__api__records__search__SourceOut: {
+            attribution: string | null;
+            is_ready: boolean;
+            licence: string | null;
+            name: string;
+            /** @description What to do to use it. */
+            needs: string | null;
+            needs_budget: boolean;
+            /** @description The fields of a search it reads. */
+            takes: string[];
+            /** @description Why it cannot be asked. */
+            why: string | null;
         };
     };
     responses: {
@@ -5392,6 +5524,134 @@ export interface operations {
             503: components["responses"]["Problem503"];
         };
     };
+    list_notices: {
+        parameters: {
+            query?: {
+                /** @description FIELD:COMPARISON[:VALUE], all of them must hold. */
+                filter?: string[];
+                limit?: number;
+                /** @description `next_cursor` of the page before, with the same filters. */
+                cursor?: string | null;
+                /** @description `open`: not informed yet; `overdue`: of these, whose month is over; `informed`: whom you have told. */
+                state?: components["schemas"]["State"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RecordList_NoticeOut_"];
+                };
+            };
+            400: components["responses"]["Problem400"];
+            401: components["responses"]["Problem401"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Problem404"];
+            408: components["responses"]["Problem408"];
+            413: components["responses"]["Problem413"];
+            414: components["responses"]["Problem414"];
+            415: components["responses"]["Problem415"];
+            422: components["responses"]["Problem422"];
+            429: components["responses"]["Problem429"];
+            500: components["responses"]["Problem500"];
+            503: components["responses"]["Problem503"];
+        };
+    };
+    mark_informed: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description However often a request with this key is sent, it has one effect. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["InformedIn"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MarkedOut"];
+                };
+            };
+            400: components["responses"]["Problem400"];
+            401: components["responses"]["Problem401"];
+            402: components["responses"]["Problem402"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Problem404"];
+            408: components["responses"]["Problem408"];
+            409: components["responses"]["Problem409"];
+            412: components["responses"]["Problem412"];
+            413: components["responses"]["Problem413"];
+            414: components["responses"]["Problem414"];
+            415: components["responses"]["Problem415"];
+            422: components["responses"]["Problem422"];
+            428: components["responses"]["Problem428"];
+            429: components["responses"]["Problem429"];
+            500: components["responses"]["Problem500"];
+            502: components["responses"]["Problem502"];
+            503: components["responses"]["Problem503"];
+        };
+    };
+    reopen_notices: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description However often a request with this key is sent, it has one effect. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ReopenedIn"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MarkedOut"];
+                };
+            };
+            400: components["responses"]["Problem400"];
+            401: components["responses"]["Problem401"];
+            402: components["responses"]["Problem402"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Problem404"];
+            408: components["responses"]["Problem408"];
+            409: components["responses"]["Problem409"];
+            412: components["responses"]["Problem412"];
+            413: components["responses"]["Problem413"];
+            414: components["responses"]["Problem414"];
+            415: components["responses"]["Problem415"];
+            422: components["responses"]["Problem422"];
+            428: components["responses"]["Problem428"];
+            429: components["responses"]["Problem429"];
+            500: components["responses"]["Problem500"];
+            502: components["responses"]["Problem502"];
+            503: components["responses"]["Problem503"];
+        };
+    };
     list_pages: {
         parameters: {
             query?: {
@@ -7426,7 +7686,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["SourceOut"][];
+                    "application/json": components["schemas"]["scrapersky__api__records__search__SourceOut"][];
                 };
             };
             400: components["responses"]["Problem400"];

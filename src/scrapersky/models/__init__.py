@@ -19,6 +19,7 @@ from scrapersky.models.curation import (
 )
 from scrapersky.models.domain import Domain
 from scrapersky.models.host import Host, HostOutcome, HostRobots
+from scrapersky.models.notice import ContactNotice
 from scrapersky.models.page import Page
 from scrapersky.models.place import Place
 from scrapersky.models.place_search import PlaceSearch, PlaceSearchHit
@@ -39,6 +40,7 @@ __all__ = [
     "BatchItem",
     "BatchJob",
     "Contact",
+    "ContactNotice",
     "CurationAction",
     "CurationChange",
     "Domain",

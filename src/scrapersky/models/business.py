@@ -25,6 +25,7 @@ class LocalBusiness(OwnedRecord, Base):
         UniqueConstraint("tenant_id", "place_id"),
         *list_indexes("local_businesses", "status"),
         Index("ix_local_businesses_by_name", "tenant_id", "name", "id"),
+        Index("ix_local_businesses_phone", "phone"),
         Index(
             "ix_local_businesses_expires_at",
             "expires_at",

@@ -45,6 +45,7 @@ class Contact(OwnedRecord, Base):
         Index("ix_contacts_by_confidence", "tenant_id", "confidence", "id"),
         Index("ix_contacts_tenant_id_email", "tenant_id", "email"),
         Index("ix_contacts_tenant_id_phone", "tenant_id", "phone"),
+        Index("ix_contacts_phones", "phones", postgresql_using="gin"),
         CheckConstraint("num_nonnulls(email, phone) >= 1", name="reachable"),
         CheckConstraint("email = lower(email)", name="email_lower_case"),
     )

@@ -1,6 +1,6 @@
 """WF3 and WF4: a registrable domain and what its home page tells."""
 
-from sqlalchemy import SmallInteger, String, Text, UniqueConstraint, text
+from sqlalchemy import Index, SmallInteger, String, Text, UniqueConstraint, text
 from sqlalchemy.dialects.postgresql import ARRAY
 from sqlalchemy.orm import Mapped, mapped_column
 
@@ -23,6 +23,8 @@ class Domain(OwnedRecord, Base):
     __table_args__ = (
         UniqueConstraint("tenant_id", "domain"),
         *list_indexes("domains", "sitemap_curation_status"),
+        Index("ix_domains_emails", "emails", postgresql_using="gin"),
+        Index("ix_domains_phones", "phones", postgresql_using="gin"),
     )
 
     domain: Mapped[str]

@@ -24,6 +24,7 @@ class Place(OwnedRecord, Base):
         UniqueConstraint("tenant_id", "source", "source_place_id"),
         *list_indexes("places_staging", "status"),
         Index("ix_places_staging_by_name", "tenant_id", "name", "id"),
+        Index("ix_places_staging_phone", "phone"),
         Index("ix_places_staging_by_rating", "tenant_id", "rating", "id"),
         Index(
             "ix_places_staging_expires_at",

@@ -11,12 +11,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from pydantic import SecretStr
-from sqlalchemy import select
+from sqlalchemy import func, select
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 from scrapersky.errors import ConfigurationError
-from scrapersky.models import SuppressionKey
+from scrapersky.models import Suppression, SuppressionKey
 from scrapersky.privacy.subject import Subject, SubjectKind, tail_of
 
 OPTION = "suppression_keys"
@@ -67,6 +67,37 @@ async def hand_out_keys(
         keys = await read_keys(connection, given)
     for each in (engine, *others):
         each.sync_engine.update_execution_options(**{OPTION: keys})
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """How safe the list is from whoever has a copy of the database."""
+
+    entries: int
+    readable: int
+    """Entries whose key lies in the database beside them: their values can be guessed."""
+
+
+async def standing(connection: AsyncConnection, secret: SecretStr | None) -> Standing:
+    """Count the entries, and those under the key that the database keeps.
+
+    Raises ConfigurationError if a key is missing that entries were made with.
+    """
+    given = derived(secret.get_secret_value()) if secret else None
+    await read_keys(connection, given)
+    entries = select(func.count()).select_from(Suppression)
+    total = int(await connection.scalar(entries) or 0)
+    if given is None:
+        return Standing(total, total)
+    # An entry does not say which key it is under; before this one, it was the other.
+    since = select(SuppressionKey.created_at).where(
+        SuppressionKey.fingerprint == fingerprint(given)
+    )
+    before = entries.where(
+        Suppression.created_at
+        < func.coalesce(since.scalar_subquery(), func.clock_timestamp())
+    )
+    return Standing(total, int(await connection.scalar(before) or 0))
 
 
 async def keys_of(connection: AsyncConnection) -> Keys:

@@ -187,7 +187,12 @@ async def lift(engine: AsyncEngine, actor: Actor, suppression_id: UUID) -> None:
 
 
 async def audit(
-    connection: AsyncConnection, actor: Actor, action: str, details: dict[str, Any]
+    connection: AsyncConnection,
+    actor: Actor,
+    action: str,
+    details: dict[str, Any],
+    *,
+    subject: str = "suppressions",
 ) -> None:
     """Tell the audit log what was done; never whom it was about."""
     await connection.execute(
@@ -196,7 +201,7 @@ async def audit(
             created_by=actor.user_id,
             actor=actor.name,
             action=action,
-            subject="suppressions",
+            subject=subject,
             details=details,
             request_id=actor.request_id,
         )

@@ -1,11 +1,11 @@
-"""People's data through the API: the suppression list, one person, the audit log."""
+"""People's data through the API: the suppression list, one person, who is told, the audit log."""
 
 from fastapi import APIRouter
 
-from scrapersky.api.privacy import audit, people, retention, suppressions
+from scrapersky.api.privacy import audit, notices, people, retention, suppressions
 
 router = APIRouter(prefix="/api/v3", tags=["people's data"])
-for part in (suppressions, people, audit, retention):
+for part in (suppressions, people, notices, audit, retention):
     router.include_router(part.router)
 
 __all__ = ["router"]

@@ -34,6 +34,7 @@ from scrapersky.curation.decision import Actor
 from scrapersky.errors import InvalidDecision, RecordConflict
 from scrapersky.extraction.email_quality import judge_email
 from scrapersky.models import AuditEntry, Contact, Evidence
+from scrapersky.privacy.notice import merge_notices
 from scrapersky.privacy.shield import refuse_suppressed
 
 CONTACTS = RESOURCES["contacts"]
@@ -325,6 +326,7 @@ async def merge(
     values = united(kept, merged)
     # Whoever is merged goes first: two contacts may not have the same address.
     await move_evidence(connection, into, others)
+    await merge_notices(connection, into, others)
     await connection.execute(
         delete(Contact).where(Contact.id == func.any(literal(others)))
     )

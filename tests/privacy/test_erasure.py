@@ -1,0 +1,219 @@
+"""Erasing while everything dies: nothing comes back, and nothing is left half erased."""
+
+import asyncio
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from sqlalchemy import event, text
+
+from scrapersky.curation.batch import submit
+from scrapersky.curation.decision import Actor
+from scrapersky.db.connection import connect, parse_target
+from scrapersky.db.embedded import EmbeddedPostgres
+from scrapersky.db.migrate import upgrade
+from scrapersky.privacy.key import hand_out_keys
+from scrapersky.privacy.person import erase_person, export_person
+from scrapersky.privacy.subject import any_subject
+from scrapersky.settings import SYSTEM_USER_ID
+from tests.conftest import TestServer
+from tests.privacy.conftest import House
+from tests.privacy.drain import person
+
+ROOT = Path(__file__).parents[2]
+ADA = any_subject("ada@a.bv")
+PEOPLE = 1_000
+KILLS = 40
+SEED = 20_261_115
+
+STANDING = """
+SELECT (SELECT count(*) FROM suppressions), (SELECT count(*) FROM contacts
+  WHERE email = 'ada@a.bv'), (SELECT count(*) FROM contact_evidence),
+  (SELECT count(*) FROM domains WHERE 'ada@a.bv' = ANY(emails))
+"""
+
+
+class Cut(Exception):
+    """The process ends here."""
+
+
+class Scissors:
+    """End whatever uses an engine at its n-th statement."""
+
+    def __init__(self) -> None:
+        self.left: int | None = None
+
+    def before(self, *_given: Any) -> None:
+        if self.left is None:
+            return
+        self.left -= 1
+        if self.left == 0:
+            raise Cut
+
+
+@pytest.mark.parametrize("cut", [1, 3, 4, 5, 6, 7, 8, 9, 11, 15, 30, 60])
+async def test_an_erasure_cut_anywhere_leaves_no_half_and_is_finished_by_the_next(
+    house: House, cut: int
+) -> None:
+    scissors = Scissors()
+    event.listen(house.engine.sync_engine, "before_cursor_execute", scissors.before)
+    domain = await house.add_domain(emails=["ada@a.bv"])
+    await house.add_contact(domain, email="ada@a.bv", name="Ada Lovelace")
+    await house.run(
+        "INSERT INTO pages (tenant_id, domain_id, url, title) VALUES"
+        " (:t, :d, 'http://a.bv/vcard?m=ada%40a.bv', 'x'),"
+        " (:t, :d, 'http://a.bv/team', 'Ada Lovelace, ada@a.bv')",
+        t=house.actor.tenant_id,
+        d=domain,
+    )
+
+    scissors.left = cut
+    with pytest.raises(Cut):
+        await erase_person(house.engine, house.actor, ADA)
+    scissors.left = None
+
+    assert await house.rows(STANDING) in ([(0, 1, 1, 1)], [(1, 0, 0, 0)])
+    await erase_person(house.engine, house.actor, ADA)
+    assert await export_person(house.engine, house.actor, ADA) == []
+    assert await house.rows(STANDING) == [(1, 0, 0, 0)]
+
+
+def begin(role: str, url: str, *more: object) -> "subprocess.Popen[str]":
+    return subprocess.Popen(
+        [sys.executable, "-m", "tests.privacy.drain", role, url, str(PEOPLE),
+         *map(str, more)],
+        cwd=ROOT, stdout=subprocess.PIPE, text=True,
+    )  # fmt: skip
+
+
+class Chaos:
+    """The crawl and the erasing, each begun again whenever it was killed."""
+
+    def __init__(self, server: EmbeddedPostgres) -> None:
+        self.server = server
+        self.chance = random.Random(SEED)
+        self.erased = 0
+        self.kills: dict[str, int] = {"crawl": 0, "erase": 0, "database": 0}
+
+    def erase_all(self) -> None:
+        """Erase everyone, in processes that are killed; the last word is theirs."""
+        for _ in range(10 * KILLS):
+            process = begin("erase", self.server.url, self.erased)
+            assert process.stdout is not None
+            end = self.erased + self.chance.randint(10, 2 * PEOPLE // KILLS)
+            for line in process.stdout:
+                self.erased = int(line) + 1
+                if self.erased >= end and self.erased < PEOPLE:
+                    time.sleep(self.chance.random() * 0.05)
+                    process.kill()
+                    self.kills["erase"] += 1
+                    break
+            process.wait()
+            process.stdout.close()
+            if self.erased >= PEOPLE:
+                return
+
+    def crawl_all(self, until: asyncio.Event) -> None:
+        """Crawl in processes that are killed, until the erasing is over."""
+        while not until.is_set():
+            process = begin("crawl", self.server.url)
+            with suppress(subprocess.TimeoutExpired):
+                process.wait(3 + self.chance.random() * 6)
+            if process.poll() is None:
+                self.kills["crawl"] += 1
+                process.kill()
+            process.wait()
+
+    def kill_database(self, until: asyncio.Event) -> None:
+        """Kill the database now and then, and bring it back."""
+        while not until.is_set():
+            time.sleep(8 + self.chance.random() * 8)
+            pid = int((self.server.data / "postmaster.pid").read_text().splitlines()[0])
+            os.kill(pid, signal.SIGKILL)
+            self.server.stop()
+            self.server.start()
+            self.kills["database"] += 1
+
+
+async def seed(url: str) -> Actor:
+    engine = connect(parse_target(url), patience=None)
+    await upgrade(engine)
+    async with engine.begin() as connection:
+        tenant = await connection.scalar(text("SELECT id FROM tenants"))
+        await connection.execute(
+            text(
+                "WITH made AS (INSERT INTO domains (tenant_id, domain, home_url)"
+                " SELECT :t, 'a' || n || '.bv', 'http://a' || n || '.bv/'"
+                " FROM generate_series(0, :n - 1) AS n RETURNING id, domain)"
+                " INSERT INTO pages (tenant_id, domain_id, url, page_processing_status)"
+                " SELECT :t, id, 'http://' || domain || '/team', 'Queued' FROM made"
+            ),
+            {"t": tenant, "n": PEOPLE},
+        )
+    await engine.dispose()
+    return Actor(tenant, SYSTEM_USER_ID, "Ada")
+
+
+async def come_again(url: str, actor: Actor) -> tuple[int, int]:
+    """Queue everything once more, and submit their addresses by hand."""
+    engine = connect(parse_target(url))
+    await hand_out_keys(engine)
+    async with engine.begin() as connection:
+        for statement in (
+            "UPDATE pages SET page_processing_status = 'Queued', etag = NULL",
+            "UPDATE domains SET status = 'pending'",
+        ):
+            await connection.execute(text(statement))
+    lines = [f"a{n}.bv/card?mail={person(n).value}" for n in range(PEOPLE)]
+    done = await submit(engine, actor, "pages", lines)
+    async with engine.connect() as connection:
+        listed = await connection.scalar(text("SELECT count(*) FROM suppressions"))
+    await engine.dispose()
+    return done.refused, int(listed or 0)
+
+
+@pytest.mark.long
+def test_a_thousand_people_erased_while_everything_is_killed_do_not_come_back(
+    scratch: Path, postgres_server: TestServer
+) -> None:
+    with EmbeddedPostgres(scratch / f"erasing-{uuid4().hex[:6]}") as server:
+        actor = asyncio.run(seed(server.url))
+        chaos, until = Chaos(server), asyncio.Event()
+
+        async def live() -> None:
+            others = [
+                asyncio.create_task(asyncio.to_thread(chaos.crawl_all, until)),
+                asyncio.create_task(asyncio.to_thread(chaos.kill_database, until)),
+            ]
+            await asyncio.to_thread(chaos.erase_all)
+            until.set()
+            await asyncio.gather(*others)
+
+        began = time.monotonic()
+        asyncio.run(live())
+        print(
+            f"{chaos.erased} erased in {time.monotonic() - began:.0f} s: {chaos.kills}"
+        )
+        refused, listed = asyncio.run(come_again(server.url, actor))
+        assert begin("crawl", server.url).wait(600) == 0
+        dump = subprocess.run(
+            [postgres_server.bin / "pg_dump", "--data-only", "--inserts",
+             server.url.replace("+asyncpg", "")],
+            capture_output=True, check=True, text=True,
+        ).stdout.lower()  # fmt: skip
+
+    assert chaos.erased == PEOPLE
+    assert (refused, listed) == (PEOPLE, PEOPLE)
+    assert [n for n in range(PEOPLE) if person(n).value in dump] == []
+    assert [n for n in range(PEOPLE) if f"person{n}%40" in dump] == []
+    # The crawl did store people: their neighbours are all there.
+    assert [n for n in range(PEOPLE) if f"'other{n}@a{n}.bv'" not in dump] == []
+    assert min(chaos.kills.values()) >= 5, chaos.kills
