@@ -1,11 +1,22 @@
 """Letting people in from the command line, before anything has run."""
 
+import asyncio
 import re
 from collections.abc import Iterator
 from pathlib import Path
 
+import asyncpg
 import pytest
 
+from scrapersky.cli.stages import pause, resume
+from scrapersky.cli.submit import submit
+from scrapersky.cli.user import (
+    create_key,
+    create_tenant,
+    create_user,
+    disable_user,
+    set_password,
+)
 from scrapersky.db.embedded import EmbeddedPostgres
 from tests.cli.test_commands import run
 
@@ -68,3 +79,52 @@ def test_unsafe_settings_stop_the_start(
 
     assert refused.returncode == 2
     assert said in refused.stderr
+
+
+def ask(home: Path, query: str) -> list[tuple[str, ...]]:
+    async def asked() -> list[tuple[str, ...]]:
+        url = EmbeddedPostgres(home).url.replace("+asyncpg", "")
+        connection = await asyncpg.connect(url)
+        try:
+            return [tuple(row) for row in await connection.fetch(query)]
+        finally:
+            await connection.close()
+
+    return asyncio.run(asked())
+
+
+def test_what_is_changed_at_the_command_line_is_in_the_audit_log(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SCRAPERSKY_DATA_DIR", str(home))
+    monkeypatch.setenv("LOGNAME", "grace")
+    lines = tmp_path / "domains.txt"
+    lines.write_text("a.example\n")
+
+    create_tenant("Hopper")
+    create_user("grace@example.com", tenant="hopper")
+    set_password("grace@example.com", tenant="hopper")
+    disable_user("grace@example.com", tenant="hopper")
+    create_key("nightly", tenant="hopper")
+    submit(lines)
+    # As a worker would, when it is first started.
+    ask(home, "INSERT INTO curation.stage VALUES ('page_curation', '{}')")
+    pause("page_curation", why="the proxy is down")
+    resume("page_curation")
+
+    entries = ask(
+        home,
+        "SELECT actor, action, subject FROM audit_log WHERE actor LIKE 'cli%'"
+        " AND actor LIKE '%grace%' ORDER BY created_at",
+    )
+    assert {actor for actor, _, _ in entries} == {"cli (grace)"}
+    assert [(action, re.split(r"[/ ]", subject)[0]) for _, action, subject in entries] == [
+        ("tenant.created", "tenants"),
+        ("user.created", "users"),
+        ("user.changed", "users"),
+        ("user.changed", "users"),
+        ("key.created", "api-keys"),
+        ("submitted", "batch"),
+        ("paused", "stage"),
+        ("resumed", "stage"),
+    ]  # fmt: skip

@@ -10,6 +10,7 @@ from rich.table import Table
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from scrapersky import engine as queue_engine
+from scrapersky.cli.operator import note_operation
 from scrapersky.cli.stages import on_database
 
 dead_letters = App(name="dead-letters")
@@ -78,7 +79,9 @@ def replay(stage: str, *items: str) -> None:
     """
 
     async def act(engine: AsyncEngine) -> object:
-        return await queue_engine.dead_letters.replay(engine, stage, *items)
+        count = await queue_engine.dead_letters.replay(engine, stage, *items)
+        await note_change(engine, "replayed", stage, items, count)
+        return count
 
     print(f"{on_database(act)} queued again.")
 
@@ -96,6 +99,17 @@ def discard(stage: str, *items: str) -> None:
     """
 
     async def act(engine: AsyncEngine) -> object:
-        return await queue_engine.dead_letters.discard(engine, stage, *items)
+        count = await queue_engine.dead_letters.discard(engine, stage, *items)
+        await note_change(engine, "discarded", stage, items, count)
+        return count
 
     print(f"{on_database(act)} forgotten.")
+
+
+async def note_change(
+    engine: AsyncEngine, action: str, stage: str, items: tuple[str, ...], count: int
+) -> None:
+    """Write down what was done, as the API does."""
+    if count:
+        details = {"stage": stage, "ids": len(items), "changed": count}
+        await note_operation(engine, action, "dead letters", details)

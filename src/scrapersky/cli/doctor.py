@@ -16,6 +16,7 @@ from rich.table import Table
 from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncEngine
 
+from scrapersky.api.gateway.secret import weak_secret
 from scrapersky.cli.database import a_database
 from scrapersky.cli.signals import stop_on_signals
 from scrapersky.db.connection import Target, check_server, connect
@@ -23,6 +24,7 @@ from scrapersky.db.schema import check_schema
 from scrapersky.errors import ScraperSkyError
 from scrapersky.models import METADATA
 from scrapersky.models.check import check_system_user
+from scrapersky.privacy.key import Standing, standing
 from scrapersky.settings import LoadedSettings, Settings, load_settings
 
 ENOUGH_DISK = 1024**3
@@ -38,6 +40,8 @@ class Finding:
     ok: bool
     found: str
     mend: str = ""
+    warning: bool = False
+    """Whether it works, but should be looked at."""
 
 
 def doctor(*, json: bool = False) -> int:
@@ -132,7 +136,7 @@ async def database_findings(target: Target, settings: Settings) -> list[Finding]
     return findings
 
 
-CHECKS = ("database", "clock", "migrations", "system user")
+CHECKS = ("database", "clock", "migrations", "system user", "suppression list")
 
 
 async def look_inside(
@@ -149,6 +153,52 @@ async def look_inside(
     yield Finding("migrations", ok=True, found="code and database agree")
     await check_system_user(engine, settings.scheduler_system_user_id)
     yield Finding("system user", ok=True, found=str(settings.scheduler_system_user_id))
+    async with engine.connect() as connection:
+        yield list_finding(
+            settings, await standing(connection, settings.suppression_key)
+        )
+
+
+def list_finding(settings: Settings, list_: Standing) -> Finding:
+    """Tell whether a copy of the database would tell who asked to be left alone.
+
+    On a laptop nobody else has such a copy; a server's is in its backups.
+    """
+    weak = [*weak_secret("SUPPRESSION_KEY", settings.suppression_key)]
+    has_copies = settings.environment.is_deployed or settings.database_url is not None
+    entries = f"{list_.entries:,} entries"
+    if settings.suppression_key is None:
+        return Finding(
+            "suppression list",
+            ok=True,
+            found=f"{entries}; SUPPRESSION_KEY is not set: the key lies in the database",
+            mend="Set SUPPRESSION_KEY (32 random characters or more, the same for every "
+            "process) before the list grows: whoever has a backup could find out who is "
+            "on it.",
+            warning=has_copies,
+        )
+    if weak:
+        return Finding(
+            "suppression list",
+            ok=True,
+            found=f"{entries}; {weak[0]}",
+            mend="Choose a random one before the first entry; one that has entries must "
+            "stay, for without it nobody on the list is protected.",
+            warning=True,
+        )
+    if list_.readable:
+        return Finding(
+            "suppression list",
+            ok=True,
+            found=f"{entries}; {list_.readable:,} of them from before SUPPRESSION_KEY, "
+            "under a key in the database",
+            mend="They stay readable to whoever has a copy: keep old backups as safe as "
+            "the list itself.",
+            warning=has_copies,
+        )
+    return Finding(
+        "suppression list", ok=True, found=f"{entries}; the key is kept outside"
+    )
 
 
 def clock_finding(theirs: datetime) -> Finding:
@@ -180,6 +230,8 @@ def show(findings: list[Finding], *, as_json: bool) -> None:
     table = Table("", "check", "found", "what to do", box=box.SIMPLE)
     for finding in findings:
         mark = "[green]ok[/]" if finding.ok else "[red]no[/]"
-        mend = "" if finding.ok else finding.mend
+        if finding.ok and finding.warning:
+            mark = "[yellow]![/]"
+        mend = finding.mend if finding.warning or not finding.ok else ""
         table.add_row(mark, finding.check, finding.found, mend)
     Console().print(table)

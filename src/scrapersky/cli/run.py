@@ -13,9 +13,11 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 
 from scrapersky import engine as queue_engine
 from scrapersky.cli.database import a_database
+from scrapersky.cli.operator import note, operator
 from scrapersky.cli.pipeline import Ride, default_tenant, ride
+from scrapersky.cli.prepare import prepare
 from scrapersky.cli.signals import stop_on_signals
-from scrapersky.cli.up import prepare, say
+from scrapersky.cli.up import say
 from scrapersky.curation.decision import Actor
 from scrapersky.db.connection import Target
 from scrapersky.errors import ConfigurationError, SearchFailed
@@ -114,7 +116,7 @@ async def travel(
                 "Google charges for every request.", hint="Say how much with --budget."
             )
         tenant = await default_tenant(engine)
-        actor = Actor(tenant, settings.scheduler_system_user_id, "run")
+        actor = operator(tenant, settings.scheduler_system_user_id)
         search_id = await begin(background, actor, query, source, budget)
         journey = Ride(engine, actor, search_id)
         await ride(journey, console, lambda: not stop.is_set())
@@ -173,6 +175,8 @@ async def begin(
                 .returning(PlaceSearch.id)
             )
             search_id = UUID(str(result.scalar_one()))
+            details = {"search_id": str(search_id)}
+            await note(connection, actor, "searched", "searches", details)
         else:
             search_id = found.id
             if found.status is TaskStatus.ERROR:

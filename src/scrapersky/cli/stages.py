@@ -14,6 +14,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 
 from scrapersky import engine as queue_engine
 from scrapersky.cli.database import a_database
+from scrapersky.cli.operator import note_operation
 from scrapersky.cli.signals import stop_on_signals
 from scrapersky.db.connection import Target, connect
 from scrapersky.kit.clock import utc_now
@@ -81,6 +82,7 @@ def pause(stage: str, *, why: str = "paused by hand") -> None:
 
     async def act(engine: AsyncEngine) -> None:
         await queue_engine.pause(engine, stage, why)
+        await note_operation(engine, "paused", f"stage {stage}", {"reason": why})
 
     on_database(act)
     print(f"{stage} is paused.")
@@ -98,6 +100,7 @@ def resume(stage: str) -> None:
 
     async def act(engine: AsyncEngine) -> None:
         await queue_engine.resume(engine, stage)
+        await note_operation(engine, "resumed", f"stage {stage}", {})
 
     on_database(act)
     print(f"{stage} goes on.")

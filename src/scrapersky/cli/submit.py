@@ -8,11 +8,11 @@ from typing import Literal
 
 from sqlalchemy.ext.asyncio import AsyncEngine
 
+from scrapersky.cli.operator import note, operator
 from scrapersky.cli.pipeline import default_tenant
 from scrapersky.cli.stages import on_database
 from scrapersky.curation.batch import Submitted
 from scrapersky.curation.batch import submit as submit_lines
-from scrapersky.curation.decision import Actor
 from scrapersky.errors import ConfigurationError
 from scrapersky.privacy.key import hand_out_keys
 from scrapersky.settings import SYSTEM_USER_ID, load_settings
@@ -37,8 +37,13 @@ def submit(
 
     async def act(engine: AsyncEngine) -> Submitted:
         await hand_out_keys(engine, secret=load_settings().settings.suppression_key)
-        actor = Actor(await default_tenant(engine), SYSTEM_USER_ID, "command line")
-        return await submit_lines(engine, actor, kind, lines_of(file), name=file.name)
+        actor = operator(await default_tenant(engine), SYSTEM_USER_ID)
+        found = await submit_lines(engine, actor, kind, lines_of(file), name=file.name)
+        details = {"accepted": found.accepted, "duplicates": found.duplicates}
+        subject = f"batch of {kind} {found.batch_id}"
+        async with engine.begin() as connection:
+            await note(connection, actor, "submitted", subject, details)
+        return found
 
     done: Submitted = on_database(act)
     print(f"Batch {done.batch_id}: {done.accepted} accepted, {done.duplicates} known "

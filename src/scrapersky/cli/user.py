@@ -26,9 +26,11 @@ from scrapersky.api.gateway.credential import AnyRow
 from scrapersky.api.gateway.identity import ROLES, Permission
 from scrapersky.api.gateway.password import HASHER, refuse_weak
 from scrapersky.cli.database import a_database
+from scrapersky.cli.operator import note, operator
+from scrapersky.cli.prepare import prepare
 from scrapersky.cli.signals import stop_on_signals
 from scrapersky.cli.stages import with_engine
-from scrapersky.cli.up import prepare, say
+from scrapersky.cli.up import say
 from scrapersky.errors import InvalidUserChange, UnknownRecord
 from scrapersky.models import LoginSession, Tenant, User
 from scrapersky.models.status import Role
@@ -68,7 +70,7 @@ def create_user(
     async def act(engine: AsyncEngine) -> AnyRow:
         async with engine.begin() as connection:
             place = await tenant_named(connection, tenant)
-            return await add_user(
+            made = await add_user(
                 connection,
                 place.id,
                 email=address,
@@ -76,6 +78,14 @@ def create_user(
                 password_hash=HASHER.hash(password) if password else None,
                 subject=subject,
             )
+            await note(
+                connection,
+                operator(place.id),
+                "user.created",
+                f"users/{made.id}",
+                {"email": address, "role": role.value},
+            )
+            return made
 
     on_database(act)
     print(f"{address} may come in as {role.value}.")
@@ -154,7 +164,16 @@ def create_tenant(name: str, *, slug: str | None = None) -> None:
 
     async def act(engine: AsyncEngine) -> AnyRow:
         async with engine.begin() as connection:
-            return await add_tenant(connection, name=name, slug=slug)
+            home = await tenant_named(connection, None)
+            made = await add_tenant(connection, name=name, slug=slug)
+            await note(
+                connection,
+                operator(home.id),
+                "tenant.created",
+                f"tenants/{made.id}",
+                {"slug": made.slug},
+            )
+            return made
 
     made = on_database(act)
     print(f"{made.name} is a tenant now; its short name is {made.slug}.")
@@ -201,13 +220,21 @@ def create_key(
     async def act(engine: AsyncEngine) -> str:
         async with engine.begin() as connection:
             place = await tenant_named(connection, tenant)
-            made, _ = await add_key(
+            scopes = scope or sorted(ROLES[role])
+            made, row = await add_key(
                 connection,
                 place.id,
                 name=name,
                 role=role,
-                scopes=scope or sorted(ROLES[role]),
+                scopes=scopes,
                 made_by=None,
+            )
+            await note(
+                connection,
+                operator(place.id),
+                "key.created",
+                f"api-keys/{row.id}",
+                {"name": name, "role": role.value, "scopes": scopes},
             )
         return made.secret
 
@@ -266,6 +293,13 @@ def change(email: str, tenant: str | None, values: dict[str, Any]) -> None:
             await change_user(connection, found, values)
             await connection.execute(
                 delete(LoginSession).where(LoginSession.user_id == found.id)
+            )
+            await note(
+                connection,
+                operator(place.id),
+                "user.changed",
+                f"users/{found.id}",
+                {"fields": sorted(values)},
             )
 
     on_database(act)

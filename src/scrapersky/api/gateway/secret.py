@@ -23,7 +23,7 @@ ALGORITHMS = ("HS256", "RS256", "RS384", "RS512", "PS256", "ES256", "ES384", "Ed
 def refuse_unsafe(settings: Settings) -> None:
     """Raise ConfigurationError naming every setting that is not safe to start with."""
     problems = [
-        *weak_secret(settings.jwt_secret),
+        *weak_secret("JWT_SECRET", settings.jwt_secret),
         *loose_tokens(settings),
         *loose_origins(settings.cors_origins),
         *wrong_networks(settings.trusted_proxies),
@@ -36,17 +36,17 @@ def refuse_unsafe(settings: Settings) -> None:
         )
 
 
-def weak_secret(secret: SecretStr | None) -> Iterator[str]:
+def weak_secret(name: str, secret: SecretStr | None) -> Iterator[str]:
     """Find what makes a secret guessable, without repeating it."""
     if secret is None:
         return
     value = secret.get_secret_value()
     if len(value.encode()) < SHORTEST_SECRET:
-        yield f"JWT_SECRET is shorter than {SHORTEST_SECRET} bytes."
+        yield f"{name} is shorter than {SHORTEST_SECRET} bytes."
     elif len(set(value)) < FEWEST_CHARACTERS:
-        yield "JWT_SECRET repeats a few characters."
+        yield f"{name} repeats a few characters."
     elif any(word in value.lower() for word in GIVEN_AWAY):
-        yield "JWT_SECRET is made of words from examples."
+        yield f"{name} is made of words from examples."
 
 
 def loose_tokens(settings: Settings) -> Iterator[str]:

@@ -1,0 +1,69 @@
+"""What the doctor says of the key under which people on the suppression list are kept."""
+
+import pytest
+from sqlalchemy import text
+
+from scrapersky.cli.doctor import list_finding
+from scrapersky.db.connection import connect, parse_target
+from scrapersky.errors import ConfigurationError
+from scrapersky.privacy.key import Standing, hand_out_keys, standing
+from scrapersky.settings import Settings, load_settings
+from tests.conftest import TestDatabase
+
+KEY = "Zq3vT8-rX5yWm2Kc9Lp7Nb4Hf6Jd1Gs0AeUiOo_QzVx"
+
+
+def settings(**given: str) -> Settings:
+    return load_settings(given, dotenv=None).settings
+
+
+@pytest.mark.parametrize(
+    ("given", "list_", "is_warned", "said"),
+    [
+        ({}, Standing(0, 0), False, "lies in the database"),
+        ({"ENVIRONMENT": "production"}, Standing(3, 3), True, "lies in the database"),
+        ({"DATABASE_URL": "postgresql://a/b"}, Standing(3, 3), True, "lies in the"),
+        ({"SUPPRESSION_KEY": KEY}, Standing(3, 0), False, "kept outside"),
+        (
+            {"SUPPRESSION_KEY": KEY, "ENVIRONMENT": "production"},
+            Standing(5, 3),
+            True,
+            "3 of them from before",
+        ),
+        (
+            {"SUPPRESSION_KEY": "change-me, please, as soon as you can"},
+            Standing(0, 0),
+            True,
+            "from examples",
+        ),
+        ({"SUPPRESSION_KEY": "a" * 40}, Standing(0, 0), True, "repeats"),
+    ],
+    ids=str,
+)
+def test_a_key_that_protects_nobody_is_warned_of(
+    given: dict[str, str], list_: Standing, is_warned: bool, said: str
+) -> None:
+    finding = list_finding(settings(**given), list_)
+
+    assert (finding.ok, finding.warning) == (True, is_warned)
+    assert said in finding.found
+    assert KEY not in finding.found + finding.mend
+
+
+async def test_the_entries_under_each_key_are_counted(database: TestDatabase) -> None:
+    engine = connect(parse_target(database.url))
+    key = settings(SUPPRESSION_KEY=KEY).suppression_key
+    add = text(
+        "INSERT INTO suppressions (tenant_id, kind, value_hash)"
+        " SELECT id, 'email', :hash FROM tenants"
+    )
+    async with engine.begin() as connection:
+        await connection.execute(add, {"hash": b"before"})
+    await hand_out_keys(engine, secret=key)
+    async with engine.begin() as connection:
+        await connection.execute(add, {"hash": b"after"})
+
+        assert await standing(connection, key) == Standing(2, 1)
+        with pytest.raises(ConfigurationError, match="another SUPPRESSION_KEY"):
+            await standing(connection, None)
+    await engine.dispose()
