@@ -2703,7 +2703,16 @@ export interface components {
             obtained_at: string;
             phone: string | null;
             /** @description The pages it was found on, the first 5. */
-            sources: components["schemas"]["scrapersky__api__privacy__notices__SourceOut"][];
+            sources: components["schemas"]["NoticeSourceOut"][];
+        };
+        /** @description Where something about the contact was found. */
+        NoticeSourceOut: {
+            method: string;
+            /** @description What the site's robots.txt said of the page. */
+            robots: string | null;
+            /** Format: date-time */
+            seen_at: string;
+            url: string;
         };
         /**
          * @description What a person or a rule decided about a page.
@@ -3178,6 +3187,20 @@ export interface components {
          * @enum {string}
          */
         SitemapImportStatus: "Queued" | "Processing" | "Complete" | "Error";
+        /** @description A source of places: whether it can be asked, and what it needs. */
+        SourceOut: {
+            attribution: string | null;
+            is_ready: boolean;
+            licence: string | null;
+            name: string;
+            /** @description What to do to use it. */
+            needs: string | null;
+            needs_budget: boolean;
+            /** @description The fields of a search it reads. */
+            takes: string[];
+            /** @description Why it cannot be asked. */
+            why: string | null;
+        };
         /** @description One stage of the pipeline, as it stands for this tenant. */
         StageOut: {
             done: number;
@@ -3430,15 +3453,6 @@ export interface components {
             refused: components["schemas"]["RefusedOut"][];
             refused_count: number;
         };
-        /** @description Where something about the contact was found. */
-        scrapersky__api__privacy__notices__SourceOut: {
-            method: string;
-            /** @description What the site's robots.txt said of the page. */
-            robots: string | null;
-            /** Format: date-time */
-            seen_at: string;
-            url: string;
-        };
         /** @description A line that says nothing we understand. */
         scrapersky__api__privacy__suppressions__Refusal: {
             line: number;
@@ -3465,20 +3479,6 @@ export interface components {
             count: number;
             /** @description Otherwise it is an estimate. */
             is_exact: boolean;
-        };
-        /** @description A source of places: whether it can be asked, and what it needs. */
-        scrapersky__api__records__search__SourceOut: {
-            attribution: string | null;
-            is_ready: boolean;
-            licence: string | null;
-            name: string;
-            /** @description What to do to use it. */
-            needs: string | null;
-            needs_budget: boolean;
-            /** @description The fields of a search it reads. */
-            takes: string[];
-            /** @description Why it cannot be asked. */
-            why: string | null;
         };
     };
     responses: {
@@ -7686,7 +7686,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["scrapersky__api__records__search__SourceOut"][];
+                    "application/json": components["schemas"]["SourceOut"][];
                 };
             };
             400: components["responses"]["Problem400"];

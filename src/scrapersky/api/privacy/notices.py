@@ -64,7 +64,7 @@ class NoticesAsked(Listed):
     )
 
 
-class SourceOut(BaseModel):
+class NoticeSourceOut(BaseModel):
     """Where something about the contact was found."""
 
     url: str
@@ -93,7 +93,7 @@ class NoticeOut(BaseModel):
     informed_by: UUID | None
     how: str | None = Field(examples=["our first e-mail, with a link to the policy"])
     legal_basis: LegalBasis
-    sources: list[SourceOut] = Field(
+    sources: list[NoticeSourceOut] = Field(
         description=f"The pages it was found on, the first {SOURCES_SHOWN}."
     )
 
