@@ -382,6 +382,9 @@ async def mix(lane: str, rounds: int) -> Mixture:
     The policy is the usual one: its delay, and all of its limits.
     """
     structlog.configure(processors=[LogReader()])
+    # Made before the clock runs: bombs take a while to build.
+    known = cases_by_id()
+    pests = [known[name] for name in PESTS]
     tried = 0
     alone: list[float] = []
     among: list[float] = []
@@ -392,8 +395,9 @@ async def mix(lane: str, rounds: int) -> Mixture:
             async with make_crawler(rig, delay=USUAL_DELAY) as crawler:
                 alone += await visit_good(crawler, rig)
             async with make_crawler(rig, delay=USUAL_DELAY) as crawler:
-                pests = (pester(crawler, rig, number) for number in range(len(PESTS)))
-                bad = [asyncio.create_task(pest) for pest in pests]
+                bad = [
+                    asyncio.create_task(pester(crawler, rig, case)) for case in pests
+                ]
                 among += await visit_good(crawler, rig)
                 for task in bad:
                     task.cancel()
@@ -426,9 +430,8 @@ async def visit_good(crawler: Crawler, rig: Rig) -> list[float]:
     return times
 
 
-async def pester(crawler: Crawler, rig: Rig, number: int) -> int:
+async def pester(crawler: Crawler, rig: Rig, case: Case) -> int:
     """Fetch one bad host again and again; return how often it was tried."""
-    case = cases_by_id()[PESTS[number % len(PESTS)]]
     tried = 0
     try:
         while True:

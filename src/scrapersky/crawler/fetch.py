@@ -112,7 +112,7 @@ class Crawler:
         self._reading: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
         # The list of suffixes takes a while to load: not in a host's turn, and not while
         # the application starts.
-        self._aside.submit(registrable_domain, "example.com")
+        self._suffixes = self._aside.submit(registrable_domain, "example.com")
         if policy.extra_networks:
             networks = [str(network) for network in policy.extra_networks]
             log.warning(
@@ -162,6 +162,8 @@ class Crawler:
             keep_partial=keep_partial,
             may_spool=spool,
         )
+        if not self._suffixes.done():
+            await asyncio.wrap_future(self._suffixes)
         journey: Journey | None = None
         started = time.monotonic()
         try:
@@ -188,6 +190,7 @@ class Crawler:
 
     async def robots(self, url: str | Url) -> RobotsVerdict:
         """Return what the site's robots.txt says about a URL, reading it if need be."""
+        await asyncio.wrap_future(self._suffixes)
         target = _parse(url)
         journey = Journey(target, target)
         return (await self._rules(journey)).verdict(target)
