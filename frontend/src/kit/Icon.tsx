@@ -60,7 +60,7 @@ const PATHS = {
   bolt: "M13 3 5 13.500h6L10.5 21 19 10.500h-6z",
   archive: "M3.5 5h17v4h-17zM5 9v10.500h14V9M10 13h4",
   logout: "M14 4h6v16h-6M4 12h11M11 8l4 4-4 4",
-  more: "M6 12h.01M12 12h.01M18 12h.01",
+  more: "M5.500 12a.5.5 0 1 0 1 0 .5.5 0 1 0-1 0M11.500 12a.5.5 0 1 0 1 0 .5.5 0 1 0-1 0M17.500 12a.5.5 0 1 0 1 0 .5.5 0 1 0-1 0",
 } as const;
 
 export type IconName = keyof typeof PATHS;

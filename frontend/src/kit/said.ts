@@ -7,6 +7,7 @@ export function said(value: unknown): string {
   if (Array.isArray(value)) return value.map(said).join(", ") || "–";
   if (typeof value === "object") {
     return Object.entries(value)
+      .filter(([, one]) => one !== null && one !== "")
       .map(([name, one]) => `${wordOf(name).toLowerCase()}: ${said(one)}`)
       .join("; ");
   }

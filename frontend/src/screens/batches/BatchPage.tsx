@@ -20,6 +20,7 @@ import {
   toast,
   toastError,
   whole,
+  wordOf,
 } from "@/kit";
 import { kindNamed } from "@/screens/curate/kinds";
 import { Progress } from ".";
@@ -120,7 +121,7 @@ export function BatchPage({ id }: { id: string }) {
         <div className="stack">
           <div className="row">
             <Status status={batch.status} />
-            <span className="soft">{batch.kind}</span>
+            <span className="soft">{wordOf(batch.kind)}</span>
           </div>
           <Progress batch={batch} />
           <dl className="batch-stats">
@@ -169,11 +170,7 @@ export function BatchPage({ id }: { id: string }) {
             {
               name: "What happened",
               minor: true,
-              show: (item) => (
-                <span className="foreign small soft">
-                  {item.error ? causeOf(item.error) : item.is_duplicate ? "Was known already" : ""}
-                </span>
-              ),
+              show: (item) => <span className="foreign small soft">{happened(item)}</span>,
             },
           ]}
         />
@@ -198,6 +195,12 @@ export function BatchPage({ id }: { id: string }) {
       )}
     </div>
   );
+}
+
+function happened(item: BatchItem): string {
+  if (item.error) return causeOf(item.error);
+  if (item.state === "failed") return "Its record tells why";
+  return item.is_duplicate ? "Was known already" : "";
 }
 
 const SAID = { pause: "Paused", resume: "Resumed", cancel: "Cancelled", retry: "Queued again" };

@@ -12,19 +12,23 @@ interface DecisionsProps {
 export function Decisions({ kind, onDecide, current }: DecisionsProps) {
   return (
     <div className="row wrap decisions">
-      {kind.decisions.map(({ status, key, icon }, place) => (
-        <Button
-          key={status}
-          small
-          icon={icon}
-          hotkey={key}
-          look={place === 0 ? "primary" : "plain"}
-          disabled={status === current}
-          onClick={() => onDecide(status)}
-        >
-          {status}
-        </Button>
-      ))}
+      {kind.decisions.map(({ status, key, icon }, place) => {
+        const isCurrent = status === current;
+        return (
+          <Button
+            key={status}
+            small
+            icon={icon}
+            hotkey={key}
+            look={place === 0 && !isCurrent ? "primary" : "plain"}
+            className={isCurrent ? "chosen" : ""}
+            aria-pressed={current === undefined ? undefined : isCurrent}
+            onClick={() => !isCurrent && onDecide(status)}
+          >
+            {status}
+          </Button>
+        );
+      })}
     </div>
   );
 }

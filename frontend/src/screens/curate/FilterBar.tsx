@@ -201,7 +201,9 @@ function AddFilter({
         <Select
           label="Field"
           value={field}
-          options={fields.map(({ name }) => ({ value: name, label: fieldWord(name) }))}
+          options={fields
+            .filter(({ type }) => type !== "id" && type !== "object")
+            .map(({ name }) => ({ value: name, label: fieldWord(name) }))}
           onChange={(event) => {
             setField(event.target.value);
             setValue("");

@@ -1,8 +1,7 @@
 /** One record, beside the list: all its facts, where they came from, what happened to it. */
 import { useQuery } from "@tanstack/react-query";
-import { type ReactNode, useState } from "react";
+import { useState } from "react";
 import { call } from "@/api/client";
-import { Link } from "@/app/router";
 import {
   causeOf,
   Failure,
@@ -10,7 +9,6 @@ import {
   percent,
   Skeleton,
   Status,
-  said,
   TabPanel,
   Tabs,
   Time,
@@ -18,18 +16,11 @@ import {
 } from "@/kit";
 import { ContactTools } from "./ContactTools";
 import { Decisions } from "./Decisions";
+import { Facts } from "./Facts";
 import { fieldWord } from "./filters";
-import { Address, type Kind, kindNamed } from "./kinds";
+import { Address, type Kind } from "./kinds";
 import { marked } from "./marked";
-import {
-  type DetailAnswer,
-  type EvidenceItem,
-  type HistoryEvent,
-  list,
-  type Row,
-  text,
-  webAddress,
-} from "./model";
+import { type DetailAnswer, type EvidenceItem, type HistoryEvent, type Row, text } from "./model";
 
 type Tab = "facts" | "evidence" | "history";
 
@@ -76,7 +67,11 @@ export function Pane({
       </header>
       <div className="pane-status row wrap">
         <Status status={text(record[kind.status])} />
-        <Status status={text(record[kind.stageStatus])} />
+        {text(record[kind.stageStatus]) && (
+          <span className="small soft">
+            {fieldWord(kind.stageStatus)}: <Status status={text(record[kind.stageStatus])} />
+          </span>
+        )}
         <span className="small faint">
           changed <Time at={record.updated_at} />
         </span>
@@ -116,97 +111,6 @@ export function Pane({
       </TabPanel>
     </aside>
   );
-}
-
-const NOT_FACTS = new Set(["id", "created_by", "updated_at", "priority", "etag", "last_modified"]);
-
-function Facts({
-  kind,
-  record,
-  related,
-}: {
-  kind: Kind;
-  record: Row;
-  related: DetailAnswer["related"];
-}) {
-  const rest = Object.keys(record).filter(
-    (field) => !kind.facts.includes(field) && !NOT_FACTS.has(field) && !field.endsWith("_id"),
-  );
-  const shown = [...kind.facts, ...rest].filter((field) => isKnown(record[field]));
-  return (
-    <>
-      <dl className="facts">
-        {shown.map((field) => (
-          <div key={field}>
-            <dt>{fieldWord(field)}</dt>
-            <dd className="foreign">
-              <Value value={record[field]} field={field} />
-            </dd>
-          </div>
-        ))}
-      </dl>
-      {Object.entries(related).map(([name, links]) => {
-        const other = kindNamed(name);
-        if (!links.length) return null;
-        return (
-          <section key={name} className="related">
-            <h3>{other?.title ?? fieldWord(name)}</h3>
-            <ul>
-              {links.map((link) => (
-                <li key={link.id} className="cut">
-                  <Link to={other ? `/curate/${other.id}?open=${link.id}` : `/search/${link.id}`}>
-                    <span className="foreign">{link.label ?? link.id}</span>
-                  </Link>
-                </li>
-              ))}
-            </ul>
-          </section>
-        );
-      })}
-    </>
-  );
-}
-
-function isKnown(value: unknown): boolean {
-  if (value === null || value === undefined || value === "") return false;
-  return typeof value !== "object" || Object.keys(value).length > 0;
-}
-
-const TIME = /^\d{4}-\d\d-\d\dT/;
-
-function Value({ value, field }: { value: unknown; field: string }): ReactNode {
-  if (Array.isArray(value)) {
-    return list(value).length === value.length ? (
-      list(value).join(", ")
-    ) : (
-      <ul>
-        {value.map((one, place) => (
-          <li key={place}>{said(one)}</li>
-        ))}
-      </ul>
-    );
-  }
-  if (value && typeof value === "object") {
-    return (
-      <dl className="facts inner">
-        {Object.entries(value)
-          .filter(([, one]) => isKnown(one))
-          .map(([name, one]) => (
-            <div key={name}>
-              <dt className="foreign">{wordOf(name)}</dt>
-              <dd className="foreign">
-                <Value value={one} field={name} />
-              </dd>
-            </div>
-          ))}
-      </dl>
-    );
-  }
-  if (typeof value === "boolean") return value ? "yes" : "no";
-  if (typeof value === "string" && TIME.test(value)) return <Time at={value} />;
-  if (field === "contact_likelihood" || field === "confidence") return percent(Number(value));
-  if (field.endsWith("status") && typeof value === "string") return <Status status={value} />;
-  return webAddress(value) ? <Address value={value} full /> : String(value);
 }
 
 /** Where each value was seen, with the value marked in the words around it. */

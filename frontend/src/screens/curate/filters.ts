@@ -33,7 +33,59 @@ export const needsValue = (comparison: string): boolean =>
 
 export const comparisonWord = (comparison: string): string => SAID[comparison] ?? comparison;
 
-export const fieldWord = (field: string): string => wordOf(field);
+/** Fields whose names are for machines. */
+const WORDS: Record<string, string> = {
+  bytes: "Size",
+  canonical_url: "Canonical address",
+  contact_curation_status: "Decision",
+  contact_scrape_status: "Contacts",
+  created_at: "Added",
+  deep_scan_status: "Deep scan",
+  deep_scrape_curation_status: "Decision",
+  domain_extraction_status: "Domain extraction",
+  dropped: "Last import",
+  email: "E-mail",
+  email_type: "Kind of address",
+  emails: "E-mails",
+  expires_at: "Kept until",
+  favicon_url: "Icon",
+  fetch_facts: "Fetch",
+  fetch_ms: "Fetched in",
+  fetched_at: "Fetched",
+  generator: "Made with",
+  generator_version: "Version",
+  gone_at: "Gone since",
+  h1: "Heading",
+  has_contact_form: "Contact form",
+  home_url: "Home page",
+  http_status: "Answer",
+  lastmod: "Changed there",
+  likelihood_reasons: "Why likely",
+  logo_url: "Logo",
+  page_curation_status: "Decision",
+  page_processing_status: "Reading",
+  page_type: "Type",
+  reviews_count: "Reviews",
+  search_id: "Search",
+  seen_at: "Seen",
+  sitemap_analysis_status: "Sitemap search",
+  sitemap_curation_status: "Decision",
+  sitemap_import_status: "Import",
+  sitemap_type: "Type",
+  size_bytes: "Size",
+  source_place_id: "Number at the source",
+  tech_stack: "Technology",
+  updated_at: "Changed",
+  url: "Address",
+  url_count: "Pages",
+  validated_at: "Checked",
+  validation_processing_status: "Check",
+  verdict_evidence: "Why",
+  wire_bytes: "On the wire",
+  word_count: "Words",
+};
+
+export const fieldWord = (field: string): string => WORDS[field] ?? wordOf(field);
 
 /** Read what stands in the address; what makes no sense there is left out. */
 export function readFilter(written: string): Filter | null {

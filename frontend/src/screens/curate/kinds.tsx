@@ -1,6 +1,6 @@
 /** The six kinds of records, each with its words, its columns and its decisions. */
 import type { ReactNode } from "react";
-import { bytes, type IconName, percent, Status, short, Time } from "@/kit";
+import { bytes, type IconName, percent, Status, short, Time, wordOf } from "@/kit";
 import { list, number, type Row, text, webAddress } from "./model";
 
 export interface Decision {
@@ -72,6 +72,12 @@ const reached = (row: Row) => (
   <span className="foreign cut strong">{text(row.email) ?? text(row.phone) ?? "–"}</span>
 );
 
+/** One of a few words that the server writes for machines. */
+const word = (field: string) => (row: Row) => {
+  const value = text(row[field]);
+  return value ? <span className="cut">{wordOf(value)}</span> : <None />;
+};
+
 const several = (field: string) => (row: Row) =>
   list(row[field]).length ? (
     <span className="foreign cut">{list(row[field]).join(", ")}</span>
@@ -97,7 +103,7 @@ export function Address({ value, full }: { value: unknown; full?: boolean }) {
   const written = text(value);
   if (!written) return <None />;
   const href = webAddress(written);
-  const shown = full ? written : written.replace(/^https?:\/\/(www\.)?/, "").replace(/\/$/, "");
+  const shown = full ? written : written.replace(/^https?:\/\/(www\.)?/i, "").replace(/\/$/, "");
   if (!href) return <span className="foreign cut">{written}</span>;
   return (
     <a
@@ -184,7 +190,7 @@ export const KINDS: readonly Kind[] = [
       { field: "website", name: "Website", width: "minmax(9rem, 1.2fr)", show: link("website") },
       { field: "phone", name: "Phone", width: "9rem", show: words("phone"), isHidden: true },
       { field: "address", name: "Address", width: "minmax(10rem, 1.4fr)", show: words("address") },
-      { field: "source", name: "Source", width: "6rem", show: words("source"), isHidden: true },
+      { field: "source", name: "Source", width: "6rem", show: word("source"), isHidden: true },
       CHANGED,
     ],
   },
@@ -278,7 +284,7 @@ export const KINDS: readonly Kind[] = [
     ],
     canSubmit: true,
     columns: [
-      { field: "domain", name: "Domain", width: "minmax(11rem, 1.6fr)", show: strong("domain") },
+      { field: "domain", name: "Domain", width: "minmax(13rem, 2fr)", show: strong("domain") },
       {
         field: "sitemap_curation_status",
         name: "Decision",
@@ -292,8 +298,8 @@ export const KINDS: readonly Kind[] = [
         width: "7.5rem",
         show: status("sitemap_analysis_status"),
       },
-      { field: "verdict", name: "Verdict", width: "8rem", show: words("verdict") },
-      { field: "title", name: "Title", width: "minmax(10rem, 2fr)", show: words("title") },
+      { field: "verdict", name: "Verdict", width: "8rem", show: word("verdict") },
+      { field: "title", name: "Title", width: "minmax(10rem, 1.6fr)", show: words("title") },
       { field: "generator", name: "Made with", width: "8rem", show: words("generator") },
       {
         field: "language",
@@ -358,7 +364,7 @@ export const KINDS: readonly Kind[] = [
         width: "7.5rem",
         show: status("sitemap_import_status"),
       },
-      { field: "sitemap_type", name: "Type", width: "6.5rem", show: words("sitemap_type") },
+      { field: "sitemap_type", name: "Type", width: "6.5rem", show: word("sitemap_type") },
       {
         field: "url_count",
         name: "Pages",
@@ -376,7 +382,7 @@ export const KINDS: readonly Kind[] = [
           return size === null ? <None /> : bytes(size);
         },
       },
-      { field: "found_by", name: "Found by", width: "8rem", show: words("found_by") },
+      { field: "found_by", name: "Found by", width: "8rem", show: word("found_by") },
       {
         field: "domain",
         name: "Domain",
@@ -396,7 +402,8 @@ export const KINDS: readonly Kind[] = [
     one: "page",
     many: "pages",
     icon: "page",
-    about: "Pages of websites, the likeliest for contacts first when sorted so.",
+    about:
+      "Pages of websites. Select those that may name contacts; sort by Likely to see the best first.",
     source: {
       text: "Pages come from imported sitemap files.",
       to: "/curate/sitemap-files",
@@ -445,7 +452,7 @@ export const KINDS: readonly Kind[] = [
         width: "9rem",
         show: status("contact_scrape_status"),
       },
-      { field: "page_type", name: "Type", width: "8rem", show: words("page_type") },
+      { field: "page_type", name: "Type", width: "8rem", show: word("page_type") },
       {
         field: "contact_likelihood",
         name: "Likely",
@@ -507,20 +514,20 @@ export const KINDS: readonly Kind[] = [
       "validation",
     ],
     columns: [
-      { field: "email", name: "E-mail", width: "minmax(15rem, 2fr)", show: reached },
+      { field: "email", name: "E-mail or phone", width: "minmax(13rem, 2fr)", show: reached },
       {
         field: "contact_curation_status",
         name: "Decision",
-        width: "7.5rem",
+        width: "6.5rem",
         show: status("contact_curation_status"),
       },
       {
         field: "validation_processing_status",
         name: "Check",
-        width: "7.5rem",
+        width: "6.5rem",
         show: status("validation_processing_status"),
       },
-      { field: "name", name: "Name", width: "minmax(8rem, 1fr)", show: words("name") },
+      { field: "name", name: "Name", width: "minmax(7rem, 1fr)", show: words("name") },
       { field: "role", name: "Role", width: "minmax(7rem, 0.8fr)", show: words("role") },
       { field: "phone", name: "Phone", width: "9rem", show: words("phone") },
       {
@@ -530,11 +537,17 @@ export const KINDS: readonly Kind[] = [
         show: words("business"),
         unsorted: true,
       },
-      { field: "email_type", name: "Type", width: "7rem", show: status("email_type") },
+      {
+        field: "email_type",
+        name: "Type",
+        width: "7rem",
+        show: status("email_type"),
+        isHidden: true,
+      },
       {
         field: "confidence",
         name: "Sure",
-        width: "5rem",
+        width: "4.5rem",
         isNumber: true,
         show: (row) => {
           const sure = number(row.confidence);

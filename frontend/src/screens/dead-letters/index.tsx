@@ -62,7 +62,7 @@ interface Story extends Letter {
 type Command = "replay" | "discard";
 
 const REASONS: Record<string, string> = {
-  gave_up: "it makes no sense to try again",
+  gave_up: "another try makes no sense",
   exhausted: "tried as often as allowed",
   quarantined: "its workers died of it",
 };
@@ -132,7 +132,7 @@ export default function DeadLetters() {
                     <div className="grow">
                       <h2 className="foreign">{causeOf(group.cause)}</h2>
                       <p className="small soft">
-                        {group.title}; {REASONS[group.kind] ?? group.kind}; last{" "}
+                        {group.title}: {REASONS[group.kind] ?? group.kind}, last{" "}
                         <Time at={group.last_at} />
                       </p>
                     </div>

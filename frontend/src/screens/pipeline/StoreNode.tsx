@@ -18,7 +18,7 @@ export function StoreNode({ kind: name, count }: { kind: KindName; count: KindCo
       <span className="store-name">{kind.title}</span>
       <span className="store-count number">{count ? short(count.total) : "–"}</span>
       <span className="store-new small number">
-        {waiting > 0 ? `${short(waiting)} to decide` : "all decided"}
+        {waiting > 0 ? `${short(waiting)} to decide` : count?.total ? "all decided" : "none yet"}
       </span>
     </Link>
   );

@@ -51,7 +51,8 @@ describe("the picture of the pipeline", () => {
 
 describe("how it stands", () => {
   it("is one sentence", () => {
-    expect(standing([stage({})])).toBe("Nothing to do: all that was queued is done.");
+    expect(standing([stage({})])).toBe("Nothing to do yet.");
+    expect(standing([stage({ done: 1 })])).toBe("Nothing to do: all that was queued is done.");
     expect(standing([stage({ working: 1, queued: 2, paused: "why" })])).toBe(
       "1 item at work, 2 items waiting, 1 stage paused.",
     );

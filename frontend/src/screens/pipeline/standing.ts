@@ -8,6 +8,8 @@ export function isEmpty(stages: readonly Stage[]): boolean {
   );
 }
 
+const QUIET = "Nothing to do: all that was queued is done";
+
 /** The state of everything in one sentence. */
 export function standing(stages: readonly Stage[]): string {
   const sum = (of: (stage: Stage) => number) =>
@@ -18,7 +20,7 @@ export function standing(stages: readonly Stage[]): string {
   const parts = [];
   if (working) parts.push(`${plural(working, "item")} at work`);
   if (waiting) parts.push(`${plural(waiting, "item")} waiting`);
-  if (!parts.length) parts.push("Nothing to do: all that was queued is done");
+  if (!parts.length) parts.push(isEmpty(stages) ? "Nothing to do yet" : QUIET);
   if (paused) parts.push(`${plural(paused, "stage")} paused`);
   return `${parts.join(", ")}.`;
 }

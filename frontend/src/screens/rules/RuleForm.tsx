@@ -148,6 +148,9 @@ export function RuleForm({ rule, onSave, onClose }: RuleFormProps) {
   );
 }
 
+/** Nobody knows the number of a record by heart, nor compares whole objects. */
+const UNKNOWABLE = new Set(["id", "object"]);
+
 interface ConditionRowProps {
   kind: Kind;
   filter: Filter;
@@ -170,7 +173,9 @@ function ConditionRow({ kind, filter, onChange, onRemove }: ConditionRowProps) {
         label="Field"
         bare
         value={filter.field}
-        options={fields.map(({ name }) => ({ value: name, label: fieldWord(name) }))}
+        options={fields
+          .filter(({ name, type }) => name === filter.field || !UNKNOWABLE.has(type))
+          .map(({ name }) => ({ value: name, label: fieldWord(name) }))}
         onChange={(event) => chooseField(event.target.value)}
       />
       <Select

@@ -2,7 +2,7 @@ import { Link } from "@/app/router";
 import { Panel, Status, short, whole } from "@/kit";
 import { type FoundPlace, placesOf, type Search, useFoundPlaces } from "./data";
 
-const MOST = 10;
+const MOST = 8;
 
 /** The best known of what a search found; the rest is one click away. */
 export function FoundList({ search }: { search: Search }) {

@@ -229,7 +229,8 @@ function NetWords({ view }: { view: View }) {
   const { columns, rows, step } = netOf(view);
   return (
     <>
-      {columns.map((longitude) => {
+      {columns.map((longitude, place) => {
+        if (columns.length > 6 && place % 2) return null;
         const { x } = placed(view, { latitude: view.latitude, longitude });
         // Not under the buttons, nor in the corner of the other edge.
         if (x < 0.1 || x > 0.86) return null;

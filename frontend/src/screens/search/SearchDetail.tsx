@@ -58,8 +58,10 @@ export function SearchDetail({ id }: { id: string }) {
         title={`${kindOf(search)} · ${placeOf(search)}`}
         about={
           <span className="row wrap">
-            <Status status={search.status} /> {titleOf(search.source)}, begun{" "}
-            <Time at={search.created_at} />
+            <Status status={search.status} />
+            <span>
+              {titleOf(search.source)}, begun <Time at={search.created_at} />
+            </span>
             <Meant search={search} />
           </span>
         }
@@ -205,15 +207,11 @@ function Progress({ search }: { search: Search }) {
   return (
     <Panel>
       <dl className="search-stats">
-        <Stat
-          name="Places found"
-          value={whole(search.found_count)}
-          note={`${whole(search.new_count)} not known before`}
-        />
+        <Stat name="Places found" value={whole(search.found_count)} note={newness(search)} />
         <Stat
           name="Requests"
           value={whole(made)}
-          note={isLive && left ? `about ${short(left)} to go` : progress.phase}
+          note={isLive && (left ? `about ${short(left)} to go` : progress.phase)}
         />
         <Stat
           name="Spent"
@@ -231,6 +229,11 @@ function Progress({ search }: { search: Search }) {
       )}
     </Panel>
   );
+}
+
+function newness({ found_count, new_count }: Search): string {
+  if (found_count === 0) return "";
+  return new_count ? `${whole(new_count)} not known before` : "all known before";
 }
 
 const GROUPS = [

@@ -1,6 +1,6 @@
 import { useMemo, useRef, useState } from "react";
 import { go } from "@/app/router";
-import { Badge, Panel, plural, useWidth } from "@/kit";
+import { Badge, causeOf, Panel, plural, useWidth } from "@/kit";
 import {
   type Area,
   around,
@@ -35,7 +35,11 @@ export function SearchMap({ search }: { search: Search }) {
   const labels = useMemo(() => (view ? labelsOf(places, view, width) : []), [places, view, width]);
   if (!view || !whole) return coverage && <Said coverage={coverage} />;
   return (
-    <Panel title="Map" about={coverage?.why} actions={coverage && <Complete coverage={coverage} />}>
+    <Panel
+      title="Map"
+      about={coverage && causeOf(coverage.why)}
+      actions={coverage && <Complete coverage={coverage} />}
+    >
       <div ref={box}>
         <WorldMap
           label={spoken(leaves, places)}
@@ -89,7 +93,7 @@ function wholeOf(
 function Said({ coverage }: { coverage: Coverage }) {
   return (
     <Panel title="Coverage" actions={<Complete coverage={coverage} />}>
-      <p>{coverage.why}</p>
+      <p>{causeOf(coverage.why)}</p>
       {coverage.lacks_service_areas && <ServiceAreas />}
     </Panel>
   );

@@ -165,7 +165,7 @@ export interface Named extends Point {
 
 const LETTER = 6.4;
 const LINE = 15;
-const MOST_NAMES = 14;
+const PER_NAME = 50;
 const LONGEST_NAME = 24;
 
 export interface Label {
@@ -182,9 +182,9 @@ export function labelsOf(places: readonly Named[], view: View, width: number): L
   const taken: { left: number; right: number; top: number; bottom: number }[] = [];
   const labels: Label[] = [];
   for (const place of places) {
-    if (labels.length === MOST_NAMES) break;
+    if (labels.length >= width / PER_NAME) break;
     const { x, y } = placed(view, place);
-    if (x < 0 || x > 1 || y < 0.04 || y > 0.94) continue;
+    if (x < 0 || x > 1 || y < 0.07 || y > 0.9) continue;
     const text = shortened(place.name);
     const long = text.length * LETTER + 10;
     const isLeft = x * width + long > width - 4;

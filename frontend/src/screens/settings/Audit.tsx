@@ -61,6 +61,7 @@ export function Audit() {
 const LONGEST = 160;
 
 function shortened(details: Entry["details"]): string {
-  const written = details && Object.keys(details).length ? said(details) : "";
+  const told = Object.entries(details ?? {}).filter(([name]) => !name.endsWith("_id"));
+  const written = told.length ? said(Object.fromEntries(told)) : "";
   return written.length > LONGEST ? `${written.slice(0, LONGEST)}…` : written;
 }

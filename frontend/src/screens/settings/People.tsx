@@ -7,6 +7,7 @@ import {
   Badge,
   Button,
   Dialog,
+  Empty,
   Failure,
   Input,
   Menu,
@@ -63,6 +64,11 @@ export function People() {
         <Failure error={people.error} retry={() => void people.refetch()} />
       ) : !people.data ? (
         <Skeleton lines={4} />
+      ) : people.data.items.length === 0 ? (
+        <Empty icon="users" title="Nobody has a password yet">
+          Whoever sits at this machine is its administrator. From the first person on, everyone logs
+          in.
+        </Empty>
       ) : (
         <Table
           label="People"

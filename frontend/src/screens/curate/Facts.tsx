@@ -1,0 +1,158 @@
+/** Everything that is known of a record, as people read it. */
+import type { ReactNode } from "react";
+import { Link } from "@/app/router";
+import { bytes, causeOf, percent, Status, said, Time, whole, wordOf } from "@/kit";
+import { fieldWord } from "./filters";
+import { Address, type Kind, kindNamed } from "./kinds";
+import { type DetailAnswer, list, type Row, webAddress } from "./model";
+
+const NOT_FACTS = new Set(["id", "created_by", "updated_at", "priority", "etag", "last_modified"]);
+
+interface FactsProps {
+  kind: Kind;
+  record: Row;
+  related: DetailAnswer["related"];
+}
+
+export function Facts({ kind, record, related }: FactsProps) {
+  // What stands above already is not said again.
+  const above = new Set([kind.status, kind.stageStatus, kind.error]);
+  const rest = Object.keys(record).filter(
+    (field) => !kind.facts.includes(field) && !NOT_FACTS.has(field) && !field.endsWith("_id"),
+  );
+  const shown = [...kind.facts, ...rest].filter(
+    (field) => !above.has(field) && isKnown(record[field]) && record[field] !== kind.label(record),
+  );
+  return (
+    <>
+      <dl className="facts">
+        {shown.map((field) => (
+          <div key={field}>
+            <dt>{fieldWord(field)}</dt>
+            <dd className="foreign">
+              <Value value={record[field]} field={field} />
+            </dd>
+          </div>
+        ))}
+      </dl>
+      {Object.entries(related).map(([name, links]) => {
+        const other = kindNamed(name);
+        if (!links.length) return null;
+        return (
+          <section key={name} className="related">
+            <h3>{other?.title ?? fieldWord(name)}</h3>
+            <ul>
+              {links.map((link) => (
+                <li key={link.id} className="cut">
+                  <Link to={other ? `/curate/${other.id}?open=${link.id}` : `/search/${link.id}`}>
+                    <span className="foreign">{link.label ?? link.id}</span>
+                  </Link>
+                </li>
+              ))}
+            </ul>
+          </section>
+        );
+      })}
+    </>
+  );
+}
+
+function isKnown(value: unknown): boolean {
+  if (value === null || value === undefined || value === "") return false;
+  return typeof value !== "object" || Object.keys(value).length > 0;
+}
+
+const TIME = /^\d{4}-\d\d-\d\dT/;
+/** Whose values are one of a few words. */
+const WORDS = new Set(["verdict", "found_by", "sitemap_type", "page_type", "email_type", "source"]);
+const SIZES = new Set(["bytes", "size_bytes", "wire_bytes"]);
+const SHARES = new Set(["contact_likelihood", "confidence"]);
+
+function Value({ value, field }: { value: unknown; field: string }): ReactNode {
+  if (field === "hours") return <Hours hours={value} />;
+  if (Array.isArray(value)) return <Several values={value} />;
+  if (value && typeof value === "object") return <Parts parts={value} />;
+  if (typeof value === "boolean") return value ? "yes" : "no";
+  if (typeof value === "number") return amount(value, field);
+  const written = String(value);
+  if (TIME.test(written)) return <Time at={written} />;
+  if (field.endsWith("status")) return <Status status={written} />;
+  if (WORDS.has(field)) return wordOf(written.toLowerCase());
+  if (field.endsWith("error")) return causeOf(written);
+  return webAddress(written) ? <Address value={written} full /> : written;
+}
+
+function amount(value: number, field: string): string {
+  if (SHARES.has(field)) return percent(value);
+  if (SIZES.has(field)) return bytes(value);
+  if (field === "fetch_ms") return `${whole(value)} ms`;
+  return Number.isInteger(value) && !field.endsWith("status") ? whole(value) : String(value);
+}
+
+function Several({ values }: { values: readonly unknown[] }) {
+  const texts = list(values);
+  if (texts.length === values.length && texts.every((one) => one.length < 24)) {
+    return texts.join(", ");
+  }
+  return (
+    <ul>
+      {values.map((one, place) => (
+        <li key={place}>
+          {typeof one === "string" && webAddress(one) ? (
+            <Address value={one} full />
+          ) : (
+            causeOf(said(one))
+          )}
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+/** An object, one part a line; what lies deeper is said in a line of its own. */
+function Parts({ parts }: { parts: object }) {
+  const { text } = parts as { text?: unknown };
+  if (typeof text === "string") return text;
+  return (
+    <dl className="facts inner">
+      {Object.entries(parts)
+        .filter(([, one]) => isKnown(one))
+        .map(([name, one]) => (
+          <div key={name}>
+            <dt className="foreign">{fieldWord(name)}</dt>
+            <dd className="foreign">
+              {one && typeof one === "object" && !Array.isArray(one) ? (
+                said(one)
+              ) : (
+                <Value value={one} field={name} />
+              )}
+            </dd>
+          </div>
+        ))}
+    </dl>
+  );
+}
+
+const DAYS = ["mon", "tue", "wed", "thu", "fri", "sat", "sun"];
+
+/** When it is open, the days in their order. */
+function Hours({ hours }: { hours: unknown }) {
+  const days = Object.entries((hours ?? {}) as Record<string, unknown>).sort(
+    ([one], [other]) => DAYS.indexOf(one) - DAYS.indexOf(other),
+  );
+  return (
+    <dl className="facts inner">
+      {days.map(([day, spans]) => (
+        <div key={day}>
+          <dt>{wordOf(day)}</dt>
+          <dd>{opened(spans)}</dd>
+        </div>
+      ))}
+    </dl>
+  );
+}
+
+function opened(spans: unknown): string {
+  if (!Array.isArray(spans)) return said(spans);
+  return spans.map((span) => list(span).join(" – ")).join(", ") || "closed";
+}
