@@ -27,6 +27,7 @@ from scrapersky.api.operations.desk import open_desk
 from scrapersky.api.problem import install_problems
 from scrapersky.api.request_log import RequestLog
 from scrapersky.db.connection import Target, connect
+from scrapersky.db.pool import SharedPatience
 from scrapersky.models.check import check_database
 from scrapersky.privacy.key import hand_out_keys
 from scrapersky.scheduler.app import World, background_work
@@ -68,6 +69,7 @@ def create_app(
                 name="scrapersky",
                 pool_size=SYSTEM_POOL_SIZE,
                 pool_patience=POOL_PATIENCE,
+                pool=SharedPatience,
             )
             stack.push_async_callback(system_engine.dispose)
             await check_database(system_engine, settings.scheduler_system_user_id)

@@ -8,6 +8,7 @@ import uvicorn
 
 from scrapersky.api.app import create_app
 from scrapersky.api.gateway.access import refuse_open_house
+from scrapersky.api.gateway.wire import Wire
 from scrapersky.api.server import Server
 from scrapersky.cli.prepare import prepare
 from scrapersky.db.connection import Target, connect
@@ -36,7 +37,7 @@ def serve(settings: Settings, target: Target, listener: socket.socket) -> None:
         create_app(settings, target),
         log_config=None,
         access_log=False,
-        http="httptools",
+        http=Wire,
         lifespan="on",
         loop="asyncio",  # what everything is tested on, whatever else is installed
         server_header=False,

@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator, Iterator
 import pytest
 import pytest_asyncio
 
+from tests.api.gateway.held import watch_connections
 from tests.api.gateway.rig import House, a_house
 from tests.conftest import TestDatabase, TestServer, a_database
 
@@ -18,8 +19,11 @@ def module_database(
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def started(module_database: TestDatabase) -> AsyncIterator[House]:
+    """The house; whatever a module asks of it, no request held two connections."""
     async with a_house(module_database) as house:
+        held = watch_connections(house.app)
         yield house
+    assert held.most == 1, held.where
 
 
 @pytest_asyncio.fixture(loop_scope="module")

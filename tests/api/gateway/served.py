@@ -13,6 +13,7 @@ from sqlalchemy import text
 
 from scrapersky.api.account.people import add_tenant
 from scrapersky.api.app import create_app
+from scrapersky.api.gateway.wire import Wire
 from scrapersky.db.connection import connect, parse_target
 from scrapersky.models.status import Role
 from scrapersky.settings import load_settings
@@ -59,7 +60,10 @@ async def furnish(
 
 @contextmanager
 def serving(
-    database: TestDatabase, mark: str, settings: Mapping[str, str] = ALONE
+    database: TestDatabase,
+    mark: str,
+    settings: Mapping[str, str] = ALONE,
+    http: type[Wire] = Wire,
 ) -> Iterator[Address]:
     """Serve until the block ends."""
     admin, stranger, theirs = asyncio.run(furnish(database, mark))
@@ -68,7 +72,7 @@ def serving(
     listener = socket.create_server(("127.0.0.1", 0))
     server = uvicorn.Server(
         uvicorn.Config(
-            app, log_config=None, access_log=False, http="httptools", lifespan="on",
+            app, log_config=None, access_log=False, http=http, lifespan="on",
             proxy_headers=False, timeout_graceful_shutdown=2,
         )
     )  # fmt: skip

@@ -1,11 +1,15 @@
 """What is asked of lists is a question, never a statement: over every route."""
 
+import itertools
+import random
 import time
+from collections.abc import Iterator
 from uuid import uuid4
 
 import pytest
 
 from tests.api.gateway.document import Operation
+from tests.api.gateway.planted import plant
 from tests.api.gateway.rig import House
 from tests.api.gateway.test_foreign import API
 
@@ -68,3 +72,100 @@ def takes(operation: Operation, name: str) -> bool:
 
 async def test_nothing_was_dropped(house: House) -> None:
     assert await house.scalar("SELECT count(*) FROM domains") >= 0
+
+
+CLOSERS = ("", "'", "')", "'))", '"', '")', "`", "\\'", "%'", "%')", "1", "1)")
+CLAIMS = (
+    " AND {0}", " OR {0}", " AND ({0})", "||(CASE WHEN {0} THEN 'a' ELSE 'b' END)||",
+    ",(CASE WHEN {0} THEN 1 ELSE 1/0 END)", " AND 1=(CASE WHEN {0} THEN 1 ELSE 2 END)",
+)  # fmt: skip
+ORDERS = (
+    " AND 1=(SELECT 1 FROM pg_sleep(3))", ";SELECT pg_sleep(3)", "||pg_sleep(3)||",
+    " UNION SELECT NULL", " UNION ALL SELECT version(),NULL,NULL",
+    " AND 1=CAST(version() AS int)", " AND 1=CAST((SELECT current_user) AS int)",
+    ";COPY (SELECT 1) TO PROGRAM 'id'", " ORDER BY 99", ";DROP TABLE contacts",
+)  # fmt: skip
+ENDINGS = ("", "--", "-- -", "/*", "#", ";", " AND '1'='1", "\x00")
+SLOW = 2.5
+"""Seconds after which a `pg_sleep` must have worked."""
+TOLD = (
+    "syntax error",
+    "postgresql",
+    "asyncpg",
+    "sqlalchemy",
+    "pg_catalog",
+    "traceback",
+)
+QUESTIONS = 20_000
+
+
+def places(operation: Operation) -> Iterator[tuple[str, str]]:
+    """Name every place in a question where words can stand, as a pattern."""
+    for parameter in operation.parameters:
+        if parameter["in"] == "query":
+            yield parameter["name"], "{}"
+    if takes(operation, "filter"):
+        for field in ("name", "email", "domain", "url", "status", "id", "created_at"):
+            for comparison in (
+                "equal",
+                "contains",
+                "starts_with",
+                "at_least",
+                "one_of",
+            ):
+                yield "filter", f"{field}:{comparison}:{{}}"
+        yield "filter", "{}:equal:x"
+        yield "filter", "name:{}:x"
+    if takes(operation, "sort"):
+        yield "sort", "-{}"
+
+
+def questions() -> list[tuple[Operation, str, str, str, str | None]]:
+    """Make up orders, and claims that are true and false, for every place of every list."""
+    found: list[tuple[Operation, str, str, str, str | None]] = []
+    for operation in ASKED:
+        for (name, pattern), closer, ending in itertools.product(
+            places(operation), CLOSERS, ENDINGS
+        ):
+            for claim in CLAIMS:
+                true, false = (
+                    f"{closer}{claim.format(said)}{ending}" for said in ("7=7", "7=8")
+                )
+                found.append((operation, name, pattern, true, false))
+            found += (
+                (operation, name, pattern, closer + order + ending, None)
+                for order in ORDERS
+            )
+    return random.Random(20_261_115).sample(found, min(QUESTIONS, len(found)))
+
+
+@pytest.mark.long
+async def test_twenty_thousand_injections_find_nothing(house: House) -> None:
+    """As sqlmap looks for holes: by errors, by time, and by what is true."""
+    await plant(house.engine, house.home, "goldcrest")
+    asked = 0
+
+    async def ask(operation: Operation, name: str, value: str) -> tuple[int, str]:
+        nonlocal asked
+        asked += 1
+        began = time.monotonic()
+        answer = await house.client.get(
+            operation.address(uuid4()),
+            params={name: value},
+            headers=house.admin.headers,
+        )
+        assert answer.status_code < 500, (operation.id, name, value, answer.text)
+        assert time.monotonic() - began < SLOW, (operation.id, name, value)
+        said = answer.text.lower()
+        if answer.status_code >= 400:
+            assert not [w for w in TOLD if w in said], (operation.id, name, value, said)
+        return answer.status_code, said.replace(value.lower(), "")
+
+    for operation, name, pattern, first, second in questions():
+        one = await ask(operation, name, pattern.format(first))
+        if second is not None:
+            other = await ask(operation, name, pattern.format(second))
+            assert one[0] == other[0], (operation.id, name, pattern.format(first))
+
+    print(f"{asked} questions to {len(ASKED)} lists")
+    assert await house.scalar("SELECT count(*) FROM contacts") > 0

@@ -4,6 +4,7 @@ import asyncio
 import json
 import math
 import re
+import time
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -23,7 +24,9 @@ from scrapersky.errors import (
 
 USUAL_LIMIT: Final = 1_048_576
 PATIENCE: Final = 30.0
-"""Seconds in which a usual body must be here."""
+"""Seconds in which a usual body must be here, and every part of a large one."""
+SLOWEST: Final = 1_024
+"""Bytes a second that a large body must bring, on average, after that time."""
 SLOW_JSON: Final = 65_536
 """Bytes from which JSON is read beside the event loop."""
 MOST_KEYS: Final = 1_000
@@ -85,6 +88,32 @@ class Counted:
         return message
 
 
+class Paced(Counted):
+    """A large body, whose parts keep coming; the time we work on them is our own."""
+
+    def __init__(self, receive: Receive, most: int) -> None:
+        super().__init__(receive, most)
+        self._waited = 0.0
+        self._is_whole = False
+
+    async def __call__(self) -> Message:
+        """Return the next part, or raise if the parts come too slowly."""
+        if self._is_whole:
+            # What follows is only that the caller has left, whenever that may be.
+            return await super().__call__()
+        began = time.monotonic()
+        try:
+            async with asyncio.timeout(PATIENCE):
+                message = await super().__call__()
+        except TimeoutError:
+            raise too_slow() from None
+        self._is_whole = not message.get("more_body", False)
+        self._waited += time.monotonic() - began
+        if not self._is_whole and self.size < (self._waited - PATIENCE) * SLOWEST:
+            raise too_slow()
+        return message
+
+
 class Replayed:
     """A body that was read already, handed out once more."""
 
@@ -113,10 +142,7 @@ async def read_whole(receive: Receive) -> bytes:
                 if not message.get("more_body", False):
                     return b"".join(parts)
     except TimeoutError:
-        raise BodyTooSlow(
-            f"The body was not here within {PATIENCE:.0f} seconds.",
-            hint="Send it at once, or in smaller requests.",
-        ) from None
+        raise too_slow() from None
 
 
 async def check_json(headers: Headers, body: bytes) -> None:
@@ -179,6 +205,14 @@ def finite_float(digits: str) -> float:
     if len(digits) > 10 * MOST_DIGITS or not math.isfinite(float(digits)):
         raise ValueError(digits[:MOST_DIGITS])
     return 0.0
+
+
+def too_slow() -> BodyTooSlow:
+    """Say how soon it would have had to be here."""
+    return BodyTooSlow(
+        f"The body, or its next part, was not here within {PATIENCE:.0f} seconds.",
+        hint="Send it at once, or in smaller requests.",
+    )
 
 
 def too_big(most: int) -> BodyTooBig:

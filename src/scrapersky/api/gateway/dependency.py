@@ -52,13 +52,14 @@ PUBLIC: Final = Depends(public)
 """For `dependencies=[PUBLIC]` of the few routes that need no identity."""
 
 
-def engine_of(request: Request) -> AsyncEngine:
+# Not plain functions: those are sent through a thread, for every request.
+async def engine_of(request: Request) -> AsyncEngine:
     """Return the engine whose transactions see the caller's tenant only."""
     found: AsyncEngine = request.app.state.engine
     return found
 
 
-def system_engine_of(request: Request) -> AsyncEngine:
+async def system_engine_of(request: Request) -> AsyncEngine:
     """Return the engine that sees everything: for stage control and the gate itself."""
     found: AsyncEngine = request.app.state.system_engine
     return found

@@ -16,6 +16,7 @@ from scrapersky.api.gateway.address import Networks, client_address, scheme_of
 from scrapersky.api.gateway.body import (
     USUAL_LIMIT,
     Counted,
+    Paced,
     Replayed,
     check_headers,
     check_json,
@@ -30,8 +31,10 @@ from scrapersky.api.gateway.idempotency import (
     key_of,
 )
 from scrapersky.api.gateway.route import large_routes
-from scrapersky.api.gateway.tenancy import TENANT, acting_for
+from scrapersky.api.gateway.tenancy import BUSY_IS_TOLD, TENANT, acting_for
+from scrapersky.api.gateway.wire import LONGEST_HEAD
 from scrapersky.api.problem import answer_to
+from scrapersky.db.pool import waiting_together
 from scrapersky.errors import (
     AddressTooLong,
     MalformedRequest,
@@ -68,7 +71,8 @@ class Door:
         # Whoever handled the last request in this context left nothing behind.
         before = TENANT.set(None)
         try:
-            await self._handle(scope, receive, send)
+            with waiting_together(BUSY_IS_TOLD.total_seconds()):
+                await self._handle(scope, receive, send)
         finally:
             TENANT.reset(before)
 
@@ -104,7 +108,7 @@ class Door:
         large = self._large_limit(scope)
         most = large or USUAL_LIMIT
         check_headers(headers, most)
-        receive = Counted(receive, most)
+        receive = (Counted if large is None else Paced)(receive, most)
         if large is None and scope["method"] in WITH_BODY:
             body = await read_whole(receive)
             if scope["path"].startswith("/api/"):
@@ -175,6 +179,8 @@ def check_address(scope: Scope) -> None:
         )
     if len(scope["headers"]) > MOST_HEADERS:
         raise MalformedRequest(f"The request has more than {MOST_HEADERS} headers.")
+    if sum(len(name) + len(value) for name, value in scope["headers"]) > LONGEST_HEAD:
+        raise MalformedRequest(f"The headers are longer than {LONGEST_HEAD:,} bytes.")
     if "\x00" in scope["path"]:
         raise NotStorable("The address holds the character NUL.")
     if query:

@@ -11,12 +11,15 @@ from sqlalchemy import Connection, event
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from scrapersky.db.connection import Target, connect
+from scrapersky.db.pool import SharedPatience
 from scrapersky.errors import TenantUnknown
 
 ROLE: Final = "scrapersky_api"
 STATEMENT_PATIENCE: Final = timedelta(seconds=5)
 POOL_PATIENCE: Final = timedelta(seconds=1.5)
-"""How long a request waits for a connection before it is told to come back later."""
+"""How long a request waits for connections before it is told to come back later."""
+BUSY_IS_TOLD: Final = timedelta(seconds=2)
+"""How soon it is told: what it waits before that counts together."""
 
 TENANT: ContextVar[UUID | None] = ContextVar("tenant", default=None)
 PATIENCE: ContextVar[timedelta] = ContextVar("patience", default=STATEMENT_PATIENCE)
@@ -38,6 +41,7 @@ def connect_as_api(target: Target, *, pool_size: int) -> AsyncEngine:
         pool_size=pool_size,
         pool_patience=POOL_PATIENCE,
         role=ROLE,
+        pool=SharedPatience,
     )
     event.listen(engine.sync_engine, "begin", name_the_tenant)
     event.listen(engine.sync_engine, "set_connection_execution_options", stay_inside)

@@ -1,0 +1,179 @@
+"""Clients that send or read a byte now and then: shown out, and nobody else waits."""
+
+import asyncio
+import socket
+import time
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+
+import httpx
+import pytest
+
+from scrapersky.api.gateway import body as bodies
+from scrapersky.api.gateway.wire import Wire
+from tests.api.gateway.served import Address, serving
+from tests.conftest import TestDatabase
+
+HEAD = b"GET /health/live HTTP/1.1\r\nHost: a\r\n"
+
+
+class Hasty(Wire):
+    head_patience = 0.5
+    reading_patience = 0.5
+
+
+@pytest.fixture(scope="module")
+def served(module_database: TestDatabase) -> Iterator[Address]:
+    with serving(module_database, "zebrafish", http=Hasty) as address:
+        yield address
+
+
+@asynccontextmanager
+async def connected(
+    served: Address,
+) -> AsyncIterator[tuple[asyncio.StreamReader, asyncio.StreamWriter]]:
+    url = httpx.URL(served.url)
+    reader, writer = await asyncio.open_connection(url.host, url.port)
+    try:
+        yield reader, writer
+    finally:
+        writer.close()
+
+
+async def drip(writer: asyncio.StreamWriter, drops: bytes, pause: float) -> None:
+    """Send a byte now and then, until nobody listens any more."""
+    while True:
+        for drop in drops:
+            writer.write(bytes([drop]))
+            await writer.drain()
+            await asyncio.sleep(pause)
+
+
+async def told(
+    served: Address, begin: bytes, drops: bytes, pause: float = 0.05
+) -> bytes:
+    """Begin a request, drip on, and return what is said until the connection ends."""
+    async with connected(served) as (reader, writer):
+        writer.write(begin)
+        dripping = asyncio.create_task(drip(writer, drops, pause))
+        said = b""
+        try:
+            async with asyncio.timeout(20):
+                while part := await reader.read(65_536):
+                    said += part
+        except ConnectionResetError:
+            pass
+        finally:
+            dripping.cancel()
+            await asyncio.gather(dripping, return_exceptions=True)
+        return said
+
+
+@pytest.mark.parametrize(
+    ("begin", "drops", "status"),
+    [
+        (b"GET /", b"a", b"408"),
+        (HEAD, b"x", b"408"),
+        (HEAD, b"x-a: b\r\n", b"408"),
+        (b"", b"\r\n", b"408"),
+        (HEAD + b"\r\n", b"\r\n", b"408"),
+        (HEAD + b"\r\n" + HEAD, b"x", b"408"),
+        (HEAD + b"x: " + b"y" * 100_000, b"y", b"431"),
+        (HEAD + b"x: y\r\n" * 20_000, b"y", b"431"),
+    ],
+    ids=["no-word", "a-word", "headers", "lines", "kept-lines", "kept", "long", "many"],
+)
+async def test_a_head_that_does_not_end_is_not_waited_for(
+    served: Address, begin: bytes, drops: bytes, status: bytes
+) -> None:
+    said = await told(served, begin, drops)
+
+    assert b"HTTP/1.1 " + status in said
+    assert said.endswith(b"\r\n\r\n")
+
+
+async def test_a_silent_connection_is_closed(served: Address) -> None:
+    async with connected(served) as (reader, _), asyncio.timeout(20):
+        assert b" 408 " in await reader.read()
+
+
+async def test_a_request_whose_head_took_its_time_is_answered(served: Address) -> None:
+    async with connected(served) as (reader, writer), asyncio.timeout(20):
+        for part in (HEAD[:20], HEAD[20:], b"Connection: close\r\n\r\n"):
+            writer.write(part)
+            await asyncio.sleep(0.1)
+
+        assert b" 200 " in await reader.read()
+
+
+@pytest.mark.parametrize("path", ["/suppressions/import", "/domains/import", "/users"])
+async def test_a_body_that_drips_is_not_waited_for(
+    served: Address, path: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(bodies, "PATIENCE", 0.4)
+    key = served.admin.headers["Authorization"]
+    begin = (
+        f"POST /api/v3{path} HTTP/1.1\r\nHost: a\r\nAuthorization: {key}\r\n"
+        "Content-Type: text/csv\r\nContent-Length: 100000\r\n\r\n"
+    )
+
+    said = await told(served, begin.encode(), b"a\n")
+
+    assert b"HTTP/1.1 408" in said
+
+
+def test_who_reads_nothing_is_cut_off(served: Address) -> None:
+    url = httpx.URL(served.url)
+    whole = len(httpx.get(f"{served.url}/openapi.json").content)
+    asked = 60
+    with socket.socket() as client:
+        client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4_096)
+        client.connect((url.host, url.port))
+        client.sendall(b"GET /openapi.json HTTP/1.1\r\nHost: a\r\n\r\n" * asked)
+        time.sleep(1.5)
+        got = 0
+        client.settimeout(10)
+        try:
+            while part := client.recv(1 << 20):
+                got += len(part)
+        except ConnectionResetError:
+            pass
+
+    assert got < asked * whole
+
+
+async def timed(client: httpx.AsyncClient, times: int) -> list[float]:
+    taken = []
+    for _ in range(times):
+        began = time.perf_counter()
+        answer = await client.get("/api/v3/session")
+        assert answer.status_code == 200
+        taken.append(time.perf_counter() - began)
+    return sorted(taken)
+
+
+async def slow_client(served: Address) -> None:
+    """Drip heads for ever; when shown out, come back."""
+    while True:
+        await told(served, HEAD, b"x-a: b\r\n", pause=1)
+
+
+@pytest.mark.long
+async def test_five_hundred_slow_clients_slow_nobody_else(
+    database: TestDatabase,
+) -> None:
+    with serving(database, "zebrafish") as served:
+        async with httpx.AsyncClient(
+            base_url=served.url, headers=served.admin.headers, timeout=30
+        ) as client:
+            await timed(client, 100)
+            alone = await timed(client, 1_000)
+            slow = [asyncio.create_task(slow_client(served)) for _ in range(500)]
+            await asyncio.sleep(5)
+            beside = await timed(client, 1_000)
+            for task in slow:
+                task.cancel()
+            await asyncio.gather(*slow, return_exceptions=True)
+
+    print(f"p99 alone {alone[989] * 1e3:.1f} ms, beside {beside[989] * 1e3:.1f} ms")
+    assert beside[989] <= max(2 * alone[989], 0.05)
