@@ -7,7 +7,7 @@ from uuid import UUID, uuid4
 
 import pytest
 from sqlalchemy import insert, select, text
-from sqlalchemy.ext.asyncio import AsyncEngine
+from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 from scrapersky.curation.condition import Comparison, Condition, read_conditions, where
 from scrapersky.curation.decision import (
@@ -70,6 +70,16 @@ async def statuses(engine: AsyncEngine) -> set[tuple[str, str | None, str | None
                  "FROM places_staging")  # fmt: skip
     async with engine.connect() as connection:
         return {tuple(row) for row in await connection.execute(query)}
+
+
+async def until_waiting(watcher: AsyncConnection) -> None:
+    waits = text("SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock'"
+                 " AND datname = current_database()")  # fmt: skip
+    async with asyncio.timeout(30):
+        while not await watcher.scalar(waits):
+            # Within one transaction PostgreSQL shows the same picture for ever.
+            await watcher.rollback()
+            await asyncio.sleep(0.01)
 
 
 async def test_selecting_queues_the_stage_in_the_same_breath(
@@ -152,6 +162,25 @@ async def test_more_rows_than_a_chunk_are_all_decided_once(
 
     assert decided.changed == 35
     assert await statuses(engine) == {("Maybe", None, None)}
+
+
+async def test_what_someone_else_changes_meanwhile_is_left_to_them(
+    engine: AsyncEngine, actor: Actor
+) -> None:
+    ids = await some_places(engine, actor.tenant_id, 3)
+    new = Selection(conditions=(Condition(field="status", value="New"),))
+    async with engine.connect() as other, engine.connect() as watcher:
+        await other.execute(
+            text("UPDATE places_staging SET status = 'Archived' WHERE id = :id"),
+            {"id": ids[1]},
+        )
+        deciding = asyncio.create_task(decide(engine, actor, PLACES, "Maybe", new))
+        await until_waiting(watcher)
+        await other.commit()
+        decided = await deciding
+
+    assert (decided.changed, decided.skipped) == (2, {"changed meanwhile": 1})
+    assert await statuses(engine) == {("Archived", None, None), ("Maybe", None, None)}
 
 
 async def test_another_tenants_rows_are_never_touched(
@@ -387,8 +416,6 @@ async def test_a_decision_that_lost_a_deadlock_is_made_all_the_same(
 ) -> None:
     first, second = sorted(await some_places(engine, actor.tenant_id, 2))
     lock = text("SELECT 1 FROM places_staging WHERE id = :id FOR UPDATE")
-    waits = text("SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock'"
-                 " AND datname = current_database()")  # fmt: skip
     async with engine.connect() as stage, engine.connect() as watcher:
         # The other one is patient, so that it is the decision that is rolled back.
         await stage.execute(text("SET LOCAL deadlock_timeout = '60s'"))
@@ -397,11 +424,7 @@ async def test_a_decision_that_lost_a_deadlock_is_made_all_the_same(
         deciding = asyncio.create_task(
             decide(engine, actor, PLACES, "Selected", chosen)
         )
-        async with asyncio.timeout(30):
-            while not await watcher.scalar(waits):
-                # Within one transaction PostgreSQL shows the same picture for ever.
-                await watcher.rollback()
-                await asyncio.sleep(0.01)
+        await until_waiting(watcher)
         await stage.execute(lock, {"id": first})
         await stage.commit()
         decided = await deciding

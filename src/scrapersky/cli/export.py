@@ -9,8 +9,8 @@ from cyclopts import Parameter
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from scrapersky.api.records.export import export_bytes, read_export
-from scrapersky.api.records.listing import DEFAULT_SORT, Question, read_sort
 from scrapersky.api.records.query import read_filters
+from scrapersky.api.records.question import DEFAULT_SORT, Question, read_sort
 from scrapersky.api.records.resource import RESOURCES
 from scrapersky.api.records.schema import ExportFormat
 from scrapersky.cli.pipeline import default_tenant

@@ -1,24 +1,29 @@
 """Set the status of records, by ids or by conditions, and undo it."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from functools import partial
+from typing import Any, Final
 from uuid import UUID
 
 from sqlalchemy import (
+    ARRAY,
     ColumnElement,
+    Uuid,
     and_,
     case,
     cast,
     func,
     insert,
     literal,
+    literal_column,
     null,
     select,
     true,
     update,
 )
 from sqlalchemy import Text as TextType
+from sqlalchemy.dialects.postgresql import aggregate_order_by
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 from scrapersky import engine as queue_engine
@@ -34,6 +39,8 @@ CHUNK = 5_000
 
 ALREADY = "already {status}"
 IN_STAGE = "the stage has it already"
+MEANWHILE = "changed meanwhile"
+ID_BYTES: Final = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,52 +100,27 @@ async def decide(
     *,
     force: bool = False,
     rule_id: UUID | None = None,
-    matched: int | None = None,
 ) -> Decided:
     """Set a curation status on every selected record of the actor's tenant.
 
-    Works in chunks, so that readers and other writers are never blocked for long; each
-    chunk is whole. Returns what changed, what was queued and what was left, why. The
-    action shows how far it is of `matched`, where the caller has counted that.
+    What is meant is picked once; it is changed in chunks, so that readers and other
+    writers are never blocked for long, and each chunk is whole. Returns what changed,
+    what was queued and what was left, why. The action shows how far it is.
     """
     wanted = kind.status_named(status)
     chosen = selected(kind, actor.tenant_id, selection)
     async with engine.begin() as connection:
+        picked = await pick(connection, kind, chosen)
         action_id = await open_action(
-            connection, actor, kind, wanted, selection, rule_id=rule_id, matched=matched
+            connection, actor, kind, wanted, selection, rule_id=rule_id, picked=picked
         )
-    return await decide_on(
-        engine, actor, kind, wanted, chosen, action_id=action_id, force=force
-    )
-
-
-async def decide_on(
-    engine: AsyncEngine,
-    actor: Actor,
-    kind: Kind,
-    wanted: Any,  # noqa: ANN401 - a member of the kind's enum
-    chosen: ColumnElement[bool],
-    *,
-    action_id: UUID,
-    force: bool = False,
-) -> Decided:
-    """Carry out an action that has been opened, chunk by chunk."""
+    work = Work(action_id, kind, wanted, chosen, force)
+    chunks = [*chunks_of(picked)] or [[]]
     total = Decided(action_id=action_id)
-    last: UUID | None = None
-
-    async def advance(connection: AsyncConnection) -> tuple[Decided, UUID | None]:
-        step, reached = await decide_chunk(
-            connection, action_id, kind, wanted, chosen, after=last, force=force
-        )
-        await keep_counts(connection, total + step, is_last=reached is None)
-        if reached is None:
-            await audit(connection, actor, "decided", kind, total + step)
-        return total + step, reached
-
-    while True:
-        total, last = await committed(engine, advance)
-        if last is None:
-            break
+    for number, ids in enumerate(chunks, start=1):
+        is_last = number == len(chunks)
+        step = partial(advance, actor, work, total, ids, is_last=is_last)
+        total = await committed(engine, step)
     if total.queued:
         await queue_engine.wake(engine, kind.stage)
     return total
@@ -160,20 +142,16 @@ async def decide_here(
     """
     wanted = kind.status_named(status)
     chosen = and_(selected(kind, actor.tenant_id, selection), where(kind, among))
-    any_row = select(kind.model.id).where(chosen).limit(1)
-    if await connection.scalar(any_row) is None:
+    picked = await pick(connection, kind, chosen)
+    if not picked:
         return Decided()
     action_id = await open_action(
         connection, actor, kind, wanted, selection, rule_id=rule_id
     )
-    total, last = Decided(action_id=action_id), None
-    while True:
-        step, last = await decide_chunk(
-            connection, action_id, kind, wanted, chosen, after=last, force=False
-        )
-        total += step
-        if last is None:
-            break
+    work = Work(action_id, kind, wanted, chosen)
+    total = Decided(action_id=action_id)
+    for ids in chunks_of(picked):
+        total += await decide_chunk(connection, work, ids)
     await keep_counts(connection, total, is_last=True)
     await audit(connection, actor, "decided", kind, total)
     return total
@@ -207,9 +185,9 @@ async def open_action(
     selection: Selection,
     *,
     rule_id: UUID | None = None,
-    matched: int | None = None,
+    picked: bytes | None = None,
 ) -> UUID:
-    """Record that a decision is being made."""
+    """Record that a decision is being made, and about how many."""
     result = await connection.execute(
         insert(CurationAction)
         .values(
@@ -219,26 +197,69 @@ async def open_action(
             status=status.value,
             rule_id=rule_id,
             selection=selection.as_json(),
-            matched_count=matched,
+            matched_count=None if picked is None else len(picked) // ID_BYTES,
         )
         .returning(CurationAction.id)
     )
     return UUID(str(result.scalar_one()))
 
 
-async def decide_chunk(
+@dataclass(frozen=True, slots=True)
+class Work:
+    """An action that has been opened: what is set, and on what."""
+
+    action_id: UUID
+    kind: Kind
+    status: Any
+    chosen: ColumnElement[bool]
+    force: bool = False
+
+
+async def pick(
+    connection: AsyncConnection, kind: Kind, chosen: ColumnElement[bool]
+) -> bytes:
+    """Return the ids of all that is meant now, 16 bytes each.
+
+    They are in the order of the table: rows of one chunk that lie together are read
+    and written together.
+    """
+    place: ColumnElement[Any] = literal_column(f"{kind.model.__tablename__}.ctid")
+    in_order = aggregate_order_by(literal(b""), place)
+    ids = func.string_agg(func.uuid_send(kind.model.id), in_order)
+    return bytes(await connection.scalar(select(ids).where(chosen)) or b"")
+
+
+def chunks_of(picked: bytes) -> Iterator[list[UUID]]:
+    """Yield the ids, as many at a time as one transaction changes."""
+    for start in range(0, len(picked), CHUNK * ID_BYTES):
+        part = picked[start : start + CHUNK * ID_BYTES]
+        yield [
+            UUID(bytes=part[at : at + ID_BYTES]) for at in range(0, len(part), ID_BYTES)
+        ]
+
+
+async def advance(
+    actor: Actor,
+    work: Work,
+    total: Decided,
+    ids: list[UUID],
     connection: AsyncConnection,
-    action_id: UUID,
-    kind: Kind,
-    status: Any,  # noqa: ANN401 - a member of the kind's enum
-    chosen: ColumnElement[bool],
     *,
-    after: UUID | None,
-    force: bool,
-) -> tuple[Decided, UUID | None]:
-    """Decide about the next rows in the order of ids; None when there are no more."""
-    model = kind.model
-    beyond = model.id > after if after is not None else true()
+    is_last: bool,
+) -> Decided:
+    """Decide about some, and keep what all came to so far."""
+    total += await decide_chunk(connection, work, ids)
+    await keep_counts(connection, total, is_last=is_last)
+    if is_last:
+        await audit(connection, actor, "decided", work.kind, total)
+    return total
+
+
+async def decide_chunk(
+    connection: AsyncConnection, work: Work, ids: list[UUID]
+) -> Decided:
+    """Decide about those of these rows that are still meant."""
+    kind, status, model = work.kind, work.status, work.kind.model
     rows = (
         select(
             model.id,
@@ -247,16 +268,15 @@ async def decide_chunk(
             kind.stage_status.label("stage_before"),
             kind.error.label("error_before"),
         )
-        .where(chosen, beyond)
+        .where(model.id == func.any(literal(ids, ARRAY(Uuid))), work.chosen)
         .order_by(model.id)
-        .limit(CHUNK)
         .with_for_update()
         .cte("chosen")
         .prefix_with("MATERIALIZED")
     )
     is_busy = func.coalesce(rows.c.stage_before.in_(kind.busy), False)
     wants_stage = literal(status == kind.trigger)
-    queues = and_(wants_stage, (~is_busy) if not force else true())
+    queues = and_(wants_stage, (~is_busy) if not work.force else true())
     changes = rows.c.before != status
     plan = select(
         rows,
@@ -287,7 +307,7 @@ async def decide_chunk(
                 "stage_status_before", "error_before", "queued",
             ],
             select(
-                literal(action_id),
+                literal(work.action_id),
                 plan.c.id,
                 plan.c.tenant_id,
                 cast(plan.c.before, TextType),
@@ -304,21 +324,20 @@ async def decide_chunk(
             func.count().label("seen"),
             func.count().filter(plan.c.changes).label("changed"),
             func.count().filter(plan.c.queues).label("queued"),
-            func.max(cast(plan.c.id, TextType)).label("last"),
         )
         .select_from(plan)
         .add_cte(updated, noted)
     )
     found = (await connection.execute(summary)).one()
-    unchanged = found.seen - found.changed
     skipped = {}
-    if unchanged:
+    if unchanged := found.seen - found.changed:
         reason = (
             IN_STAGE if status == kind.trigger else ALREADY.format(status=status.value)
         )
         skipped[reason] = unchanged
-    step = Decided(found.changed, found.queued, skipped)
-    return step, UUID(found.last) if found.seen == CHUNK else None
+    if gone := len(ids) - found.seen:
+        skipped[MEANWHILE] = gone
+    return Decided(found.changed, found.queued, skipped)
 
 
 async def keep_counts(

@@ -223,8 +223,7 @@ async def run_rule(engine: AsyncEngine, actor: Actor, rule_id: UUID) -> Decided:
     kind = kind_named(row.kind)
     conditions = (undecided(kind), *read_conditions(row.conditions["all"]))
     selection = Selection(conditions=conditions)
-    matched = await count_selected(engine, actor.tenant_id, kind, selection)
-    if not matched:
+    if not await count_selected(engine, actor.tenant_id, kind, selection):
         return Decided()
     return await decide(
         engine,
@@ -233,7 +232,6 @@ async def run_rule(engine: AsyncEngine, actor: Actor, rule_id: UUID) -> Decided:
         row.status,
         selection,
         rule_id=rule_id,
-        matched=matched,
     )
 
 

@@ -1,6 +1,6 @@
 """One cell of a table: shown by a spreadsheet, never run, and read back unchanged."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from datetime import UTC, date, datetime
 from decimal import Decimal
 from enum import Enum
@@ -32,17 +32,20 @@ def cell_of(value: object) -> Cell:
             return float(value)
         case UUID() | date():
             return str(value)
+        case list() | tuple():
+            return "; ".join(map(str, value)) or None
         case Mapping():
             return orjson.dumps(value, default=str).decode() if value else None
-        case Sequence():
-            return "; ".join(str(each) for each in value) or None
     return str(value)
 
 
 def csv_cell(value: object) -> object:
     """Write a value for a CSV file: times in one form, and nothing that runs."""
-    # Most cells by far are nothing or begin with a letter: a million rows have many.
-    if value is None or (type(value) is str and value[:1].isalnum()):
+    # Most cells by far are nothing, a number, or begin with a letter: a million rows
+    # have thirty million of them.
+    if value is None or type(value) is float:
+        return value
+    if type(value) is str and value[:1].isalnum():
         return value
     cell = cell_of(value)
     if isinstance(cell, datetime):
@@ -54,7 +57,9 @@ def csv_cell(value: object) -> object:
 
 def xlsx_cell(value: object) -> Cell:
     """Write a value for a workbook, where a text stays a text whatever it begins with."""
-    if value is None or (type(value) is str and len(value) <= LONGEST_CELL):
+    if value is None or type(value) is float:
+        return value
+    if type(value) is str and len(value) <= LONGEST_CELL:
         return value
     cell = cell_of(value)
     if isinstance(cell, datetime):

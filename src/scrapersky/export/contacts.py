@@ -25,12 +25,13 @@ CHUNK = 1_000
 SELECT = """
 SELECT c.id, b.name AS business, d.domain, c.email, c.email_type::text AS email_type,
   c.validation->>'verdict' AS validation, c.name, c.role, c.phone,
-  (SELECT string_agg(k, ' ' ORDER BY k) FROM jsonb_object_keys(c.phones) AS k) AS phones,
+  CASE WHEN c.phones <> '{}' THEN (SELECT string_agg(k, ' ' ORDER BY k)
+    FROM jsonb_object_keys(c.phones) AS k) END AS phones,
   c.address->>'street' AS street, c.address->>'city' AS city,
   c.address->>'state' AS state, c.address->>'postal_code' AS postal_code,
   c.address->>'country' AS country, d.home_url AS website,
-  (SELECT string_agg(value, ' ' ORDER BY key) FROM jsonb_each_text(c.social_links))
-    AS social_links,
+  CASE WHEN c.social_links <> '{}' THEN (SELECT string_agg(value, ' ' ORDER BY key)
+    FROM jsonb_each_text(c.social_links)) END AS social_links,
   c.confidence, c.contact_curation_status::text AS status, c.tags, c.notes,
   c.created_at, c.updated_at,
   e.url AS source_url, e.method, e.snippet

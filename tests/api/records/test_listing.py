@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from scrapersky.api.records import listing
 from scrapersky.models import Domain, LocalBusiness, Page, Place, PlaceSearch
 from tests.api.records.rig import Desk
 
@@ -122,6 +123,42 @@ async def test_totals_beyond_ten_thousand_are_estimates(desk: Desk) -> None:
     assert 10_000 < page["total"]["count"] < 15_000
     assert few["total"] == {"count": 3_000, "is_exact": True}
     assert len({item["id"] for item in walked}) == 12_000
+
+
+@pytest.mark.parametrize("looked_at", [listing.LOOKED_AT, 100])
+async def test_every_way_to_a_page_leads_to_the_same_rows(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch, looked_at: int
+) -> None:
+    monkeypatch.setattr(listing, "LOOKED_AT", looked_at)
+    await add_places(desk, 6_000)
+    await add_places(desk, 6_000, desk.other)
+    # What matches is not among the latest, as when others were decided since.
+    await desk.run(
+        "UPDATE places_staging SET name = 'New' WHERE substr(source_place_id, 2)::int"
+        " > 4000"
+    )
+    await desk.run("ANALYZE places_staging")
+
+    async def shown(condition: str, **params: Any) -> None:
+        page = await desk.get("/places/staging", {"limit": 20, **params})
+        meant = await desk.run(
+            "SELECT id, count(*) OVER () AS found FROM places_staging"
+            f" WHERE tenant_id = :tenant AND {condition} ORDER BY"
+            " updated_at DESC, id DESC LIMIT 40",
+            tenant=desk.tenant,
+        )
+        total, asked = page["total"], {**params, "cursor": page["next_cursor"]}
+        following = await desk.get("/places/staging", {"limit": 20, **asked})
+        ids = [item["id"] for item in page["items"] + following["items"]]
+        assert ids == [str(row.id) for row in meant]
+        assert total == {"count": meant[0].found, "is_exact": True}
+
+    await shown("rating = 3", filter="rating:equal:3")
+    await shown("name = 'Place 3'", filter="name:equal:Place 3")
+    await shown("status = 'New' AND rating = 3",
+                filter=["status:equal:New", "rating:equal:3"])  # fmt: skip
+    await shown("source_place_id LIKE '%77%'", filter="source_place_id:contains:77")
+    await shown("name ILIKE '%e 5%'", q="place 5")
 
 
 async def test_words_are_found_in_any_text_of_the_record(desk: Desk) -> None:

@@ -34,15 +34,13 @@ async def carry_out(
     asked: StatusIn,
     selection: Selection,
 ) -> StatusOut:
-    """Count what is meant and, unless only that was asked, decide about it."""
+    """Decide about what is meant or, if only that was asked, count it."""
     if selection.ids is not None:
         await refuse_foreign(engine, actor.tenant_id, resource, selection.ids)
-        matched = len(selection.ids)
-    else:
+    if asked.dry_run:
         matched = await count_selected(
             engine, actor.tenant_id, resource.kind, selection
         )
-    if asked.dry_run:
         return StatusOut(
             action_id=None,
             matched=matched,
@@ -52,13 +50,7 @@ async def carry_out(
             dry_run=True,
         )
     done = await decide(
-        engine,
-        actor,
-        resource.kind,
-        asked.status,
-        selection,
-        force=asked.force,
-        matched=matched,
+        engine, actor, resource.kind, asked.status, selection, force=asked.force
     )
     return StatusOut(
         action_id=done.action_id,

@@ -1,5 +1,6 @@
 """Any list as a file: read in steps, so that neither memory nor a snapshot is held."""
 
+import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, replace
@@ -9,7 +10,8 @@ from typing import Any, Final
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 from scrapersky.api.gateway.tenancy import patient
-from scrapersky.api.records.listing import Page, Place, Question, read_page
+from scrapersky.api.records.listing import Page, read_page
+from scrapersky.api.records.question import Place, Question
 from scrapersky.api.records.resource import Resource
 from scrapersky.api.records.schema import ExportFormat
 from scrapersky.curation.decision import Selection, count_selected
@@ -19,7 +21,7 @@ from scrapersky.export.preset import Take, preset_named, take
 from scrapersky.export.table import SHEET_ROWS, csv_bytes, jsonl_bytes, xlsx_bytes
 from scrapersky.privacy.shield import look_up
 
-CHUNK: Final = 1_000
+CHUNK: Final = 2_000
 STEP_PATIENCE: Final = timedelta(seconds=60)
 """How long one step may take: a file that has begun cannot be begun again."""
 
@@ -30,6 +32,7 @@ MEDIA_TYPES: Final[Mapping[str, str]] = {
 }
 
 Row = dict[str, Any]
+Chunks = AsyncGenerator[Sequence[Row], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,9 +79,8 @@ async def export_bytes(
     """Begin a file; what is wrong with the question is raised before its first byte."""
     if resource.name == "contacts":
         question = replace(question, columns=())
-    async with engine.connect() as connection:
-        first = await read_page(connection, resource, question, limit=CHUNK)
-    chunks = walk(engine, resource, question, first)
+    first, rows = await read_step(engine, resource, question, None)
+    chunks = ahead(walk(engine, resource, question, first, rows))
     if plan.made is not None:
         chunks = remade(chunks, plan.made)
     names = plan.columns
@@ -86,8 +88,8 @@ async def export_bytes(
         return csv_bytes(names, chunks)
     if plan.format == "jsonl":
         return jsonl_bytes(names, chunks)
-    count = first.count
-    if not first.is_exact:
+    count = first.known.count
+    if not first.known.is_exact:
         meant = Selection(conditions=question.conditions, words=question.words)
         count = await count_selected(engine, question.tenant_id, resource.kind, meant)
     sheets = max(1, -(-count // SHEET_ROWS))
@@ -96,29 +98,47 @@ async def export_bytes(
 
 
 async def walk(
-    engine: AsyncEngine, resource: Resource, question: Question, page: Page
-) -> AsyncGenerator[Sequence[Row], None]:
+    engine: AsyncEngine,
+    resource: Resource,
+    question: Question,
+    page: Page,
+    rows: Sequence[Row],
+) -> Chunks:
     """Yield the rows of a list, page after page, without who is suppressed."""
-    while True:
-        # Not around the yield: whoever reads on may be another task.
-        with patient(STEP_PATIENCE):
-            async with engine.connect() as connection:
-                rows = await shown(connection, resource, question, page)
+    yield rows
+    while page.next is not None:
+        page, rows = await read_step(engine, resource, question, page.next)
         yield rows
-        if page.next is None:
-            return
-        page = await following(engine, resource, question, page.next)
 
 
-async def following(
-    engine: AsyncEngine, resource: Resource, question: Question, after: Place
-) -> Page:
-    """Read the next page in a transaction of its own."""
+async def read_step(
+    engine: AsyncEngine, resource: Resource, question: Question, after: Place | None
+) -> tuple[Page, Sequence[Row]]:
+    """Read a page and what is written of it, in a transaction of its own."""
     with patient(STEP_PATIENCE):
         async with engine.connect() as connection:
-            return await read_page(
+            page = await read_page(
                 connection, resource, question, limit=CHUNK, after=after
             )
+            return page, await shown(connection, resource, question, page)
+
+
+async def ahead(chunks: Chunks) -> Chunks:
+    """Yield rows while the next are read: neither the database nor we wait in turn."""
+    async with aclosing(chunks):
+        coming = asyncio.create_task(following(chunks))
+        try:
+            while (rows := await coming) is not None:
+                coming = asyncio.create_task(following(chunks))
+                yield rows
+        finally:
+            coming.cancel()
+            await asyncio.wait([coming])
+
+
+async def following(chunks: Chunks) -> Sequence[Row] | None:
+    """Return the next rows, or None when there are no more."""
+    return await anext(chunks, None)
 
 
 async def shown(
@@ -140,9 +160,7 @@ async def shown(
     ]
 
 
-async def remade(
-    chunks: AsyncGenerator[Sequence[Row], None], made: Mapping[str, Take]
-) -> AsyncGenerator[Sequence[Row], None]:
+async def remade(chunks: Chunks, made: Mapping[str, Take]) -> Chunks:
     """Yield rows under other headings."""
     async with aclosing(chunks):
         async for rows in chunks:

@@ -8,7 +8,7 @@ from sqlalchemy.dialects.postgresql import ARRAY, ENUM, JSONB
 from sqlalchemy.ext.asyncio import AsyncConnection
 from sqlalchemy.orm import InstrumentedAttribute
 
-from scrapersky.api.records.listing import Question, is_sortable, wanted
+from scrapersky.api.records.question import Question, is_sortable, wanted
 from scrapersky.api.records.resource import Resource
 from scrapersky.api.records.schema import FacetValue, FieldOut, field_type
 from scrapersky.curation.condition import OF_LINKED, Comparison

@@ -6,9 +6,6 @@ the same at row 50 and at row 900,000, and a row that does not change is shown o
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
-from decimal import Decimal
-from enum import StrEnum
 from typing import Any
 from uuid import UUID
 
@@ -23,108 +20,32 @@ from sqlalchemy import (
     select,
     tuple_,
 )
-from sqlalchemy.dialects.postgresql import ARRAY, ENUM, JSONB
 from sqlalchemy.ext.asyncio import AsyncConnection
-from sqlalchemy.orm import InstrumentedAttribute
+from sqlalchemy.sql.util import ClauseAdapter
 
+from scrapersky.api.records.question import Known, Place, Question, Sort, wanted
 from scrapersky.api.records.resource import Resource
-from scrapersky.curation.condition import Condition, converted, where
+from scrapersky.curation.condition import Condition, where
 from scrapersky.curation.search import matches
-from scrapersky.db.explain import Explain
-from scrapersky.errors import InvalidCondition, InvalidCursor
+from scrapersky.db.explain import Plan, planned
 
 COUNTED = 10_000
 """Rows that are counted exactly; beyond, nobody reads to the end."""
-DEFAULT_SORT = "-updated_at"
+LOOKED_AT = 20_000
+"""Rows at the top of a list among which a page of matches must be, or they are rare."""
+CHEAP = 2_000.0
+"""What counting may cost, where reading a page of a table in order costs 1."""
 
 Shown = Row[Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Sort:
-    """By which column, which way; ties by id, what is unknown last."""
-
-    field: str
-    is_descending: bool
-
-    @property
-    def text(self) -> str:
-        """Return it as it is asked for."""
-        return f"-{self.field}" if self.is_descending else self.field
-
-
-@dataclass(frozen=True, slots=True)
-class Question:
-    """What a list shows, in which order."""
-
-    tenant_id: UUID
-    conditions: tuple[Condition, ...] = ()
-    words: str | None = None
-    sort: Sort = Sort("updated_at", is_descending=True)
-    columns: tuple[str, ...] | None = None
-    """What is read of the records besides their place in the list; None: all."""
-
-    @property
-    def is_narrowed(self) -> bool:
-        """Say whether the list shows less than everything."""
-        return bool(self.conditions or self.words)
-
-    def scope(self, resource: Resource) -> list[Any]:
-        """Name the list, for its cursors."""
-        return [
-            str(self.tenant_id),
-            resource.name,
-            [condition.model_dump(mode="json") for condition in self.conditions],
-            self.words,
-            self.sort.text,
-        ]
-
-
-@dataclass(frozen=True, slots=True)
-class Place:
-    """Where a page ended: the last row's key and id, and what is known of the list."""
-
-    key: Any
-    id: UUID
-    count: int
-    is_exact: bool
-
-    def to_json(self) -> list[Any]:
-        """Write it for a cursor."""
-        return [text_key(self.key), str(self.id), self.count, self.is_exact]
-
-    @classmethod
-    def from_json(cls, value: Any, column: InstrumentedAttribute[Any]) -> "Place":  # noqa: ANN401
-        """Read what a cursor brought back; it was signed, so its form is ours."""
-        key, row_id, count, is_exact = value
-        return cls(read_key(column, key), UUID(row_id), count, is_exact)
-
-
-@dataclass(frozen=True, slots=True)
 class Page:
-    """Rows of a list, how many there are in all, and where to go on."""
+    """Rows of a list, what is known of all of it, and where to go on."""
 
     rows: Sequence[Shown]
-    count: int
-    is_exact: bool
+    known: Known
     next: Place | None
-
-
-def read_sort(resource: Resource, text: str) -> Sort:
-    """Read `field` or `-field`; raise InvalidCondition for what cannot be sorted by."""
-    name = text.removeprefix("-")
-    if name not in resource.fields or not is_sortable(resource.fields[name]):
-        sortable = [n for n, column in resource.fields.items() if is_sortable(column)]
-        raise InvalidCondition(
-            f"There is no sorting by '{name[:50]}'.",
-            hint=f"Sort by one of: {', '.join(sorted(sortable))}.",
-        )
-    return Sort(name, text.startswith("-"))
-
-
-def is_sortable(column: InstrumentedAttribute[Any]) -> bool:
-    """Say whether a column has an order people understand."""
-    return not isinstance(column.type, (ARRAY, JSONB))
 
 
 async def read_page(
@@ -137,56 +58,36 @@ async def read_page(
 ) -> Page:
     """Read one page, and count on the first one what all of them have."""
     if after is None:
-        rows, count, is_exact = await begin(connection, resource, question, limit)
+        rows, known = await begin(connection, resource, question, limit)
     else:
-        rows = await go_on(connection, resource, question, limit, after)
-        count, is_exact = after.count, after.is_exact
+        known = after.known
+        read = found_rows if known.is_rare else walked_rows
+        rows = await read(connection, resource, question, limit, after)
     if len(rows) <= limit:
-        return Page(rows, count, is_exact, None)
+        return Page(rows, known, None)
     last = rows[limit - 1]
     key = getattr(last, question.sort.field)
-    return Page(rows[:limit], count, is_exact, Place(key, last.id, count, is_exact))
+    return Page(rows[:limit], known, Place(key, last.id, known))
 
 
 async def begin(
     connection: AsyncConnection, resource: Resource, question: Question, limit: int
-) -> tuple[Sequence[Shown], int, bool]:
-    """Read the first page; return also how many rows there are, and if that is exact."""
+) -> tuple[Sequence[Shown], Known]:
+    """Read the first page, by the way that reads the fewest rows, and count the list."""
     if question.is_narrowed:
-        # Few rows are found first and sorted then: to walk the order of the list in
-        # the hope of meeting them could mean to walk all of it.
-        rows, count = await sparse(connection, resource, question, limit, None)
-        if count <= COUNTED:
-            return rows, count, True
+        plan = await planned(connection, in_order(resource, question, limit))
+        rows: Sequence[Shown] = []
+        if not plan.sorts:
+            rows = await near_rows(connection, resource, question, limit, plan)
+        if len(rows) <= limit:
+            # To walk on in the hope of meeting rare rows could mean to walk all of it.
+            rows, count = await rare_rows(connection, resource, question, limit)
+            if count <= COUNTED:
+                return rows, Known(count, is_exact=True, is_rare=True)
+            rows = await walked_rows(connection, resource, question, limit)
     else:
-        count = await counted(connection, resource, question)
-    rows = await dense(connection, resource, question, limit, None) if count else []
-    if count <= COUNTED:
-        return rows, count, True
-    return rows, await estimated(connection, resource, question), False
-
-
-async def go_on(
-    connection: AsyncConnection,
-    resource: Resource,
-    question: Question,
-    limit: int,
-    after: Place,
-) -> Sequence[Shown]:
-    """Read a further page the way the first one was read."""
-    if question.is_narrowed and after.is_exact:
-        rows, _ = await sparse(connection, resource, question, limit, after)
-        return rows
-    return await dense(connection, resource, question, limit, after)
-
-
-def wanted(resource: Resource, question: Question) -> ColumnElement[bool]:
-    """Translate what the list shows into SQL."""
-    return and_(
-        resource.model.tenant_id == question.tenant_id,
-        where(resource.kind, question.conditions),
-        matches(resource.kind, question.words),
-    )
+        rows = await walked_rows(connection, resource, question, limit)
+    return rows, await counted(connection, resource, question, rows, limit)
 
 
 def shown_columns(
@@ -203,37 +104,102 @@ def shown_columns(
     return [shown[name] for name in needed]
 
 
-async def sparse(
+def in_order(resource: Resource, question: Question, limit: int) -> Select[Any]:
+    """Select the ids of the first page, for the planner to say how it would go."""
+    key = resource.fields[question.sort.field]
+    query = select(resource.model.id).where(wanted(resource, question))
+    if key.property.columns[0].nullable:
+        query = query.where(key.is_not(None))
+    return ordered(query, resource, question.sort, None).limit(limit + 1)
+
+
+async def near_rows(
+    connection: AsyncConnection,
+    resource: Resource,
+    question: Question,
+    limit: int,
+    plan: Plan,
+) -> Sequence[Shown]:
+    """Walk the order of the list, but not far: fewer rows than asked mean it was far."""
+    if plan.reads_matches_only:
+        return await walked_rows(connection, resource, question, limit)
+    model, key = resource.model, resource.fields[question.sort.field]
+    inside: list[Condition] = []
+    outside: list[Condition] = []
+    for condition in question.conditions:
+        is_led_by = plan.is_by_status and condition.field == resource.kind.status.key
+        (inside if is_led_by else outside).append(condition)
+    top = ordered(
+        select(*model.__table__.columns).where(
+            model.tenant_id == question.tenant_id,
+            where(resource.kind, inside),
+            key.is_not(None),
+        ),
+        resource,
+        question.sort,
+        None,
+    )
+    near = top.limit(LOOKED_AT).subquery("near")
+    meant = and_(where(resource.kind, outside), matches(resource.kind, question.words))
+    # A limit below the filter keeps the planner from looking at more.
+    query = select(near.c.id).where(ClauseAdapter(near).traverse(meant))
+    order = (near.c[key.key], near.c.id)
+    if question.sort.is_descending:
+        query = query.order_by(*(column.desc() for column in order))
+    else:
+        query = query.order_by(*order)
+    ids = (await connection.scalars(query.limit(limit + 1))).all()
+    if len(ids) <= limit:
+        return []
+    return await rows_by_id(connection, resource, ids, question)
+
+
+async def rare_rows(
+    connection: AsyncConnection, resource: Resource, question: Question, limit: int
+) -> tuple[Sequence[Shown], int]:
+    """Find all matching rows, sort those, and count them; none if they are not rare."""
+    listed, count = await found(connection, resource, question, limit, None)
+    if count > COUNTED:
+        return [], count
+    return await rows_by_id(connection, resource, listed, question), count
+
+
+async def found_rows(
+    connection: AsyncConnection,
+    resource: Resource,
+    question: Question,
+    limit: int,
+    after: Place,
+) -> Sequence[Shown]:
+    """Find all matching rows again, and go on in their order."""
+    listed, _ = await found(connection, resource, question, limit, after)
+    return await rows_by_id(connection, resource, listed, question)
+
+
+async def found(
     connection: AsyncConnection,
     resource: Resource,
     question: Question,
     limit: int,
     after: Place | None,
-) -> tuple[Sequence[Shown], int]:
-    """Find all matching rows, up to what is counted, and sort those."""
+) -> tuple[Sequence[UUID], int]:
+    """Find matching rows in any order, up to what is counted, and sort those."""
     model, key = resource.model, resource.fields[question.sort.field]
     inner = select(model.id, key.label("key")).where(wanted(resource, question))
     if after is None:
         inner = inner.limit(COUNTED + 1)
-    found = inner.cte("found").prefix_with("MATERIALIZED")
-    count = select(func.count()).select_from(found).scalar_subquery()
+    matching = inner.cte("matching").prefix_with("MATERIALIZED")
+    count = select(func.count()).select_from(matching).scalar_subquery()
     order = (
-        (found.c.key.desc().nulls_last(), found.c.id.desc())
+        (matching.c.key.desc().nulls_last(), matching.c.id.desc())
         if question.sort.is_descending
-        else (found.c.key.asc().nulls_last(), found.c.id.asc())
+        else (matching.c.key.asc().nulls_last(), matching.c.id.asc())
     )
-    query = select(found.c.id, count.label("found")).order_by(*order).limit(limit + 1)
+    query = select(matching.c.id, count.label("total")).order_by(*order)
     if after is not None:
-        query = query.where(beyond(found.c.key, found.c.id, question.sort, after))
-    listed = (await connection.execute(query)).all()
-    if not listed:
-        return [], 0
-    if after is None and listed[0].found > COUNTED:
-        return [], listed[0].found
-    return (
-        await rows_by_id(connection, resource, [row.id for row in listed], question),
-        listed[0].found,
-    )
+        query = query.where(beyond(matching.c.key, matching.c.id, question.sort, after))
+    listed = (await connection.execute(query.limit(limit + 1))).all()
+    return [row.id for row in listed], listed[0].total if listed else 0
 
 
 async def rows_by_id(
@@ -250,12 +216,12 @@ async def rows_by_id(
     return [found[row_id] for row_id in ids if row_id in found]
 
 
-async def dense(
+async def walked_rows(
     connection: AsyncConnection,
     resource: Resource,
     question: Question,
     limit: int,
-    after: Place | None,
+    after: Place | None = None,
 ) -> Sequence[Shown]:
     """Walk the order of the list from where the last page ended."""
     key = resource.fields[question.sort.field]
@@ -311,48 +277,21 @@ def beyond(
 
 
 async def counted(
-    connection: AsyncConnection, resource: Resource, question: Question
-) -> int:
-    """Count the rows of a list, and stop a little beyond what is told exactly."""
-    some = (
-        select(literal(1)).where(wanted(resource, question)).limit(COUNTED + 1)
-    ).subquery()
-    found = await connection.scalar(select(func.count()).select_from(some))
-    return int(found or 0)
-
-
-async def estimated(
-    connection: AsyncConnection, resource: Resource, question: Question
-) -> int:
-    """Ask the planner how many rows a long list has."""
-    query = select(resource.model.id).where(wanted(resource, question))
-    plan = await connection.scalar(Explain(query))
-    return max(int(plan[0]["Plan"]["Plan Rows"]), COUNTED + 1)
-
-
-def read_key(column: InstrumentedAttribute[Any], key: Any) -> Any:  # noqa: ANN401
-    """Read a sort key as `text_key` wrote it."""
-    # A text of a record may be longer than one that people look for.
-    if key is None or (not isinstance(column.type, ENUM) and is_text(column)):
-        return key
-    try:
-        return converted(column, key)
-    except InvalidCondition:
-        raise InvalidCursor("The cursor is of another version.") from None
-
-
-def is_text(column: InstrumentedAttribute[Any]) -> bool:
-    """Say whether a column holds plain text."""
-    return column.type.python_type is str
-
-
-def text_key(key: Any) -> Any:  # noqa: ANN401 - a value of any column
-    """Write a sort key so that it reads back as exactly the same value."""
-    match key:
-        case StrEnum():
-            return key.value
-        case datetime():
-            return key.isoformat()
-        case UUID() | Decimal():
-            return str(key)
-    return key
+    connection: AsyncConnection,
+    resource: Resource,
+    question: Question,
+    rows: Sequence[Shown],
+    limit: int,
+) -> Known:
+    """Count a list that is walked: exactly if that is cheap, or else as planned."""
+    if len(rows) <= limit:
+        return Known(len(rows), is_exact=True)
+    some = select(literal(1)).where(wanted(resource, question)).limit(COUNTED + 1)
+    plan = await planned(connection, some)
+    if plan.cost <= CHEAP:
+        count = await connection.scalar(
+            select(func.count()).select_from(some.subquery())
+        )
+        if int(count or 0) <= COUNTED:
+            return Known(int(count or 0), is_exact=True)
+    return Known(max(plan.rows, len(rows)), is_exact=False)

@@ -6,7 +6,7 @@ from fastapi import Query
 from pydantic import Field
 
 from scrapersky.api.gateway.identity import Identity
-from scrapersky.api.records.listing import DEFAULT_SORT, Question, read_sort
+from scrapersky.api.records.question import DEFAULT_SORT, Question, read_sort
 from scrapersky.api.records.resource import Resource
 from scrapersky.api.records.schema import LONGEST_WORDS, Strict
 from scrapersky.curation.condition import (

@@ -15,7 +15,7 @@ from scrapersky.api.records.detail import etag_of, evidence_of, record_of, relat
 from scrapersky.api.records.export import MEDIA_TYPES, export_bytes, read_export
 from scrapersky.api.records.facet import count_values, describe_fields, read_facets
 from scrapersky.api.records.history import history_of
-from scrapersky.api.records.listing import Place, Question, read_page
+from scrapersky.api.records.listing import read_page
 from scrapersky.api.records.query import (
     Listed,
     ListedBy,
@@ -23,6 +23,7 @@ from scrapersky.api.records.query import (
     Sorted,
     question_of,
 )
+from scrapersky.api.records.question import Place, Question
 from scrapersky.api.records.refusal import CONFLICT, NOT_FOUND, REFUSALS
 from scrapersky.api.records.resource import Resource
 from scrapersky.api.records.schema import (
@@ -239,5 +240,5 @@ async def answer_page(
     return {
         "items": [dict(row._mapping) for row in page.rows],  # noqa: SLF001 - public name
         "next_cursor": following,
-        "total": {"count": page.count, "is_exact": page.is_exact},
+        "total": {"count": page.known.count, "is_exact": page.known.is_exact},
     }

@@ -28,7 +28,7 @@ class Total(BaseModel):
     """How many records there are in all."""
 
     count: int = Field(examples=[1234])
-    is_exact: bool = Field(description="Exact up to 10,000, beyond that estimated.")
+    is_exact: bool = Field(description="Otherwise it is an estimate.")
 
 
 class RecordList(BaseModel, Generic[RecordT]):

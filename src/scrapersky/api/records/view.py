@@ -11,8 +11,8 @@ from sqlalchemy.dialects.postgresql import insert
 
 from scrapersky.api.gateway.dependency import Database, actor_of, allow
 from scrapersky.api.gateway.identity import Identity, Permission
-from scrapersky.api.records.listing import DEFAULT_SORT, Question, read_sort, wanted
 from scrapersky.api.records.query import read_filters
+from scrapersky.api.records.question import DEFAULT_SORT, Question, read_sort, wanted
 from scrapersky.api.records.refusal import NOT_FOUND, REFUSALS
 from scrapersky.api.records.resource import RESOURCES, SEARCHES, Resource
 from scrapersky.api.records.schema import LONGEST_WORDS, Strict

@@ -1,0 +1,142 @@
+"""What a list shows, in which order, and where in it a reader is."""
+
+from dataclasses import astuple, dataclass
+from datetime import datetime
+from decimal import Decimal
+from enum import StrEnum
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import ColumnElement, and_
+from sqlalchemy.dialects.postgresql import ARRAY, ENUM, JSONB
+from sqlalchemy.orm import InstrumentedAttribute
+
+from scrapersky.api.records.resource import Resource
+from scrapersky.curation.condition import Condition, converted, where
+from scrapersky.curation.search import matches
+from scrapersky.errors import InvalidCondition, InvalidCursor
+
+DEFAULT_SORT = "-updated_at"
+
+
+@dataclass(frozen=True, slots=True)
+class Sort:
+    """By which column, which way; ties by id, what is unknown last."""
+
+    field: str
+    is_descending: bool
+
+    @property
+    def text(self) -> str:
+        """Return it as it is asked for."""
+        return f"-{self.field}" if self.is_descending else self.field
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What a list shows, in which order."""
+
+    tenant_id: UUID
+    conditions: tuple[Condition, ...] = ()
+    words: str | None = None
+    sort: Sort = Sort("updated_at", is_descending=True)
+    columns: tuple[str, ...] | None = None
+    """What is read of the records besides their place in the list; None: all."""
+
+    @property
+    def is_narrowed(self) -> bool:
+        """Say whether the list shows less than everything."""
+        return bool(self.conditions or self.words)
+
+    def scope(self, resource: Resource) -> list[Any]:
+        """Name the list, for its cursors."""
+        return [
+            str(self.tenant_id),
+            resource.name,
+            [condition.model_dump(mode="json") for condition in self.conditions],
+            self.words,
+            self.sort.text,
+        ]
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What the first page found out about a list, for all that follow."""
+
+    count: int
+    is_exact: bool
+    is_rare: bool = False
+    """Few rows match: they are found first, and sorted then."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a page ended: the last row's key and id, and what is known of the list."""
+
+    key: Any
+    id: UUID
+    known: Known
+
+    def to_json(self) -> list[Any]:
+        """Write it for a cursor."""
+        return [text_key(self.key), str(self.id), *astuple(self.known)]
+
+    @classmethod
+    def from_json(cls, value: Any, column: InstrumentedAttribute[Any]) -> "Place":  # noqa: ANN401
+        """Read what a cursor brought back; it was signed, so its form is ours."""
+        key, row_id, *known = value
+        return cls(read_key(column, key), UUID(row_id), Known(*known))
+
+
+def read_sort(resource: Resource, text: str) -> Sort:
+    """Read `field` or `-field`; raise InvalidCondition for what cannot be sorted by."""
+    name = text.removeprefix("-")
+    if name not in resource.fields or not is_sortable(resource.fields[name]):
+        sortable = [n for n, column in resource.fields.items() if is_sortable(column)]
+        raise InvalidCondition(
+            f"There is no sorting by '{name[:50]}'.",
+            hint=f"Sort by one of: {', '.join(sorted(sortable))}.",
+        )
+    return Sort(name, text.startswith("-"))
+
+
+def is_sortable(column: InstrumentedAttribute[Any]) -> bool:
+    """Say whether a column has an order people understand."""
+    return not isinstance(column.type, (ARRAY, JSONB))
+
+
+def wanted(resource: Resource, question: Question) -> ColumnElement[bool]:
+    """Translate what the list shows into SQL."""
+    return and_(
+        resource.model.tenant_id == question.tenant_id,
+        where(resource.kind, question.conditions),
+        matches(resource.kind, question.words),
+    )
+
+
+def read_key(column: InstrumentedAttribute[Any], key: Any) -> Any:  # noqa: ANN401
+    """Read a sort key as `text_key` wrote it."""
+    # A text of a record may be longer than one that people look for.
+    if key is None or (not isinstance(column.type, ENUM) and is_text(column)):
+        return key
+    try:
+        return converted(column, key)
+    except InvalidCondition:
+        raise InvalidCursor("The cursor is of another version.") from None
+
+
+def is_text(column: InstrumentedAttribute[Any]) -> bool:
+    """Say whether a column holds plain text."""
+    return column.type.python_type is str
+
+
+def text_key(key: Any) -> Any:  # noqa: ANN401 - a value of any column
+    """Write a sort key so that it reads back as exactly the same value."""
+    match key:
+        case StrEnum():
+            return key.value
+        case datetime():
+            return key.isoformat()
+        case UUID() | Decimal():
+            return str(key)
+    return key
