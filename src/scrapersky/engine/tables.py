@@ -115,3 +115,9 @@ dead_letter = Table(
     PrimaryKeyConstraint("stage", "item"),
     comment="Items that need a human: replay or discard them.",
 )
+Index(
+    "dead_letter_latest",
+    dead_letter.c.stage,
+    dead_letter.c.died_at,
+    dead_letter.c.item,
+)

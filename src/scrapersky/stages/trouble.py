@@ -1,6 +1,6 @@
 """What goes wrong, in words, grouped by its cause; for one tenant."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
@@ -118,22 +118,20 @@ async def dead_page(
     limit: int,
 ) -> list[Dead]:
     """Return dead letters, the latest first, from after a place in the list."""
-    beyond = (
-        "AND (died_at, stage, item) < (CAST(:at AS timestamptz), :stage_at, :item_at)"
-        if after
-        else ""
+    # Each stage has an index by time: of each its latest are read, and no others.
+    latest = " UNION ALL ".join(
+        f"""(SELECT * FROM ({dead_of(stage)}) dead {matching(chosen)}
+        {beyond(stage.name, after)} ORDER BY died_at DESC, item DESC LIMIT :limit)"""  # noqa: S608
+        for stage in stages_of(chosen)
     )
     # The cause is worked out for what is shown, not for all there is.
     query = text(
         f"""SELECT stage, item, kind, left(why, 1000), {cause_of("why")}, tries, deaths,
         died_at, left(label, 300)
-      FROM (SELECT * FROM ({dead_letters(chosen)}) dead {matching(chosen)} {beyond}
-        ORDER BY died_at DESC, stage DESC, item DESC LIMIT :limit) shown
-      ORDER BY died_at DESC, stage DESC, item DESC"""  # noqa: S608 - ours
+      FROM ({latest or dead_of(None)}) latest
+      ORDER BY died_at DESC, stage DESC, item DESC LIMIT :limit"""  # noqa: S608 - ours
     )
-    place = (
-        dict(zip(("at", "stage_at", "item_at"), after, strict=True)) if after else {}
-    )
+    place = {"at": after[0], "item_at": after[2]} if after else {}
     values = {"tenant": tenant_id, "limit": limit, **place, **values_of(chosen)}
     async with engine.connect() as connection:
         return [Dead(*row) for row in await connection.execute(query, values)]
@@ -178,10 +176,23 @@ def cause_of(column: str) -> str:
 
 def dead_letters(chosen: DeadFilter) -> str:
     """Write the query for a tenant's dead letters whose record is still failed."""
-    stages: Iterable[AnyStage] = [
-        stage for stage in PIPELINE if chosen.stage in {None, stage.name}
-    ]
-    return " UNION ALL ".join(dead_of(stage) for stage in stages) or dead_of(None)
+    each = (dead_of(stage) for stage in stages_of(chosen))
+    return " UNION ALL ".join(each) or dead_of(None)
+
+
+def stages_of(chosen: DeadFilter) -> list[AnyStage]:
+    """Return the stages whose dead letters are meant."""
+    return [stage for stage in PIPELINE if chosen.stage in {None, stage.name}]
+
+
+def beyond(stage: str, after: tuple[datetime, str, str] | None) -> str:
+    """Write the condition for what one stage has after a place in the list of all."""
+    if after is None:
+        return ""
+    at = "CAST(:at AS timestamptz)"
+    if stage == after[1]:
+        return f"AND (died_at, item) < ({at}, :item_at)"
+    return f"AND died_at {'<=' if stage < after[1] else '<'} {at}"
 
 
 def dead_of(stage: AnyStage | None) -> str:

@@ -68,6 +68,29 @@ async def test_dead_letters_are_grouped_listed_and_tell_their_story(
     assert [attempt["outcome"] for attempt in story["attempts"]] == ["gave_up"]
 
 
+async def test_dead_letters_that_died_together_are_listed_once_each(
+    clean: Served,
+) -> None:
+    buried = [await bury(clean, None, "too slow") for _ in range(5)]
+    place, *_ = await clean.add_places(1)
+    await clean.run("UPDATE places_staging SET deep_scan_status = 'Error'")
+    await clean.run(
+        "INSERT INTO curation.dead_letter (stage, item, fence, kind, tries, deaths)"
+        " SELECT 'deep_scan', id::text, 1, 'gave_up', 3, 0 FROM places_staging"
+    )
+    await clean.run("UPDATE curation.dead_letter SET died_at = '2026-11-15Z'")
+
+    listed, cursor = [], None
+    while len(listed) < 6:
+        params = {"limit": 2, **({"cursor": cursor} if cursor else {})}
+        page = await clean.get("/dead-letters", params=params)
+        cursor = page["next_cursor"]
+        listed += [letter["id"] for letter in page["items"]]
+
+    assert listed == sorted([*buried, f"deep_scan:{place}"], reverse=True)
+    assert (cursor, page["total"]["count"]) == (None, 6)
+
+
 async def test_dead_letters_are_replayed_and_discarded_by_cause(clean: Served) -> None:
     await clean.post("/stages/page_curation/pause", {})
     slow = [await bury(clean, None, f"http://{n}.bv/: too slow") for n in range(3)]

@@ -147,19 +147,22 @@ async def list_dead_letters(
     """List what failed for good, the latest first."""
     chosen = DeadFilter(stage=stage, kind=kind, cause=cause)
     scope = [str(who.tenant_id), "dead letters", stage, kind, cause]
-    after = None
-    if cursor is not None:
-        at, *rest = read_cursor(key, scope, cursor)
+    if cursor is None:
+        after = None
+        total = await count_dead(
+            desk.engine, who.tenant_id, chosen, at_most=COUNTED + 1
+        )
+    else:
+        at, *rest, total = read_cursor(key, scope, cursor)
         after = (datetime.fromisoformat(at), *rest)
     found = await dead_page(
         desk.engine, who.tenant_id, chosen, after=after, limit=limit + 1
     )
-    total = await count_dead(desk.engine, who.tenant_id, chosen, at_most=COUNTED + 1)
     shown, more = found[:limit], found[limit:]
     following = None
     if more:
         last = shown[-1]
-        place = [last.died_at.isoformat(), last.stage, last.item]
+        place = [last.died_at.isoformat(), last.stage, last.item, total]
         following = write_cursor(key, scope, place)
     return RecordList(
         items=[letter(dead) for dead in shown],
