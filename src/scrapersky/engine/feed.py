@@ -55,6 +55,9 @@ class Feeder:
         # Cleared while one item must be the only one in hand.
         self._may_claim = asyncio.Event()
         self._may_claim.set()
+        self._looking = asyncio.Lock()
+        self._looked_at = -LOOK_FOR_RETRIES
+        self._due: frozenset[str] = frozenset()
 
     def is_fed(self, run: StageRun) -> bool:
         """Return whether claims are sent for a stage."""
@@ -134,6 +137,7 @@ class Feeder:
 
     async def _feed_waiting(self, run: StageRun) -> None:
         while self.is_fed(run):
+            is_called = run.suspect_gone.is_set()
             run.suspect_gone.clear()
             if not run.is_open or not self._may_claim.is_set():
                 await wait_for(run.suspect_gone, LOOK_FOR_RETRIES)
@@ -141,7 +145,9 @@ class Feeder:
             began = time.monotonic()
             found = 0
             try:
-                found = await self._claim_waiting(run)
+                due, began = await self._look_for_due(at_once=is_called)
+                if run.stage.name in due:
+                    found = await self._claim_waiting(run)
             except Exception as error:  # noqa: BLE001 - nothing may end a worker
                 self._duties.trouble("claim", error)
                 await wait_for(run.suspect_gone, LONGEST_PAUSE)
@@ -154,6 +160,19 @@ class Feeder:
                 quiet = began - run.busy_at > QUIET_AFTER
                 pause = LONGEST_PAUSE if quiet else LOOK_FOR_RETRIES
                 await wait_for(run.suspect_gone, pause)
+
+    async def _look_for_due(self, *, at_once: bool) -> tuple[frozenset[str], float]:
+        """Return which stages have items to try again, and when that was asked.
+
+        One question for all stages: nearly always the answer is that none has.
+        """
+        async with self._looking:
+            began = time.monotonic()
+            if at_once or began - self._looked_at > LOOK_FOR_RETRIES / 2:
+                rows = await self._lane.fetch(sql.DUE, list(self._runs))
+                self._due = frozenset(row[0] for row in rows)
+                self._looked_at = began
+            return self._due, self._looked_at
 
     async def _claim_waiting(self, run: StageRun) -> int:
         due: list[Held] = []
