@@ -6,6 +6,7 @@ import multiprocessing
 import os
 import signal
 import sys
+import time
 from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field, replace
@@ -39,6 +40,7 @@ PREFIXES = (
     "DOMAIN_SCHEDULER", "DOMAIN_SITEMAP_SCHEDULER", "SITEMAP_IMPORT_SCHEDULER",
     "PAGE_CURATION_SCHEDULER", "CONTACT_VALIDATION_SCHEDULER",
 )  # fmt: skip
+START_PATIENCE = 120.0
 OPEN = """
 SELECT (SELECT count(*) FROM curation.claim)
   + (SELECT count(*) FROM place_searches WHERE status IN ('Queued', 'InProgress'))
@@ -140,9 +142,12 @@ class Crew:
             member = self._context.Process(target=work, args=(self.order, event))
             member.start()
             self.members.append(member)
-        for event in ready:
-            if not event.wait(60):
-                raise RuntimeError("a worker did not start")
+        for event, member in zip(ready, self.members[-count:], strict=True):
+            deadline = time.monotonic() + START_PATIENCE
+            while not event.wait(0.5):
+                if not member.is_alive() or time.monotonic() > deadline:
+                    state = f"exit code {member.exitcode}"
+                    raise RuntimeError(f"a worker did not start: {state}")
 
     def kill(self, member: ForkServerProcess) -> None:
         """Kill a worker as the system does when memory is short."""
@@ -228,13 +233,18 @@ class Desk:
         async with self.engine.connect() as connection:
             return int(await connection.scalar(text(OPEN)) or 0)
 
+    async def is_busy(self) -> bool:
+        """Say whether there is work, as far as the database can be asked."""
+        with contextlib.suppress(Exception):
+            return await self.open() > 0
+        return True
+
     async def until_done(self, within: float, *, look: float = 0.25) -> bool:
         """Wait until all work is over; False if it is not in time."""
         deadline = asyncio.get_running_loop().time() + within
         while asyncio.get_running_loop().time() < deadline:
-            with contextlib.suppress(OSError, Exception):
-                if await self.open() == 0:
-                    return True
+            if not await self.is_busy():
+                return True
             await asyncio.sleep(look)
         return False
 
