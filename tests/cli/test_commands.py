@@ -11,6 +11,7 @@ import time
 import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -29,7 +30,36 @@ CLEAN = {
 
 
 @pytest.fixture
+def nowhere(scratch: Path) -> Path:
+    """A data directory that nobody has made yet."""
+    return scratch / f"cli-{time.monotonic_ns()}"
+
+
+@pytest.fixture(scope="module")
 def home(scratch: Path) -> Iterator[Path]:
+    """A data directory for tests that leave nothing running; made by the first."""
+    yield from a_home(scratch)
+
+
+@pytest.fixture(scope="module")
+def running_one(scratch: Path) -> "Iterator[Running]":
+    """What runs while other commands are tried beside it."""
+    for home in a_home(scratch):
+        port = free_port()
+        with running(home, port) as process:
+            yield Running(home, port, process)
+
+
+@dataclass(frozen=True, slots=True)
+class Running:
+    """One `scrapersky up`."""
+
+    home: Path
+    port: int
+    process: "subprocess.Popen[str]"
+
+
+def a_home(scratch: Path) -> Iterator[Path]:
     directory = scratch / f"cli-{time.monotonic_ns()}"
     yield directory
     pid = running_postmaster(directory / "postgres")
@@ -39,6 +69,10 @@ def home(scratch: Path) -> Iterator[Path]:
 
 @pytest.fixture
 def port() -> int:
+    return free_port()
+
+
+def free_port() -> int:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         found: int = probe.getsockname()[1]
@@ -122,32 +156,30 @@ def test_after_kill_9_the_next_start_recovers_by_itself(home: Path, port: int) -
 
 
 def test_a_second_start_on_one_directory_gets_a_clear_answer(
-    home: Path, port: int
+    running_one: Running, port: int
 ) -> None:
-    with running(home, port) as first:
-        second = run("up", SCRAPERSKY_DATA_DIR=home, PORT=port + 1)
+    second = run("up", SCRAPERSKY_DATA_DIR=running_one.home, PORT=port)
 
-        assert first.poll() is None
+    assert running_one.process.poll() is None
     assert second.returncode == 1
     assert "already runs on the data directory" in second.stderr
-    assert str(first.pid) in second.stderr
+    assert str(running_one.process.pid) in second.stderr
 
 
-def test_commands_beside_a_running_one_use_its_database(home: Path, port: int) -> None:
-    with running(home, port):
-        migrated = run("migrate", "--json", SCRAPERSKY_DATA_DIR=home)
-        examined = run("doctor", "--json", SCRAPERSKY_DATA_DIR=home)
-        wait_until_ready(port)
+def test_commands_beside_a_running_one_use_its_database(running_one: Running) -> None:
+    migrated = run("migrate", "--json", SCRAPERSKY_DATA_DIR=running_one.home)
+    examined = run("doctor", "--json", SCRAPERSKY_DATA_DIR=running_one.home)
+    wait_until_ready(running_one.port)
 
     assert json.loads(migrated.stdout)["applied"] == []
     assert all(finding["ok"] for finding in json.loads(examined.stdout))
 
 
-def test_a_taken_port_is_said_in_words(home: Path, port: int) -> None:
+def test_a_taken_port_is_said_in_words(nowhere: Path, port: int) -> None:
     with socket.socket() as other:
         other.bind(("127.0.0.1", port))
         other.listen()
-        answer = run("up", SCRAPERSKY_DATA_DIR=home, PORT=port)
+        answer = run("up", SCRAPERSKY_DATA_DIR=nowhere, PORT=port)
 
     assert answer.returncode == 2
     assert f"Port {port} on 127.0.0.1 is taken" in answer.stderr
@@ -195,15 +227,15 @@ def test_an_unwritable_data_directory_is_said_in_words(scratch: Path) -> None:
     assert "SCRAPERSKY_DATA_DIR" in answer.stderr
 
 
-def test_a_misspelt_setting_stops_the_start(home: Path) -> None:
-    answer = run("up", SCRAPERSKY_DATA_DIR=home, DOMAIN_SCHEDULER_BATCHSIZE=1)
+def test_a_misspelt_setting_stops_the_start(nowhere: Path) -> None:
+    answer = run("up", SCRAPERSKY_DATA_DIR=nowhere, DOMAIN_SCHEDULER_BATCHSIZE=1)
 
     assert answer.returncode == 2
     assert "Did you mean DOMAIN_SCHEDULER_BATCH_SIZE?" in answer.stderr
-    assert not home.exists()
+    assert not nowhere.exists()
 
 
-def test_the_retired_scheduler_is_warned_about(home: Path) -> None:
+def test_the_retired_scheduler_is_warned_about() -> None:
     answer = run("config", SITEMAP_SCHEDULER_INTERVAL_MINUTES=1)
 
     assert answer.returncode == 0
@@ -231,10 +263,10 @@ def test_doctor_says_how_to_mend_what_is_wrong() -> None:
     assert findings["database"]["mend"]
 
 
-def test_doctor_finds_a_directory_open_to_others(home: Path, port: int) -> None:
-    with running(home, port):
-        (home / "run").chmod(0o755)
-        answer = run("doctor", "--json", SCRAPERSKY_DATA_DIR=home)
+def test_doctor_finds_a_directory_open_to_others(running_one: Running) -> None:
+    (running_one.home / "run").chmod(0o755)
+    answer = run("doctor", "--json", SCRAPERSKY_DATA_DIR=running_one.home)
+    (running_one.home / "run").chmod(0o700)
 
     findings = {found["check"]: found for found in json.loads(answer.stdout)}
     assert not findings["permissions"]["ok"]

@@ -7,10 +7,11 @@ import socket
 import sys
 import time
 from collections.abc import Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager
+from concurrent.futures import Future
+from contextlib import contextmanager, nullcontext
 from importlib import import_module
 from pathlib import Path
+from threading import Thread
 from types import ModuleType
 
 import orjson
@@ -41,7 +42,7 @@ def up() -> None:
         stop_on_signals(),
         the_only_one(settings, address),
         a_listener(settings.host, settings.port) as listener,
-        the_application() as application,
+        nullcontext(load_application()) as application,
         a_database(settings, say) as target,
     ):
         serving = application.result()
@@ -52,21 +53,23 @@ def up() -> None:
     say("Stopped.")
 
 
-@contextmanager
-def the_application() -> Iterator["Future[ModuleType]"]:
+def load_application() -> "Future[ModuleType]":
     """Load the application while PostgreSQL starts: each takes a second by itself.
 
     Nothing of it is loaded before, so that a wrong setting, a taken port and a directory
-    in use are said at once.
+    in use are said at once; and nobody waits for it who has nothing to serve.
     """
-    with ThreadPoolExecutor(1) as loader:
-        yield loader.submit(load, SERVING)
+    found: Future[ModuleType] = Future()
 
+    def load() -> None:
+        try:
+            with without_collector():
+                found.set_result(import_module(SERVING))
+        except BaseException as error:  # noqa: BLE001 - raised where the result is asked for
+            found.set_exception(error)
 
-def load(name: str) -> ModuleType:
-    """Import a module and all beneath it."""
-    with without_collector():
-        return import_module(name)
+    Thread(target=load, name="application", daemon=True).start()
+    return found
 
 
 def say(step: str) -> None:
