@@ -202,11 +202,13 @@ def dead_of(stage: AnyStage | None) -> str:
     else:
         never = ""
     table, column = stage.model.__tablename__, stage.claims.key
-    return f"""SELECT d.stage, d.item, d.kind, d.why, d.tries, d.deaths, d.died_at,
-        {LABELS[table]} AS label
-      FROM curation.dead_letter d JOIN {table} m ON m.id = CAST(d.item AS uuid)
-      WHERE d.stage = '{stage.name}' AND m.tenant_id = :tenant
-        AND m.{column} = {literal(str(stage.failed))}{never}"""  # noqa: S608 - ours
+    # The offset keeps the planner from reading the whole table of records for a few.
+    return f"""SELECT d.stage, d.item, d.kind, d.why, d.tries, d.deaths, d.died_at, label
+      FROM curation.dead_letter d CROSS JOIN LATERAL (
+        SELECT {LABELS[table]} AS label FROM {table} m
+        WHERE m.id = CAST(d.item AS uuid) AND m.tenant_id = :tenant
+          AND m.{column} = {literal(str(stage.failed))} OFFSET 0) m
+      WHERE d.stage = '{stage.name}'{never}"""  # noqa: S608 - ours
 
 
 LABELS: Final = {
