@@ -4,12 +4,15 @@ import pytest
 
 from scrapersky.extraction import wordlist
 from scrapersky.extraction.contacts import find_contacts
+from scrapersky.extraction.contacts.address import find_addresses
+from scrapersky.extraction.contacts.model import NO_HINTS
 from scrapersky.extraction.contacts.organisation import Clues, describe_names
 from scrapersky.extraction.contacts.organisation.chance import WEIGHTS, chance
 from scrapersky.extraction.contacts.organisation.institution import trade_of
 from scrapersky.extraction.contacts.organisation.legal import is_legal_name
 from scrapersky.extraction.contacts.organisation.name import is_name, tidy_name
 from scrapersky.extraction.contacts.organisation.source import Source
+from scrapersky.extraction.contacts.place import guess_regions
 from scrapersky.extraction.contacts.sheet import sheet_of
 from scrapersky.extraction.html import parse_page
 
@@ -106,3 +109,52 @@ def test_a_quarter_of_a_town_above_an_address_is_no_name() -> None:
     contacts = find_contacts(page, "https://larkinrealty.com/")
 
     assert [o.name for o in contacts.organisations] == ["Larkin Realty"]
+
+
+def test_a_branch_is_named_after_its_firm_and_not_its_town() -> None:
+    cards = "".join(
+        f"<p><b>Marlow Glazing - {town}</b><br>{n} Mill Lane<br>Leeds LS1 4AP</p>"
+        for n, town in ((12, "Headingley"), (80, "Armley"))
+    )
+
+    contacts = find_contacts(f"<title>Branches</title>{cards}", "https://a.test/")
+
+    assert [o.name for o in contacts.organisations] == ["Marlow Glazing"]
+
+
+def test_menu_words_after_a_name_in_the_title_are_no_part_of_it() -> None:
+    page = "<title>Harlow Bay Miracle Contact Us</title><p>Write to us.</p>"
+
+    described = describe(page, "https://harlowbay.com/")
+
+    assert "Harlow Bay Miracle" in described
+
+
+def test_an_office_before_a_registered_name_is_no_part_of_it() -> None:
+    page = (
+        "<p>Ann Lee was Chief Executive Officer of Plexon Systems, Inc. for years.</p>"
+    )
+
+    described = describe(page, "https://kestrelroofing.co.uk/")
+
+    assert "Plexon Systems, Inc" in described
+    assert not any("Officer" in name for name in described)
+
+
+def test_bold_right_above_an_address_heads_a_card() -> None:
+    bold, plain = (
+        chance(describe(page, "https://a.test/")["Tarn Vesper"])
+        for page in (
+            "<p><b>Tarn Vesper</b><br>12 Mill Lane<br>Leeds LS1 4AP</p>",
+            "<p>Tarn Vesper<br>12 Mill Lane<br>Leeds LS1 4AP</p>",
+        )
+    )
+
+    assert bold > plain
+
+
+def describe(page: str, url: str) -> dict[str, dict[str, float]]:
+    sheet = sheet_of(parse_page(page))
+    streets = find_addresses(sheet, guess_regions(sheet, url, NO_HINTS))
+    named = describe_names(sheet, url, Clues(streets=streets))
+    return {candidate.name: traits for candidate, traits in named}

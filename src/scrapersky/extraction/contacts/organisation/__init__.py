@@ -30,7 +30,7 @@ from scrapersky.extraction.contacts.organisation.name import (
 )
 from scrapersky.extraction.contacts.organisation.nomination import nominations
 from scrapersky.extraction.contacts.organisation.source import MAX_FOUND, Source
-from scrapersky.extraction.contacts.organisation.trait import traits
+from scrapersky.extraction.contacts.organisation.trait import setting_of, traits
 from scrapersky.extraction.contacts.sheet import Sheet
 
 MAX_RANKED: Final = 300
@@ -92,8 +92,9 @@ def describe_names(
         if (city := found.details.get("city"))
     )
     ranked = rank(sheet, labels, candidates)[:MAX_RANKED]
+    setting = setting_of(sheet, cities, ranked)
     for place, candidate in enumerate(ranked):
-        yield candidate, traits(sheet, candidate, ranked[:place], cities)
+        yield candidate, traits(sheet, candidate, ranked[:place], setting)
 
 
 def spellings(sheet: Sheet, candidate: Candidate) -> list[str]:

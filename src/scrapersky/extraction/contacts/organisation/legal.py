@@ -10,6 +10,7 @@ from scrapersky.extraction.contacts.organisation.source import (
     Source,
     lines_with,
 )
+from scrapersky.extraction.contacts.person import has_role_word
 from scrapersky.extraction.contacts.sheet import Sheet
 
 MAX_LINE: Final = 4000
@@ -48,10 +49,17 @@ def legal_names(sheet: Sheet) -> Iterator[Nomination]:
                 continue
             is_short = short is not None and len(match[0].split()) < MIN_WORDS
             is_weak = is_short or match[0].endswith("Company")
-            yield match[0], Source.WEAK_FORM if is_weak else Source.LEGAL_FORM
+            name = _without_office(match[0])
+            yield name, Source.WEAK_FORM if is_weak else Source.LEGAL_FORM
             given += 1
             if given > MAX_FOUND:
                 return
+
+
+def _without_office(name: str) -> str:
+    """Give the firm in `Chief Executive Officer of Acme Inc`."""
+    head, _, firm = name.rpartition(" of ")
+    return firm if head and has_role_word(head) else name
 
 
 def _signs(sheet: Sheet) -> list[str]:
@@ -72,7 +80,7 @@ _FORM: Final = (
 )
 _LEGAL_END: Final = re.compile(rf"[\s,]+(?:{_FORM})\.?\)?$")
 _LEGAL_NAME: Final = re.compile(
-    r"(?<![\w&])(?:(?:[A-ZÀ-ÞÄÖÜŁŚŻČŠŽŘİŞ0-9][\w'’.&-]{0,24}|&|and|of|the|und|et|de|van|von|y|i|\([A-Z][\w -]{1,20}\)),?\s){1,7}?"
+    r"(?<![\w&/])(?:(?:[A-ZÀ-ÞÄÖÜŁŚŻČŠŽŘİŞ0-9][\w'’.&-]{0,24}|&|and|of|the|und|et|de|van|von|y|i|\([A-Z][\w -]{1,20}\)),?\s){1,7}?"
     rf"(?:{_FORM})(?![\w-])(?! (?:to|TO|Edition|edition|time|Time|Warranty|stock)\b)"
     r"\.?(?:,? (?:Ltd|LTD|Inc|LLC)\.?(?![\w-]))?"
 )

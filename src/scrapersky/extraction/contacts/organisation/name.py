@@ -40,7 +40,15 @@ def tidy_name(name: str) -> str:
     name = re.sub(r"[®™©]", "", name)
     if name.endswith(")") and "(" not in name:
         name = name[:-1]
-    return re.sub(r"^(?:19|20)\d\d(?:\s?[-–]\s?(?:19|20)?\d\d)?\s+", "", name).strip()
+    return _YEARS.sub("", name).strip()
+
+
+def core_name(name: str) -> str:
+    """Give a name without the words of a menu after it: `Acme Contact Us` is Acme."""
+    parts = name.split()
+    while len(parts) > 1 and _folded(parts[-1]) in _TRAILING:
+        parts.pop()
+    return " ".join(parts)
 
 
 @lru_cache(maxsize=4096)
@@ -75,7 +83,7 @@ def is_name(name: str) -> bool:
 
 def generic_share(name: str) -> float:
     """Give the share of a name's words that any page has: `home`, `contact`, `our`."""
-    folded = [p.strip(".,&'’()-!?:").casefold() for p in name.split()]
+    folded = [_folded(p) for p in name.split()]
     parts = [p for p in folded if p and p not in _SMALL]
     return sum(p in _GENERIC for p in parts) / len(parts) if parts else 1.0
 
@@ -87,8 +95,12 @@ def is_district(name: str) -> bool:
 
 def has_generic_end(name: str) -> bool:
     """Say whether the last word of a name is an office or a menu's: `Sales Office`."""
-    last = name.rpartition(" ")[2].strip(".,&'’()-!?:").casefold()
+    last = _folded(name.rpartition(" ")[2])
     return last in _GENERIC or last in _GENERIC_LAST
+
+
+def _folded(word: str) -> str:
+    return word.strip(".,&'’()-!?:").casefold()
 
 
 _DISTRICT: Final = words(
@@ -104,6 +116,7 @@ _GENERIC_LAST: Final = words(
     "reception delivery shipping orders returns parts specials inventory financing rentals "
     "videos photos resources links forms downloads programs features options benefits"
 )
+_YEARS: Final = re.compile(r"^(?:(?:19|20)\d\d(?:\s?[-–]\s?(?:19|20)?\d\d)?)+\s+")
 _NON_WORD: Final = re.compile(r"[\W_]+")
 _ARTICLE: Final = re.compile(
     r"^(?:the|die|der|das|le|la|les|el|los|il|de|het)\s", re.IGNORECASE
@@ -136,6 +149,7 @@ _GENERIC: Final = words(
     "quote request form feedback customer service account cart checkout sign up register "
     "corporate headquarters hq care client clients reviews directions"
 )
+_TRAILING: Final = _GENERIC | _SMALL
 _GENERIC_START: Final = re.compile(
     r"^(?:welcome to|welcome|willkommen bei|willkommen|bienvenue (?:chez|à|sur)|"
     r"bienvenidos? a|benvenuti (?:da|in|su)|welkom bij|contact(?: us)?(?: -| at)?|about|"

@@ -11,6 +11,7 @@ from scrapersky.extraction.contacts.organisation.legal import (
     legal_name_at_start,
     legal_names,
 )
+from scrapersky.extraction.contacts.organisation.name import core_name, tidy_name
 from scrapersky.extraction.contacts.organisation.source import (
     MAX_FOUND,
     Nomination,
@@ -65,7 +66,10 @@ def _head_names(page: Page) -> Iterator[Nomination]:
     parts = _SEPARATOR.split(page.title[:300])
     # A long title is a list of search words; the firm stands at one end.
     for part in parts if len(parts) <= MAX_PARTS else (parts[0], parts[-1]):
-        yield part, Source.TITLE_PART
+        name = tidy_name(part)
+        yield name, Source.TITLE_PART
+        if (core := core_name(name)) != name:
+            yield core, Source.TITLE_PART
     if len(parts) == 1:
         yield page.title, Source.TITLE
 
@@ -147,7 +151,10 @@ def _letterhead_names(sheet: Sheet, number: int) -> Iterator[Nomination]:
         if _NO_LETTERHEAD.search(line.text):
             break
         is_next = above == number - 1
-        yield line.text, Source.ABOVE_ADDRESS if is_next else Source.LETTERHEAD
+        # "Acme Motors - Springfield": a branch is named after its firm.
+        name = _DASH.split(line.text, maxsplit=1)[0]
+        yield name, Source.ABOVE_ADDRESS if is_next else Source.LETTERHEAD
 
 
+_DASH: Final = re.compile(r"\s[-–—|]\s")
 _NO_LETTERHEAD: Final = re.compile(r"\d{3}|:|@")

@@ -2,7 +2,9 @@
 
 import math
 import re
+from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Final
 
 from scrapersky.extraction.contacts.organisation.ballot import Candidate
@@ -12,33 +14,66 @@ from scrapersky.extraction.contacts.organisation.name import (
     generic_share,
     has_generic_end,
     is_district,
+    words_of,
 )
 from scrapersky.extraction.contacts.organisation.source import Source
 from scrapersky.extraction.contacts.person import has_role_word, looks_like_person
 from scrapersky.extraction.contacts.sheet import Sheet
 
 MAX_BETTER: Final = 40
+MAX_TITLE: Final = 300
 MAX_PLACES: Final = 6
 MAX_PROSE: Final = 160
+SOME_WORDS: Final = 3
 MANY_WORDS: Final = 5
 _CAREER: Final = {Source.EMPLOYER, Source.OFFICE}
 _CAMEL: Final = re.compile(r"[a-z][A-Z]")
 
 
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """What a page says around its names."""
+
+    title: str
+    """The words of the title, folded, a gap before and after each."""
+    cities: frozenset[str]
+    registered: Counter[str]
+    """How many names with a legal form begin with a word."""
+
+
+def setting_of(
+    sheet: Sheet, cities: frozenset[str], candidates: Sequence[Candidate]
+) -> Setting:
+    """Gather once what every name of a page is compared with."""
+    return Setting(
+        title=f" {' '.join(words_of(sheet.page.title[:MAX_TITLE]))} ",
+        cities=cities,
+        registered=Counter(
+            _head(candidate)
+            for candidate in candidates
+            if is_legal_name(candidate.name)
+        ),
+    )
+
+
 def traits(
-    sheet: Sheet,
-    candidate: Candidate,
-    better: Sequence[Candidate],
-    cities: frozenset[str] = frozenset(),
+    sheet: Sheet, candidate: Candidate, better: Sequence[Candidate], setting: Setting
 ) -> dict[str, float]:
     """Describe a name; `better` are those before it in the page's order."""
-    return (
+    found: dict[str, float] = (
         dict.fromkeys(candidate.sources, 1.0)
         | _of_name(sheet, candidate)
         | _of_rank(candidate, better)
-        | {"city": candidate.key in cities}
+        | _of_setting(candidate, setting)
         | _of_places(sheet, candidate)
     )
+    return found | {
+        # Bold or a link right above an address: the head of a card.
+        "card_head": found.get("marked", 0.0)
+        and Source.ABOVE_ADDRESS in candidate.sources,
+        # A headline about something else: what the page is about, not whose it is.
+        "topic": found.get("headline", 0.0) and found["apart"],
+    }
 
 
 def _of_name(sheet: Sheet, candidate: Candidate) -> dict[str, float]:
@@ -46,7 +81,13 @@ def _of_name(sheet: Sheet, candidate: Candidate) -> dict[str, float]:
     form = is_legal_name(name)
     trade = trade_of(name)
     parts = key.split()
-    is_lone = len(parts) == 1 and not form and candidate.sources.isdisjoint(_CAREER)
+    is_camel = _CAMEL.search(name) is not None
+    is_lone = (
+        len(parts) == 1
+        # OpenSesame is two words.
+        and not (form or is_camel)
+        and candidate.sources.isdisjoint(_CAREER)
+    )
     long = [p for p in parts if len(p) > 2]
     return {
         "form": form,
@@ -62,10 +103,13 @@ def _of_name(sheet: Sheet, candidate: Candidate) -> dict[str, float]:
         "sources": min(1.0, len(candidate.sources) / 5),
         "lone_word": is_lone and not candidate.kinship,
         "kin_word": is_lone and bool(candidate.kinship),
+        "three_words": len(parts) >= SOME_WORDS,
         "many_words": len(parts) > MANY_WORDS,
         "plain": (sum(p in sheet.words for p in long) / len(long) if long else 0.0),
         "generic": generic_share(name),
-        "camel": bool(_CAMEL.search(name)),
+        "ampersand": "&" in name,
+        "digit": any(sign.isdigit() for sign in name),
+        "camel": is_camel,
         "shouted": name.isupper() and len(name) > 3,
         "dotted": "." in name.rstrip("."),
     }
@@ -84,6 +128,20 @@ def _of_rank(candidate: Candidate, better: Sequence[Candidate]) -> dict[str, flo
         "part_of_better": any(key in f" {b.key} " for b in near),
         "more_than_better": any(f" {b.key} " in key for b in near),
     }
+
+
+def _of_setting(candidate: Candidate, setting: Setting) -> dict[str, float]:
+    others = setting.registered[_head(candidate)] - is_legal_name(candidate.name)
+    return {
+        "in_title": f" {candidate.key} " in setting.title,
+        "city": candidate.key in setting.cities,
+        # Acme Valves stands beside Acme Holding Ltd.
+        "firm_family": " " in candidate.key and others > 0,
+    }
+
+
+def _head(candidate: Candidate) -> str:
+    return candidate.key.partition(" ")[0]
 
 
 def _of_places(sheet: Sheet, candidate: Candidate) -> dict[str, float]:
@@ -111,6 +169,7 @@ def _of_places(sheet: Sheet, candidate: Candidate) -> dict[str, float]:
         and all(len(line.text) <= most for line in lines),
         "prose": any(len(line.text) > MAX_PROSE for line in lines),
         "in_list": all(line.tag in ("li", "option") for line in lines),
+        "in_table": all(line.tag in ("td", "th") for line in lines),
         "in_nav": all(line.region == "nav" for line in lines),
         "headline": any(line.heading and len(line.text) <= most for line in lines),
         "marked": any(name in line.marks for line in lines),
