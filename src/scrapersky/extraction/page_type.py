@@ -264,11 +264,20 @@ def _asked_page(query: str) -> tuple[str, ...] | None:
     for pair in query.split("&")[:_MAX_PAIRS] if query else ():
         key, _, value = pair.partition("=")
         key = key.lower()
-        is_page = key in _PAGE_KEYS or "page" in key
-        tokens = _tokens(unquote(value)) if is_page else ()
-        if tokens and not tokens[0].isdigit():
+        tokens = () if value.isdigit() else _tokens(unquote(value))
+        if not tokens or tokens[0].isdigit():
+            continue
+        if key in _PAGE_KEYS or "page" in key:
+            return tokens
+        # Whatever the key is called, "contact" is a page; where a visitor came from is not.
+        if not key.startswith(_ORIGINS) and _is_contact(tokens):
             return tokens
     return None
+
+
+def _is_contact(tokens: tuple[str, ...]) -> bool:
+    match = _best_match(tokens)
+    return match is not None and match.meaning is CONTACT and not match.extra
 
 
 def _is_locale(segment: str) -> bool:
@@ -339,6 +348,7 @@ _PAGE_KEYS: Final = frozenset(
         *("go", "mod", "module", "task"),
     )
 )
+_ORIGINS: Final = ("utm", "ref", "from", "source", "src", "via")
 _WORDPRESS_PAGE: Final = re.compile(r"(?:page_id|p)=\d+$")
 _WORDPRESS: Final = PageRating(
     PageType.WP_PROSPECT, 0.3, ("a WordPress page without a name",)
