@@ -124,6 +124,6 @@ BATCHES: Final = text(
 )
 REMOVALS: Final = text(
     "SELECT a.id FROM audit_log a WHERE a.tenant_id = :tenant"
-    " AND a.created_at > :since AND a.action IN ('deleted', 'merged', 'erased')"
-    " LIMIT 100"
+    " AND a.created_at > :since"
+    " AND a.action IN ('deleted', 'merged', 'suppressed', 'erased') LIMIT 100"
 )

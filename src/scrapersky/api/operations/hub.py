@@ -203,10 +203,12 @@ class Hub:
         async with self._reading, self._engine.connect() as connection:
             found = await changes_since(connection, tenant_id, since)
             actions = await actions_since(connection, tenant_id, since)
+            removals = await removals_since(connection, tenant_id, since)
         if any(len(changes) > MOST for changes in found.values()):
             return [reset("too much has happened since", here)]
         return [
             *(told for kind, c in found.items() for told in records(kind, c)),
+            *([many("contacts")] if removals else []),
             *(event("action", action) for action in actions),
         ]
 
