@@ -3,7 +3,8 @@
     python bench/pipeline.py            1,000 businesses, a few minutes
     python bench/pipeline.py --quick    a small town, under a minute
 
-The town is a process of its own, PostgreSQL is a throw-away one with its default,
+In the quick run one town and one worker serve every part, in the full run each part has
+its own. The town is a process of its own, PostgreSQL is a throw-away one with its default,
 durable configuration that also keeps the times of commits, and workers are processes
 as in production, with a delay of 0 between requests to a site. The last line is one
 object of JSON.
@@ -17,8 +18,8 @@ import statistics
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Coroutine, Iterator
-from contextlib import AsyncExitStack, ExitStack, contextmanager
+from collections.abc import AsyncIterator, Iterator
+from contextlib import AsyncExitStack, ExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -34,7 +35,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from scrapersky import engine as queue_engine
 from scrapersky.db.connection import connect, parse_target
 from scrapersky.db.migrate import upgrade
-from scrapersky.demo.apart import town_apart
+from scrapersky.demo.apart import TownApart, town_apart
 from scrapersky.demo.resolver import ARCHIVE_HOST
 from scrapersky.demo.town import Invitation
 from scrapersky.engine.claim import Claimer, select_list
@@ -43,7 +44,7 @@ from scrapersky.engine.sql import statements_of
 from scrapersky.models import Domain, PlaceSearch, SitemapFile
 from scrapersky.stages import PIPELINE, registry_of
 from scrapersky.stages.wf7_page_curation import curate_page
-from tests.acceptance.rig import Desk, Order, a_crew, a_desk
+from tests.acceptance.rig import Crew, Desk, Order, a_crew, a_desk
 from tests.engine.rig.cluster import Cluster, running_cluster
 
 LONGEST = 1_200.0
@@ -56,6 +57,10 @@ UNITS = {
 }  # fmt: skip
 MEBI = 1024 * 1024
 MIGRATED = "migrated"
+RECORDS = (
+    "place_searches, places_staging, local_businesses, domains, sitemap_files, pages,"
+    " contacts, curation.attempt, curation.dead_letter"
+)
 WARM = 3
 """Claims that are not counted: plans and caches are made."""
 
@@ -155,21 +160,56 @@ def a_database(cluster: Cluster, name: str) -> Iterator[str]:
         cluster.drop_database(name)
 
 
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A town, workers that may visit it, and who orders and watches them."""
+
+    town: TownApart
+    desk: Desk
+    crew: Crew
+    server: int
+    imports: Path
+
+    def watch(self) -> Watch:
+        """Look at the workers and at PostgreSQL."""
+        return Watch([member.pid or 0 for member in self.crew.members], self.server)
+
+    async def clear(self) -> None:
+        """Forget every record, so that the next part begins as the first did."""
+        async with self.desk.engine.begin() as connection:
+            await connection.execute(text(f"TRUNCATE {RECORDS} CASCADE"))
+
+
+@asynccontextmanager
+async def a_line(
+    cluster: Cluster, name: str, *, size: int, crew: int = 1, archive: int = 0
+) -> AsyncIterator[Line]:
+    """Open a town and let workers of a new database wait for something to do."""
+    async with AsyncExitStack() as stack:
+        home = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+        (home / "imports").mkdir()
+        url = stack.enter_context(a_database(cluster, name))
+        town = await stack.enter_async_context(
+            town_apart(size=size, trouble=False, archive=archive)
+        )
+        desk = await stack.enter_async_context(a_desk(url))
+        settings = {"SCRAPERSKY_DATA_DIR": str(home)}
+        order = Order(url, town.invitation, slowest=30, environment=settings)
+        workers = stack.enter_context(a_crew(order, crew))
+        # Their parsing children load their libraries.
+        await asyncio.sleep(2)
+        yield Line(town, desk, workers, cluster.pid, home / "imports")
+
+
 # From a search to contacts
 
 
-async def time_town(cluster: Cluster, plan: Plan, crew_size: int) -> dict[str, Any]:
+async def time_town(line: Line) -> dict[str, Any]:
     """Run the whole pipeline over the town once."""
-    async with town_apart(size=plan.town, trouble=False) as town:
-        with a_database(cluster, f"town_{crew_size}") as url:
-            async with a_desk(url) as desk:
-                order = Order(url, town.invitation, slowest=30)
-                with a_crew(order, crew_size) as crew:
-                    watch = Watch([m.pid or 0 for m in crew.members], cluster.pid)
-                    await asyncio.sleep(1)
-                    watch.start()
-                    seconds = await ride(desk, watch)
-                    return await report(desk, town.invitation, watch, seconds)
+    watch = line.watch()
+    watch.start()
+    seconds = await ride(line.desk, watch)
+    return await report(line.desk, line.town.invitation, watch, seconds)
 
 
 async def ride(desk: Desk, watch: Watch) -> float:
@@ -216,28 +256,22 @@ async def report(
 
 
 async def time_one_record(
-    cluster: Cluster, plan: Plan
+    line: Line, plan: Plan
 ) -> tuple[list[float], list[tuple[str, float, float]]]:
     """Send one business after the other through an idle system."""
-    with tempfile.TemporaryDirectory() as home, a_database(cluster, "latency") as url:
-        async with town_apart(size=60, trouble=False) as town, a_desk(url) as desk:
-            files = write_searches(Path(home) / "imports", town.invitation)
-            settings = {"SCRAPERSKY_DATA_DIR": home}
-            order = Order(url, town.invitation, slowest=30, environment=settings)
-            times, timelines = [], []
-            with a_crew(order, 1):
-                await asyncio.sleep(2)
-                for file in files[: plan.latencies + 1]:
-                    seconds, timeline = await one_record(desk, file)
-                    times.append(seconds)
-                    timelines.append(timeline)
-            middle = times.index(statistics.median_low(times[1:]), 1)
-            return times[1:], timelines[middle]
+    files = write_searches(line.imports, line.town.invitation)
+    times, timelines = [], []
+    # The first one is not counted: plans and caches are made.
+    for file in files[: plan.latencies + 1]:
+        seconds, timeline = await one_record(line.desk, file)
+        times.append(seconds)
+        timelines.append(timeline)
+    middle = times.index(statistics.median_low(times[1:]), 1)
+    return times[1:], timelines[middle]
 
 
 def write_searches(directory: Path, invitation: Invitation) -> list[str]:
     """Write a file of one place for every business that has contacts on a site."""
-    directory.mkdir()
     names = []
     for business in invitation.plan.businesses:
         if business.host is None or not business.mailboxes:
@@ -288,22 +322,17 @@ async def one_record(
 # A sitemap of 50,000 URLs
 
 
-async def time_import(cluster: Cluster, plan: Plan) -> dict[str, float]:
+async def time_import(line: Line, plan: Plan) -> dict[str, float]:
     """Import a very long sitemap several times, each into an empty table."""
-    async with town_apart(size=1, trouble=False, archive=plan.archive) as town:
-        with a_database(cluster, "archive") as url:
-            async with a_desk(url) as desk:
-                order = Order(url, town.invitation, slowest=30)
-                whole, stored, grown = [], [], []
-                with a_crew(order, 1) as crew:
-                    watch = Watch([m.pid or 0 for m in crew.members], cluster.pid)
-                    await one_import(desk, watch)  # children start, caches fill
-                    for _ in range(plan.imports):
-                        watch.start()
-                        seconds, storing = await one_import(desk, watch)
-                        whole.append(seconds)
-                        stored.append(storing)
-                        grown.append((watch.peak - watch.first) / MEBI)
+    whole, stored, grown = [], [], []
+    watch = line.watch()
+    await one_import(line, watch)  # children grow, caches fill
+    for _ in range(plan.imports):
+        watch.start()
+        seconds, storing = await one_import(line, watch)
+        whole.append(seconds)
+        stored.append(storing)
+        grown.append((watch.peak - watch.first) / MEBI)
     return {
         "seconds": statistics.median(whole),
         "storing": statistics.median(stored),
@@ -321,12 +350,11 @@ WHERE a.stage = 'sitemap_import' AND a.outcome = 'done'
 commit, with the rules' decisions, on disk."""
 
 
-async def one_import(desk: Desk, watch: Watch) -> tuple[float, float]:
+async def one_import(line: Line, watch: Watch) -> tuple[float, float]:
     """Import the archive; return the seconds from claim to commit, and of storing."""
+    await line.clear()
+    desk = line.desk
     async with desk.engine.begin() as connection:
-        await connection.execute(
-            text("TRUNCATE domains, pages, curation.attempt CASCADE")
-        )
         domain = await connection.scalar(
             insert(Domain)
             .values(
@@ -457,44 +485,67 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--only", choices=["town", "latency", "import", "claims"])
     chosen = parser.parse_args()
-    plan = QUICK if chosen.quick else Plan()
-    parts: dict[str, Callable[[Cluster, Plan], Coroutine[Any, Any, dict[str, Any]]]] = {
-        "town": run_town,
-        "latency": run_latency,
-        "import": run_import,
-        "claims": run_claims,
-    }
-    result: dict[str, Any] = {}
     with running_cluster(settings={"track_commit_timestamp": "on"}) as cluster:
-        asyncio.run(migrate(cluster))
-        for name, part in parts.items():
-            if chosen.only in {None, name}:
-                result |= asyncio.run(part(cluster, plan))
+        if chosen.quick:
+            result = asyncio.run(run_quickly(cluster, QUICK))
+        else:
+            result = asyncio.run(run_fully(cluster, Plan(), chosen.only))
     print(json.dumps(result))
 
 
-async def run_town(cluster: Cluster, plan: Plan) -> dict[str, Any]:
-    result: dict[str, Any] = {"businesses": plan.town}
-    for crew in plan.crews:
-        run = await time_town(cluster, plan, crew)
-        show_town(crew, plan.town, run)
-        told = {
-            "seconds": run["seconds"],
-            "pages_per_second": run["stages"]["page_curation"]["records"]
-            / run["seconds"],
-            "cpu_seconds_workers": run["cpu_workers"],
-            "cpu_seconds_postgres": run["cpu_postgres"],
-            "memory_mb": run["memory"],
-            "contacts_true": run["true"],
-            "contacts_found_share": run["found"] / run["true"],
-            "contacts_wrong": run["wrong"],
-        }
-        result |= {f"{name}_{crew}_workers": round(v, 4) for name, v in told.items()}
+async def run_quickly(cluster: Cluster, plan: Plan) -> dict[str, Any]:
+    """Do a little of everything, on one line."""
+    await migrate(cluster)
+    line = a_line(cluster, "quick", size=plan.town, archive=plan.archive)
+    async with line as open_line:
+        # First, while no site is known: a record must not find robots.txt read.
+        result = await run_latency(open_line, plan)
+        await open_line.clear()
+        result |= await run_town(open_line, plan.town)
+        result |= await run_import(open_line, plan)
+    return result | await run_claims(cluster, plan)
+
+
+async def run_fully(cluster: Cluster, plan: Plan, only: str | None) -> dict[str, Any]:
+    """Do everything, or one part, each on a line of its own."""
+    await migrate(cluster)
+    result: dict[str, Any] = {}
+    if only in {None, "town"}:
+        for crew in plan.crews:
+            name = f"town_{crew}"
+            async with a_line(cluster, name, size=plan.town, crew=crew) as line:
+                result |= await run_town(line, plan.town)
+    if only in {None, "latency"}:
+        async with a_line(cluster, "latency", size=60) as line:
+            result |= await run_latency(line, plan)
+    if only in {None, "import"}:
+        async with a_line(cluster, "archive", size=1, archive=plan.archive) as line:
+            result |= await run_import(line, plan)
+    if only in {None, "claims"}:
+        result |= await run_claims(cluster, plan)
     return result
 
 
-async def run_latency(cluster: Cluster, plan: Plan) -> dict[str, Any]:
-    times, timeline = await time_one_record(cluster, plan)
+async def run_town(line: Line, size: int) -> dict[str, Any]:
+    crew = len(line.crew.members)
+    run = await time_town(line)
+    show_town(crew, size, run)
+    told = {
+        "seconds": run["seconds"],
+        "pages_per_second": run["stages"]["page_curation"]["records"] / run["seconds"],
+        "cpu_seconds_workers": run["cpu_workers"],
+        "cpu_seconds_postgres": run["cpu_postgres"],
+        "memory_mb": run["memory"],
+        "contacts_true": run["true"],
+        "contacts_found_share": run["found"] / run["true"],
+        "contacts_wrong": run["wrong"],
+    }
+    named = {f"{name}_{crew}_workers": round(v, 4) for name, v in told.items()}
+    return {"businesses": size} | named
+
+
+async def run_latency(line: Line, plan: Plan) -> dict[str, Any]:
+    times, timeline = await time_one_record(line, plan)
     show_latency(times, timeline)
     return {
         "one_record_median_seconds": round(statistics.median(times), 3),
@@ -502,8 +553,8 @@ async def run_latency(cluster: Cluster, plan: Plan) -> dict[str, Any]:
     }
 
 
-async def run_import(cluster: Cluster, plan: Plan) -> dict[str, Any]:
-    told = await time_import(cluster, plan)
+async def run_import(line: Line, plan: Plan) -> dict[str, Any]:
+    told = await time_import(line, plan)
     whole, storing = plan.archive / told["seconds"], plan.archive / told["storing"]
     print(f"\na sitemap of {plan.archive:,} URLs, {plan.imports} times")
     print(f"from claim to commit {told['seconds']:.2f} s: {whole:,.0f} URLs/s")
