@@ -156,7 +156,7 @@ def serve(port: int) -> None:
     from scrapersky.settings import load_settings  # noqa: PLC0415
 
     settings = load_settings(dict(os.environ), dotenv=None).settings
-    configure_logs("ERROR", settings.log_format)
+    configure_logs("CRITICAL", settings.log_format)
     app = create_app(settings, parse_target(os.environ["DATABASE_URL"]))
     uvicorn.run(app, host="127.0.0.1", port=port, log_level="error", access_log=False)
 

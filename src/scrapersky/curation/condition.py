@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable
 from datetime import datetime
 from decimal import Decimal
 from enum import StrEnum
+from functools import cache
 from math import isfinite
 from typing import Any
 from uuid import UUID
@@ -199,7 +200,7 @@ def converted(column: InstrumentedAttribute[Any], value: Value) -> object:
         raise InvalidCondition(f"{column.key} cannot be compared this way.")
     target: Any = kind.enum_class if isinstance(kind, ENUM) else kind.python_type
     try:
-        read = TypeAdapter(target).validate_python(value)
+        read = reader_of(target).validate_python(value)
     except ValidationError:
         raise InvalidCondition(
             f"{column.key} cannot be compared with {shown(value)}.", hint=None
@@ -214,6 +215,12 @@ def converted(column: InstrumentedAttribute[Any], value: Value) -> object:
         raise InvalidCondition(f"{column.key} needs a number with an end.")
     assert isinstance(read, (int, float, bool, Decimal, UUID, datetime, StrEnum))  # noqa: S101
     return read
+
+
+@cache
+def reader_of(target: Any) -> TypeAdapter[Any]:  # noqa: ANN401 - a type
+    """Return what reads values of a type; to make one takes longer than to find a row."""
+    return TypeAdapter(target)
 
 
 def largest(kind: object) -> int:

@@ -21,7 +21,7 @@ from scrapersky.export.preset import Take, preset_named, take
 from scrapersky.export.table import SHEET_ROWS, csv_bytes, jsonl_bytes, xlsx_bytes
 from scrapersky.privacy.shield import look_up
 
-CHUNK: Final = 2_000
+CHUNK: Final = 1_000
 STEP_PATIENCE: Final = timedelta(seconds=60)
 """How long one step may take: a file that has begun cannot be begun again."""
 

@@ -10,6 +10,7 @@ from typing import Any
 from uuid import UUID
 
 from sqlalchemy import (
+    Column,
     ColumnElement,
     Row,
     Select,
@@ -22,6 +23,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.ext.asyncio import AsyncConnection
 from sqlalchemy.sql.util import ClauseAdapter
+from sqlalchemy.sql.visitors import iterate
 
 from scrapersky.api.records.question import Known, Place, Question, Sort, wanted
 from scrapersky.api.records.resource import Resource
@@ -129,8 +131,10 @@ async def near_rows(
     for condition in question.conditions:
         is_led_by = plan.is_by_status and condition.field == resource.kind.status.key
         (inside if is_led_by else outside).append(condition)
+    meant = and_(where(resource.kind, outside), matches(resource.kind, question.words))
+    names = {"id", key.key, *names_in(meant)}
     top = ordered(
-        select(*model.__table__.columns).where(
+        select(*(c for c in model.__table__.c if c.name in names)).where(
             model.tenant_id == question.tenant_id,
             where(resource.kind, inside),
             key.is_not(None),
@@ -140,7 +144,6 @@ async def near_rows(
         None,
     )
     near = top.limit(LOOKED_AT).subquery("near")
-    meant = and_(where(resource.kind, outside), matches(resource.kind, question.words))
     # A limit below the filter keeps the planner from looking at more.
     query = select(near.c.id).where(ClauseAdapter(near).traverse(meant))
     order = (near.c[key.key], near.c.id)
@@ -152,6 +155,11 @@ async def near_rows(
     if len(ids) <= limit:
         return []
     return await rows_by_id(connection, resource, ids, question)
+
+
+def names_in(clause: ColumnElement[bool]) -> set[str]:
+    """Return the names of the columns that a clause asks about."""
+    return {part.name for part in iterate(clause) if isinstance(part, Column)}
 
 
 async def rare_rows(
