@@ -21,7 +21,7 @@ from scrapersky.extraction.contacts.person import has_role_word, looks_like_pers
 from scrapersky.extraction.contacts.sheet import Sheet
 
 MAX_BETTER: Final = 40
-MAX_TITLE: Final = 300
+MAX_TITLE: Final = 1_000
 MAX_PLACES: Final = 6
 MAX_PROSE: Final = 160
 SOME_WORDS: Final = 3
