@@ -1,4 +1,5 @@
-"""One browser for the run, one application for each module, one fresh page per test."""
+"""One browser and one application for the run, emptied for each module; one fresh page
+per test."""
 
 import os
 import shutil
@@ -9,7 +10,7 @@ import pytest_asyncio
 from playwright.async_api import Browser, Page, async_playwright
 
 from scripts import page as page_build
-from tests.conftest import TestDatabase, TestServer, a_database
+from tests.conftest import TestServer, a_database
 from tests.page.rig import AXE, RunningApp, a_page, running
 
 FLAGS = (
@@ -36,9 +37,9 @@ def chromium() -> str:
     pytest.skip(missing)
 
 
-@pytest_asyncio.fixture(scope="module", loop_scope="module")
+@pytest_asyncio.fixture(scope="session", loop_scope="session")
 async def browser(chromium: str) -> AsyncIterator[Browser]:
-    """Start the browser for all tests of a module."""
+    """Start the browser for all tests."""
     async with async_playwright() as driver:
         browser = await driver.chromium.launch(
             executable_path=chromium, args=list(FLAGS)
@@ -55,20 +56,24 @@ def built() -> None:
         page_build.install(page_build.ROOT / "frontend", everything=True)
 
 
-@pytest.fixture(scope="module")
-def app_database(postgres_server: TestServer, template: str) -> Iterator[TestDatabase]:
-    """Give a migrated database to all tests of a module."""
-    yield from a_database(postgres_server, template)
+@pytest.fixture(scope="session")
+def resting_app(
+    postgres_server: TestServer, template: str, built: None
+) -> Iterator[RunningApp]:
+    """Run the application with its stages at rest for all tests."""
+    for database in a_database(postgres_server, template):
+        with running(database) as app:
+            yield app
 
 
-@pytest.fixture(scope="module")
-def app(app_database: TestDatabase, built: None) -> Iterator[RunningApp]:
-    """Run the application with its stages at rest for all tests of a module."""
-    with running(app_database) as app:
-        yield app
+@pytest_asyncio.fixture(scope="module", loop_scope="session")
+async def app(resting_app: RunningApp) -> RunningApp:
+    """Give the application to the tests of a module, with nothing in it."""
+    await resting_app.empty()
+    return resting_app
 
 
-@pytest_asyncio.fixture(loop_scope="module")
+@pytest_asyncio.fixture(loop_scope="session")
 async def page(browser: Browser, app: RunningApp) -> AsyncIterator[Page]:
     """Open a fresh window; nothing may go wrong in it unseen."""
     async with a_page(browser, app.address) as page:

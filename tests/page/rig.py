@@ -20,14 +20,20 @@ from scrapersky.api.app import create_app
 from scrapersky.db.connection import parse_target
 from scrapersky.settings import load_settings
 from tests.api.records.rig import AT_REST
+from tests.api.records.rig import EMPTIED as RECORDS
 from tests.conftest import TestDatabase
 
 AXE = Path(__file__).parents[2] / "frontend/node_modules/axe-core/axe.min.js"
 SCREENS = (
     "/", "/search", "/curate/places", "/curate/businesses", "/curate/domains",
     "/curate/sitemap-files", "/curate/pages", "/curate/contacts", "/rules", "/batches",
-    "/dead-letters", "/settings",
+    "/dead-letters", "/settings", "/settings/people", "/settings/keys",
+    "/settings/suppressions", "/settings/audit",
 )  # fmt: skip
+EMPTIED = (
+    f"{RECORDS}, selection_rules, api_keys, curation.dead_letter, curation.attempt,"
+    " curation.claim"
+)
 expect.set_options(timeout=20_000)  # a busy machine, not a slow page
 QUIET = {**AT_REST, "API_RATE_PER_SECOND": "0", "LOG_LEVEL": "ERROR"}
 """The stages rest, so that a status stays what a test made it."""
@@ -81,6 +87,16 @@ class RunningApp:
             return [tuple(row) for row in await connection.fetch(statement, *values)]
         finally:
             await connection.close()
+
+    async def empty(self) -> None:
+        """Take out all records, while the application runs."""
+        while True:
+            try:
+                await self.run(f"TRUNCATE {EMPTIED} CASCADE")
+            except asyncpg.DeadlockDetectedError:
+                # The application reads the same tables in an order of its own.
+                continue
+            return
 
     async def tenant(self) -> UUID:
         """Return the tenant of the person at this machine."""

@@ -3,11 +3,11 @@
 import pytest
 from playwright.async_api import Browser, Page, expect
 
-from tests.page.rig import RunningApp, a_page, watch_of
+from tests.page.rig import RunningApp, a_page, violations, watch_of
 
 pytestmark = [
-    pytest.mark.asyncio(loop_scope="module"),
-    pytest.mark.xdist_group("page-pipeline"),  # they share one application
+    pytest.mark.asyncio(loop_scope="session"),
+    pytest.mark.xdist_group("page"),  # they share one application
 ]
 
 ADD = """
@@ -26,6 +26,7 @@ async def test_an_empty_system_explains_itself(page: Page) -> None:
 
     await expect(page.get_by_text("Welcome")).to_be_visible()
     await expect(page.get_by_role("link", name="Place search")).to_be_visible()
+    assert await violations(page) == []
 
 
 async def test_a_stage_is_paused_and_the_pause_undone(
@@ -62,8 +63,9 @@ async def test_what_happens_beneath_is_seen_without_loading_again(
     await expect(card.locator(".depth")).to_have_text("7")
     await card.get_by_role("link", name="Deep scan").click()
     await expect(page).to_have_url(
-        f"{app.address}/curate/places?filter=deep_scan_status%3Ais%3AQueued"
+        f"{app.address}/curate/places?filter=deep_scan_status%3Aequal%3AQueued"
     )
+    await expect(page.get_by_role("button", name="Deep scan is Queued")).to_be_visible()
 
 
 async def test_a_lost_server_is_said_to_be_lost_until_it_is_back(

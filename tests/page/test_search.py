@@ -5,11 +5,11 @@ import json
 import pytest
 from playwright.async_api import Page, expect
 
-from tests.page.rig import RunningApp
+from tests.page.rig import RunningApp, violations
 
 pytestmark = [
-    pytest.mark.asyncio(loop_scope="module"),
-    pytest.mark.xdist_group("page-search"),  # they share one application
+    pytest.mark.asyncio(loop_scope="session"),
+    pytest.mark.xdist_group("page"),  # they share one application
 ]
 
 RUN = """
@@ -23,8 +23,9 @@ COVERAGE = """{"complete": false, "why": "one cell may hold more", "leaves": [
   {"box": [41.1, -8.7, 41.15, -8.6], "count": 2, "saturated": false},
   {"box": [41.15, -8.7, 41.2, -8.6], "count": 60, "saturated": true}]}"""
 PLACE = """
-INSERT INTO places_staging (tenant_id, source, source_place_id, name, licence)
-VALUES ($1, 'osm', $2, $3, 'free') RETURNING id
+INSERT INTO places_staging (tenant_id, source, source_place_id, name, licence,
+  latitude, longitude)
+VALUES ($1, 'osm', $2, $3, 'free', 41.12 + random() / 50, -8.65) RETURNING id
 """
 HIT = """
 INSERT INTO place_search_hits (search_id, place_id, tenant_id, facts_hash)
@@ -80,7 +81,7 @@ async def test_an_area_is_chosen_on_the_map(page: Page, app: RunningApp) -> None
     await page.get_by_label("What").fill("florists")
     await page.get_by_label("On the map").check()
     await page.locator(".map > svg").click(position={"x": 100, "y": 60})
-    await expect(page.locator(".target ellipse")).to_be_visible()
+    await expect(page.locator(".target .middle")).to_be_visible()
     await page.get_by_label("Latitude").fill("41.15")
     await page.get_by_label("Longitude").fill("-8.61")
     await page.get_by_label("Radius in km").fill("3")
@@ -117,3 +118,8 @@ async def test_a_search_run_again_shows_what_is_new_changed_and_gone(
     await expect(panel.locator(".changes").nth(2)).to_contain_text("Leaves Bakery")
     await expect(page.get_by_text("not complete")).to_be_visible()
     await expect(page.locator(".leaf.full")).to_have_count(1)
+    await expect(page.locator(".found")).to_have_count(3)
+    assert await violations(page) == []
+    await page.get_by_role("link", name="Look at the places").click()
+    await expect(page.get_by_text("Found by: bakeries in Porto")).to_be_visible()
+    await expect(page.locator(".grid-row")).to_have_count(3)

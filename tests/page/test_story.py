@@ -12,17 +12,17 @@ from tests.conftest import TestDatabase
 from tests.page.rig import RunningApp, running
 
 pytestmark = [
-    pytest.mark.asyncio(loop_scope="module"),
-    pytest.mark.xdist_group("page-story"),  # they share one application
+    pytest.mark.asyncio(loop_scope="session"),
+    pytest.mark.xdist_group("page-story"),  # beside the others, not among them
 ]
 
 WORKING = {"API_RATE_PER_SECOND": "0", "LOG_LEVEL": "ERROR"}
 
 
-@pytest.fixture(scope="module")
-def app(app_database: TestDatabase, built: None) -> Iterator[RunningApp]:
-    """Run the application with its stages at work."""
-    with running(app_database, WORKING) as app:
+@pytest.fixture
+def app(database: TestDatabase, built: None) -> Iterator[RunningApp]:
+    """Run an application of its own, with its stages at work."""
+    with running(database, WORKING) as app:
         yield app
 
 
