@@ -100,7 +100,9 @@ async def read(answer, heard: dict[str, list[float]], state: dict) -> None:
                     heard.setdefault(change["id"], []).append(now)
 
 
-async def prepare(url: str) -> tuple[list[UUID], list[str], list[list[UUID]]]:
+async def prepare(
+    url: str, count: int = 20_000
+) -> tuple[list[UUID], list[str], list[list[UUID]]]:
     engine = connect(parse_target(url), patience=None)
     await upgrade(engine)
     async with engine.begin() as connection:
@@ -113,10 +115,10 @@ async def prepare(url: str) -> tuple[list[UUID], list[str], list[list[UUID]]]:
             made = await connection.scalars(
                 text(
                     "INSERT INTO places_staging (tenant_id, source, source_place_id)"
-                    " SELECT :tenant, 'file', g::text FROM generate_series(1, 20000) g"
+                    " SELECT :tenant, 'file', g::text FROM generate_series(1, :count) g"
                     " RETURNING id"
                 ),
-                {"tenant": tenant},
+                {"tenant": tenant, "count": count},
             )
             places.append(list(made))
     keys = []
