@@ -40,7 +40,7 @@ def a_gate(max_urls: int = 1_000) -> Gate:
 
 
 @given(URLS)
-@settings(max_examples=300)
+@settings(max_examples=100)
 def test_a_column_is_judged_like_its_urls_one_by_one(urls: list[str | None]) -> None:
     together, apart = a_gate(), a_gate()
 
