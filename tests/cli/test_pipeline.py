@@ -6,9 +6,10 @@ import json
 import signal
 import subprocess
 import time
-from collections.abc import Iterator
+import warnings
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -16,13 +17,15 @@ from typing import Any
 import psycopg
 import pytest
 
+from scrapersky.cli import main
 from scrapersky.cli.run import travel
-from scrapersky.db.connection import parse_target
+from scrapersky.db.connection import connect, parse_target
 from scrapersky.db.embedded import ROLE, EmbeddedPostgres
+from scrapersky.db.migrate import upgrade
 from scrapersky.demo.town import Town
 from scrapersky.providers.source import PlaceQuery
 from scrapersky.scheduler.app import World
-from scrapersky.settings import load_settings
+from scrapersky.settings import VARIABLES, load_settings
 from scrapersky.stages.mail_server import DnsMailServers
 from tests.cli.test_commands import CLEAN, COMMAND
 from tests.conftest import TestDatabase
@@ -32,29 +35,40 @@ from tests.providers.servers.overpass import OverpassServer
 from tests.providers.town import a_town
 
 PATIENCE = 60
+MIGRATED = "migrated"
 
 
 @pytest.fixture(scope="module")
 def durable_server(scratch: Path) -> Iterator[EmbeddedPostgres]:
     """Run a server as the product wants one: it refuses one that may forget."""
     with EmbeddedPostgres(scratch / f"durable-{time.monotonic_ns()}") as server:
+        create_database(server, MIGRATED)
+        asyncio.run(migrate(database_of(server, MIGRATED)))
         yield server
 
 
 @pytest.fixture
 def database(durable_server: EmbeddedPostgres) -> TestDatabase:
-    """Give a database of the durable server; the first command migrates it."""
+    """Give a migrated database of the durable server."""
     name = f"pipeline_{time.monotonic_ns()}"
-    host = durable_server.socket_dir
-    place = f"{ROLE}@/{{}}?host={host}"
-    with psycopg.connect(
-        f"postgresql://{place.format('postgres')}", autocommit=True
-    ) as c:
-        c.execute(f'CREATE DATABASE "{name}"'.encode())
-    target = place.format(name)
-    return TestDatabase(
-        f"postgresql+asyncpg://{target}", f"postgresql://{target}", name
-    )
+    create_database(durable_server, name, f'TEMPLATE "{MIGRATED}"')
+    return database_of(durable_server, name)
+
+
+def create_database(server: EmbeddedPostgres, name: str, more: str = "") -> None:
+    with psycopg.connect(database_of(server, "postgres").dsn, autocommit=True) as c:
+        c.execute(f'CREATE DATABASE "{name}" {more}'.encode())
+
+
+def database_of(server: EmbeddedPostgres, name: str) -> TestDatabase:
+    place = f"{ROLE}@/{name}?host={server.socket_dir}"
+    return TestDatabase(f"postgresql+asyncpg://{place}", f"postgresql://{place}", name)
+
+
+async def migrate(database: TestDatabase) -> None:
+    engine = connect(parse_target(database.url))
+    await upgrade(engine)
+    await engine.dispose()
 
 
 @pytest.fixture
@@ -81,6 +95,39 @@ def run(
         check=False,
         **options,
     )
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a command came to."""
+
+    returncode: int
+    stdout: str
+    stderr: str
+
+
+@pytest.fixture
+def command(
+    settings: dict[str, str],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> Callable[..., Answer]:
+    """Run commands in this process: most of the time of a short one is its start."""
+    for name in VARIABLES:
+        monkeypatch.delenv(name, raising=False)
+    for name, value in settings.items():
+        monkeypatch.setenv(name, value)
+
+    def ask(*arguments: str) -> Answer:
+        monkeypatch.setattr("sys.argv", ["scrapersky", *arguments])
+        with warnings.catch_warnings():
+            # That the words come from the command line looks odd to it in a test.
+            warnings.filterwarnings("ignore", message="Cyclopts application invoked")
+            with pytest.raises(SystemExit) as ended:
+                main()
+        return Answer(int(ended.value.code or 0), *capsys.readouterr())
+
+    return ask
 
 
 @contextmanager
@@ -212,14 +259,13 @@ async def test_a_run_follows_every_place_to_its_contacts_and_can_be_repeated(
 
 
 def test_a_list_is_submitted_and_every_line_accounted_for(
-    home: Path, settings: dict[str, str], database: TestDatabase
+    home: Path, command: Callable[..., Answer]
 ) -> None:
     file = home / "list.csv"
     file.write_text("name,domain\nAda,a.bv\nBob,https://www.b.bv/x\nEve,not one\n")
 
-    run("migrate", settings=settings)
-    done = run("submit", str(file), settings=settings)
-    told = run("stages", "--json", settings=settings)
+    done = command("submit", str(file))
+    told = command("stages", "--json")
 
     assert done.returncode == 0, done.stderr
     assert "2 accepted, 0 known already, 1 refused" in done.stdout
@@ -230,9 +276,8 @@ def test_a_list_is_submitted_and_every_line_accounted_for(
 
 
 def test_a_list_is_exported_in_the_form_its_name_asks_for(
-    home: Path, settings: dict[str, str], database: TestDatabase
+    home: Path, command: Callable[..., Answer], database: TestDatabase
 ) -> None:
-    run("migrate", settings=settings)
     execute(
         database,
         "INSERT INTO domains (tenant_id, domain, title) SELECT id, n || '.bv', '=1'"
@@ -240,11 +285,11 @@ def test_a_list_is_exported_in_the_form_its_name_asks_for(
     )
     out = home / "list.csv"
 
-    done = run("export", "domains", "--out", str(out), "--filter",
-               "domain:not_equal:2.bv", "--sort", "domain", "--columns", "domain,title",
-               settings=settings)  # fmt: skip
-    lines = run("export", "domains", "--out", str(home / "x.jsonl"), settings=settings)
-    wrong = run("export", "domains", "--out", str(home / "x.doc"), settings=settings)
+    done = command("export", "domains", "--out", str(out), "--filter",
+                   "domain:not_equal:2.bv", "--sort", "domain",
+                   "--columns", "domain,title")  # fmt: skip
+    lines = command("export", "domains", "--out", str(home / "x.jsonl"))
+    wrong = command("export", "domains", "--out", str(home / "x.doc"))
 
     assert done.returncode == 0, done.stderr
     written = out.read_text(encoding="utf-8-sig").splitlines()
@@ -255,46 +300,35 @@ def test_a_list_is_exported_in_the_form_its_name_asks_for(
     assert ".csv, .xlsx or .jsonl" in wrong.stderr
 
 
-def test_a_stage_is_paused_and_resumed_for_all_processes(
-    home: Path, settings: dict[str, str], database: TestDatabase
+def test_stages_are_paused_and_dead_letters_replayed_beside_a_worker(
+    home: Path,
+    settings: dict[str, str],
+    database: TestDatabase,
+    command: Callable[..., Answer],
 ) -> None:
-    (home / "imports" / "places.csv").write_text("name\nAda's Bakery\n")
     with running_worker(settings):
-        paused = run("stages", "pause", "place_search", settings=settings)
-        time.sleep(1)
-        add_file_search(database, "places.csv")
-        time.sleep(2)
+        paused = command("stages", "pause", "place_search")
+        add_file_search(database, "missing.csv")
+        # Longer than the worker waits between two looks at the queue.
+        time.sleep(1.5)
         held = execute(database, "SELECT status::text FROM place_searches")
-        told = run("stages", "--json", settings=settings)
-        resumed = run("stages", "resume", "place_search", settings=settings)
+        told = command("stages", "--json")
+        command("stages", "resume", "place_search")
+        wait_until(database, "SELECT bool_and(status = 'Error') FROM place_searches")
+        (letter,) = json.loads(command("dead-letters", "--json").stdout)
+        story = command("dead-letters", "inspect", "place_search", letter["item"])
+        (home / "imports" / "missing.csv").write_text("name\nAda's Bakery\n")
+        replayed = command("dead-letters", "replay", "place_search")
         wait_until(
             database, "SELECT bool_and(status = 'Completed') FROM place_searches"
         )
 
-    assert (paused.returncode, resumed.returncode) == (0, 0)
+    assert paused.returncode == 0
     assert held == [("Queued",)]
     paused_why = {line["stage"]: line["paused"] for line in json.loads(told.stdout)}
     assert paused_why["place_search"] == "paused by hand"
-
-
-def test_dead_letters_are_listed_inspected_replayed_and_forgotten(
-    home: Path, settings: dict[str, str], database: TestDatabase
-) -> None:
-    with running_worker(settings):
-        add_file_search(database, "missing.csv")
-        wait_until(database, "SELECT bool_and(status = 'Error') FROM place_searches")
-        listed = run("dead-letters", "--json", settings=settings)
-        (letter,) = json.loads(listed.stdout)
-        told = run("dead-letters", "inspect", "place_search", letter["item"],
-                   settings=settings)  # fmt: skip
-        (home / "imports" / "missing.csv").write_text("name\nAda's Bakery\n")
-        replayed = run("dead-letters", "replay", "place_search", settings=settings)
-        wait_until(
-            database, "SELECT bool_and(status = 'Completed') FROM place_searches"
-        )
-
     assert letter["stage"] == "place_search"
-    assert "missing.csv" in told.stdout
+    assert "missing.csv" in story.stdout
     assert "1 queued again" in replayed.stdout
 
 

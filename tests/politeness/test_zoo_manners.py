@@ -64,16 +64,6 @@ async def answered(street: Street, more: int) -> None:
         await asyncio.sleep(0.05)
 
 
-async def test_killed_workers_never_make_the_others_rude(
-    database: TestDatabase,
-) -> None:
-    street = await drive(database, delay=0.2, kills=3)
-
-    assert street.overlaps() == []
-    assert street.hurried(0.2) == []
-    assert len({turn.host for turn in street.turns}) > 3
-
-
 @pytest.mark.long
 async def test_twenty_kills_leave_every_gap_a_second_long(
     database: TestDatabase,
@@ -83,6 +73,7 @@ async def test_twenty_kills_leave_every_gap_a_second_long(
     assert street.overlaps() == []
     assert street.hurried(1.0) == []
     assert len(street.turns) >= 60
+    assert len({turn.host for turn in street.turns}) > 3
 
 
 async def test_the_log_shows_a_crowd_and_a_hurry() -> None:
