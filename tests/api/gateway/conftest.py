@@ -1,13 +1,26 @@
 """One house a module: the application is started once, tests bring their own people."""
 
+import logging
 from collections.abc import AsyncIterator, Iterator
 
 import pytest
 import pytest_asyncio
+import structlog
 
 from tests.api.gateway.held import watch_connections
 from tests.api.gateway.rig import House, a_house
 from tests.conftest import TestDatabase, TestServer, a_database
+
+
+@pytest.fixture(scope="module")
+def quiet() -> Iterator[None]:
+    """Write no line for every request, where there are thousands."""
+    before = structlog.get_config()["wrapper_class"]
+    structlog.configure(
+        wrapper_class=structlog.make_filtering_bound_logger(logging.WARNING)
+    )
+    yield
+    structlog.configure(wrapper_class=before)
 
 
 @pytest.fixture(scope="module")

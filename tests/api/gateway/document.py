@@ -2,11 +2,25 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
+
+from fastapi import FastAPI
+
+from scrapersky.api.app import create_app
+from scrapersky.db.connection import parse_target
+from scrapersky.settings import load_settings
 
 PREFIXES = {"letter_id": "page_curation:"}
 """Ids that say more than which."""
 UUID_LIKE = "00000000-0000-4000-8000-00000000abcd"
+
+
+@cache
+def an_app() -> FastAPI:
+    """Build the application once for all who only look at it: it never starts."""
+    settings = load_settings({}, dotenv=None).settings
+    return create_app(settings, parse_target("postgresql://nobody@/none"))
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,6 @@
 """Thousands of requests made up from the document: no crash, no lie, nothing of others."""
 
 import json
-import logging
 import os
 import re
 import subprocess
@@ -13,7 +12,6 @@ from pathlib import Path
 
 import httpx
 import pytest
-import structlog
 
 from tests.api.gateway.served import Address, serving
 from tests.conftest import TestDatabase
@@ -37,17 +35,6 @@ class Run:
     examples: int = 1
     share: float = 1
     """Of the cases at the edges of the document, which make up a phase of their own."""
-
-
-@pytest.fixture
-def quiet() -> Iterator[None]:
-    """Write no line for every request: it costs as much as answering it."""
-    before = structlog.get_config()["wrapper_class"]
-    structlog.configure(
-        wrapper_class=structlog.make_filtering_bound_logger(logging.WARNING)
-    )
-    yield
-    structlog.configure(wrapper_class=before)
 
 
 @pytest.fixture

@@ -13,7 +13,10 @@ from tests.api.gateway.planted import plant
 from tests.api.gateway.rig import House
 from tests.api.gateway.test_foreign import API
 
-pytestmark = pytest.mark.asyncio(loop_scope="module")
+pytestmark = [
+    pytest.mark.asyncio(loop_scope="module"),
+    pytest.mark.usefixtures("quiet"),
+]
 
 ASKED = [found for found in API if found.method == "GET" and not found.takes_id]
 TRIED = (

@@ -5,14 +5,10 @@ from collections import Counter
 import pytest
 from fastapi import FastAPI
 
-from scrapersky.api.app import create_app
 from scrapersky.api.gateway.route import Route, routes_of
-from scrapersky.db.connection import parse_target
-from scrapersky.settings import load_settings
-from tests.api.gateway.document import Operation, operations, resolve
+from tests.api.gateway.document import Operation, an_app, operations, resolve
 
-TARGET = parse_target("postgresql://nobody@/nothing")
-APP = create_app(load_settings({}, dotenv=None).settings, TARGET)
+APP = an_app()
 ROUTES = list(routes_of(APP))
 DOCUMENT = APP.openapi()
 OPERATIONS = list(operations(DOCUMENT))
