@@ -145,6 +145,12 @@ function Evidence({ items }: { items: readonly EvidenceItem[] }) {
   );
 }
 
+/** `page_curation: done` becomes "Page curation: done". */
+function happening(what: string): string {
+  const [name = "", ...rest] = what.split(": ");
+  return [wordOf(name), ...rest.map((one) => one.replaceAll("_", " "))].join(": ");
+}
+
 function History({ kind, id, version }: { kind: Kind; id: string; version: string }) {
   const history = useQuery({
     queryKey: ["history", kind.name, id, version],
@@ -159,7 +165,7 @@ function History({ kind, id, version }: { kind: Kind; id: string; version: strin
       {history.data.events.map((event, place) => (
         <li key={place}>
           <div className="row apart">
-            <strong>{wordOf(event.what)}</strong>
+            <strong>{happening(event.what)}</strong>
             <span className="small faint">
               <Time at={event.at} />
             </span>

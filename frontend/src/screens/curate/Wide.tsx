@@ -71,8 +71,9 @@ export function WideDialog({ kind, wide, decide, onClose }: WideDialogProps) {
             </strong>
           </p>
           <p className="soft">
-            {whole(count.data.changed)} would change, {whole(count.data.queued)} would be queued. It
-            can be undone as one.
+            {wide.status === kind.decisions[0]?.status &&
+              "They are queued for the next stage, unless it has had them already. "}
+            It can be undone as one.
           </p>
           {isRunning && (
             <Meter
