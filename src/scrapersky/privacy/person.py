@@ -14,10 +14,11 @@ from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 from scrapersky.db.transaction import committed
 from scrapersky.models import Contact, Domain, Evidence
 from scrapersky.privacy.shield import REMOVED
-from scrapersky.privacy.subject import Subject, SubjectKind
+from scrapersky.privacy.subject import Subject, SubjectKind, sign_of
 from scrapersky.privacy.suppression import Actor, audit, suppress_here
 from scrapersky.privacy.sweep import (
     Hit,
+    Wanted,
     changes_of,
     hits,
     same,
@@ -56,7 +57,8 @@ async def export_person(
 ) -> list[Held]:
     """Gather every record of the tenant in which the person is written, with origins."""
     found: list[Held] = []
-    async for hit in hits(engine, actor.tenant_id, subject.pattern):
+    wanted = Wanted(subject.pattern, (subject.sign,) if subject.sign else ())
+    async for hit in hits(engine, actor.tenant_id, wanted):
         if len(found) == SHOWN:
             break
         found.append(
@@ -133,7 +135,11 @@ async def erase_person(engine: AsyncEngine, actor: Actor, subject: Subject) -> E
     ids, traces = await committed(engine, begin)
     pattern = "|".join([subject.pattern, *map(name_pattern, traces.names)])
     everything, only_value = striker(pattern), striker(subject.pattern)
-    async for hit in hits(engine, actor.tenant_id, pattern):
+    signs = [subject.sign, *map(sign_of, traces.names)]
+    # One that has none may be written in letters we cannot look for.
+    known = tuple(sign for sign in signs if sign)
+    wanted = Wanted(pattern, known if len(known) == len(signs) else ())
+    async for hit in hits(engine, actor.tenant_id, wanted):
         strike_out = everything if traces.lead_to(hit) else only_value
         if not (is_about(hit, subject) or changes_of(hit.table, hit.row, strike_out)):
             continue  # a namesake's

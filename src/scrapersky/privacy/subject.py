@@ -29,6 +29,9 @@ ADDRESSES = re.compile(
 NUMBERS = re.compile(rf"\d(?:{GAP}\d){{{SHORTEST_NUMBER - 1},17}}")
 DOTS = re.compile(DOT, re.IGNORECASE)
 NOT_DIGIT = re.compile(r"\D")
+PLAIN = re.compile(r"[A-Za-z0-9]+")
+SHORTEST_SIGN = 3
+"""Letters that are seldom enough to be looked for first."""
 
 
 class SubjectKind(StrEnum):
@@ -47,6 +50,11 @@ class Subject:
     value: str
 
     @property
+    def sign(self) -> str | None:
+        """Letters that a text about it holds; a number may be written in any groups."""
+        return sign_of(self.value) if self.kind is SubjectKind.EMAIL else None
+
+    @property
     def pattern(self) -> str:
         """How it may be written, for PostgreSQL and Python alike (ignoring case)."""
         match self.kind:
@@ -58,6 +66,16 @@ class Subject:
                 return number_pattern(self.value)
             case SubjectKind.DOMAIN:
                 return rf"(?<![\w-]){re.escape(self.value)}(?![\w-])"
+
+
+def sign_of(written: str) -> str | None:
+    """Return letters that stand in every way of writing an address or a name.
+
+    Plain ones in lower case, which no encoding changes; None if there are too few.
+    """
+    words = PLAIN.findall(written.rpartition("@")[0] or written)
+    longest = max(words, key=len, default="")
+    return longest.lower() if len(longest) >= SHORTEST_SIGN else None
 
 
 def email_subject(text: str) -> Subject:
