@@ -113,6 +113,7 @@ async def test_a_burst_degrades_and_never_deadlocks(house: House) -> None:
 
 @pytest.mark.long
 async def test_who_cannot_be_served_is_told_within_two_seconds(house: House) -> None:
+    await burst(house)
     for turn in range(5):
         taken = await burst(house)
         everyone = sorted([*taken[200], *taken.get(503, [])])

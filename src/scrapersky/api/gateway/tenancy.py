@@ -16,7 +16,7 @@ from scrapersky.errors import TenantUnknown
 
 ROLE: Final = "scrapersky_api"
 STATEMENT_PATIENCE: Final = timedelta(seconds=5)
-POOL_PATIENCE: Final = timedelta(seconds=1.5)
+POOL_PATIENCE: Final = timedelta(seconds=1)
 """How long a request waits for connections before it is told to come back later."""
 BUSY_IS_TOLD: Final = timedelta(seconds=2)
 """How soon it is told: what it waits before that counts together."""
