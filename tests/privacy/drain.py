@@ -13,6 +13,7 @@ from sqlalchemy.exc import DBAPIError
 from scrapersky.crawler import Sandbox
 from scrapersky.curation.decision import Actor
 from scrapersky.db.connection import connect, parse_target
+from scrapersky.engine import reap
 from scrapersky.privacy.key import hand_out_keys
 from scrapersky.privacy.person import erase_person
 from scrapersky.privacy.subject import Subject, any_subject
@@ -55,6 +56,9 @@ async def crawl(url: str, count: int) -> None:
             line.web.page(f"a{number}.bv/team", page_of(number))
         while True:
             try:
+                # Whoever had these in hand was killed: there is one crawl at a time.
+                await line.run("UPDATE curation.claim SET lease_until = now()")
+                await reap(line.engine)
                 for stage in ("page_curation", "domain_metadata"):
                     await line.work_again(stage)
                 async with line.engine.connect() as connection:
