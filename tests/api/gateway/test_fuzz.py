@@ -108,9 +108,9 @@ def test_two_thousand_made_up_requests(served: Address, tmp_path: Path) -> None:
 def test_twenty_thousand_made_up_requests(served: Address, tmp_path: Path) -> None:
     runs = (
         Run("examples,coverage", seed=1),
-        Run("fuzzing", seed=2, examples=60),
-        Run("fuzzing", seed=3, examples=60),
-        Run("stateful", seed=4, examples=20),
+        Run("fuzzing", seed=2, examples=90),
+        Run("fuzzing", seed=3, examples=90),
+        Run("stateful", seed=4, examples=100),
     )
     with ThreadPoolExecutor(2) as pool:
         cases = [
