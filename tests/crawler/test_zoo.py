@@ -27,6 +27,7 @@ needs_namespaces = pytest.mark.skipif(
     namespace.why_not() is not None, reason=f"no namespaces: {namespace.why_not()}"
 )
 LANES = ["loopback", pytest.param("namespace", marks=needs_namespaces)]
+pytestmark = pytest.mark.xdist_group("zoo")  # all read one report
 
 
 @pytest.fixture(scope="module", params=LANES)

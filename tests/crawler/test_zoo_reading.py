@@ -9,6 +9,7 @@ from tests.zoo.run import run_apart
 
 # XXE would show as a packet, and packets can be counted only in a namespace.
 LANE = "loopback" if namespace.why_not() else "namespace"
+pytestmark = pytest.mark.xdist_group("zoo-reading")  # all read one report
 
 
 @pytest.fixture(scope="module")

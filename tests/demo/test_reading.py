@@ -29,6 +29,7 @@ from scrapersky.extraction.verdict import judge_site, verdict_of_url
 from tests.demo.conftest import Served
 
 LIKELY = 0.5
+pytestmark = pytest.mark.xdist_group("town-reading")  # all read one report
 
 
 @pytest.fixture(scope="module")
