@@ -13,7 +13,11 @@ Format = Literal["auto", "json", "console"]
 
 SECRET_WORDS = ("password", "secret", "token", "authorization", "api_key", "cookie")
 MASK = "********"
-NOISY = ("uvicorn.access", "uvicorn.error", "apscheduler", "alembic")
+NOISY = (
+    "uvicorn.access", "uvicorn.error", "apscheduler", "alembic",
+    # Our pool of connections reports as SQLAlchemy's do, under its own name.
+    "scrapersky.db.pool",
+)  # fmt: skip
 """Libraries that report each small step; their warnings are enough."""
 
 
