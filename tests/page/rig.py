@@ -197,7 +197,7 @@ async def a_page(browser: Browser, address: str, **options: Any) -> AsyncIterato
             **options,
         }
     )
-    context.set_default_timeout(15_000)
+    context.set_default_timeout(45_000)  # a busy machine, not a slow page
     page = await context.new_page()
     watch = WATCHES[page] = Watch(address)
     watch.follow(page)
