@@ -346,6 +346,10 @@ def reap(queue: Queue) -> str:
         OR (k.item, k.fence) IN (SELECT * FROM unnest($3::text[], $4::bigint[])))
     ORDER BY k.item LIMIT 10000
     FOR UPDATE SKIP LOCKED
+  ), lately AS MATERIALIZED (
+    SELECT DISTINCT worker FROM curation.attempt
+    WHERE outcome = 'rescued'
+      AND settled_at > statement_timestamp() - interval '{LATELY}'
   ), judged AS MATERIALIZED (
     SELECT *, alone AND deaths >= $2::int AND (
       deaths >= $2::int + {BENEFIT_OF_DOUBT} OR NOT EXISTS ({OTHER_DEATHS})) AS poison
@@ -414,14 +418,14 @@ CLAMP_LEASES = """UPDATE curation.claim
   WHERE stage = $1 AND fence IS NOT NULL
     AND lease_until > clock_timestamp() + make_interval(secs => 2 * $2)"""
 
-# A worker that did not have this item in hand at any of its deaths. By the statement's
-# time, which an index can be asked for; to the second is exact enough.
-OTHER_DEATHS = f"""SELECT FROM curation.attempt a
-      WHERE a.settled_at > statement_timestamp() - interval '{LATELY}'
-        AND a.outcome = 'rescued' AND a.worker <> expired.worker
+# A worker that did not have this item in hand at any of its deaths. Those that died lately
+# are looked up once, and only where an item is to be judged: by the statement's time, which
+# an index can be asked for; to the second is exact enough.
+OTHER_DEATHS = """SELECT FROM lately
+      WHERE lately.worker <> expired.worker
         AND NOT EXISTS (SELECT FROM curation.attempt b
           WHERE b.item = expired.item AND b.stage = $1 AND b.outcome = 'rescued'
-            AND b.worker = a.worker)"""
+            AND b.worker = lately.worker)"""
 
 EXPIRED = """SELECT item, fence, lease_until FROM curation.claim
   WHERE stage = $1 AND fence IS NOT NULL AND lease_until < clock_timestamp()"""

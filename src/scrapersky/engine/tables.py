@@ -100,6 +100,13 @@ attempt = Table(
 Index("attempt_item", attempt.c.item, attempt.c.stage)
 # Rows arrive in the order of time, so a block range index finds an age for nothing.
 Index("attempt_age", attempt.c.settled_at, postgresql_using="brin")
+# Deaths of workers are few among millions of attempts, and are asked for by themselves.
+Index(
+    "attempt_rescued",
+    attempt.c.settled_at,
+    attempt.c.worker,
+    postgresql_where=attempt.c.outcome == "rescued",
+)
 
 dead_letter = Table(
     "dead_letter",
