@@ -23,13 +23,13 @@ from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 from scrapersky import engine as queue_engine
 from scrapersky.cli.demo import begin, findings
 from scrapersky.crawler import CrawlerPolicy
-from scrapersky.curation.decision import Actor
 from scrapersky.curation.rule import save_rule
 from scrapersky.db.connection import connect, parse_target
 from scrapersky.db.migrate import upgrade
 from scrapersky.db.transaction import committed
 from scrapersky.demo.town import Invitation
 from scrapersky.demo.truth import Comparison, FindingKind
+from scrapersky.models.audit import Actor
 from scrapersky.observability.log import configure_logs
 from scrapersky.scheduler.app import World, background_work
 from scrapersky.settings import SYSTEM_USER_ID, Settings, load_settings

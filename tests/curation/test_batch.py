@@ -11,11 +11,11 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 
 from scrapersky.curation import batch as batches
 from scrapersky.curation.batch import progress, submit
-from scrapersky.curation.decision import Actor
 from scrapersky.db.connection import connect, parse_target
 from scrapersky.engine import Done, GiveUp, Outcome, Worker, stage
 from scrapersky.errors import InvalidSubmission, UnknownBatch
 from scrapersky.models import Domain
+from scrapersky.models.audit import Actor
 from scrapersky.models.status import DomainStatus, TaskStatus
 from scrapersky.settings import SYSTEM_USER_ID
 from tests.conftest import TestDatabase

@@ -11,7 +11,6 @@ from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 from scrapersky.curation.condition import Comparison, Condition, read_conditions, where
 from scrapersky.curation.decision import (
-    Actor,
     Selection,
     count_selected,
     decide,
@@ -28,6 +27,7 @@ from scrapersky.curation.rule import (
 from scrapersky.db.connection import connect, parse_target
 from scrapersky.errors import InvalidCondition, InvalidDecision, UnknownAction
 from scrapersky.models import AuditEntry, Place, Tenant
+from scrapersky.models.audit import Actor
 from scrapersky.settings import SYSTEM_USER_ID
 from tests.conftest import TestDatabase
 

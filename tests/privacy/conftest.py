@@ -9,9 +9,9 @@ import pytest
 from sqlalchemy import insert, text
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from scrapersky.curation.decision import Actor
 from scrapersky.db.connection import connect, parse_target
 from scrapersky.models import Contact, Domain
+from scrapersky.models.audit import Actor
 from scrapersky.privacy.key import hand_out_keys
 from scrapersky.settings import SYSTEM_USER_ID
 from tests.conftest import TestDatabase

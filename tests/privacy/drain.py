@@ -11,9 +11,9 @@ from sqlalchemy import text
 from sqlalchemy.exc import DBAPIError
 
 from scrapersky.crawler import Sandbox
-from scrapersky.curation.decision import Actor
 from scrapersky.db.connection import connect, parse_target
 from scrapersky.engine import reap
+from scrapersky.models.audit import Actor
 from scrapersky.privacy.key import hand_out_keys
 from scrapersky.privacy.person import erase_person
 from scrapersky.privacy.subject import Subject, any_subject

@@ -16,10 +16,10 @@ import pytest
 from sqlalchemy import event, text
 
 from scrapersky.curation.batch import submit
-from scrapersky.curation.decision import Actor
 from scrapersky.db.connection import connect, parse_target
 from scrapersky.db.embedded import EmbeddedPostgres
 from scrapersky.db.migrate import upgrade
+from scrapersky.models.audit import Actor
 from scrapersky.privacy.key import hand_out_keys
 from scrapersky.privacy.person import erase_person, export_person
 from scrapersky.privacy.subject import any_subject

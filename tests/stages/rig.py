@@ -16,7 +16,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 
 from scrapersky import engine as queue_engine
 from scrapersky.crawler import Crawler, CrawlerPolicy, Limits, MemoryLedger, Sandbox
-from scrapersky.curation.decision import Actor, Decided, Selection, decide
+from scrapersky.curation.decision import Decided, Selection, decide
 from scrapersky.curation.kind import KINDS
 from scrapersky.curation.rule import save_rule
 from scrapersky.db.connection import connect, parse_target
@@ -28,6 +28,7 @@ from scrapersky.engine import Story, Worker
 from scrapersky.errors import NoSuchHost
 from scrapersky.kit.clock import utc_now
 from scrapersky.models import Domain, Page, SitemapFile
+from scrapersky.models.audit import Actor
 from scrapersky.providers.registry import Sources
 from scrapersky.providers.source import PlaceSource
 from scrapersky.settings import SYSTEM_USER_ID

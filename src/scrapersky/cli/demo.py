@@ -24,7 +24,6 @@ from scrapersky.cli.pipeline import Ride, default_tenant, ride
 from scrapersky.cli.prepare import prepare
 from scrapersky.cli.signals import stop_on_signals
 from scrapersky.cli.up import a_listener, say
-from scrapersky.curation.decision import Actor
 from scrapersky.db.connection import Target, connect, parse_target
 from scrapersky.db.embedded import EmbeddedPostgres, running_postmaster
 from scrapersky.demo.apart import town_apart
@@ -32,6 +31,7 @@ from scrapersky.demo.log import HostRecord
 from scrapersky.demo.truth import Comparison, Finding, FindingKind
 from scrapersky.errors import AlreadyRunning
 from scrapersky.models import PlaceSearch
+from scrapersky.models.audit import Actor
 from scrapersky.observability.log import configure_logs
 from scrapersky.scheduler.app import World
 from scrapersky.settings import Settings, load_settings

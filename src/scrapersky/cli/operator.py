@@ -5,11 +5,10 @@ import os
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import insert, text
-from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
+from sqlalchemy import text
+from sqlalchemy.ext.asyncio import AsyncEngine
 
-from scrapersky.curation.decision import Actor
-from scrapersky.models import AuditEntry
+from scrapersky.models.audit import Actor, note
 
 HOME = text("SELECT id FROM tenants ORDER BY created_at, id LIMIT 1")
 
@@ -26,26 +25,6 @@ def operator_name() -> str:
 def operator(tenant_id: UUID, user_id: UUID | None = None) -> Actor:
     """Return who acts, in the data of one tenant."""
     return Actor(tenant_id, user_id, operator_name())
-
-
-async def note(
-    connection: AsyncConnection,
-    actor: Actor,
-    action: str,
-    subject: str,
-    details: dict[str, Any],
-) -> None:
-    """Write down who did what, in the transaction that does it, as the API does."""
-    await connection.execute(
-        insert(AuditEntry).values(
-            tenant_id=actor.tenant_id,
-            created_by=actor.user_id,
-            actor=actor.name,
-            action=action,
-            subject=subject,
-            details=details,
-        )
-    )
 
 
 async def note_operation(

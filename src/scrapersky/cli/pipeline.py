@@ -19,8 +19,9 @@ from rich.progress import (
 from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from scrapersky.curation.decision import Actor, Selection, decide
+from scrapersky.curation.decision import Selection, decide
 from scrapersky.curation.kind import KINDS
+from scrapersky.models.audit import Actor
 from scrapersky.stages.count import StageCount, count_stages
 
 LOOK_EVERY = 0.5

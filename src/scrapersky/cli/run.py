@@ -13,16 +13,16 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 
 from scrapersky import engine as queue_engine
 from scrapersky.cli.database import a_database
-from scrapersky.cli.operator import note, operator
+from scrapersky.cli.operator import operator
 from scrapersky.cli.pipeline import Ride, default_tenant, ride
 from scrapersky.cli.prepare import prepare
 from scrapersky.cli.signals import stop_on_signals
 from scrapersky.cli.up import say
-from scrapersky.curation.decision import Actor
 from scrapersky.db.connection import Target
 from scrapersky.errors import ConfigurationError, SearchFailed
 from scrapersky.export.contacts import write_csv
 from scrapersky.models import PlaceSearch
+from scrapersky.models.audit import Actor, note
 from scrapersky.models.status import TaskStatus
 from scrapersky.observability.log import configure_logs
 from scrapersky.providers.source import Estimate, PlaceQuery

@@ -8,12 +8,13 @@ from typing import Literal
 
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from scrapersky.cli.operator import note, operator
+from scrapersky.cli.operator import operator
 from scrapersky.cli.pipeline import default_tenant
 from scrapersky.cli.stages import on_database
 from scrapersky.curation.batch import Submitted
 from scrapersky.curation.batch import submit as submit_lines
 from scrapersky.errors import ConfigurationError
+from scrapersky.models.audit import note
 from scrapersky.privacy.key import hand_out_keys
 from scrapersky.settings import SYSTEM_USER_ID, load_settings
 

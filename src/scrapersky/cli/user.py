@@ -26,13 +26,14 @@ from scrapersky.api.gateway.credential import AnyRow
 from scrapersky.api.gateway.identity import ROLES, Permission
 from scrapersky.api.gateway.password import HASHER, refuse_weak
 from scrapersky.cli.database import a_database
-from scrapersky.cli.operator import note, operator
+from scrapersky.cli.operator import operator
 from scrapersky.cli.prepare import prepare
 from scrapersky.cli.signals import stop_on_signals
 from scrapersky.cli.stages import with_engine
 from scrapersky.cli.up import say
 from scrapersky.errors import InvalidUserChange, UnknownRecord
 from scrapersky.models import LoginSession, Tenant, User
+from scrapersky.models.audit import note
 from scrapersky.models.status import Role
 from scrapersky.settings import load_settings
 

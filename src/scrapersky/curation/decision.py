@@ -32,7 +32,8 @@ from scrapersky.curation.kind import Kind, kind_named
 from scrapersky.curation.search import matches
 from scrapersky.db.transaction import committed
 from scrapersky.errors import UnknownAction
-from scrapersky.models import AuditEntry, CurationAction, CurationChange
+from scrapersky.models import CurationAction, CurationChange
+from scrapersky.models.audit import Actor, note
 
 CHUNK = 5_000
 """Rows changed in one transaction: short enough that nobody waits for it."""
@@ -41,16 +42,6 @@ ALREADY = "already {status}"
 IN_STAGE = "the stage has it already"
 MEANWHILE = "changed meanwhile"
 ID_BYTES: Final = 16
-
-
-@dataclass(frozen=True, slots=True)
-class Actor:
-    """Who decides, in whose data."""
-
-    tenant_id: UUID
-    user_id: UUID | None
-    name: str
-    request_id: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -360,21 +351,12 @@ async def audit(
     connection: AsyncConnection, actor: Actor, action: str, kind: Kind, total: Decided
 ) -> None:
     """Tell the audit log who did what."""
-    await connection.execute(
-        insert(AuditEntry).values(
-            tenant_id=actor.tenant_id,
-            created_by=actor.user_id,
-            actor=actor.name,
-            action=action,
-            subject=kind.name,
-            details={
-                "action_id": str(total.action_id),
-                "changed": total.changed,
-                "queued": total.queued,
-            },
-            request_id=actor.request_id,
-        )
-    )
+    details = {
+        "action_id": str(total.action_id),
+        "changed": total.changed,
+        "queued": total.queued,
+    }
+    await note(connection, actor, action, kind.name, details)
 
 
 async def undo(engine: AsyncEngine, actor: Actor, action_id: UUID) -> Decided:

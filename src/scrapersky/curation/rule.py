@@ -14,7 +14,6 @@ from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 from scrapersky import engine as queue_engine
 from scrapersky.curation.condition import Comparison, Condition, read_conditions, where
 from scrapersky.curation.decision import (
-    Actor,
     Decided,
     Selection,
     count_selected,
@@ -25,6 +24,7 @@ from scrapersky.curation.decision import (
 from scrapersky.curation.kind import Kind, kind_named
 from scrapersky.errors import RecordConflict, UnknownRecord
 from scrapersky.models import CurationAction, SelectionRule
+from scrapersky.models.audit import Actor
 
 SAMPLE = 20
 

@@ -1,11 +1,25 @@
 """Who changed what, and when; written once, never changed."""
 
+from dataclasses import dataclass
+from typing import Any
 from uuid import UUID
 
-from sqlalchemy import Index, text
+from sqlalchemy import Index, insert, text
+from sqlalchemy.ext.asyncio import AsyncConnection
 from sqlalchemy.orm import Mapped, mapped_column
 
 from scrapersky.models.base import Base, Json, OwnedRecord
+
+
+@dataclass(frozen=True, slots=True)
+class Actor:
+    """Who acts, in whose data."""
+
+    tenant_id: UUID
+    user_id: UUID | None
+    name: str
+    """What the audit log calls them."""
+    request_id: str | None = None
 
 
 class AuditEntry(OwnedRecord, Base):
@@ -28,3 +42,27 @@ class AuditEntry(OwnedRecord, Base):
     request_id: Mapped[str | None] = mapped_column()
     record_id: Mapped[UUID | None]
     """The one record it was about, if it was one."""
+
+
+async def note(
+    connection: AsyncConnection,
+    actor: Actor,
+    action: str,
+    subject: str,
+    details: dict[str, Any] | None = None,
+    *,
+    record_id: UUID | None = None,
+) -> None:
+    """Write down who did what, in the transaction that does it."""
+    await connection.execute(
+        insert(AuditEntry).values(
+            tenant_id=actor.tenant_id,
+            created_by=actor.user_id,
+            actor=actor.name,
+            action=action,
+            subject=subject,
+            details=details,
+            request_id=actor.request_id,
+            record_id=record_id,
+        )
+    )

@@ -15,8 +15,8 @@ from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 from scrapersky.db.transaction import committed
 from scrapersky.errors import InvalidNotice
+from scrapersky.models.audit import Actor, note
 from scrapersky.models.notice import LegalBasis
-from scrapersky.privacy.suppression import Actor, audit
 
 CHUNK: Final = 2_000
 """Contacts marked in one transaction."""
@@ -113,7 +113,7 @@ async def mark(
             )
             if done.rowcount:
                 details = {"contacts": done.rowcount}
-                await audit(connection, actor, action, details, subject="notices")
+                await note(connection, actor, action, "notices", details)
             return int(done.rowcount)
 
         changed += await committed(engine, act)

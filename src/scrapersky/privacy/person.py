@@ -13,9 +13,10 @@ from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 from scrapersky.db.transaction import committed
 from scrapersky.models import Contact, Domain, Evidence
+from scrapersky.models.audit import Actor, note
 from scrapersky.privacy.shield import REMOVED
 from scrapersky.privacy.subject import Subject, SubjectKind, sign_of
-from scrapersky.privacy.suppression import Actor, audit, suppress_here
+from scrapersky.privacy.suppression import suppress_here
 from scrapersky.privacy.sweep import (
     Hit,
     Wanted,
@@ -70,7 +71,7 @@ async def export_person(
             )
         )
     async with engine.begin() as connection:
-        await audit(connection, actor, "shown", {"records": len(found)})
+        await note(connection, actor, "shown", "suppressions", {"records": len(found)})
     return found
 
 
@@ -157,10 +158,11 @@ async def erase_person(engine: AsyncEngine, actor: Actor, subject: Subject) -> E
 
         await committed(engine, wipe)
     async with engine.begin() as connection:
-        await audit(
+        await note(
             connection,
             actor,
             "erased",
+            "suppressions",
             {"deleted": dict(deleted), "cleaned": dict(cleaned)},
         )
     return Erased(dict(deleted), dict(cleaned), ids)

@@ -4,16 +4,16 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
 from uuid import UUID
 
-from sqlalchemy import delete, insert, text
+from sqlalchemy import delete, text
 from sqlalchemy.dialects.postgresql import insert as upsert
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 from scrapersky.db.transaction import committed
 from scrapersky.errors import InvalidSubject, UnknownSuppression
-from scrapersky.models import AuditEntry, Suppression
+from scrapersky.models import Suppression
+from scrapersky.models.audit import Actor, note
 from scrapersky.privacy.key import keys_of
 from scrapersky.privacy.shield import LOCK_ALONE, lock_name
 from scrapersky.privacy.subject import Subject, SubjectKind, any_subject
@@ -21,30 +21,6 @@ from scrapersky.privacy.subject import Subject, SubjectKind, any_subject
 CHUNK = 500
 REFUSALS_SHOWN = 100
 COLUMN_END = re.compile(r"[,;\t]")
-
-
-class Actor(Protocol):
-    """Who acts, in whose data."""
-
-    @property
-    def tenant_id(self) -> UUID:
-        """Whose data."""
-        ...
-
-    @property
-    def user_id(self) -> UUID | None:
-        """Which user, if it is one."""
-        ...
-
-    @property
-    def name(self) -> str:
-        """What the audit log calls them."""
-        ...
-
-    @property
-    def request_id(self) -> str | None:
-        """In which request."""
-        ...
 
 
 @dataclass(slots=True)
@@ -82,10 +58,11 @@ async def suppress(
 
     async def act(connection: AsyncConnection) -> Suppressing:
         done = await suppress_here(connection, actor, subjects, reason)
-        await audit(
+        await note(
             connection,
             actor,
             "suppressed",
+            "suppressions",
             {
                 "added": len(done.ids),
                 "kinds": dict(Counter(one.kind.value for one in subjects)),
@@ -183,29 +160,7 @@ async def lift(engine: AsyncEngine, actor: Actor, suppression_id: UUID) -> None:
         )
         if gone is None:
             raise UnknownSuppression("There is no such entry in your list.")
-        await audit(connection, actor, "unsuppressed", {"kind": gone})
-
-
-async def audit(
-    connection: AsyncConnection,
-    actor: Actor,
-    action: str,
-    details: dict[str, Any],
-    *,
-    subject: str = "suppressions",
-) -> None:
-    """Tell the audit log what was done; never whom it was about."""
-    await connection.execute(
-        insert(AuditEntry).values(
-            tenant_id=actor.tenant_id,
-            created_by=actor.user_id,
-            actor=actor.name,
-            action=action,
-            subject=subject,
-            details=details,
-            request_id=actor.request_id,
-        )
-    )
+        await note(connection, actor, "unsuppressed", "suppressions", {"kind": gone})
 
 
 async def remove(

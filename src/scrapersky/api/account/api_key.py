@@ -7,7 +7,7 @@ from uuid import UUID
 from fastapi import APIRouter, Request
 from sqlalchemy import func, select, update
 
-from scrapersky.api.account.people import KEY_COLUMNS, MOST, add_key, note
+from scrapersky.api.account.people import KEY_COLUMNS, MOST, add_key
 from scrapersky.api.account.schema import (
     Everything,
     KeyIn,
@@ -20,6 +20,7 @@ from scrapersky.api.gateway.dependency import Database, actor_of, allow
 from scrapersky.api.gateway.identity import ROLES, Identity, Permission
 from scrapersky.errors import NotAllowed, UnknownRecord
 from scrapersky.models import ApiKey
+from scrapersky.models.audit import note
 
 router = APIRouter(prefix="/api-keys", tags=["api keys"])
 

@@ -13,11 +13,9 @@ from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 from scrapersky.api.gateway.credential import AnyRow, NewKey, new_key
 from scrapersky.api.gateway.identity import Permission
-from scrapersky.curation.decision import Actor
 from scrapersky.errors import RecordConflict, UnknownRecord
 from scrapersky.models import (
     ApiKey,
-    AuditEntry,
     LoginSession,
     SelectionRule,
     Tenant,
@@ -239,24 +237,3 @@ def slug_of(name: str) -> str:
     """Make a short name out of a name."""
     plain = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")[:40]
     return plain or f"tenant-{secrets.token_hex(4)}"
-
-
-async def note(
-    connection: AsyncConnection,
-    actor: Actor,
-    action: str,
-    subject: str,
-    details: dict[str, Any] | None = None,
-) -> None:
-    """Write down who did what, in the transaction that does it."""
-    await connection.execute(
-        insert(AuditEntry).values(
-            tenant_id=actor.tenant_id,
-            created_by=actor.user_id,
-            actor=actor.name,
-            action=action,
-            subject=subject,
-            details=details,
-            request_id=actor.request_id,
-        )
-    )

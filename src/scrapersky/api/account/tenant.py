@@ -11,7 +11,6 @@ from scrapersky.api.account.people import (
     TENANT_COLUMNS,
     add_tenant,
     add_user,
-    note,
 )
 from scrapersky.api.account.schema import (
     Everything,
@@ -26,6 +25,7 @@ from scrapersky.api.gateway.dependency import SystemDatabase, actor_of, allow
 from scrapersky.api.gateway.identity import Identity, Permission
 from scrapersky.errors import InvalidUserChange, RecordConflict, UnknownRecord
 from scrapersky.models import Tenant
+from scrapersky.models.audit import note
 from scrapersky.models.status import Role
 
 router = APIRouter(prefix="/tenants", tags=["tenants"])

@@ -10,7 +10,6 @@ from scrapersky.api.account.people import (
     add_user,
     change_user,
     end_sessions,
-    note,
     remove_user,
     user_of,
     users_of,
@@ -32,6 +31,7 @@ from scrapersky.api.gateway.dependency import (
 from scrapersky.api.gateway.identity import Identity, Permission
 from scrapersky.api.gateway.password import refuse_weak
 from scrapersky.errors import InvalidUserChange
+from scrapersky.models.audit import note
 
 router = APIRouter(prefix="/users", tags=["users"])
 

@@ -10,8 +10,8 @@ from starlette.exceptions import HTTPException
 from scrapersky.api.gateway.access import Gate
 from scrapersky.api.gateway.identity import Identity, Permission
 from scrapersky.api.gateway.tenancy import TENANT
-from scrapersky.curation.decision import Actor
 from scrapersky.errors import NotAllowed
+from scrapersky.models.audit import Actor
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,30 +2,18 @@
 
 from typing import Any
 
-from sqlalchemy import insert
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from scrapersky.curation.decision import Actor
-from scrapersky.models import AuditEntry
+from scrapersky.models.audit import Actor, note
 
 
-async def note(
+async def note_alone(
     engine: AsyncEngine,
     actor: Actor,
     action: str,
     subject: str,
     details: dict[str, Any] | None = None,
 ) -> None:
-    """Write down who did what."""
+    """Write down who did what, in a transaction of its own."""
     async with engine.begin() as connection:
-        await connection.execute(
-            insert(AuditEntry).values(
-                tenant_id=actor.tenant_id,
-                created_by=actor.user_id,
-                actor=actor.name,
-                action=action,
-                subject=subject,
-                details=details,
-                request_id=actor.request_id,
-            )
-        )
+        await note(connection, actor, action, subject, details)

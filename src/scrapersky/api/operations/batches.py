@@ -13,7 +13,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from scrapersky.api.gateway.dependency import Database, actor_of, allow
 from scrapersky.api.gateway.identity import Identity, Permission
 from scrapersky.api.gateway.tenancy import patient
-from scrapersky.api.operations.audit import note
+from scrapersky.api.operations.audit import note_alone
 from scrapersky.api.operations.shape import (
     BULK,
     COUNTED,
@@ -176,7 +176,7 @@ async def create_batch(
         found = await submit(database, actor, body.kind, body.items, name=body.name)
     details = {"accepted": found.accepted, "duplicates": found.duplicates}
     subject = f"batch of {body.kind} {found.batch_id}"
-    await note(database, actor, "submitted", subject, details)
+    await note_alone(database, actor, "submitted", subject, details)
     return SubmittedOut(
         batch_id=found.batch_id,
         accepted=found.accepted,
@@ -228,7 +228,7 @@ async def control_batch(
         changed = await COMMANDS[command](database, who.tenant_id, batch_id)
     details = {"command": command, "changed": changed}
     subject = f"batch {batch_id}"
-    await note(database, actor_of(who, request), "commanded", subject, details)
+    await note_alone(database, actor_of(who, request), "commanded", subject, details)
     async with database.connect() as connection:
         batch = await one_batch(connection, who.tenant_id, batch_id)
     return BatchChanged(changed=changed, batch=shown(batch))

@@ -13,7 +13,7 @@ from scrapersky import engine as queue_engine
 from scrapersky.api.gateway.dependency import Database, actor_of, allow
 from scrapersky.api.gateway.identity import Identity, Permission
 from scrapersky.api.gateway.tenancy import patient
-from scrapersky.api.operations.audit import note
+from scrapersky.api.operations.audit import note_alone
 from scrapersky.api.operations.desk import AtDesk
 from scrapersky.api.operations.shape import (
     BULK,
@@ -240,7 +240,9 @@ async def change_dead_letters(
         done = {"replay": "replayed", "discard": "discarded"}[command]
         details = {**body.model_dump(exclude_none=True), "changed": changed}
         details["ids"] = len(body.ids or [])
-        await note(database, actor_of(who, request), done, "dead letters", details)
+        await note_alone(
+            database, actor_of(who, request), done, "dead letters", details
+        )
     return DeadChanged(matched=matched, changed=changed, dry_run=False)
 
 

@@ -13,17 +13,17 @@ from starlette.exceptions import HTTPException
 from scrapersky import engine as queue_engine
 from scrapersky.api.gateway.dependency import Database, actor_of, allow
 from scrapersky.api.gateway.identity import Identity, Permission
-from scrapersky.api.operations.audit import note
+from scrapersky.api.operations.audit import note_alone
 from scrapersky.api.operations.desk import AtDesk, Desk
 from scrapersky.api.operations.shape import NOT_FOUND
 from scrapersky.api.records.schema import Strict
 from scrapersky.curation.condition import Comparison, Condition
-from scrapersky.curation.decision import Actor
 from scrapersky.curation.rule import save_rule
 from scrapersky.demo.locale import LOCALES, load_locale
 from scrapersky.demo.source import NAME as SOURCE
 from scrapersky.demo.town import DEFAULT_SIZE
 from scrapersky.models import PlaceSearch
+from scrapersky.models.audit import Actor
 from scrapersky.models.status import TaskStatus
 from scrapersky.scheduler.annex import ENDING
 
@@ -88,7 +88,7 @@ async def start_demo(
             await save_rule(database, actor, **rule)
     if await open_search(database, who.tenant_id) is None:
         await search_town(database, actor)
-        await note(database, actor, "started", "demo town", wanted.model_dump())
+        await note_alone(database, actor, "started", "demo town", wanted.model_dump())
     return await state(desk, who, database)
 
 

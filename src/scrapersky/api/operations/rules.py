@@ -14,7 +14,7 @@ from scrapersky.api.gateway.dependency import Database, actor_of, allow
 from scrapersky.api.gateway.identity import Identity, Permission
 from scrapersky.api.gateway.tenancy import acting_for
 from scrapersky.api.operations.actions import ActionOut, actions_page
-from scrapersky.api.operations.audit import note
+from scrapersky.api.operations.audit import note_alone
 from scrapersky.api.operations.desk import AtDesk
 from scrapersky.api.operations.shape import (
     BULK,
@@ -168,7 +168,7 @@ async def create_rule(
         status=body.status,
         is_enabled=body.is_enabled,
     )
-    await note(database, actor, "made", f"rule {body.name}", body.model_dump())
+    await note_alone(database, actor, "made", f"rule {body.name}", body.model_dump())
     return await one_rule(database, who.tenant_id, rule_id)
 
 
@@ -235,7 +235,7 @@ async def patch_rule(
                 "Someone has changed the rule since you read it.",
                 hint="Read it again, and make your change of what it is now.",
             )
-        await note(database, actor, "changed", f"rule {row.name}", changes)
+        await note_alone(database, actor, "changed", f"rule {row.name}", changes)
     return await one_rule(database, who.tenant_id, rule_id)
 
 
@@ -256,7 +256,7 @@ async def remove_rule(
     actor = actor_of(who, request)
     if not await delete_rule(database, actor, rule_id):
         raise UnknownRecord("There is no such rule.")
-    await note(database, actor, "removed", f"rule {row.name}")
+    await note_alone(database, actor, "removed", f"rule {row.name}")
 
 
 @router.post("/{rule_id}/run", operation_id="run_rule", responses=NOT_FOUND)

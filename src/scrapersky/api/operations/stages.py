@@ -10,7 +10,7 @@ from pydantic import BaseModel, Field
 from scrapersky import engine as queue_engine
 from scrapersky.api.gateway.dependency import SystemDatabase, actor_of, allow
 from scrapersky.api.gateway.identity import Identity, Permission
-from scrapersky.api.operations.audit import note
+from scrapersky.api.operations.audit import note_alone
 from scrapersky.api.operations.board import LONGEST, MOST_CAUSES, Counts
 from scrapersky.api.operations.desk import AtDesk
 from scrapersky.api.operations.shape import NOT_FOUND, Line, Word
@@ -162,7 +162,9 @@ async def control(
     else:
         await queue_engine.resume(engine, stage)
     details = {"reason": reason} if body is not None else None
-    await note(engine, actor_of(who, request), f"{command}d", f"stage {stage}", details)
+    await note_alone(
+        engine, actor_of(who, request), f"{command}d", f"stage {stage}", details
+    )
     desk.board.forget_pauses()
     views = await desk.board.stages(who.tenant_id)
     found = next(view for view in views if view.stage == stage)

@@ -6,7 +6,7 @@ from uuid import UUID
 import phonenumbers
 from fastapi import APIRouter, Header, Request, Response
 from pydantic import Field, field_validator
-from sqlalchemy import delete, func, insert, literal, select, update
+from sqlalchemy import delete, func, literal, select, update
 from sqlalchemy.dialects.postgresql import insert as upsert
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncConnection
@@ -30,10 +30,10 @@ from scrapersky.api.records.schema import (
     Strict,
     record_model,
 )
-from scrapersky.curation.decision import Actor
 from scrapersky.errors import InvalidDecision, RecordConflict
 from scrapersky.extraction.email_quality import judge_email
-from scrapersky.models import AuditEntry, Contact, Evidence
+from scrapersky.models import Contact, Evidence
+from scrapersky.models.audit import Actor, note
 from scrapersky.privacy.notice import merge_notices
 from scrapersky.privacy.shield import refuse_suppressed
 
@@ -183,9 +183,8 @@ async def change(
     )
     await keep_evidence(connection, actor, record_id, changes)
     before = {name: getattr(row, name) for name in changes}
-    await note(
-        connection, actor, "edited", record_id, {"before": before, "after": changes}
-    )
+    details = {"before": before, "after": changes}
+    await note(connection, actor, "edited", "contacts", details, record_id=record_id)
 
 
 async def locked(connection: AsyncConnection, record_id: UUID) -> Any:  # noqa: ANN401
@@ -223,28 +222,6 @@ async def keep_evidence(
         await connection.execute(upsert(Evidence).values(row).on_conflict_do_nothing())
 
 
-async def note(
-    connection: AsyncConnection,
-    actor: Actor,
-    action: str,
-    record_id: UUID,
-    details: dict[str, Any],
-) -> None:
-    """Tell the audit log what was done to one contact."""
-    await connection.execute(
-        insert(AuditEntry).values(
-            tenant_id=actor.tenant_id,
-            created_by=actor.user_id,
-            actor=actor.name,
-            action=action,
-            subject="contacts",
-            record_id=record_id,
-            details=details,
-            request_id=actor.request_id,
-        )
-    )
-
-
 @router.delete(
     f"{PATH}/{{record_id}}",
     operation_id="delete_contact",
@@ -265,7 +242,8 @@ async def delete_contact(
         if version is not None:
             require_version(version, row.updated_at)
         await connection.execute(delete(Contact).where(Contact.id == record_id))
-        await note(connection, actor_of(who, request), "deleted", record_id, {})
+        actor = actor_of(who, request)
+        await note(connection, actor, "deleted", "contacts", record_id=record_id)
 
 
 @router.post(
@@ -337,7 +315,7 @@ async def merge(
             for each in merged
         ]
     }
-    await note(connection, actor, "merged", into, details)
+    await note(connection, actor, "merged", "contacts", details, record_id=into)
 
 
 def united(kept: Any, merged: list[Any]) -> dict[str, Any]:  # noqa: ANN401 - rows

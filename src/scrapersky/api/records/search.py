@@ -23,9 +23,9 @@ from scrapersky.api.records.detail import (
 from scrapersky.api.records.refusal import CONFLICT, NOT_FOUND, REFUSALS
 from scrapersky.api.records.resource import SEARCHES
 from scrapersky.api.records.schema import Detail, Link, Strict, record_model
-from scrapersky.curation.decision import Actor
 from scrapersky.errors import BadPlaceQuery, NotAllowed, RecordConflict
-from scrapersky.models import AuditEntry, Place, PlaceSearch, PlaceSearchHit
+from scrapersky.models import Place, PlaceSearch, PlaceSearchHit
+from scrapersky.models.audit import Actor, note
 from scrapersky.models.status import TaskStatus
 from scrapersky.providers.registry import Sources
 from scrapersky.providers.source import Estimate, PlaceQuery
@@ -281,26 +281,9 @@ async def queue_search(
             .returning(PlaceSearch.id)
         )
         search_id = UUID(str(made.scalar_one()))
-        await note(connection, actor, "searched", search_id)
+        await note(connection, actor, "searched", "searches", record_id=search_id)
     await queue_engine.wake(engine, STAGE)
     return search_id
-
-
-async def note(
-    connection: AsyncConnection, actor: Actor, action: str, search_id: UUID
-) -> None:
-    """Tell the audit log what was done to a search."""
-    await connection.execute(
-        insert(AuditEntry).values(
-            tenant_id=actor.tenant_id,
-            created_by=actor.user_id,
-            actor=actor.name,
-            action=action,
-            subject="searches",
-            record_id=search_id,
-            request_id=actor.request_id,
-        )
-    )
 
 
 async def shown(response: Response, database: Database, search_id: UUID) -> Any:  # noqa: ANN401
@@ -471,7 +454,8 @@ async def steer_search(
     async with database.begin() as connection:
         row = await record_of(connection, SEARCHES, record_id)
         await turn(connection, row, step, budget)
-        await note(connection, actor_of(who, request), DONE[step], record_id)
+        actor = actor_of(who, request)
+        await note(connection, actor, DONE[step], "searches", record_id=record_id)
     if step == "resume":
         await queue_engine.wake(database, STAGE)
     return await shown(response, database, record_id)

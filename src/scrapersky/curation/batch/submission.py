@@ -14,11 +14,11 @@ from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 from scrapersky import engine as queue_engine
 from scrapersky.curation.batch.kind import BatchKind, kind_named
-from scrapersky.curation.decision import Actor
 from scrapersky.errors import InvalidUrl, UnknownBatch
 from scrapersky.extraction.host_kind import site_name
 from scrapersky.kit.urls import canonical_url, parse_url
 from scrapersky.models import BatchItem, BatchJob, Domain, Page, SitemapFile
+from scrapersky.models.audit import Actor
 from scrapersky.models.status import (
     CurationStatus,
     PageCurationStatus,
