@@ -99,7 +99,9 @@ SCORE = """\
 Measure contact extraction on annotated pages.
 
 Prints precision, recall and F1 per label, micro and macro, how well the confidences hold, and
-the list of misses. The format is explained in docs/explanation/contacts.md.
+the list of misses; then how many contact pages are ranked among the first three of their site,
+by address alone and with the texts of links. The format is explained in
+docs/explanation/contacts.md, the ranking in docs/reference/page-types.md.
 """
 USER = """\
 Let people in: create, list, disable, set a password.

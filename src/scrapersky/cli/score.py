@@ -2,11 +2,14 @@
 
 from pathlib import Path
 
+from scrapersky.extraction.ranking_score import render_ranking, score_ranking
 from scrapersky.extraction.scoring import read_pages, render, score_pages
 
 
 def score(file: Path, *, misses: int = 50) -> None:
     """Extract every page of an annotated file and print how well it went.
+
+    Also tells how many of the contact pages are ranked among the first three of their site.
 
     Parameters
     ----------
@@ -15,4 +18,7 @@ def score(file: Path, *, misses: int = 50) -> None:
     misses
         How many misses to list.
     """
-    print(render(score_pages(read_pages(file)), misses=misses))
+    pages = list(read_pages(file))
+    print(render(score_pages(pages), misses=misses))
+    print()
+    print(render_ranking(score_ranking(pages), misses=misses))

@@ -7,8 +7,8 @@ from enum import StrEnum
 from typing import Final
 
 from scrapersky.errors import InvalidUrl
-from scrapersky.extraction.html import HeadLink, Link, Page
-from scrapersky.extraction.page_type import PageRating, rate_page
+from scrapersky.extraction.html import HeadLink, Page
+from scrapersky.extraction.page_type import PageRating, rank_pages, telling_text
 from scrapersky.kit.urls import Url, canonical, parse_url
 
 MAX_CANDIDATES: Final = 200
@@ -83,22 +83,31 @@ def page_links(page: Page, url: str, *, limit: int = MAX_PAGES) -> list[PageLink
     This is what a site without a sitemap yields. What is hidden, a trap or a file is
     left out; `rel=nofollow` is honoured.
     """
+    texts = site_links(page, url)
+    return [
+        PageLink(target, telling_text(target, texts[target]), rating)
+        for target, rating in rank_pages(texts, texts)[:limit]
+    ]
+
+
+def site_links(page: Page, url: str) -> dict[str, list[str]]:
+    """Return the pages of the same site that a page links to, each with its texts.
+
+    What is hidden is left out; `rel=nofollow` is honoured.
+    """
     address = parse_url(url)
     base = _base_of(page, address)
-    found: dict[str, PageLink] = {}
+    found: dict[str, list[str]] = {}
     for link in page.links:
         if link.hidden or "nofollow" in link.rel.split() or link.href.startswith("#"):
             continue
         target = _url(link.href, base)
-        if target is None or target.site != address.site:
-            continue
-        seen = _seen_link(str(canonical(target)), link)
-        known = found.get(seen.url)
-        if known is None or seen.rating.score > known.rating.score:
-            found[seen.url] = seen
-    kept = [seen for seen in found.values() if seen.rating.filtered is None]
-    kept.sort(key=lambda seen: -seen.rating.score)
-    return kept[:limit]
+        if target is not None and target.site == address.site:
+            texts = found.setdefault(str(canonical(target)), [])
+            text = (link.text or link.title)[:_MAX_TEXT]
+            if text and text not in texts and len(texts) < _MAX_TEXTS:
+                texts.append(text)
+    return found
 
 
 def _all_candidates(
@@ -158,11 +167,6 @@ def _base_of(page: Page, url: Url) -> Url:
     return base if base is not None and base.site == url.site else url
 
 
-def _seen_link(url: str, link: Link) -> PageLink:
-    text = link.text or link.title
-    return PageLink(url, text[:200], rate_page(url, link_text=text))
-
-
 def _url(text: str, base: Url | None) -> Url | None:
     try:
         return parse_url(text, base)
@@ -171,6 +175,8 @@ def _url(text: str, base: Url | None) -> Url | None:
 
 
 _MAX_ROBOTS: Final = 500 * 1024
+_MAX_TEXT: Final = 200
+_MAX_TEXTS: Final = 8
 _SITEMAP_LINE: Final = re.compile(
     r"\ufeff?\s{0,20}sitemap\s{0,20}:\s*(\S[^\r\n]*)", re.IGNORECASE
 )

@@ -6,10 +6,11 @@ plain words. It orders the pages of one site; it is not a probability to compare
 
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import lru_cache
+from types import MappingProxyType
 from typing import Final, NamedTuple
 from urllib.parse import unquote
 
@@ -24,7 +25,9 @@ from scrapersky.extraction.page_word import (
     words,
 )
 
-__all__ = ["PageRating", "PageType", "rank_pages", "rate_page"]
+__all__ = ["PageRating", "PageType", "rank_pages", "rate_page", "telling_text"]
+
+_NO_TEXTS: Final[Mapping[str, Iterable[str]]] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,12 +65,18 @@ def _filtered(reason: str) -> PageRating:
     return PageRating(PageType.UNKNOWN, 0.0, (reason,), filtered=reason)
 
 
-def rank_pages(urls: Iterable[str]) -> list[tuple[str, PageRating]]:
+def rank_pages(
+    urls: Iterable[str], texts: Mapping[str, Iterable[str]] = _NO_TEXTS
+) -> list[tuple[str, PageRating]]:
     """Return the URLs worth fetching with their ratings, the most promising first.
 
-    Of pages that only a query tells apart, the first stands for the others.
+    `texts` are those of the links to each URL, where known. Of pages that only a query
+    tells apart, the first stands for the others.
     """
-    rated = [(url, rate_page(url)) for url in urls]
+    rated = [
+        (url, rate_page(url, link_text=telling_text(url, texts.get(url, ()))))
+        for url in urls
+    ]
     kept = [pair for pair in rated if pair[1].filtered is None]
     kept.sort(key=lambda pair: (-pair[1].score, len(pair[0]), pair[0]))
     paths: set[str] = set()
@@ -78,6 +87,12 @@ def rank_pages(urls: Iterable[str]) -> list[tuple[str, PageRating]]:
         paths.add(path)
     ranked.sort(key=lambda pair: -pair[1].score)
     return ranked
+
+
+def telling_text(url: str, texts: Iterable[str]) -> str:
+    """Return the text, of all links to a page, that promises most; '' if none does."""
+    scores = {text: rate_page(url, link_text=text).score for text in ("", *texts)}
+    return max(scores, key=scores.__getitem__)
 
 
 def _as_variant(rating: PageRating) -> PageRating:
