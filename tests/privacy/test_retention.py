@@ -95,6 +95,10 @@ async def test_what_is_young_stays_and_what_is_too_old_goes(house: House) -> Non
     assert set(before.values()) == {1}
     left = await counts(house)
     assert left.pop("places") == 1
+    assert left.pop("audit") == 1
+    assert await house.rows(
+        "SELECT actor, action, subject, details FROM audit_log"
+    ) == [("retention", "purged", "contacts", {"contacts": 1})]
     assert set(left.values()) == {0}
     assert await house.rows("SELECT raw, name FROM places_staging") == [(None, "A")]
     assert await house.rows("SELECT count(*) FROM contact_evidence") == [(0,)]

@@ -780,6 +780,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v3/notices/export": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description Export the list as a file, the ones due first first, with where each was found. */
+        get: operations["export_notices"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v3/notices/informed": {
         parameters: {
             query?: never;
@@ -5548,6 +5565,46 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["RecordList_NoticeOut_"];
+                };
+            };
+            400: components["responses"]["Problem400"];
+            401: components["responses"]["Problem401"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Problem404"];
+            408: components["responses"]["Problem408"];
+            413: components["responses"]["Problem413"];
+            414: components["responses"]["Problem414"];
+            415: components["responses"]["Problem415"];
+            422: components["responses"]["Problem422"];
+            429: components["responses"]["Problem429"];
+            500: components["responses"]["Problem500"];
+            503: components["responses"]["Problem503"];
+        };
+    };
+    export_notices: {
+        parameters: {
+            query?: {
+                /** @description FIELD:COMPARISON[:VALUE], all of them must hold. */
+                filter?: string[];
+                /** @description `open`: not informed yet; `overdue`: of these, whose month is over; `informed`: whom you have told. */
+                state?: components["schemas"]["State"];
+                format?: "csv" | "xlsx" | "jsonl";
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The file */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/jsonl": string;
+                    "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet": string;
+                    "text/csv; charset=utf-8": string;
                 };
             };
             400: components["responses"]["Problem400"];

@@ -36,6 +36,13 @@ def deletion(table: str, since: str, where: str = "true") -> str:
       LIMIT :chunk FOR UPDATE SKIP LOCKED)"""  # noqa: S608 - our own words
 
 
+# No row is left to tell open pages that contacts have gone: the audit log does.
+CONTACTS = f"""WITH gone AS ({deletion("contacts", "updated_at")} RETURNING tenant_id),
+  noted AS (INSERT INTO audit_log (tenant_id, actor, action, subject, details)
+    SELECT tenant_id, 'retention', 'purged', 'contacts',
+      jsonb_build_object('contacts', count(*)) FROM gone GROUP BY tenant_id)
+  SELECT tenant_id FROM gone"""  # noqa: S608 - our own words
+
 KINDS = (
     Kind(
         "contacts",
@@ -43,7 +50,7 @@ KINDS = (
         "deleted, with their evidence, when not found or changed for so long",
         "contacts",
         "updated_at",
-        (deletion("contacts", "updated_at"),),
+        (CONTACTS,),
     ),
     Kind(
         "place data",
@@ -180,8 +187,9 @@ async def stepwise(
                 step = await connection.execute(
                     text(statement), {**values, "chunk": chunk}
                 )
-            total += step.rowcount
-            if step.rowcount < chunk:
+                count = len(step.all()) if step.returns_rows else step.rowcount
+            total += count
+            if count < chunk:
                 break
             is_slow = time.monotonic() - started > UNHURRIED.total_seconds()
             chunk = max(1, chunk // 2) if is_slow else min(2 * chunk, LARGEST_CHUNK)

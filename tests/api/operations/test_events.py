@@ -15,6 +15,7 @@ from scrapersky.api.operations.hub import (
 )
 from scrapersky.db.connection import connect, parse_target
 from scrapersky.models import Contact
+from scrapersky.privacy.retention import KINDS, purge_expired
 from tests.api.operations.rig import Listener, Served, new_key, serving
 from tests.conftest import TestDatabase
 
@@ -118,23 +119,38 @@ async def test_a_flood_is_told_as_one(clean: Served) -> None:
     assert len(told) <= 3
 
 
+async def forget_contacts(served: Served) -> None:
+    """Let the time be over that every contact is kept for."""
+    await served.run("ALTER TABLE contacts DISABLE TRIGGER USER")
+    await served.run("UPDATE contacts SET updated_at = now() - interval '2 days'")
+    await served.run("ALTER TABLE contacts ENABLE TRIGGER USER")
+    days = dict.fromkeys((kind.setting for kind in KINDS), 0) | {"CONTACT_DAYS": 1}
+    assert (await purge_expired(served.engine, days))["contacts"] == 1
+
+
 async def test_what_is_deleted_is_told_as_something_to_fetch_anew(
     clean: Served,
 ) -> None:
-    def is_told(one: Listener) -> bool:
-        return any(r["many"] and r["kind"] == "contacts" for r in one.of("records"))
+    def is_told(one: Listener, kind: str = "contacts") -> bool:
+        return any(r["many"] and r["kind"] == kind for r in one.of("records"))
 
     domain = await clean.add_domain()
-    contact = await clean.add(Contact, domain_id=domain, email="a@b.bv")
-    await clean.add(Contact, domain_id=domain, email="c@b.bv")
     anyway = {"If-Match": "*"}
     async with clean.listening() as listener:
+        contact = await clean.add(Contact, domain_id=domain, email="a@b.bv")
+        await clean.add(Contact, domain_id=domain, email="c@b.bv")
+        old = await clean.add(Contact, domain_id=domain, email="d@b.bv")
         await listener.until(lambda one: str(contact) in one.ids and one.last_id)
         before = listener.last_id
         await clean.call("DELETE", f"/contacts/{contact}", headers=anyway, status=204)
         await listener.until(is_told)
         listener.events.clear()
         await clean.post("/suppressions", {"values": ["c@b.bv"]}, status=201)
+        await listener.until(is_told)
+        await clean.post("/notices/informed", {"contact_ids": [str(old)]})
+        await listener.until(lambda one: is_told(one, "notices"))
+        listener.events.clear()
+        await forget_contacts(clean)
         await listener.until(is_told)
 
     async with clean.listening(last_id=before) as again:

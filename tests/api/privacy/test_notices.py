@@ -1,5 +1,8 @@
 """The report of who must be told: what it shows, marks and keeps from others."""
 
+import csv
+import io
+import json
 from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import UUID, uuid4
@@ -84,6 +87,32 @@ async def test_who_was_told_is_marked_and_can_be_marked_back(desk: Desk) -> None
     assert [one["action"] for one in log] == ["reopened", "informed", "informed"]
 
 
+async def test_the_list_is_taken_away_as_a_file(desk: Desk) -> None:
+    await a_contact(desk, "soon", 27 * DAY)
+    late = await a_contact(desk, "late", 40 * DAY, name="=1+1")
+    for page in ("team", "contact"):
+        await desk.add(
+            Evidence, contact_id=late, field="email", value="x", method="mailto",
+            url=f"http://a.bv/{page}", confidence=1, seen_at=NOW,
+        )  # fmt: skip
+    await desk.post("/notices/informed", {"contact_ids": [str(late)]})
+    await desk.post("/notices/open", {"contact_ids": [str(late)]})
+
+    answer = await desk.client.get("/api/v3/notices/export")
+    overdue = await desk.client.get("/api/v3/notices/export?state=overdue&format=jsonl")
+
+    assert (
+        'attachment; filename="notices-open-' in answer.headers["Content-Disposition"]
+    )
+    rows = list(csv.DictReader(io.StringIO(answer.text.removeprefix("\ufeff"))))
+    assert [row["email"] for row in rows] == ["late@a.bv", "soon@a.bv"]
+    assert (rows[0]["name"], rows[0]["is_overdue"]) == ("'=1+1", "true")
+    assert rows[0]["sources"] == "http://a.bv/contact; http://a.bv/team"
+    (line,) = overdue.text.splitlines()
+    assert json.loads(line)["contact_id"] == str(late)
+    await desk.get("/notices/export?filter=nothing:equal:1", status=422)
+
+
 async def test_contacts_of_others_are_neither_shown_nor_marked(desk: Desk) -> None:
     domain = await desk.add(Domain, tenant=desk.other, domain="a.bv")
     theirs = await desk.add(
@@ -96,6 +125,8 @@ async def test_contacts_of_others_are_neither_shown_nor_marked(desk: Desk) -> No
 
     assert done == {"changed": 0, "unchanged": 2}
     assert (await desk.get("/notices"))["items"] == []
+    exported = await desk.client.get("/api/v3/notices/export?format=jsonl")
+    assert exported.text == ""
     assert await desk.scalar("SELECT informed_at FROM contact_notices") is None
 
 

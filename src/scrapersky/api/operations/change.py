@@ -86,12 +86,15 @@ async def batches_since(
     return set(rows)
 
 
-async def removals_since(
+async def noted_since(
     connection: AsyncConnection, tenant_id: UUID, since: datetime
-) -> set[UUID]:
-    """Return what the audit log says about contacts that are no longer there."""
-    rows = await connection.scalars(REMOVALS, {"tenant": tenant_id, "since": since})
-    return set(rows)
+) -> dict[UUID, str]:
+    """Return what only the audit log tells, with the kind it is about.
+
+    No row is left of contacts that have gone, and whom we have told is kept beside them.
+    """
+    rows = await connection.execute(NOTED, {"tenant": tenant_id, "since": since})
+    return {row.id: row.kind for row in rows}
 
 
 def sources() -> Iterable[tuple[str, str, str, str]]:
@@ -122,8 +125,10 @@ BATCHES: Final = text(
     "SELECT b.id FROM batch_jobs b WHERE b.tenant_id = :tenant"
     " AND b.updated_at > :since ORDER BY b.updated_at DESC LIMIT 20"
 )
-REMOVALS: Final = text(
-    "SELECT a.id FROM audit_log a WHERE a.tenant_id = :tenant"
-    " AND a.created_at > :since"
-    " AND a.action IN ('deleted', 'merged', 'suppressed', 'erased') LIMIT 100"
+NOTED: Final = text(
+    "SELECT a.id, CASE a.subject WHEN 'notices' THEN 'notices' ELSE 'contacts' END"
+    " AS kind FROM audit_log a WHERE a.tenant_id = :tenant AND a.created_at > :since"
+    " AND (a.subject = 'notices'"
+    " OR a.action IN ('deleted', 'merged', 'suppressed', 'erased', 'purged'))"
+    " ORDER BY a.created_at DESC LIMIT 100"
 )

@@ -28,7 +28,7 @@ from scrapersky.api.operations.change import (
     batches_since,
     changes_since,
     look_at_horizon,
-    removals_since,
+    noted_since,
 )
 from scrapersky.api.operations.remembered import Remembered
 from scrapersky.curation.batch import Overview, overviews
@@ -203,12 +203,12 @@ class Hub:
         async with self._reading, self._engine.connect() as connection:
             found = await changes_since(connection, tenant_id, since)
             actions = await actions_since(connection, tenant_id, since)
-            removals = await removals_since(connection, tenant_id, since)
+            noted = await noted_since(connection, tenant_id, since)
         if any(len(changes) > MOST for changes in found.values()):
             return [reset("too much has happened since", here)]
         return [
             *(told for kind, c in found.items() for told in records(kind, c)),
-            *([many("contacts")] if removals else []),
+            *map(many, sorted(set(noted.values()))),
             *(event("action", action) for action in actions),
         ]
 
@@ -258,7 +258,7 @@ class Hub:
             changes = await changes_since(connection, tenant_id, since)
             actions = await actions_since(connection, tenant_id, since)
             batches = await batches_since(connection, tenant_id, since)
-            removals = await removals_since(connection, tenant_id, since)
+            noted = await noted_since(connection, tenant_id, since)
             counted = []
             if due := channel.batches_due(batches):
                 started = time.monotonic()
@@ -266,7 +266,7 @@ class Hub:
                 channel.batches_took(time.monotonic() - started)
         told = [
             *channel.new_changes(changes),
-            *channel.new_removals(removals),
+            *channel.new_notes(noted),
             *channel.new_actions(actions),
             *channel.new_batches(counted),
         ]
@@ -292,7 +292,7 @@ class Channel:
         self.since: datetime | None = None
         self._told: dict[tuple[str, UUID], datetime] = {}
         self._storms: dict[str, tuple[UUID, datetime]] = {}
-        self._removals: set[UUID] = set()
+        self._noted: set[UUID] = set()
         self._actions: dict[UUID, datetime] = {}
         self._open_batches: dict[UUID, Overview] = {}
         self._count_after = 0.0
@@ -323,11 +323,11 @@ class Channel:
             yield many(kind)
         self._told = told
 
-    def new_removals(self, found: set[UUID]) -> Iterable[Event]:
-        """Tell that contacts have gone: no row is left to tell of each."""
-        if found - self._removals:
-            yield many("contacts")
-        self._removals = found
+    def new_notes(self, found: dict[UUID, str]) -> Iterable[Event]:
+        """Tell that contacts have gone or were told: no row can tell of each."""
+        fresh = found.keys() - self._noted
+        yield from map(many, sorted({found[one] for one in fresh}))
+        self._noted = set(found)
 
     def new_actions(self, found: Sequence[Any]) -> Iterable[Event]:
         """Tell of decisions that have got further."""

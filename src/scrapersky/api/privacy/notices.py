@@ -7,13 +7,13 @@ from uuid import UUID
 
 from fastapi import APIRouter, Query, Request
 from pydantic import AwareDatetime, BaseModel, Field, model_validator
-from sqlalchemy import ColumnElement, func, literal, select, tuple_
+from sqlalchemy import ColumnElement, Select, func, literal, select, tuple_
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from scrapersky.api.gateway.dependency import Database, actor_of
 from scrapersky.api.gateway.identity import Identity
 from scrapersky.api.operations.shape import COUNTED, Line, read_place, write_place
-from scrapersky.api.privacy.shape import REFUSALS, Admin, Listed, Strict
+from scrapersky.api.privacy.shape import REFUSALS, Admin, Filtered, Listed, Strict
 from scrapersky.api.records.cursor import cursor_key
 from scrapersky.api.records.query import read_filters
 from scrapersky.api.records.schema import RecordList, Total
@@ -54,14 +54,18 @@ class State(StrEnum):
     INFORMED = "informed"
 
 
-class NoticesAsked(Listed):
-    """Which page of the list; the ones due first come first."""
+class NoticesWanted(Filtered):
+    """Which contacts."""
 
     state: State = Field(
         State.OPEN,
         description="`open`: not informed yet; `overdue`: of these, whose month is over; "
         "`informed`: whom you have told.",
     )
+
+
+class NoticesAsked(NoticesWanted, Listed):
+    """Which page of the list; the ones due first come first."""
 
 
 class NoticeSourceOut(BaseModel):
@@ -156,11 +160,7 @@ async def list_notices(
     Whose data was got elsewhere is told within a month what you hold, and from where
     (GDPR, article 14): each contact comes with the pages it was found on.
     """
-    wanted = [
-        ContactNotice.tenant_id == who.tenant_id,
-        *STATES[asked.state],
-        *(clause(FIELDS, condition) for condition in read_filters(asked.filter)),
-    ]
+    wanted = notices_wanted(who, asked)
     async with database.connect() as connection:
         return await read_notices(request, connection, who, wanted, asked)
 
@@ -217,7 +217,38 @@ async def read_notices(
     """Read one page, each contact with where it was found."""
     scope = [str(who.tenant_id), "contact_notices", asked.state, asked.filter]
     key = cursor_key(request)
-    query = (
+    place = read_place(key, scope, asked.cursor)
+    rows = await notices_after(connection, wanted, place, asked.limit + 1)
+    some = notices_where(wanted).with_only_columns(literal(1)).limit(COUNTED + 1)
+    counting = select(func.count()).select_from(some.subquery())
+    count = int(await connection.scalar(counting) or 0)
+    shown = rows[: asked.limit]
+    sources = await sources_of(connection, [row["contact_id"] for row in shown])
+    following = None
+    if len(rows) > asked.limit:
+        last = shown[-1]
+        following = write_place(key, scope, last["due_at"], last["contact_id"])
+    return {
+        "items": [
+            {**row, "sources": sources.get(row["contact_id"], [])} for row in shown
+        ],
+        "next_cursor": following,
+        "total": Total(count=min(count, COUNTED), is_exact=count <= COUNTED),
+    }
+
+
+def notices_wanted(who: Identity, asked: NoticesWanted) -> list[ColumnElement[bool]]:
+    """Write which contacts are asked for."""
+    return [
+        ContactNotice.tenant_id == who.tenant_id,
+        *STATES[asked.state],
+        *(clause(FIELDS, condition) for condition in read_filters(asked.filter)),
+    ]
+
+
+def notices_where(wanted: list[ColumnElement[bool]]) -> Select[*tuple[Any, ...]]:
+    """Write the query for contacts and how it stands with telling them."""
+    return (
         select(
             ContactNotice.contact_id, *CONTACT, Domain.domain, ContactNotice.obtained_at,
             ContactNotice.due_at, ContactNotice.informed_at, ContactNotice.informed_by,
@@ -229,41 +260,26 @@ async def read_notices(
         .join(Domain, Domain.id == Contact.domain_id)
         .where(*wanted)
     )  # fmt: skip
-    place = read_place(key, scope, asked.cursor)
-    position = tuple_(ContactNotice.due_at, ContactNotice.contact_id)
-    beyond = (
-        []
-        if place is None
-        else [
-            position
-            > tuple_(
-                literal(place[0], ContactNotice.due_at.type),
-                literal(place[1], ContactNotice.contact_id.type),
-            )
-        ]
-    )
-    rows = (
-        await connection.execute(
-            query.where(*beyond)
-            .order_by(ContactNotice.due_at, ContactNotice.contact_id)
-            .limit(asked.limit + 1)
+
+
+async def notices_after(
+    connection: AsyncConnection,
+    wanted: list[ColumnElement[bool]],
+    place: tuple[datetime, object] | None,
+    limit: int,
+) -> list[dict[str, Any]]:
+    """Read the next contacts behind a place in the order they are due in."""
+    query = notices_where(wanted)
+    if place is not None:
+        here = (
+            literal(place[0], ContactNotice.due_at.type),
+            literal(place[1], ContactNotice.contact_id.type),
         )
-    ).all()
-    some = query.with_only_columns(literal(1)).limit(COUNTED + 1).subquery()
-    count = int(await connection.scalar(select(func.count()).select_from(some)) or 0)
-    shown = rows[: asked.limit]
-    sources = await sources_of(connection, [row.contact_id for row in shown])
-    following = None
-    if len(rows) > asked.limit:
-        following = write_place(key, scope, shown[-1].due_at, shown[-1].contact_id)
-    return {
-        "items": [
-            {**row._asdict(), "sources": sources.get(row.contact_id, [])}
-            for row in shown
-        ],
-        "next_cursor": following,
-        "total": Total(count=min(count, COUNTED), is_exact=count <= COUNTED),
-    }
+        position = tuple_(ContactNotice.due_at, ContactNotice.contact_id)
+        query = query.where(position > tuple_(*here))
+    query = query.order_by(ContactNotice.due_at, ContactNotice.contact_id)
+    rows = await connection.execute(query.limit(limit))
+    return [dict(row) for row in rows.mappings()]
 
 
 CONTACT: Final = (Contact.email, Contact.email_type, Contact.name, Contact.phone)

@@ -49,14 +49,19 @@ class Strict(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
 
-class Listed(Strict):
-    """Which page of a list that shows the latest first."""
+class Filtered(Strict):
+    """Which lines of a list."""
 
     filter: list[str] = Field(
         [],
         max_length=MOST_CONDITIONS,
         description="FIELD:COMPARISON[:VALUE], all of them must hold.",
     )
+
+
+class Listed(Filtered):
+    """Which page of a list that shows the latest first."""
+
     limit: int = Field(50, ge=1, le=200)
     cursor: str | None = Field(
         None,

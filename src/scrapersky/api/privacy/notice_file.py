@@ -1,0 +1,113 @@
+"""Who must be told, as a file: to write to them from another program."""
+
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from typing import Annotated, Any, Final
+
+from fastapi import APIRouter, Query
+from fastapi.responses import StreamingResponse
+from sqlalchemy import ColumnElement, func, literal, select
+from sqlalchemy.ext.asyncio import AsyncEngine
+
+from scrapersky.api.gateway.dependency import Database
+from scrapersky.api.gateway.identity import Identity
+from scrapersky.api.gateway.tenancy import patient
+from scrapersky.api.privacy.notices import (
+    NoticesWanted,
+    notices_after,
+    notices_wanted,
+    notices_where,
+    sources_of,
+)
+from scrapersky.api.privacy.shape import REFUSALS, Admin
+from scrapersky.api.records.export import CHUNK, MEDIA_TYPES, STEP_PATIENCE
+from scrapersky.api.records.schema import ExportFormat
+from scrapersky.export.contacts import not_suppressed
+from scrapersky.export.table import SHEET_ROWS, csv_bytes, jsonl_bytes, xlsx_bytes
+from scrapersky.kit.clock import utc_now
+
+router = APIRouter(prefix="/notices")
+
+COLUMNS: Final = (
+    "email", "name", "phone", "email_type", "domain", "obtained_at", "due_at",
+    "is_overdue", "legal_basis", "informed_at", "how", "sources", "contact_id",
+)  # fmt: skip
+
+
+class NoticeFileAsked(NoticesWanted):
+    """Which contacts, in which form."""
+
+    format: ExportFormat = "csv"
+
+
+@router.get(
+    "/export",
+    operation_id="export_notices",
+    summary="Export who must be told",
+    response_class=StreamingResponse,
+    responses={
+        200: {
+            "description": "The file",
+            "content": {
+                media: {"schema": {"type": "string", "format": "binary"}}
+                for media in MEDIA_TYPES.values()
+            },
+        },
+        **REFUSALS,
+    },
+)
+async def export_notices(
+    who: Admin, database: Database, asked: Annotated[NoticeFileAsked, Query()]
+) -> StreamingResponse:
+    """Export the list as a file, the ones due first first, with where each was found."""
+    wanted = notices_wanted(who, asked)
+    name = f"notices-{asked.state}-{utc_now():%Y-%m-%d}.{asked.format}"
+    return StreamingResponse(
+        await notice_bytes(database, who, wanted, asked.format),
+        media_type=MEDIA_TYPES[asked.format],
+        headers={
+            "Content-Disposition": f'attachment; filename="{name}"',
+            "Cache-Control": "no-store",
+            "X-Content-Type-Options": "nosniff",
+        },
+    )
+
+
+async def notice_bytes(
+    engine: AsyncEngine,
+    who: Identity,
+    wanted: list[ColumnElement[bool]],
+    form: ExportFormat,
+) -> AsyncIterator[bytes]:
+    """Begin a file; what is wrong with the question is raised before its first byte."""
+    async with engine.connect() as connection:
+        counted = notices_where(wanted).with_only_columns(literal(1)).subquery()
+        count = await connection.scalar(select(func.count()).select_from(counted)) or 0
+    lines = notice_lines(engine, who, wanted)
+    if form == "csv":
+        return csv_bytes(COLUMNS, lines)
+    if form == "jsonl":
+        return jsonl_bytes(COLUMNS, lines)
+    sheets = max(1, -(-count // SHEET_ROWS))
+    return xlsx_bytes(COLUMNS, lines, title="notices", sheets=sheets)
+
+
+async def notice_lines(
+    engine: AsyncEngine, who: Identity, wanted: list[ColumnElement[bool]]
+) -> AsyncGenerator[Sequence[dict[str, Any]], None]:
+    """Yield the contacts in steps, without who asked to be left alone meanwhile."""
+    place = None
+    while True:
+        with patient(STEP_PATIENCE):
+            async with engine.connect() as connection:
+                rows = await notices_after(connection, wanted, place, CHUNK)
+                found = await sources_of(
+                    connection, [row["contact_id"] for row in rows]
+                )
+                allowed = await not_suppressed(connection, who.tenant_id, rows)
+        yield [
+            {**row, "sources": [one["url"] for one in found.get(row["contact_id"], [])]}
+            for row in allowed
+        ]
+        if len(rows) < CHUNK:
+            return
+        place = (rows[-1]["due_at"], rows[-1]["contact_id"])
