@@ -2,7 +2,7 @@
 
 from fastapi import APIRouter
 
-from scrapersky.api.records import contact, search, view
+from scrapersky.api.records import contact, search, source, view
 from scrapersky.api.records.resource import RESOURCES, SEARCHES
 from scrapersky.api.records.router import (
     add_deciding,
@@ -23,5 +23,5 @@ for each in RESOURCES.values():
         add_submitting(router, each, each.submits)
 add_listing(router, SEARCHES)
 add_history(router, SEARCHES)
-for part in (contact, search, view):
+for part in (contact, search, source, view):
     router.include_router(part.router)

@@ -1,4 +1,4 @@
-"""Searches for places: what they will cost, how far they are, what has changed since."""
+"""Searches for places: what they will cost, how far they are, how to steer them."""
 
 from collections.abc import Mapping
 from decimal import Decimal
@@ -7,14 +7,13 @@ from uuid import UUID
 
 from fastapi import APIRouter, Request, Response
 from pydantic import BaseModel, Field
-from sqlalchemy import Row, func, insert, select, text, update
+from sqlalchemy import Row, insert, text, update
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 from scrapersky import engine as queue_engine
 from scrapersky.api.gateway.dependency import Database, actor_of, allow
 from scrapersky.api.gateway.identity import Identity, Permission
 from scrapersky.api.records.detail import (
-    MOST_LINKS,
     etag_of,
     evidence_of,
     record_of,
@@ -22,19 +21,17 @@ from scrapersky.api.records.detail import (
 )
 from scrapersky.api.records.refusal import CONFLICT, NOT_FOUND, REFUSALS
 from scrapersky.api.records.resource import SEARCHES
-from scrapersky.api.records.schema import Detail, Link, Strict, record_model
+from scrapersky.api.records.schema import Detail, Strict, record_model
+from scrapersky.api.records.search_change import ASKED, Changes, changes_of
+from scrapersky.api.records.source import FILES, PAID, sources_of
 from scrapersky.errors import BadPlaceQuery, NotAllowed, RecordConflict
-from scrapersky.models import Place, PlaceSearch, PlaceSearchHit
+from scrapersky.models import PlaceSearch
 from scrapersky.models.audit import Actor, note
 from scrapersky.models.status import TaskStatus
-from scrapersky.providers.registry import Sources
 from scrapersky.providers.source import Estimate, PlaceQuery
 
 PATH = SEARCHES.path
 STAGE: Final = "place_search"
-OWN_COLUMNS: Final = ("business_type", "location", "radius_m", "area")
-FILES: Final = "file"
-PAID: Final = ("google",)
 
 router = APIRouter()
 Reader = Annotated[Identity, allow(Permission.READ)]
@@ -97,18 +94,6 @@ class EstimateOut(BaseModel):
     notes: list[str]
 
 
-class Changes(BaseModel):
-    """What a search found against the one before it that asked the same."""
-
-    previous_id: UUID | None
-    new_count: int
-    changed_count: int
-    gone_count: int
-    new: list[Link] = Field(description="The first twenty.")
-    changed: list[Link]
-    gone: list[Link]
-
-
 class SearchDetail(Detail[SearchOut]):  # type: ignore[valid-type]
     """One search, with what has changed since the last one like it."""
 
@@ -121,72 +106,6 @@ class BudgetIn(Strict):
     budget: Decimal | None = Field(
         None, ge=0, le=100_000, max_digits=12, decimal_places=4
     )
-
-
-class SourceOut(BaseModel):
-    """A source of places: whether it can be asked, and what it needs."""
-
-    name: str = Field(examples=["osm"])
-    is_ready: bool
-    why: str | None = Field(description="Why it cannot be asked.")
-    needs: str | None = Field(description="What to do to use it.")
-    needs_budget: bool
-    takes: list[str] = Field(description="The fields of a search it reads.")
-    licence: str | None
-    attribution: str | None
-
-
-def sources_of(request: Request) -> Sources:
-    """Return the sources this process can ask."""
-    found: Sources = request.app.state.background.tools.sources
-    return found
-
-
-@router.get(
-    "/api/v3/sources",
-    operation_id="list_sources",
-    summary="List sources of places",
-    responses=REFUSALS,
-)
-async def list_sources(request: Request, who: Reader) -> list[SourceOut]:
-    """List where places can come from, and what each source needs."""
-    sources = sources_of(request)
-    ready = [
-        SourceOut(
-            name=name,
-            is_ready=True,
-            why=None,
-            needs=None,
-            needs_budget=name in PAID,
-            takes=takes(name),
-            licence=source.licence,
-            attribution=source.attribution,
-        )
-        for name, source in sources.items()
-        if name != FILES or who.is_operator
-    ]
-    missing = [
-        SourceOut(
-            name=name,
-            is_ready=False,
-            why=error.why,
-            needs=error.hint,
-            needs_budget=name in PAID,
-            takes=takes(name),
-            licence=None,
-            attribution=None,
-        )
-        for name, error in sources.missing.items()
-    ]
-    return sorted(ready + missing, key=lambda source: source.name)
-
-
-def takes(source: str) -> list[str]:
-    """Return the fields of a search that a source reads."""
-    if source == FILES:
-        return ["file", "dataset", "licence", "business_type", "area", "limit"]
-    common = ["business_type", "location", "area", "radius_m", "limit", "region"]
-    return [*common, "language", "budget"] if source in PAID else common
 
 
 @router.post(
@@ -260,7 +179,7 @@ async def create_search(
 def row_of(asked: SearchIn) -> dict[str, Any]:
     """Write a search as its row."""
     query = asked.query().to_json()
-    own = {name: query.pop(name, None) for name in OWN_COLUMNS}
+    own = {name: query.pop(name, None) for name in ASKED}
     own["business_type"] = own["business_type"] or ""
     own["radius_m"] = asked.radius_m
     defaults = PlaceQuery().to_json()
@@ -318,75 +237,6 @@ async def read_search(
     return await shown(response, database, record_id)
 
 
-async def changes_of(connection: AsyncConnection, row: Row[Any]) -> Changes:
-    """Compare what a search found with what the one before it found."""
-    same = [
-        getattr(PlaceSearch, name).is_not_distinct_from(getattr(row, name))
-        for name in (*OWN_COLUMNS, "source", "params")
-    ]
-    earlier = (
-        select(PlaceSearch.id)
-        .where(
-            *same,
-            PlaceSearch.created_at < row.created_at,
-            PlaceSearch.status == TaskStatus.COMPLETED,
-        )
-        .order_by(PlaceSearch.created_at.desc())
-        .limit(1)
-    )
-    previous = await connection.scalar(earlier)
-    if previous is None:
-        return Changes(
-            previous_id=None, new_count=row.new_count, changed_count=0, gone_count=0,
-            new=[], changed=[], gone=[],
-        )  # fmt: skip
-    is_over = row.status is TaskStatus.COMPLETED
-    found = {
-        name: await differing(connection, row.id, previous, name)
-        for name in ("new", "changed", *(["gone"] if is_over else []))
-    }
-    counts = {f"{name}_count": found[name][0] for name in found}
-    links = {name: found[name][1] for name in found}
-    return Changes(
-        previous_id=previous,
-        **{"gone_count": 0, **counts},
-        **{"gone": [], **links},
-    )
-
-
-async def differing(
-    connection: AsyncConnection, search_id: UUID, previous: UUID, which: str
-) -> tuple[int, list[Link]]:
-    """Count and name the places that are new, changed or gone."""
-    here = select(PlaceSearchHit).where(PlaceSearchHit.search_id == search_id)
-    there = select(PlaceSearchHit).where(PlaceSearchHit.search_id == previous)
-    now, before = here.subquery(), there.subquery()
-    match which:
-        case "new":
-            ids = select(now.c.place_id).where(
-                now.c.place_id.not_in(select(before.c.place_id))
-            )
-        case "gone":
-            ids = select(before.c.place_id).where(
-                before.c.place_id.not_in(select(now.c.place_id))
-            )
-        case _:
-            ids = (
-                select(now.c.place_id)
-                .join(before, before.c.place_id == now.c.place_id)
-                .where(now.c.facts_hash != before.c.facts_hash)
-            )
-    places = ids.subquery()
-    count = await connection.scalar(select(func.count()).select_from(places))
-    named = await connection.execute(
-        select(Place.id, Place.name)
-        .join(places, places.c.place_id == Place.id)
-        .order_by(Place.name, Place.id)
-        .limit(MOST_LINKS)
-    )
-    return int(count or 0), [Link(id=row.id, label=row.name) for row in named]
-
-
 @router.post(
     f"{PATH}/{{record_id}}/rerun",
     operation_id="rerun_search",
@@ -405,7 +255,7 @@ async def rerun_search(
     """Ask the same again; the answer tells what is new, changed and gone."""
     async with database.connect() as connection:
         row = await record_of(connection, SEARCHES, record_id)
-    names = (*OWN_COLUMNS, "source", "params", "budget")
+    names = (*ASKED, "source", "params", "budget")
     values = {name: getattr(row, name) for name in names}
     search_id = await queue_search(database, actor_of(who, request), values)
     return await shown(response, database, search_id)
