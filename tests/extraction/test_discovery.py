@@ -134,6 +134,18 @@ def test_the_links_of_the_home_page_stand_in_for_a_sitemap() -> None:
     assert found[0].text == "Kontakt"
 
 
+def test_a_menu_that_unfolds_or_is_drawn_names_its_pages_too() -> None:
+    page = parse_page(
+        """<ul style="display:none"><a href="/5">Contact</a><a href="/6">Jobs</a></ul>
+        <a href="/7"><img src="b.gif" alt="Imprint"></a><a href="/8" title="Team">&gt;</a>
+        <map><area href="/9" alt="Find us"></map>"""
+    )
+
+    assert [(link.url[-2:], link.text) for link in page_links(page, HOME)] == [
+        ("/5", "Contact"), ("/7", "Imprint"), ("/9", "Find us"), ("/8", "Team"),
+    ]  # fmt: skip
+
+
 def test_a_base_element_counts_unless_it_leads_away() -> None:
     inside = parse_page('<base href="/shop/"><a href="contact">c</a>')
     outside = parse_page('<base href="file:///etc/"><a href="contact">c</a>')

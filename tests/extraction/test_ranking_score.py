@@ -64,6 +64,16 @@ def test_the_page_with_the_most_contacts_of_its_site_counts_whatever_its_name() 
     assert ranked(rich, a_page("", url=f"{HOST}/x", phones=4)) == []
 
 
+def test_a_list_of_agents_beside_a_contact_page_is_told_apart() -> None:
+    agents = a_page("<title>Agents</title>", url=f"{HOST}/agents", phones=9)
+    contact = a_page("<title>Contact</title>", url=f"{HOST}/c")
+
+    assert [found[:2] for found in ranked(agents, contact)] == [
+        ("/c", "shown"),
+        ("/agents", "richest"),
+    ]
+
+
 def test_what_links_call_contact_counts_where_no_page_shows_it() -> None:
     link = '<a href="/c9">Kontakt</a><a href="/l">Contact lenses</a>'
 
@@ -98,7 +108,7 @@ def test_the_table_counts_by_half_and_lists_what_is_missed() -> None:
 
     assert " ".join(rows[2].split()) == "shown URL 1/1 100 % 0/0 - 1/1 100 %"
     total = "together URL and text 1/1 100 % 0/1 0 % 1/2 50 %"
-    assert " ".join(rows[-4].split()) == total
+    assert " ".join(rows[-6].split()) == total
     assert rows[-1].startswith("- b.test")
     assert rows[-1].endswith("by URL 9, with text left out: " + HOST + "/x  after team")
 

@@ -8,7 +8,13 @@ from typing import Final
 
 from scrapersky.errors import InvalidUrl
 from scrapersky.extraction.html import HeadLink, Page
-from scrapersky.extraction.page_type import PageRating, rank_pages, telling_text
+from scrapersky.extraction.page_type import (
+    PageRating,
+    PageType,
+    rank_pages,
+    rate_page,
+    telling_text,
+)
 from scrapersky.kit.urls import Url, canonical, parse_url
 
 MAX_CANDIDATES: Final = 200
@@ -93,21 +99,31 @@ def page_links(page: Page, url: str, *, limit: int = MAX_PAGES) -> list[PageLink
 def site_links(page: Page, url: str) -> dict[str, list[str]]:
     """Return the pages of the same site that a page links to, each with its texts.
 
-    What is hidden is left out; `rel=nofollow` is honoured.
+    What is hidden is left out, unless it is called a contact page: menus unfold.
+    `rel=nofollow` is honoured.
     """
     address = parse_url(url)
     base = _base_of(page, address)
     found: dict[str, list[str]] = {}
     for link in page.links:
-        if link.hidden or "nofollow" in link.rel.split() or link.href.startswith("#"):
+        if "nofollow" in link.rel.split() or link.href.startswith("#"):
             continue
         target = _url(link.href, base)
-        if target is not None and target.site == address.site:
-            texts = found.setdefault(str(canonical(target)), [])
-            text = (link.text or link.title)[:_MAX_TEXT]
-            if text and text not in texts and len(texts) < _MAX_TEXTS:
-                texts.append(text)
+        if target is None or target.site != address.site:
+            continue
+        name = str(canonical(target))
+        named = [text[:_MAX_TEXT] for text in (link.text, link.title) if text]
+        if link.hidden and name not in found and not _is_contact(name, named):
+            continue
+        texts = found.setdefault(name, [])
+        texts += [text for text in named if text not in texts]
+        del texts[_MAX_TEXTS:]
     return found
+
+
+def _is_contact(url: str, texts: Iterable[str]) -> bool:
+    rating = rate_page(url, link_text=telling_text(url, texts))
+    return rating.type is PageType.CONTACT_ROOT
 
 
 def _all_candidates(

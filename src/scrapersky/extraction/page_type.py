@@ -17,6 +17,7 @@ from urllib.parse import unquote
 from scrapersky.extraction.page_trap import filter_path, filter_query, split_url
 from scrapersky.extraction.page_word import (
     CONTACT,
+    IMPRINT,
     NOISE,
     OTHER_CONTACTS,
     STOPS,
@@ -51,11 +52,13 @@ def rate_page(
 ) -> PageRating:
     """Rate a canonical URL; never raises, whatever the text is."""
     path, query = split_url(url)
-    if reason := filter_path(path) or (query and filter_query(query)):
-        return _filtered(reason)
     segments = [segment for segment in path.split("/") if segment]
+    said = _best_match(_tokens(link_text[:_MAX_LINK_TEXT])) if link_text else None
+    reason = filter_path(path) or (query and filter_query(query))
+    if reason and not _is_contact_after_all(reason, segments, query, said):
+        return _filtered(reason)
     found = _from_path(segments, query)
-    if link_text and (by_text := _from_text(link_text)) is not None:
+    if said is not None and (by_text := _from_text(said, segments)) is not None:
         found = _stronger(found, by_text)
     return _aged(found, lastmod, now)
 
@@ -79,14 +82,20 @@ def rank_pages(
     ]
     kept = [pair for pair in rated if pair[1].filtered is None]
     kept.sort(key=lambda pair: (-pair[1].score, len(pair[0]), pair[0]))
-    paths: set[str] = set()
+    seen: set[tuple[str, str]] = set()
     ranked = []
     for url, rating in kept:
-        path = url.partition("?")[0]
-        ranked.append((url, _as_variant(rating) if path in paths else rating))
-        paths.add(path)
+        what = _same_as(url, rating)
+        ranked.append((url, _as_variant(rating) if what in seen else rating))
+        seen.add(what)
     ranked.sort(key=lambda pair: -pair[1].score)
     return ranked
+
+
+def _same_as(url: str, rating: PageRating) -> tuple[str, str]:
+    """Tell which pages are one page under several addresses."""
+    reason = rating.reasons[0]
+    return ("" if reason == _HOME else url.partition("?")[0], reason)
 
 
 def telling_text(url: str, texts: Iterable[str]) -> str:
@@ -96,9 +105,7 @@ def telling_text(url: str, texts: Iterable[str]) -> str:
 
 
 def _as_variant(rating: PageRating) -> PageRating:
-    if rating.reasons[0].endswith(_NAMED_BY_QUERY):
-        return rating
-    reasons = (*rating.reasons, "the same path came before")
+    reasons = (*rating.reasons, "much the same page came before")
     return PageRating(rating.type, round(rating.score * 0.75, 3), reasons)
 
 
@@ -111,12 +118,12 @@ class _Match(NamedTuple):
 
 
 def _from_path(segments: Sequence[str], query: str) -> PageRating:
+    if segments and _is_locale(segments[0]):
+        segments = segments[1:]
     names = [_parent_tokens(segment) for segment in segments[:-1]]
-    names += [_tokens(segment) for segment in segments[-1:]]
-    names = [tokens for tokens in names if tokens]
-    if names and _is_locale(segments[0]):
-        names = names[1:]
-    names = [tokens for tokens in names if tokens not in _SHELLS]
+    names = [tokens for tokens in names if tokens and tokens not in _SHELLS]
+    if segments and (last := _tokens(segments[-1])) and last not in _HOMES:
+        names.append(last)
     asked = _asked_page(query) if query else None
     if asked:
         names.append(asked)
@@ -129,7 +136,7 @@ def _from_path(segments: Sequence[str], query: str) -> PageRating:
 
 def _by_name(match: _Match, names: Sequence[tuple[str, ...]], where: str) -> PageRating:
     reasons = [f'"{match.word}" stands in its {where}']
-    score = match.meaning.likelihood * _EXTRA[min(match.extra, len(_EXTRA) - 1)]
+    score = match.meaning.likelihood * _extra(match)
     kind = match.meaning.type
     if match.extra >= _MANY_WORDS:
         kind = PageType.UNKNOWN
@@ -143,6 +150,12 @@ def _by_name(match: _Match, names: Sequence[tuple[str, ...]], where: str) -> Pag
         kind = PageType.UNKNOWN
         reasons.append(f'it stands below "{noisy}"')
     return PageRating(kind, round(score, 3), tuple(reasons))
+
+
+def _extra(match: _Match) -> float:
+    """Give what is left of a word's weight beside others: of "office" in "office chairs"."""
+    is_plain = match.meaning is CONTACT or match.meaning is IMPRINT
+    return (_EXTRA if is_plain else _EXTRA_VAGUE)[match.extra]
 
 
 def _by_parent(names: Sequence[tuple[str, ...]], query: str) -> PageRating:
@@ -169,22 +182,61 @@ def _no_name(query: str) -> PageRating:
         return _WORDPRESS
     if query:
         return PageRating(PageType.UNKNOWN, 0.1, ("only a query tells it apart",))
-    return PageRating(PageType.UNKNOWN, 0.6, ("it is the home page",))
+    return PageRating(PageType.UNKNOWN, 0.6, (_HOME,))
 
 
-def _from_text(text: str) -> PageRating | None:
-    match = _best_match(_tokens(text[:_MAX_LINK_TEXT]))
-    if match is None or match.extra >= _MANY_WORDS:
+def _from_text(said: _Match, segments: Sequence[str]) -> PageRating | None:
+    if said.extra >= _MANY_WORDS:
         return None
-    score = match.meaning.likelihood * _EXTRA[match.extra] * _BY_TEXT
-    reason = f'a link to it says "{match.word}"'
-    return PageRating(match.meaning.type, round(score, 3), (reason,))
+    score = said.meaning.likelihood * _extra(said) * _BY_TEXT
+    reason = f'a link to it says "{said.word}"'
+    if not _is_doubtful(said, segments):
+        return PageRating(said.meaning.type, round(score, 3), (reason,))
+    reasons = (reason, "its address speaks of something else")
+    return PageRating(PageType.UNKNOWN, round(score * _DOUBTED, 3), reasons)
+
+
+def _is_doubtful(said: _Match, segments: Sequence[str]) -> bool:
+    """Say whether the address shows that a link's text means something else.
+
+    An optician's "Contacts" are lenses, and "Contact adhesive" stands below "products".
+    """
+    names = [_parent_tokens(segment) for segment in segments]
+    if said.extra and _noisy_parent(names) not in _DOUBTLESS:
+        return True
+    return any(
+        token in OTHER_CONTACTS or token.startswith(_OTHER_WORDS)
+        for tokens in names
+        for token in tokens
+    )
+
+
+def _is_contact_after_all(
+    reason: str, segments: Sequence[str], query: str, said: _Match | None
+) -> bool:
+    """Say whether a page that looks like a list or a trap is plainly called contact.
+
+    `?page=12` may be a number in a list or the name of a page, `?q=contact` a search or
+    Drupal: what links call it tells.
+    """
+    if _is_plain(said) and reason.startswith(_PERHAPS_PAGES):
+        return True
+    if reason.startswith(_PERHAPS_NAMED):
+        asked = _asked_page(query) if query else None
+        name = asked or (_tokens(segments[-1]) if segments else ())
+        return _is_contact(name)
+    return False
+
+
+def _is_plain(match: _Match | None) -> bool:
+    return match is not None and match.meaning is CONTACT and not match.extra
 
 
 def _stronger(by_path: PageRating, by_text: PageRating) -> PageRating:
     first, second = sorted((by_path, by_text), key=lambda rating: -rating.score)
     if first.type is second.type and first.type is not PageType.UNKNOWN:
-        score = min(1.0, first.score + 0.02)
+        # Said twice, it does not matter how deep the page lies.
+        score = min(1.0, max(by_path.score, by_text.score / _BY_TEXT) + _AGREED)
         return PageRating(first.type, round(score, 3), first.reasons + second.reasons)
     return first
 
@@ -203,6 +255,8 @@ def _tokens(segment: str) -> tuple[str, ...]:
     """Split a segment into words: no accents, no case, no file ending."""
     if "." in segment:
         segment = _ENDING.sub("", segment)
+    if not segment.isascii():
+        segment = _INNER_APOSTROPHE.sub("", segment)
     if not segment.islower():
         segment = _CAMEL.sub("-", segment)
     return tuple(_WORD.findall(_fold(segment)))
@@ -228,8 +282,12 @@ def _best_match(tokens: tuple[str, ...]) -> _Match | None:
     best = max(matches, key=lambda pair: (pair[0].likelihood, len(pair[1])))
     covered = {token for _, word in matches for token in word}
     left = [token for token in tokens if token not in covered and token not in STOPS]
-    if best[0] is CONTACT and not OTHER_CONTACTS.isdisjoint(left):
-        return None
+    if best[0] is CONTACT:
+        if not OTHER_CONTACTS.isdisjoint(left):
+            return None
+        if len(tokens) <= _A_FEW and tokens[: len(best[1])] == best[1]:
+            # "Contact Hart Vale Limited" is named by its first word.
+            left = left[: _MANY_WORDS - 1]
     return _Match(best[0], "-".join(best[1]), min(len(left), _MANY_WORDS))
 
 
@@ -246,11 +304,16 @@ def _matches(tokens: tuple[str, ...]) -> Iterator[tuple[Meaning, tuple[str, ...]
 def _glued(tokens: tuple[str, ...]) -> _Match | None:
     """Take "contactaustinplumber" for a contact page, with little trust."""
     for token in tokens:
+        if _STEM.search(token) is None:
+            continue
         if token.startswith(_STEMS):
             stem = next(stem for stem in _STEMS if token.startswith(stem))
             rest = token.removeprefix(stem)
             if len(rest) >= _GLUED and not rest.startswith(_OTHER_STEMS):
                 return _Match(CONTACT, stem, _MANY_WORDS - 1)
+        elif token.endswith(_ENDS) and not token.startswith(_OTHER_BEGINNINGS):
+            stem = next(stem for stem in _ENDS if token.endswith(stem))
+            return _Match(CONTACT, stem, _MANY_WORDS - 1)
     return None
 
 
@@ -258,6 +321,8 @@ def _match_inside(tokens: tuple[str, ...]) -> _Match | None:
     """Find a word of a script that puts no space between words."""
     together = "".join(tokens)
     if together.isascii():
+        return None
+    if any(word in together for word in _OTHER_UNSPACED):
         return None
     for word, meaning in _UNSPACED:
         if word in together:
@@ -291,8 +356,7 @@ def _asked_page(query: str) -> tuple[str, ...] | None:
 
 
 def _is_contact(tokens: tuple[str, ...]) -> bool:
-    match = _best_match(tokens)
-    return match is not None and match.meaning is CONTACT and not match.extra
+    return _is_plain(_best_match(tokens))
 
 
 def _is_locale(segment: str) -> bool:
@@ -303,20 +367,41 @@ def _is_wordpress(query: str) -> bool:
     return _WORDPRESS_PAGE.match(query) is not None
 
 
-_NAMED_BY_QUERY: Final = "in its query"
+_HOME: Final = "it is the home page"
 _STEMS: Final = ("contact", "kontakt", "impressum")
+_STEM: Final = re.compile("|".join(_STEMS))
+_OTHER_BEGINNINGS: Final = ("non", "full", "voll", "augen", "blick", "haut", "eye")
+_ENDS: Final = ("contact", "contactus", "contacts", "kontakt", "impressum")
 # Lenses, devices, sports and adhesives, in the languages that glue their words.
 _OTHER_STEMS: Final = (
     *("len", "lin", "less", "los", "or", "sport", "kleb", "grill", "laats", "pers"),
     *("owe", "ni", "ny", "tracing", "allerg", "ekzem", "schleif", "spray", "cleaner"),
+    *("olog", "eur", "lijm", "lim", "doo", "doz", "loos", "anzeig", "borse", "boers"),
 )
-_GLUED: Final = 6
+_OTHER_WORDS: Final = tuple(
+    stem + other
+    for stem in _STEMS
+    for other in _OTHER_STEMS
+    if len(other) > 2  # noqa: PLR2004
+)
+_GLUED: Final = 2
+# What an address may look like without being it: here the text of a link decides,
+_PERHAPS_PAGES: Final = (
+    *("trap: a session", "trap: a combination", "pagination", "asset: a folder"),
+    *("archive: a list", "archive: search", "machinery: an action"),
+)
+# and here a plain name is enough.
+_PERHAPS_NAMED: Final = (
+    *("trap: a session", "trap: a combination", "asset: a folder", "archive: search"),
+)
 _MAX_URL: Final = 2_048
 _MAX_LINK_TEXT: Final = 120
 _MAX_TOKENS: Final = 40
 _MAX_PAIRS: Final = 8
 _MANY_WORDS: Final = 3
+_A_FEW: Final = 5
 _EXTRA: Final = (1.0, 0.92, 0.78, 0.35)
+_EXTRA_VAGUE: Final = (1.0, 0.7, 0.5, 0.3)
 _DEPTH: Final = (1.0, 0.96, 0.9, 0.8, 0.65)
 _BELOW_NOISE: Final = 0.2
 _BELOW_PART: Final = 0.7
@@ -324,6 +409,9 @@ _BELOW_PART: Final = 0.7
 _PARTS: Final = frozenset(("shop", "store"))
 _BELOW_WORD: Final = 0.45
 _BY_TEXT: Final = 0.97
+_AGREED: Final = 0.02
+_DOUBTED: Final = 0.5
+_DOUBTLESS: Final = frozenset((None, *_PARTS))
 _OLD: Final = timedelta(days=8 * 365)
 _ENDING: Final = re.compile(
     r"\.(?:html?|php\d?|aspx?|jsp|jsf|cfm|shtml|xhtml|do|cgi|pl)$", re.IGNORECASE
@@ -331,6 +419,10 @@ _ENDING: Final = re.compile(
 _CAMEL: Final = re.compile(r"(?<=[a-z])(?=[A-Z])")
 # "contact2" is one more contact page, "2" alone is a name.
 _WORD: Final = re.compile(r"[^\W_]*[^\W\d_]|\d+")
+# In Cyrillic an apostrophe stands within a word, elsewhere between two.
+_INNER_APOSTROPHE: Final = re.compile(
+    "(?<=[\u0400-\u04ff])['\u2019\u02bc](?=[\u0400-\u04ff])"
+)
 _ACCENT: Final = re.compile("[\u0300-\u036f]")
 _LOCALE: Final = re.compile(r"[a-z]{2}(?:[-_][a-z]{2})?", re.IGNORECASE)
 _LETTERS: Final = str.maketrans(
@@ -372,6 +464,9 @@ _NAMELESS: Final = PageRating(
     PageType.UNKNOWN, 0.15, ("the path says nothing we know",)
 )
 _NAMELESS_BELOW: Final = PageRating(PageType.UNKNOWN, 0.08, _NAMELESS.reasons)
+_HOMES: Final = frozenset(
+    (("index",), ("home",), ("default",), ("main",), ("index", "php"), ("start",))
+)
 # Parents that only hold other pages, and say nothing about them.
 _SHELLS: Final = frozenset(
     (
@@ -384,7 +479,8 @@ _SHELLS: Final = frozenset(
             ("meta",),
             ("site",),
         ),
-        *(("web",), ("default",), ("main",), ("index", "php")),
+        *(("web",), ("default",), ("main",), ("index", "php"), ("cgi", "bin")),
+        *(("content",), ("cms",), ("node",), ("seiten",), ("paginas",), ("pagine",)),
     )
 )
 
@@ -402,6 +498,7 @@ def _by_first() -> dict[str, list[tuple[tuple[str, ...], Meaning]]]:
 
 
 _BY_FIRST: Final = _by_first()
+_OTHER_UNSPACED: Final = tuple(word for word in OTHER_CONTACTS if not word.isascii())
 _UNSPACED: Final = tuple(
     sorted(
         (

@@ -36,11 +36,12 @@ class Meaning:
 
 
 CONTACT: Final = Meaning(PageType.CONTACT_ROOT, 0.98)
+IMPRINT: Final = Meaning(PageType.LEGAL_ROOT, 0.90)
 
 # The order of the sections is the order of trust where a path holds several words.
 _SECTIONS: Final = {
     "contact": CONTACT,
-    "imprint": Meaning(PageType.LEGAL_ROOT, 0.90),
+    "imprint": IMPRINT,
     "place": Meaning(PageType.CONTACT_ROOT, 0.80),
     "team": Meaning(PageType.TEAM_ROOT, 0.62),
     "customer_service": Meaning(PageType.UNKNOWN, 0.58),

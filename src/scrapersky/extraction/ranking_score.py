@@ -1,17 +1,20 @@
 """Score on annotated pages how many contact pages are among the first three of their site.
 
 Who says what a contact page is must not be who ranks. Nothing here looks into the words
-that the ranking uses, and there are three readings, each weaker than the one before:
+that the ranking uses. There are several readings, each weaker than the one before:
 
 `shown`   People annotated a phone number, a street, an e-mail address or hours on the
-          page, and either it calls itself a contact page in its title or main heading, or
-          it holds the most such values of several pages of the site. Its address is told
-          by the file, by `canonical` or `og:url`, or by the menu, which marks it.
+          page, and it calls itself a contact page in its title or main heading; where
+          none of the site's pages does, it holds the most such values of several. Its
+          address is told by the file, by `canonical` or `og:url`, or by the menu, which
+          marks it.
 `titled`  The same, but its address is only known from a link whose whole text is what
           the page calls itself.
 `called`  The page of a site that most links call contact, whatever is on it. By address
           alone this is a fair test; with link text it only shows that nothing else
           was put before it.
+`richest` The page with the most annotated values although another calls itself contact:
+          a list of branches or agents. Told apart, and not part of the sum.
 
 The pages to rank are all pages of the site that its pages in the file link to, and those
 themselves. A home page is ranked with the others but never asked for: it is read for
@@ -36,6 +39,8 @@ from scrapersky.kit.urls import Url, canonical, parse_url, registrable_domain
 
 FIRST: Final = 3
 READINGS: Final = ("shown", "titled", "called")
+RICHEST: Final = "richest"
+TOGETHER: Final = "together"
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,8 +95,9 @@ def render_ranking(found: Sequence[ContactPage], *, misses: int = 50) -> str:
         f"contact pages among the first {FIRST} of their site",
         f"{'reading':<10}{'ranked by':<14}{'first half':>14}{'other half':>14}{'all':>14}",
     ]
-    for reading in (*READINGS, "together"):
-        of_reading = [page for page in found if reading in (page.reading, "together")]
+    for reading in (*READINGS, TOGETHER, RICHEST):
+        asked = READINGS if reading == TOGETHER else (reading,)
+        of_reading = [page for page in found if page.reading in asked]
         for label, places in (
             ("URL", [(page.half, page.by_url) for page in of_reading]),
             ("URL and text", [(page.half, page.by_text) for page in of_reading]),
@@ -151,20 +157,29 @@ def _place(order: Sequence[str], url: str) -> int | None:
 def _wanted(seen: Sequence[_Seen]) -> Mapping[str, str]:
     """Give the contact pages of a site by the strongest reading there is for each."""
     found: dict[str, str] = {}
+    named = [
+        one for one in seen if _values(one.page) and _calls_itself_contact(one.parsed)
+    ]
     richest = _richest(seen)
-    for one in seen:
-        named = _calls_itself_contact(one.parsed)
-        if not (_values(one.page) and named) and one is not richest:
-            continue
-        own, titled = _own_address(one), _titled_address(one)
-        marked = None if own else _marked_address(one)
-        if own or (marked and titled in (marked, None)):
-            found[own or marked or ""] = "shown"
-        elif titled and not marked:
-            found.setdefault(titled, "titled")
+    for one in named or filter(None, [richest]):
+        url, reading = _placed(one)
+        if url and found.get(url) != "shown":
+            found[url] = reading
     if not found and (url := _called_address(seen)):
         found[url] = "called"
+    if named and richest and richest not in named and (url := _placed(richest)[0]):
+        found.setdefault(url, RICHEST)
     return {url: reading for url, reading in found.items() if not _is_home(url)}
+
+
+def _placed(one: _Seen) -> tuple[str | None, str]:
+    """Give the address of a page and the reading by which it is known."""
+    if own := _own_address(one):
+        return own, "shown"
+    marked, titled = _marked_address(one), _titled_address(one)
+    if marked and titled in (marked, None):
+        return marked, "shown"
+    return (None if marked else titled), "titled"
 
 
 def _richest(seen: Sequence[_Seen]) -> _Seen | None:

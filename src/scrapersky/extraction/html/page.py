@@ -35,7 +35,11 @@ class Line(NamedTuple):
 
 
 class Link(NamedTuple):
-    """One `<a href>` or `<area href>`; `line` is the index of the line it stands in."""
+    """One `<a href>` or `<area href>`; `line` is the index of the line it stands in.
+
+    `title` is what it is called beside its text: its `title`, `aria-label` or, where it
+    is a picture, the picture's `alt`.
+    """
 
     href: str
     text: str

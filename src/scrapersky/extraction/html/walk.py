@@ -378,7 +378,7 @@ class _Walk:
         href = attr("href")
         if href is None or len(self.links) >= MAX_LINKS:
             return
-        title = attr("title") or attr("aria-label")
+        title = attr("title") or attr("aria-label") or (not text and _alt_of(node, tag))
         self.links.append(
             Link(
                 href.strip(),
@@ -459,6 +459,12 @@ def _names(node: turbohtml.Element) -> str:
     if not identity:
         return classes.lower()[:500] if classes else ""
     return f"{classes or ''} #{identity}".lower()[:500]
+
+
+def _alt_of(node: turbohtml.Element, tag: str) -> str:
+    """Give what a link says that is a picture, or a part of one."""
+    picture = node if tag == "area" else node.find("img")
+    return (picture.attr("alt") or "")[:200] if picture is not None else ""
 
 
 def _text_of(node: turbohtml.Element) -> str:
