@@ -28,7 +28,7 @@ SCREENS = (
     "/", "/search", "/curate/places", "/curate/businesses", "/curate/domains",
     "/curate/sitemap-files", "/curate/pages", "/curate/contacts", "/rules", "/batches",
     "/dead-letters", "/settings", "/settings/people", "/settings/keys",
-    "/settings/suppressions", "/settings/audit",
+    "/settings/suppressions", "/settings/notices", "/settings/audit",
 )  # fmt: skip
 EMPTIED = (
     f"{RECORDS}, selection_rules, api_keys, curation.dead_letter, curation.attempt,"

@@ -192,3 +192,63 @@ async def test_who_is_left_alone_is_gone_from_the_contacts(
 
     await expect(page.get_by_text("1 entry added, 1 contact removed")).to_be_visible()
     assert await app.run("SELECT count(*) FROM contacts") == [(0,)]
+
+
+async def test_who_must_be_told_is_seen_marked_and_taken_away(
+    page: Page, app: RunningApp, tmp_path: Path
+) -> None:
+    await app.run(
+        "WITH d AS (INSERT INTO domains (tenant_id, domain) VALUES ($1, 'late.example')"
+        " RETURNING id), c AS (INSERT INTO contacts (tenant_id, domain_id, email,"
+        " created_at) SELECT $1, id, who || '@late.example',"
+        " now() - CAST(ago AS interval) FROM d, (VALUES ('late', '40 days'),"
+        " ('soon', '27 days'), ('new', '1 day')) AS v (who, ago) RETURNING id)"
+        " INSERT INTO contact_evidence (tenant_id, contact_id, field, value, url,"
+        " method, confidence, seen_at) SELECT $1, id, 'email', 'x',"
+        " 'https://late.example/team', 'mailto', 1, now() FROM c",
+        await app.tenant(),
+    )
+    await page.goto("/settings/notices")
+    table = page.get_by_role("table")
+    await expect(table.get_by_role("row")).to_have_count(4)
+    await expect(table.get_by_role("row").nth(1)).to_contain_text("late@late.example")
+    await expect(table.get_by_role("row").nth(1)).to_contain_text("Overdue")
+    await expect(page.get_by_role("tab", name="To tell 1 overdue")).to_be_visible()
+    await page.get_by_role("button", name="Export").click()
+    async with page.expect_download() as waiting:
+        await page.get_by_role("menuitem", name="CSV").click()
+    await (await waiting.value).save_as(tmp_path / "notices.csv")
+    assert (tmp_path / "notices.csv").read_text("utf-8-sig").count("late.example/team")
+
+    # By keyboard alone: the first one is ticked, and marked as told.
+    await page.get_by_role("checkbox", name="Select late@late.example").focus()
+    await page.keyboard.press("Space")
+    await page.get_by_role("button", name="Mark as told").focus()
+    await page.keyboard.press("Enter")
+    dialog = page.get_by_role("dialog", name="1 contact told")
+    await dialog.get_by_label("How").fill("by letter")
+    assert await violations(page) == []
+    await page.keyboard.press("Enter")
+    await expect(page.get_by_text("1 contact marked as told.")).to_be_visible()
+    await expect(table.get_by_role("row")).to_have_count(3)
+    told_how = "SELECT how FROM contact_notices WHERE informed_at IS NOT NULL"
+    assert await app.run(told_how) == [("by letter",)]
+    await page.get_by_role("button", name="Undo").click()
+    await expect(table.get_by_role("row")).to_have_count(4)
+    assert await app.run(told_how) == []
+
+    # What happens elsewhere is seen without loading again.
+    await expect(page.locator(".side").get_by_text("Live")).to_be_visible()
+    await app.run(
+        "INSERT INTO contacts (tenant_id, domain_id, email)"
+        " SELECT $1, id, 'more@late.example' FROM domains"
+        " WHERE domain = 'late.example'",
+        await app.tenant(),
+    )
+    await expect(table.get_by_role("row")).to_have_count(5)
+    await page.get_by_role("button", name="Mark everyone").click()
+    await page.get_by_role("dialog").get_by_role("button", name="Mark everyone").click()
+
+    await expect(page.get_by_text("Nobody is left to tell")).to_be_visible()
+    await page.get_by_role("button", name="Told 4").click()
+    await expect(table.get_by_role("row")).to_have_count(5)

@@ -3,6 +3,7 @@ const TONES: Record<string, string> = {
   new: "quiet",
   pending: "quiet",
   selected: "accent",
+  check: "accent",
   queued: "violet",
   processing: "warn",
   inprogress: "warn",
@@ -38,9 +39,26 @@ export function wordOf(status: string): string {
   return spaced.charAt(0).toUpperCase() + spaced.slice(1).toLowerCase();
 }
 
-export function Status({ status }: { status: string | null | undefined }) {
+/** Statuses that mean something else in one column than in the others. */
+const IN_FIELD: Record<string, Record<string, string>> = {
+  contact_curation_status: { Queued: "Check" },
+};
+
+/** The word for a status, as the column it stands in means it. */
+export function statusWord(status: string, field = ""): string {
+  return IN_FIELD[field]?.[status] ?? wordOf(status);
+}
+
+interface StatusProps {
+  status: string | null | undefined;
+  /** The column it stands in. */
+  field?: string | undefined;
+}
+
+export function Status({ status, field }: StatusProps) {
   if (!status) return <span className="faint">–</span>;
-  return <span className={`badge ${toneOf(status)}`}>{wordOf(status)}</span>;
+  const word = statusWord(status, field);
+  return <span className={`badge ${toneOf(word === wordOf(status) ? status : word)}`}>{word}</span>;
 }
 
 export function Badge({ tone = "quiet", children }: { tone?: string; children: React.ReactNode }) {

@@ -3,6 +3,8 @@ import type { ReactNode } from "react";
 
 export interface Column<Row> {
   name: string;
+  /** Stands above the column instead of its name. */
+  head?: ReactNode;
   show: (row: Row) => ReactNode;
   /** Numbers stand to the right. */
   number?: boolean;
@@ -30,7 +32,7 @@ export function Table<Row>({ label, columns, rows, keyOf, onOpen }: TableProps<R
           <tr>
             {columns.map((column) => (
               <th key={column.name} scope="col" className={classOf(column)}>
-                {column.name}
+                {column.head ?? column.name}
               </th>
             ))}
           </tr>

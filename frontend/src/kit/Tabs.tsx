@@ -1,5 +1,5 @@
 /** A few views of one thing, one at a time. Arrows move between them. */
-import type { KeyboardEvent, ReactNode } from "react";
+import { type KeyboardEvent, type ReactNode, useEffect } from "react";
 
 interface TabsProps<T extends string> {
   label: string;
@@ -19,6 +19,10 @@ export function Tabs<T extends string>({ label, tabs, open, onOpen }: TabsProps<
     onOpen(next.id);
     document.getElementById(`tab-${next.id}`)?.focus();
   }
+  // On a phone the open one may stand beyond the edge.
+  useEffect(() => {
+    document.getElementById(`tab-${open}`)?.scrollIntoView({ block: "nearest", inline: "center" });
+  }, [open]);
   return (
     <div className="tabs" role="tablist" aria-label={label} onKeyDown={move}>
       {tabs.map((tab) => (

@@ -1,5 +1,5 @@
 /** The decisions of a kind as buttons, each with its key. */
-import { Button } from "@/kit";
+import { Button, statusWord } from "@/kit";
 import type { Kind } from "./kinds";
 
 interface DecisionsProps {
@@ -25,7 +25,7 @@ export function Decisions({ kind, onDecide, current }: DecisionsProps) {
             aria-pressed={current === undefined ? undefined : isCurrent}
             onClick={() => !isCurrent && onDecide(status)}
           >
-            {status}
+            {statusWord(status, kind.status)}
           </Button>
         );
       })}

@@ -21,6 +21,10 @@ const PRESETS = [
   { value: "mailchimp", label: "Mailchimp" },
 ];
 
+/** Names of records are for programs: they are in the file only when asked for. */
+const isWanted = (column: string): boolean =>
+  column !== "id" && column !== "created_by" && !column.endsWith("_id");
+
 interface ExportProps {
   kind: Kind;
   query: Query;
@@ -32,13 +36,14 @@ export function Export({ kind, query, total, onClose }: ExportProps) {
   const { data: fields = [] } = useFields(kind);
   const [format, setFormat] = useState("csv");
   const [preset, setPreset] = useState("");
-  const [left, setLeft] = useState<ReadonlySet<string>>(new Set());
-  const columns = fields.map(({ name }) => name);
-  const chosen = columns.filter((name) => !left.has(name));
+  const [flipped, setFlipped] = useState<ReadonlySet<string>>(new Set());
+  const columns = kind.exported ?? fields.map(({ name }) => name);
+  const isChosen = (name: string) => isWanted(name) !== flipped.has(name);
+  const chosen = columns.filter(isChosen);
   const address = addressOf(`${kind.path}/export`, {
     ...query,
     format,
-    ...(preset ? { preset } : left.size ? { columns: chosen.join(",") } : {}),
+    ...(preset ? { preset } : { columns: chosen.join(",") }),
   });
   const count = `${total.is_exact ? "" : "about "}${plural(total.count, kind.one, kind.many)}`;
   return (
@@ -49,9 +54,20 @@ export function Export({ kind, query, total, onClose }: ExportProps) {
       actions={
         <>
           <Button onClick={onClose}>Cancel</Button>
-          <a className="button primary" href={address} download onClick={() => setTimeout(onClose)}>
-            Download
-          </a>
+          {chosen.length || preset ? (
+            <a
+              className="button primary"
+              href={address}
+              download
+              onClick={() => setTimeout(onClose)}
+            >
+              Download
+            </a>
+          ) : (
+            <Button look="primary" disabled>
+              Download
+            </Button>
+          )}
         </>
       }
     >
@@ -73,16 +89,18 @@ export function Export({ kind, query, total, onClose }: ExportProps) {
         )}
         {!preset && (
           <fieldset className="columns-choice">
-            <legend className="small soft">Columns ({chosen.length || "all"})</legend>
+            <legend className="small soft">
+              Columns ({chosen.length} of {columns.length})
+            </legend>
             {columns.map((name) => (
               <Checkbox
                 key={name}
                 label={fieldWord(name)}
-                checked={!left.has(name)}
+                checked={isChosen(name)}
                 onChange={() => {
-                  const next = new Set(left);
+                  const next = new Set(flipped);
                   if (!next.delete(name)) next.add(name);
-                  setLeft(next);
+                  setFlipped(next);
                 }}
               />
             ))}

@@ -4,7 +4,7 @@ import { Link } from "@/app/router";
 import { bytes, causeOf, percent, Status, said, Time, whole, wordOf } from "@/kit";
 import { fieldWord } from "./filters";
 import { Address, type Kind, kindNamed } from "./kinds";
-import { type DetailAnswer, list, type Row, webAddress } from "./model";
+import { type DetailAnswer, list, type Row, readable, webAddress } from "./model";
 
 const NOT_FACTS = new Set(["id", "created_by", "updated_at", "priority", "etag", "last_modified"]);
 
@@ -70,13 +70,14 @@ const SHARES = new Set(["contact_likelihood", "confidence"]);
 
 function Value({ value, field }: { value: unknown; field: string }): ReactNode {
   if (field === "hours") return <Hours hours={value} />;
+  if (field === "categories") return list(value).map(readable).join(", ");
   if (Array.isArray(value)) return <Several values={value} />;
   if (value && typeof value === "object") return <Parts parts={value} />;
   if (typeof value === "boolean") return value ? "yes" : "no";
   if (typeof value === "number") return amount(value, field);
   const written = String(value);
   if (TIME.test(written)) return <Time at={written} />;
-  if (field.endsWith("status")) return <Status status={written} />;
+  if (field.endsWith("status")) return <Status status={written} field={field} />;
   if (WORDS.has(field)) return wordOf(written.toLowerCase());
   if (field.endsWith("error")) return causeOf(written);
   return webAddress(written) ? <Address value={written} full /> : written;

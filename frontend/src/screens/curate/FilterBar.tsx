@@ -2,7 +2,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { type RefObject, useEffect, useState } from "react";
 import { call } from "@/api/client";
-import { Button, Dialog, Icon, Input, Select, short, wordOf } from "@/kit";
+import { Button, Dialog, Icon, Input, Select, short, statusWord } from "@/kit";
 import {
   comparisonWord,
   describe,
@@ -155,7 +155,8 @@ function StatusChips({ kind, words, filters, version, onFilters }: FilterBarProp
             aria-pressed={isOn}
             onClick={() => onFilters(toggled(filters, kind.status, status))}
           >
-            {wordOf(status)} <span className="number faint">{short(counts.get(status) ?? 0)}</span>
+            {statusWord(status, kind.status)}{" "}
+            <span className="number faint">{short(counts.get(status) ?? 0)}</span>
           </button>
         );
       })}
@@ -219,7 +220,7 @@ function AddFilter({
           <Select
             label="Value"
             value={value}
-            options={["", ...info.values]}
+            options={optionsOf(info)}
             onChange={(event) => setValue(event.target.value)}
           />
         ) : (
@@ -243,6 +244,12 @@ export function useFields(kind: Kind) {
     queryFn: () => call<FieldInfo[]>("GET", `${kind.path}/fields`),
     staleTime: Number.POSITIVE_INFINITY,
   });
+}
+
+/** The values of a field to choose from, in words. */
+export function optionsOf({ name, values }: FieldInfo): { value: string; label: string }[] {
+  const known = (values ?? []).map((value) => ({ value, label: statusWord(value, name) }));
+  return [{ value: "", label: "Choose a value" }, ...known];
 }
 
 function preferred(info: FieldInfo | undefined): string {

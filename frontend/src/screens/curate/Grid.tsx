@@ -244,7 +244,7 @@ const GridRow = memo(function GridRow(props: GridRowProps) {
           <span className="foreign cut strong">{kind.label(row)}</span>
           <span className="foreign cut small soft">{kind.under(row)}</span>
         </span>
-        <Status status={text(row[kind.status])} />
+        <Status status={text(row[kind.status])} field={kind.status} />
       </div>
     </div>
   );

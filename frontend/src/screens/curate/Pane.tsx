@@ -66,7 +66,7 @@ export function Pane({
         <IconButton icon="cross" label="Close (Esc)" small onClick={onClose} />
       </header>
       <div className="pane-status row wrap">
-        <Status status={text(record[kind.status])} />
+        <Status status={text(record[kind.status])} field={kind.status} />
         {text(record[kind.stageStatus]) && (
           <span className="small soft">
             {fieldWord(kind.stageStatus)}: <Status status={text(record[kind.stageStatus])} />
@@ -172,7 +172,8 @@ function History({ kind, id, version }: { kind: Kind; id: string; version: strin
           </div>
           {event.status_after && (
             <div className="row small">
-              <Status status={event.status_before} /> → <Status status={event.status_after} />
+              <Status status={event.status_before} field={kind.status} /> →{" "}
+              <Status status={event.status_after} field={kind.status} />
             </div>
           )}
           {text(event.details.why) && (

@@ -2,7 +2,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { useLive } from "@/api/events";
-import { Confirm, Failure, Loading, Meter, plural, toastError, whole } from "@/kit";
+import { Confirm, Failure, Loading, Meter, plural, statusWord, toastError, whole } from "@/kit";
 import { countFor, type Wide } from "./decide";
 import { describe } from "./filters";
 import type { Kind } from "./kinds";
@@ -44,12 +44,11 @@ export function WideDialog({ kind, wide, decide, onClose }: WideDialogProps) {
   }
 
   const matched = count.data?.matched ?? 0;
+  const word = statusWord(wide.status, kind.status);
   return (
     <Confirm
-      title={
-        count.data ? `Set ${plural(matched, kind.one, kind.many)} to ${wide.status}?` : "Counting"
-      }
-      action={isRunning ? "Working" : `Set ${whole(matched)} to ${wide.status}`}
+      title={count.data ? `Set ${plural(matched, kind.one, kind.many)} to ${word}?` : "Counting"}
+      action={isRunning ? "Working" : `Set ${whole(matched)} to ${word}`}
       busy={isRunning || !count.data}
       onConfirm={() => void run()}
       onClose={onClose}

@@ -1,7 +1,7 @@
 /** Decisions: shown at once, made on the server, and each of them can be taken back. */
 import { useRef, useState } from "react";
 import { call } from "@/api/client";
-import { plural, toast, toastError, whole } from "@/kit";
+import { plural, statusWord, toast, toastError, whole } from "@/kit";
 import { conditionOf, type Filter } from "./filters";
 import type { Kind } from "./kinds";
 import type { RecordList } from "./list";
@@ -62,7 +62,7 @@ export function useDecisions(kind: Kind, records: RecordList) {
   }
 
   function keep(decided: Decided, status: string, turn: number): void {
-    const said = `${plural(decided.changed, kind.one, kind.many)}: ${status}`;
+    const said = `${plural(decided.changed, kind.one, kind.many)}: ${statusWord(status, kind.status)}`;
     const action = decided.action_id;
     if (!action || decided.changed === 0) {
       toast({ text: `Nothing changed: ${skippedWords(decided) || "none matched"}.` });

@@ -2,7 +2,7 @@
  * Filters as they stand in the address bar, in requests and in words. They are written the
  * same everywhere: `rating:at_least:4`.
  */
-import { wordOf } from "@/kit/Status";
+import { statusWord, wordOf } from "@/kit/Status";
 
 export interface Filter {
   field: string;
@@ -112,7 +112,10 @@ export function conditionOf({ field, comparison, value }: Filter): Condition {
 
 export function describe({ field, comparison, value }: Filter): string {
   const said = `${fieldWord(field)} ${comparisonWord(comparison)}`;
-  return needsValue(comparison) ? `${said} ${value.replaceAll(",", ", ")}` : said;
+  if (!needsValue(comparison)) return said;
+  if (!field.endsWith("status")) return `${said} ${value.replaceAll(",", ", ")}`;
+  const words = value.split(",").map((one) => statusWord(one, field));
+  return `${said} ${words.join(", ")}`;
 }
 
 /** Show only records with one value of a field, or, asked again, all of them. */

@@ -5,7 +5,18 @@ import { type Key, useKeys } from "@/app/keys";
 import { go, useSearch } from "@/app/router";
 import type { ScreenProps } from "@/app/routes";
 import { useMay } from "@/app/session";
-import { Button, Empty, Failure, Icon, Menu, plural, ScreenHead, Skeleton, whole } from "@/kit";
+import {
+  Button,
+  Empty,
+  Failure,
+  Icon,
+  Menu,
+  plural,
+  ScreenHead,
+  Skeleton,
+  statusWord,
+  whole,
+} from "@/kit";
 import { Decisions } from "./Decisions";
 import { useDecisions, type Wide } from "./decide";
 import { Export } from "./Export";
@@ -186,7 +197,7 @@ function CurateKind({ kind }: { kind: Kind }) {
       ? [
           ...kind.decisions.map(({ status, key }) => ({
             keys: key,
-            does: `Set to ${status}`,
+            does: `Set to ${statusWord(status, kind.status)}`,
             run: () => decideHere(status),
           })),
           { keys: ["u", "Mod+z"], does: "Undo the last decision", run: () => void undo() },

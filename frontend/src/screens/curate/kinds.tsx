@@ -1,7 +1,7 @@
 /** The six kinds of records, each with its words, its columns and its decisions. */
 import type { ReactNode } from "react";
 import { bytes, type IconName, percent, Status, short, Time, wordOf } from "@/kit";
-import { list, number, type Row, text, webAddress } from "./model";
+import { list, number, type Row, readable, text, webAddress } from "./model";
 
 export interface Decision {
   status: string;
@@ -44,6 +44,8 @@ export interface Kind {
   columns: readonly ColumnSpec[];
   /** Fields that are shown first in the pane; the rest follow. */
   facts: readonly string[];
+  /** The columns its file may have, if they are not its fields. */
+  exported?: readonly string[];
   /** May be submitted by pasting or dropping a file. */
   canSubmit?: boolean;
 }
@@ -58,19 +60,46 @@ const CURATED: readonly Decision[] = [
 
 const words = (field: string) => (row: Row) => {
   const value = text(row[field]);
-  return value ? <span className="foreign cut">{value}</span> : <None />;
+  return value ? (
+    <span className="foreign cut" title={value}>
+      {value}
+    </span>
+  ) : (
+    <None />
+  );
 };
 
 const None = () => <span className="faint">–</span>;
 
-const strong = (field: string) => (row: Row) => (
-  <span className="foreign cut strong">{text(row[field]) ?? "–"}</span>
+const strong = (field: string) => (row: Row) => <Strong value={text(row[field])} />;
+
+const Strong = ({ value }: { value: string | null }) => (
+  <span className="foreign cut strong" title={value ?? undefined}>
+    {value ?? "–"}
+  </span>
 );
 
+/** A name with a smaller line below it. */
+const titled = (field: string, under: (row: Row) => string) => (row: Row) => {
+  const name = text(row[field]);
+  const more = under(row);
+  if (!name && !more) return <None />;
+  return (
+    <span className="two-lines" title={[name, more].filter(Boolean).join("\n")}>
+      {name && <span className="foreign cut strong">{name}</span>}
+      {more && <span className="foreign cut small soft">{more}</span>}
+    </span>
+  );
+};
+
+const place = (row: Row) => text(row.address) ?? "";
+
+const street = (row: Row) => [text(row.street), text(row.city)].filter(Boolean).join(", ");
+
+const role = (row: Row) => text(row.role) ?? "";
+
 /** A contact without an address is known by its number. */
-const reached = (row: Row) => (
-  <span className="foreign cut strong">{text(row.email) ?? text(row.phone) ?? "–"}</span>
-);
+const reached = (row: Row) => <Strong value={text(row.email) ?? text(row.phone)} />;
 
 /** One of a few words that the server writes for machines. */
 const word = (field: string) => (row: Row) => {
@@ -78,14 +107,18 @@ const word = (field: string) => (row: Row) => {
   return value ? <span className="cut">{wordOf(value)}</span> : <None />;
 };
 
-const several = (field: string) => (row: Row) =>
-  list(row[field]).length ? (
-    <span className="foreign cut">{list(row[field]).join(", ")}</span>
+const several = (field: string) => (row: Row) => {
+  const value = list(row[field]).map(readable).join(", ");
+  return value ? (
+    <span className="foreign cut" title={value}>
+      {value}
+    </span>
   ) : (
     <None />
   );
+};
 
-const status = (field: string) => (row: Row) => <Status status={text(row[field])} />;
+const status = (field: string) => (row: Row) => <Status status={text(row[field])} field={field} />;
 
 const amount = (field: string) => (row: Row) => {
   const value = number(row[field]);
@@ -104,10 +137,18 @@ export function Address({ value, full }: { value: unknown; full?: boolean }) {
   if (!written) return <None />;
   const href = webAddress(written);
   const shown = full ? written : written.replace(/^https?:\/\/(www\.)?/i, "").replace(/\/$/, "");
-  if (!href) return <span className="foreign cut">{written}</span>;
+  const whole = full ? undefined : written;
+  if (!href) {
+    return (
+      <span className="foreign cut" title={whole}>
+        {written}
+      </span>
+    );
+  }
   return (
     <a
       className="foreign cut"
+      title={whole}
       href={href}
       target="_blank"
       rel="noopener noreferrer nofollow"
@@ -139,9 +180,16 @@ const likelihood = (row: Row) => {
 const CHANGED: ColumnSpec = {
   field: "updated_at",
   name: "Changed",
-  width: "7rem",
+  width: "6rem",
   show: when("updated_at"),
 };
+
+/** A contact's file has its business, its address and its best evidence in columns of their own. */
+const EXPORTED_CONTACT = [
+  ["business", "domain", "email", "email_type", "validation", "name", "role", "phone", "phones"],
+  ["street", "city", "state", "postal_code", "country", "website", "social_links", "confidence"],
+  ["status", "tags", "notes", "source_url", "method", "snippet", "id", "created_at", "updated_at"],
+].flat();
 
 export const KINDS: readonly Kind[] = [
   {
@@ -158,7 +206,7 @@ export const KINDS: readonly Kind[] = [
     stageStatus: "deep_scan_status",
     error: "deep_scan_error",
     label: (row) => text(row.name) ?? "Place without a name",
-    under: (row) => text(row.address) ?? "",
+    under: place,
     decisions: CURATED,
     facts: [
       "name",
@@ -171,25 +219,31 @@ export const KINDS: readonly Kind[] = [
       "business_status",
     ],
     columns: [
-      { field: "name", name: "Name", width: "minmax(12rem, 2fr)", show: strong("name") },
-      { field: "status", name: "Decision", width: "7.5rem", show: status("status") },
+      { field: "name", name: "Name", width: "minmax(17rem, 2.4fr)", show: titled("name", place) },
+      { field: "status", name: "Decision", width: "6.5rem", show: status("status") },
       {
         field: "deep_scan_status",
         name: "Deep scan",
-        width: "7.5rem",
+        width: "7rem",
         show: status("deep_scan_status"),
       },
       {
         field: "categories",
         name: "Categories",
-        width: "minmax(8rem, 1fr)",
+        width: "minmax(9rem, 1fr)",
         show: several("categories"),
         unsorted: true,
       },
-      { field: "rating", name: "Rating", width: "6.5rem", show: rating },
-      { field: "website", name: "Website", width: "minmax(9rem, 1.2fr)", show: link("website") },
+      { field: "rating", name: "Rating", width: "6rem", show: rating },
+      { field: "website", name: "Website", width: "minmax(11.5rem, 1.4fr)", show: link("website") },
       { field: "phone", name: "Phone", width: "9rem", show: words("phone"), isHidden: true },
-      { field: "address", name: "Address", width: "minmax(10rem, 1.4fr)", show: words("address") },
+      {
+        field: "address",
+        name: "Address",
+        width: "minmax(16rem, 1.4fr)",
+        show: words("address"),
+        isHidden: true,
+      },
       { field: "source", name: "Source", width: "6rem", show: word("source"), isHidden: true },
       CHANGED,
     ],
@@ -212,7 +266,7 @@ export const KINDS: readonly Kind[] = [
     stageStatus: "domain_extraction_status",
     error: "domain_extraction_error",
     label: (row) => text(row.name) ?? "Business without a name",
-    under: (row) => [text(row.street), text(row.city)].filter(Boolean).join(", "),
+    under: street,
     decisions: CURATED,
     facts: [
       "name",
@@ -227,18 +281,18 @@ export const KINDS: readonly Kind[] = [
       "rating",
     ],
     columns: [
-      { field: "name", name: "Name", width: "minmax(12rem, 2fr)", show: strong("name") },
-      { field: "status", name: "Decision", width: "7.5rem", show: status("status") },
+      { field: "name", name: "Name", width: "minmax(17rem, 2.4fr)", show: titled("name", street) },
+      { field: "status", name: "Decision", width: "6.5rem", show: status("status") },
       {
         field: "domain_extraction_status",
         name: "Domain",
-        width: "7.5rem",
+        width: "7rem",
         show: status("domain_extraction_status"),
       },
-      { field: "city", name: "City", width: "8rem", show: words("city") },
+      { field: "city", name: "City", width: "8rem", show: words("city"), isHidden: true },
       { field: "phone", name: "Phone", width: "9rem", show: words("phone") },
-      { field: "website", name: "Website", width: "minmax(9rem, 1.2fr)", show: link("website") },
-      { field: "rating", name: "Rating", width: "6.5rem", show: rating },
+      { field: "website", name: "Website", width: "minmax(12rem, 1.4fr)", show: link("website") },
+      { field: "rating", name: "Rating", width: "6rem", show: rating },
       {
         field: "categories",
         name: "Categories",
@@ -288,19 +342,19 @@ export const KINDS: readonly Kind[] = [
       {
         field: "sitemap_curation_status",
         name: "Decision",
-        width: "7.5rem",
+        width: "6.5rem",
         show: status("sitemap_curation_status"),
       },
-      { field: "status", name: "Home page", width: "7.5rem", show: status("status") },
+      { field: "status", name: "Home page", width: "7rem", show: status("status") },
       {
         field: "sitemap_analysis_status",
         name: "Sitemaps",
-        width: "7.5rem",
+        width: "7rem",
         show: status("sitemap_analysis_status"),
       },
-      { field: "verdict", name: "Verdict", width: "8rem", show: word("verdict") },
+      { field: "verdict", name: "Verdict", width: "7rem", show: word("verdict") },
       { field: "title", name: "Title", width: "minmax(10rem, 1.6fr)", show: words("title") },
-      { field: "generator", name: "Made with", width: "8rem", show: words("generator") },
+      { field: "generator", name: "Made with", width: "7rem", show: words("generator") },
       {
         field: "language",
         name: "Language",
@@ -351,20 +405,20 @@ export const KINDS: readonly Kind[] = [
     ],
     canSubmit: true,
     columns: [
-      { field: "url", name: "Address", width: "minmax(14rem, 2.5fr)", show: link("url") },
+      { field: "url", name: "Address", width: "minmax(18rem, 2.5fr)", show: link("url") },
       {
         field: "deep_scrape_curation_status",
         name: "Decision",
-        width: "7.5rem",
+        width: "6.5rem",
         show: status("deep_scrape_curation_status"),
       },
       {
         field: "sitemap_import_status",
         name: "Import",
-        width: "7.5rem",
+        width: "7rem",
         show: status("sitemap_import_status"),
       },
-      { field: "sitemap_type", name: "Type", width: "6.5rem", show: word("sitemap_type") },
+      { field: "sitemap_type", name: "Type", width: "6rem", show: word("sitemap_type") },
       {
         field: "url_count",
         name: "Pages",
@@ -382,7 +436,7 @@ export const KINDS: readonly Kind[] = [
           return size === null ? <None /> : bytes(size);
         },
       },
-      { field: "found_by", name: "Found by", width: "8rem", show: word("found_by") },
+      { field: "found_by", name: "Found by", width: "7.5rem", show: word("found_by") },
       {
         field: "domain",
         name: "Domain",
@@ -433,30 +487,30 @@ export const KINDS: readonly Kind[] = [
     ],
     canSubmit: true,
     columns: [
-      { field: "url", name: "Address", width: "minmax(14rem, 2.5fr)", show: link("url") },
+      { field: "url", name: "Address", width: "minmax(15.5rem, 2.5fr)", show: link("url") },
       {
         field: "page_curation_status",
         name: "Decision",
-        width: "7.5rem",
+        width: "6.5rem",
         show: status("page_curation_status"),
       },
       {
         field: "page_processing_status",
         name: "Reading",
-        width: "7.5rem",
+        width: "7rem",
         show: status("page_processing_status"),
       },
       {
         field: "contact_scrape_status",
         name: "Contacts",
-        width: "9rem",
+        width: "8.5rem",
         show: status("contact_scrape_status"),
       },
-      { field: "page_type", name: "Type", width: "8rem", show: word("page_type") },
+      { field: "page_type", name: "Type", width: "7rem", show: word("page_type") },
       {
         field: "contact_likelihood",
         name: "Likely",
-        width: "5.5rem",
+        width: "4.5rem",
         show: likelihood,
         isNumber: true,
       },
@@ -513,12 +567,13 @@ export const KINDS: readonly Kind[] = [
       "tags",
       "validation",
     ],
+    exported: EXPORTED_CONTACT,
     columns: [
-      { field: "email", name: "E-mail or phone", width: "minmax(13rem, 2fr)", show: reached },
+      { field: "email", name: "E-mail or phone", width: "minmax(16rem, 2fr)", show: reached },
       {
         field: "contact_curation_status",
         name: "Decision",
-        width: "6.5rem",
+        width: "5.75rem",
         show: status("contact_curation_status"),
       },
       {
@@ -527,9 +582,15 @@ export const KINDS: readonly Kind[] = [
         width: "6.5rem",
         show: status("validation_processing_status"),
       },
-      { field: "name", name: "Name", width: "minmax(7rem, 1fr)", show: words("name") },
-      { field: "role", name: "Role", width: "minmax(7rem, 0.8fr)", show: words("role") },
-      { field: "phone", name: "Phone", width: "9rem", show: words("phone") },
+      { field: "name", name: "Name", width: "minmax(9rem, 1.2fr)", show: titled("name", role) },
+      {
+        field: "role",
+        name: "Role",
+        width: "minmax(7rem, 0.8fr)",
+        show: words("role"),
+        isHidden: true,
+      },
+      { field: "phone", name: "Phone", width: "8rem", show: words("phone") },
       {
         field: "business",
         name: "Business",
@@ -547,7 +608,7 @@ export const KINDS: readonly Kind[] = [
       {
         field: "confidence",
         name: "Sure",
-        width: "4.5rem",
+        width: "4rem",
         isNumber: true,
         show: (row) => {
           const sure = number(row.confidence);

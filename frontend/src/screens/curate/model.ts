@@ -75,6 +75,12 @@ export const number = (value: unknown): number | null =>
 export const list = (value: unknown): string[] =>
   Array.isArray(value) ? value.filter((one): one is string => typeof one === "string") : [];
 
+/** `car_repair` is a source's own word; people read "Car repair". */
+export function readable(value: string): string {
+  if (!/^[a-z][a-z0-9]*(_[a-z0-9]+)*$/.test(value)) return value;
+  return value.charAt(0).toUpperCase() + value.slice(1).replaceAll("_", " ");
+}
+
 /** Only addresses of the web become links; whatever else a page calls an address stays text. */
 export function webAddress(value: unknown): string | null {
   const written = text(value);

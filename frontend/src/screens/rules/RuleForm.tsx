@@ -3,8 +3,8 @@ import { useQuery } from "@tanstack/react-query";
 import { useDeferredValue, useState } from "react";
 import { call } from "@/api/client";
 import { explain } from "@/api/problem";
-import { Button, Dialog, IconButton, Input, plural, Select } from "@/kit";
-import { useFields } from "@/screens/curate/FilterBar";
+import { Button, Dialog, IconButton, Input, plural, Select, statusWord } from "@/kit";
+import { optionsOf, useFields } from "@/screens/curate/FilterBar";
 import {
   type Condition,
   comparisonWord,
@@ -114,7 +114,9 @@ export function RuleForm({ rule, onSave, onClose }: RuleFormProps) {
           <Select
             label="Sets them to"
             value={chosen}
-            options={statuses.filter((one) => one !== "New")}
+            options={statuses
+              .filter((one) => one !== "New")
+              .map((value) => ({ value, label: statusWord(value, kind.status) }))}
             onChange={(event) => setStatus(event.target.value)}
           />
         </div>
@@ -191,7 +193,7 @@ function ConditionRow({ kind, filter, onChange, onRemove }: ConditionRowProps) {
             label="Value"
             bare
             value={filter.value}
-            options={["", ...info.values]}
+            options={optionsOf(info)}
             onChange={(event) => onChange({ ...filter, value: event.target.value })}
           />
         ) : (

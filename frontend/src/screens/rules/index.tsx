@@ -29,6 +29,7 @@ import "./rules.css";
 const RULES = ["rules"] as const;
 
 interface Action {
+  kind: string;
   id: string;
   status: string;
   created_at: string;
@@ -165,7 +166,7 @@ export default function Rules() {
                         "all of them"}
                     </p>
                   </div>
-                  <Status status={rule.status} />
+                  <Status status={rule.status} field={kindNamed(rule.kind)?.status} />
                   <div className="rule-count small soft">
                     <strong className="number">{whole(rule.decided)}</strong> decided
                     <div className="faint">
@@ -254,7 +255,7 @@ function RuleActions({
             <li key={action.id} className="row">
               <span className="grow">
                 <Time at={action.created_at} />: {plural(action.changed, "record")}{" "}
-                <Status status={action.status} />
+                <Status status={action.status} field={kindNamed(action.kind)?.status} />
                 {action.queued > 0 && (
                   <span className="soft small"> {whole(action.queued)} queued</span>
                 )}

@@ -1,7 +1,8 @@
 /** Who changed what, and when. */
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { call } from "@/api/client";
-import { Button, Failure, Panel, Skeleton, said, Table, Time, wordOf } from "@/kit";
+import { Button, Failure, Panel, Skeleton, said, Table, Time } from "@/kit";
+import { happened } from "./happened";
 
 interface Entry {
   id: string;
@@ -38,7 +39,7 @@ export function Audit() {
           { name: "Who", show: (entry) => <span className="foreign">{entry.actor}</span> },
           {
             name: "What",
-            show: (entry) => wordOf(`${entry.action}_${entry.subject.replaceAll(" ", "_")}`),
+            show: (entry) => happened(entry.action, entry.subject),
           },
           {
             name: "Details",

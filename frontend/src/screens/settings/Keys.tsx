@@ -71,7 +71,7 @@ export function Keys() {
           keyOf={(key) => key.id}
           columns={[
             { name: "Name", show: (key) => <span className="foreign">{key.name}</span> },
-            { name: "Begins with", show: (key) => <code>{key.prefix}…</code> },
+            { name: "Begins with", minor: true, show: (key) => <code>{key.prefix}…</code> },
             { name: "Role", show: (key) => <Badge>{key.role}</Badge> },
             { name: "Last used", minor: true, show: (key) => <Time at={key.last_used_at} /> },
             {

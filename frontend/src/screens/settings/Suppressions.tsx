@@ -1,9 +1,10 @@
 /** Who must be left alone: kept as hashes, so the list itself tells nothing. */
-import { useQuery } from "@tanstack/react-query";
+import { useInfiniteQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { call } from "@/api/client";
 import {
   Button,
+  Confirm,
   Dialog,
   Empty,
   Failure,
@@ -15,6 +16,7 @@ import {
   Table,
   Time,
   toast,
+  wordOf,
 } from "@/kit";
 import { linesOf } from "@/screens/batches/model";
 import { useChange } from "./change";
@@ -26,6 +28,11 @@ interface Entry {
   created_at: string;
 }
 
+interface Answer {
+  items: Entry[];
+  next_cursor: string | null;
+}
+
 interface Added {
   added: number;
   known: number;
@@ -33,20 +40,30 @@ interface Added {
   refused: { line: number; reason: string }[];
 }
 
+const KINDS: Record<string, string> = {
+  email: "E-mail address",
+  phone: "Phone number",
+  domain: "Domain",
+};
 const ENTRIES = ["suppressions"] as const;
 
 export function Suppressions() {
   const [isAdding, setAdding] = useState(false);
+  const [freeing, setFreeing] = useState<Entry | null>(null);
   const { change, busy } = useChange(ENTRIES);
-  const entries = useQuery({
+  const entries = useInfiniteQuery({
     queryKey: ENTRIES,
-    queryFn: () => call<{ items: Entry[] }>("GET", "/suppressions", { query: { limit: 200 } }),
+    queryFn: ({ pageParam }) =>
+      call<Answer>("GET", "/suppressions", { query: { cursor: pageParam, limit: 100 } }),
+    initialPageParam: null as string | null,
+    getNextPageParam: (page) => page.next_cursor,
   });
+  const rows = entries.data?.pages.flatMap(({ items }) => items) ?? [];
   return (
     <Panel
       flush
       title="Left alone"
-      about="Addresses, numbers and domains that are never stored or exported."
+      about="Addresses, numbers and domains that are never stored or exported. The list itself keeps only their hashes: tell entries apart by reason and date."
       actions={
         <Button icon="plus" look="primary" onClick={() => setAdding(true)}>
           Add
@@ -57,40 +74,62 @@ export function Suppressions() {
         <Failure error={entries.error} retry={() => void entries.refetch()} />
       ) : !entries.data ? (
         <Skeleton lines={4} />
-      ) : entries.data.items.length === 0 ? (
+      ) : rows.length === 0 ? (
         <Empty icon="shield" title="Nobody has asked to be left alone">
           <p>When someone does, add their address here. It is removed at once, everywhere.</p>
         </Empty>
       ) : (
         <Table
           label="Left alone"
-          rows={entries.data.items}
+          rows={rows}
           keyOf={(entry) => entry.id}
           columns={[
-            { name: "Kind", show: (entry) => entry.kind },
+            { name: "Kind", show: (entry) => KINDS[entry.kind] ?? wordOf(entry.kind) },
             {
               name: "Reason",
-              show: (entry) => <span className="foreign">{entry.reason ?? ""}</span>,
+              show: (entry) =>
+                entry.reason ? (
+                  <span className="foreign">{entry.reason}</span>
+                ) : (
+                  <span className="faint">–</span>
+                ),
             },
-            { name: "Since", show: (entry) => <Time at={entry.created_at} /> },
+            { name: "Since", minor: true, show: (entry) => <Time at={entry.created_at} /> },
             {
               name: "Actions",
               show: (entry) => (
-                <Button
-                  small
-                  onClick={() =>
-                    void change(
-                      () => call("DELETE", `/suppressions/${entry.id}`),
-                      "The entry is gone.",
-                    )
-                  }
-                >
+                <Button small onClick={() => setFreeing(entry)}>
                   Take off
                 </Button>
               ),
             },
           ]}
         />
+      )}
+      {entries.hasNextPage && (
+        <div className="row settings-more">
+          <Button busy={entries.isFetchingNextPage} onClick={() => void entries.fetchNextPage()}>
+            Show more
+          </Button>
+        </div>
+      )}
+      {freeing && (
+        <Confirm
+          title="Take it off the list?"
+          action="Take off"
+          danger
+          busy={busy}
+          onClose={() => setFreeing(null)}
+          onConfirm={async () => {
+            await change(() => call("DELETE", `/suppressions/${freeing.id}`), "The entry is gone.");
+            setFreeing(null);
+          }}
+        >
+          <p>
+            What it stands for may be found and stored again. Only its owner can put it back, by
+            asking once more: what it was is not kept.
+          </p>
+        </Confirm>
       )}
       {isAdding && (
         <Add

@@ -85,7 +85,7 @@ function Facts() {
   return (
     <>
       <Panel title="System">
-        <dl className="facts">
+        <dl className="stats">
           <Stat name="ScraperSky" value={version} note={wordOf(environment)} />
           {inside && <Insides inside={inside} />}
         </dl>

@@ -1,22 +1,24 @@
-/** Settings: people, keys, who must be left alone, and how the system stands. */
+/** Settings: people, keys, who must be left alone or told, and how the system stands. */
 import { go } from "@/app/router";
 import type { ScreenProps } from "@/app/routes";
 import { useMay, useSession } from "@/app/session";
-import { Panel, ScreenHead, TabPanel, Tabs } from "@/kit";
+import { Badge, Panel, ScreenHead, short, TabPanel, Tabs } from "@/kit";
 import { Audit } from "./Audit";
 import { Keys } from "./Keys";
+import { Notices, useOverdue } from "./Notices";
 import { People } from "./People";
 import { Suppressions } from "./Suppressions";
 import { System } from "./System";
 import "./settings.css";
 
-type Part = "system" | "people" | "keys" | "suppressions" | "audit";
+type Part = "system" | "people" | "keys" | "suppressions" | "notices" | "audit";
 
 const PARTS: readonly { id: Part; name: string }[] = [
   { id: "system", name: "System" },
   { id: "people", name: "People" },
   { id: "keys", name: "API keys" },
   { id: "suppressions", name: "Left alone" },
+  { id: "notices", name: "To tell" },
   { id: "audit", name: "Audit" },
 ];
 
@@ -25,8 +27,20 @@ const SHOWN = {
   people: People,
   keys: Keys,
   suppressions: Suppressions,
+  notices: Notices,
   audit: Audit,
 };
+
+/** The month of some is over: that is seen from every part of the settings. */
+function ToTell() {
+  const overdue = useOverdue();
+  if (!overdue) return "To tell";
+  return (
+    <>
+      To tell <Badge tone="bad">{short(overdue)} overdue</Badge>
+    </>
+  );
+}
 
 export default function Settings({ params }: ScreenProps) {
   const { data: session } = useSession();
@@ -43,7 +57,7 @@ export default function Settings({ params }: ScreenProps) {
         <>
           <Tabs
             label="Settings"
-            tabs={PARTS}
+            tabs={PARTS.map(({ id, name }) => ({ id, name: id === "notices" ? <ToTell /> : name }))}
             open={open}
             onOpen={(id) =>
               go(id === "system" ? "/settings" : `/settings/${id}`, { replace: true })

@@ -1,0 +1,460 @@
+/** Who must be told that their data is held, by when, and who has been (GDPR, article 14). */
+import { useInfiniteQuery, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useEffect, useRef, useState } from "react";
+import { addressOf, read, write } from "@/api/client";
+import { useLive } from "@/api/events";
+import type { Schemas } from "@/api/types";
+import { Link, useSearch } from "@/app/router";
+import {
+  Badge,
+  Button,
+  type Column,
+  Dialog,
+  Empty,
+  exact,
+  Failure,
+  Input,
+  Menu,
+  Panel,
+  plural,
+  Select,
+  Skeleton,
+  short,
+  Table,
+  Time,
+  toast,
+  whole,
+  wordOf,
+} from "@/kit";
+import { Address } from "@/screens/curate/kinds";
+import type { RecordChanges } from "@/screens/curate/model";
+import { useChange } from "./change";
+import { dueTone, momentOf, todayHere } from "./due";
+
+type Notice = Schemas["NoticeOut"];
+type State = Schemas["State"];
+
+const NOTICES = ["notices"] as const;
+const SOON_MS = 1000;
+const STATES: readonly { id: State; name: string }[] = [
+  { id: "open", name: "To tell" },
+  { id: "overdue", name: "Overdue" },
+  { id: "informed", name: "Told" },
+];
+const FORMATS = [
+  { format: "csv", name: "CSV, for any spreadsheet" },
+  { format: "xlsx", name: "Excel workbook" },
+  { format: "jsonl", name: "JSON lines, for programs" },
+];
+const BASES: readonly Schemas["LegalBasis"][] = [
+  "legitimate_interests",
+  "consent",
+  "contract",
+  "legal_obligation",
+  "vital_interests",
+  "public_task",
+];
+
+/** How many there are of one state; up to ten thousand are counted. */
+function useTotal(state: State) {
+  return useQuery({
+    queryKey: [...NOTICES, "total", state],
+    queryFn: () => read("/notices", { query: { state, limit: 1 } }),
+    select: ({ total }) => total,
+  }).data;
+}
+
+/** How many people's month is over. */
+export const useOverdue = (): number => useTotal("overdue")?.count ?? 0;
+
+export function Notices() {
+  const [search, setSearch] = useSearch();
+  const state = STATES.find(({ id }) => id === search.get("state"))?.id ?? "open";
+  const [picked, setPicked] = useState<ReadonlySet<string>>(new Set());
+  const [isTelling, setTelling] = useState<"picked" | "all" | null>(null);
+  const { change, busy } = useChange(NOTICES);
+  const notices = useInfiniteQuery({
+    queryKey: [...NOTICES, state],
+    queryFn: ({ pageParam }) =>
+      read("/notices", { query: { state, cursor: pageParam, limit: 100 } }),
+    initialPageParam: null as string | null,
+    getNextPageParam: (page) => page.next_cursor,
+  });
+  useNews();
+  const rows = notices.data?.pages.flatMap(({ items }) => items) ?? [];
+  // Who is no longer in the list is no longer meant.
+  const ids = rows.map(({ contact_id: id }) => id).filter((id) => picked.has(id));
+  const isTold = state === "informed";
+
+  async function open(contacts: string[]) {
+    const done = await change(() =>
+      write("POST", "/notices/open", { body: { contact_ids: contacts } }),
+    );
+    if (done) toast({ text: `${plural(done.changed, "contact")} must be told again.` });
+    setPicked(new Set());
+  }
+
+  async function tell(telling: Telling) {
+    const contacts = isTelling === "picked" ? ids : null;
+    const body = contacts ? { contact_ids: contacts } : { obtained_before: telling.until };
+    const done = await change(() =>
+      write("POST", "/notices/informed", { body: { ...body, ...telling.said } }),
+    );
+    if (!done) return;
+    setTelling(null);
+    setPicked(new Set());
+    toast({
+      kind: "good",
+      text: `${plural(done.changed, "contact")} marked as told.`,
+      action: contacts ? { name: "Undo", run: () => open(contacts) } : undefined,
+    });
+  }
+
+  return (
+    <Panel
+      flush
+      className="notices"
+      title="Who must be told"
+      about="Whose data you found elsewhere learns within a month what you hold, and from where."
+      actions={
+        <Menu
+          label="Export"
+          icon="download"
+          align="right"
+          disabled={rows.length === 0}
+          items={FORMATS.map(({ format, name }) => ({
+            name,
+            run: () => download(addressOf("/notices/export", { state, format })),
+          }))}
+        />
+      }
+    >
+      <div className="notices-bar">
+        <fieldset className="row wrap chips">
+          <legend className="unseen">Which contacts</legend>
+          {STATES.map(({ id, name }) => (
+            <StateChip
+              key={id}
+              id={id}
+              name={name}
+              isOn={id === state}
+              onChoose={() => {
+                setPicked(new Set());
+                setSearch({ state: id === "open" ? null : id });
+              }}
+            />
+          ))}
+        </fieldset>
+        <div className="row wrap">
+          <span className={ids.length ? "small soft" : "unseen"} role="status">
+            {ids.length > 0 && `${whole(ids.length)} selected`}
+          </span>
+          {isTold ? (
+            <Button icon="undo" busy={busy} disabled={!ids.length} onClick={() => void open(ids)}>
+              Not told after all
+            </Button>
+          ) : (
+            <>
+              <Button disabled={rows.length === 0} onClick={() => setTelling("all")}>
+                Mark everyone
+              </Button>
+              <Button
+                icon="check"
+                look="primary"
+                disabled={!ids.length}
+                onClick={() => setTelling("picked")}
+              >
+                Mark as told
+              </Button>
+            </>
+          )}
+        </div>
+      </div>
+      {notices.error ? (
+        <Failure error={notices.error} retry={() => void notices.refetch()} />
+      ) : !notices.data ? (
+        <Skeleton lines={6} />
+      ) : rows.length === 0 ? (
+        <Nobody state={state} />
+      ) : (
+        <Table
+          label="Who must be told"
+          rows={rows}
+          keyOf={(notice) => notice.contact_id}
+          columns={[
+            pickColumn(rows, ids, setPicked),
+            { name: "Contact", show: (notice) => <Who notice={notice} /> },
+            isTold
+              ? { name: "Told", show: (notice) => <Told notice={notice} /> }
+              : { name: "Due", show: (notice) => <Due notice={notice} /> },
+            { name: "Found on", minor: true, show: (notice) => <Sources notice={notice} /> },
+            { name: "Since", minor: true, show: ({ obtained_at }) => <Time at={obtained_at} /> },
+            {
+              name: "Legal basis",
+              minor: true,
+              show: ({ legal_basis }) => <span className="small basis">{wordOf(legal_basis)}</span>,
+            },
+          ]}
+        />
+      )}
+      {notices.hasNextPage && (
+        <div className="row settings-more">
+          <Button busy={notices.isFetchingNextPage} onClick={() => void notices.fetchNextPage()}>
+            Show more
+          </Button>
+        </div>
+      )}
+      {isTelling && (
+        <Tell
+          count={isTelling === "picked" ? ids.length : null}
+          busy={busy}
+          onClose={() => setTelling(null)}
+          onSave={(telling) => void tell(telling)}
+        />
+      )}
+    </Panel>
+  );
+}
+
+/** What happens to contacts, here or elsewhere, is seen at once; a flood of it once a second. */
+function useNews(): void {
+  const queries = useQueryClient();
+  const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
+  function lookSoon() {
+    timer.current ??= setTimeout(() => {
+      timer.current = undefined;
+      void queries.invalidateQueries({ queryKey: NOTICES });
+    }, SOON_MS);
+  }
+  useEffect(() => () => clearTimeout(timer.current), []);
+  useLive("reset", lookSoon);
+  useLive<RecordChanges>("records", ({ kind }) => {
+    if (kind === "contacts" || kind === "notices") lookSoon();
+  });
+}
+
+function download(address: string): void {
+  const link = document.createElement("a");
+  link.href = address;
+  link.download = "";
+  link.click();
+}
+
+interface StateChipProps {
+  id: State;
+  name: string;
+  isOn: boolean;
+  onChoose: () => void;
+}
+
+function StateChip({ id, name, isOn, onChoose }: StateChipProps) {
+  const total = useTotal(id);
+  const isBad = id === "overdue" && (total?.count ?? 0) > 0;
+  return (
+    <button
+      type="button"
+      className={`chip ${isOn ? "on" : ""} ${isBad ? "bad" : ""}`}
+      aria-pressed={isOn}
+      onClick={onChoose}
+    >
+      {name}{" "}
+      <span className={`number ${isBad ? "" : "faint"}`}>
+        {total && `${short(total.count)}${total.is_exact ? "" : "+"}`}
+      </span>
+    </button>
+  );
+}
+
+function pickColumn(
+  rows: readonly Notice[],
+  ids: readonly string[],
+  setPicked: (ids: ReadonlySet<string>) => void,
+): Column<Notice> {
+  const isWhole = ids.length === rows.length;
+  return {
+    name: "Select",
+    head: (
+      <input
+        type="checkbox"
+        aria-label="Select all that are shown"
+        checked={isWhole}
+        onChange={() => setPicked(new Set(isWhole ? [] : rows.map(({ contact_id: id }) => id)))}
+      />
+    ),
+    show: ({ contact_id: id, email, phone }) => (
+      <input
+        type="checkbox"
+        aria-label={`Select ${email ?? phone ?? "the contact"}`}
+        checked={ids.includes(id)}
+        onChange={() => {
+          const next = new Set(ids);
+          if (!next.delete(id)) next.add(id);
+          setPicked(next);
+        }}
+      />
+    ),
+  };
+}
+
+function Who({ notice }: { notice: Notice }) {
+  const { contact_id: id, email, phone, name, domain } = notice;
+  return (
+    <>
+      <Link to={`/curate/contacts?open=${id}`} className="foreign">
+        {email ?? phone ?? "Contact without an address"}
+      </Link>
+      <div className="small soft foreign">{[name, domain].filter(Boolean).join(" · ")}</div>
+    </>
+  );
+}
+
+function Due({ notice }: { notice: Notice }) {
+  const { due_at: due, is_overdue: isOverdue } = notice;
+  const tone = dueTone(due, isOverdue, new Date());
+  return (
+    <Badge tone={tone}>
+      {isOverdue && "Overdue, "}
+      <Time at={due} />
+    </Badge>
+  );
+}
+
+function Told({ notice }: { notice: Notice }) {
+  return (
+    <>
+      <Time at={notice.informed_at} />
+      {notice.how && <div className="small soft foreign">{notice.how}</div>}
+    </>
+  );
+}
+
+/** The pages they must be told of: the first, and the others when asked for. */
+function Sources({ notice: { sources } }: { notice: Notice }) {
+  const [first, ...others] = sources;
+  if (!first) return <span className="faint">typed in by hand</span>;
+  return (
+    <div className="small source">
+      <Source source={first} />
+      {others.length > 0 && (
+        <details>
+          <summary className="soft">{plural(others.length, "more page")}</summary>
+          {others.map((source) => (
+            <Source key={source.url} source={source} />
+          ))}
+        </details>
+      )}
+    </div>
+  );
+}
+
+const Source = ({ source }: { source: Notice["sources"][number] }) => (
+  <div title={`Seen ${exact(source.seen_at)}`}>
+    <Address value={source.url} full />
+  </div>
+);
+
+function Nobody({ state }: { state: State }) {
+  if (state === "informed") {
+    return (
+      <Empty icon="letter" title="Nobody is marked as told">
+        <p>Tick those you have written to, and mark them: they are kept here with the day.</p>
+      </Empty>
+    );
+  }
+  return (
+    <Empty
+      icon="check"
+      title={state === "overdue" ? "Nobody is overdue" : "Nobody is left to tell"}
+    >
+      <p>
+        A contact stands here from the day it is found. Tell them with your own mail who you are,
+        what you hold, from where and why, and that they may object.
+      </p>
+    </Empty>
+  );
+}
+
+interface Telling {
+  /** For everyone: whose data was there by then. */
+  until: string;
+  said: Pick<Schemas["InformedIn"], "informed_at" | "how" | "legal_basis">;
+}
+
+interface TellProps {
+  /** Nobody picked: everyone until a day. */
+  count: number | null;
+  busy: boolean;
+  onSave: (telling: Telling) => void;
+  onClose: () => void;
+}
+
+function Tell({ count, busy, onSave, onClose }: TellProps) {
+  const today = todayHere(new Date());
+  const [until, setUntil] = useState(today);
+  const [day, setDay] = useState(today);
+  const [how, setHow] = useState("");
+  const [basis, setBasis] = useState("");
+  const isReady = day !== "" && day <= today && until !== "" && until <= today;
+  function save() {
+    if (!isReady) return;
+    onSave({
+      until: momentOf(until, new Date()),
+      said: {
+        ...(day === today ? {} : { informed_at: momentOf(day, new Date()) }),
+        ...(how.trim() ? { how: how.trim() } : {}),
+        ...(basis ? { legal_basis: basis as Schemas["LegalBasis"] } : {}),
+      },
+    });
+  }
+  return (
+    <Dialog
+      title={count === null ? "Everyone was told" : `${plural(count, "contact")} told`}
+      onClose={onClose}
+      onSubmit={save}
+      actions={
+        <>
+          <Button onClick={onClose}>Cancel</Button>
+          <Button type="submit" look="primary" busy={busy} disabled={!isReady}>
+            {count === null ? "Mark everyone" : `Mark ${whole(count)} as told`}
+          </Button>
+        </>
+      }
+    >
+      <div className="stack">
+        {count === null && (
+          <Input
+            label="Everyone whose data you had by the end of"
+            type="date"
+            max={today}
+            value={until}
+            onChange={(event) => setUntil(event.target.value)}
+          />
+        )}
+        <Input
+          label="Told on"
+          type="date"
+          max={today}
+          value={day}
+          onChange={(event) => setDay(event.target.value)}
+        />
+        <Input
+          label="How"
+          hint="Kept with the date, for whoever asks. Or why they need not be told."
+          placeholder="Our first e-mail, with a link to the policy"
+          maxLength={200}
+          value={how}
+          onChange={(event) => setHow(event.target.value)}
+        />
+        <Select
+          label="Legal basis"
+          value={basis}
+          options={[
+            { value: "", label: "As it is" },
+            ...BASES.map((value) => ({ value, label: wordOf(value) })),
+          ]}
+          onChange={(event) => setBasis(event.target.value)}
+        />
+      </div>
+    </Dialog>
+  );
+}
