@@ -128,3 +128,25 @@ def test_what_is_changed_at_the_command_line_is_in_the_audit_log(
         ("paused", "stage"),
         ("resumed", "stage"),
     ]  # fmt: skip
+
+
+def test_a_database_that_dies_under_a_command_is_said_in_words(
+    home: Path, tmp_path: Path
+) -> None:
+    lines = tmp_path / "domains.txt"
+    lines.write_text("b.example\n")
+    ask(
+        home,
+        "CREATE FUNCTION die() RETURNS trigger LANGUAGE plpgsql AS"
+        " 'BEGIN PERFORM pg_terminate_backend(pg_backend_pid()); RETURN NEW; END'",
+    )
+    ask(
+        home,
+        "CREATE TRIGGER die BEFORE INSERT ON batch_jobs"
+        " FOR EACH ROW EXECUTE FUNCTION die()",
+    )
+
+    failed = run("submit", str(lines), SCRAPERSKY_DATA_DIR=home)
+
+    assert (failed.returncode, failed.stdout) == (1, "")
+    assert failed.stderr == "scrapersky: The database does not answer.\n"

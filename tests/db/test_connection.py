@@ -1,8 +1,9 @@
 import socket
 from pathlib import Path
+from typing import Any
 
 import pytest
-from sqlalchemy import text
+from sqlalchemy import event, text
 
 from scrapersky.db.connection import (
     check_server,
@@ -66,6 +67,22 @@ async def test_nobody_listening_is_said_in_words() -> None:
     with pytest.raises(DatabaseUnreachable, match="No database answers at"):
         await check_server(engine)
 
+    await engine.dispose()
+
+
+async def test_a_server_that_breaks_off_in_the_middle_may_be_back_soon(
+    empty_database: TestDatabase,
+) -> None:
+    def die(*given: Any) -> tuple[str, Any]:
+        return "SELECT pg_terminate_backend(pg_backend_pid())", given[3]
+
+    engine = connect(parse_target(empty_database.url))
+    event.listen(engine.sync_engine, "before_cursor_execute", die, retval=True)
+
+    with pytest.raises(DatabaseUnreachable, match="broke off in the middle") as refusal:
+        await check_server(engine)
+
+    assert refusal.value.retryable
     await engine.dispose()
 
 

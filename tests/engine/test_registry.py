@@ -4,7 +4,8 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from sqlalchemy import ForeignKey, text
+from sqlalchemy import ForeignKey, event, text
+from sqlalchemy.exc import DBAPIError
 from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
 from sqlalchemy.orm import Mapped, mapped_column
 
@@ -104,6 +105,22 @@ async def test_a_status_the_database_does_not_know_is_refused(desk: Desk) -> Non
     await desk.execute("ALTER TYPE state RENAME VALUE 'Error' TO 'Broken'")
 
     with pytest.raises(StageRefused, match="refuses one of its statuses"):
+        await desk.drain(triage())
+
+
+async def test_a_database_that_goes_away_meanwhile_is_no_fault_of_the_stage(
+    desk: Desk,
+) -> None:
+    def die(*given: Any) -> tuple[str, Any]:
+        statement = given[2].replace(
+            "::state FROM ticket LIMIT 0",
+            "::state, pg_terminate_backend(pg_backend_pid()) FROM pg_class LIMIT 1",
+        )
+        return statement, given[3]
+
+    event.listen(desk.engine.sync_engine, "before_cursor_execute", die, retval=True)
+
+    with pytest.raises(DBAPIError, match="terminating connection"):
         await desk.drain(triage())
 
 

@@ -157,6 +157,19 @@ def main() -> None:
         # Whoever read our output has seen enough.
         sys.stderr.close()
         sys.exit(0)
+    except Exception as error:
+        known = told_by_database(error)
+        if known is None:
+            raise
+        explain(known)
+        sys.exit(FAILED)
+
+
+def told_by_database(error: Exception) -> ScraperSkyError | None:
+    """Say in words that the database went away or refused; None if it was not that."""
+    from scrapersky.api.refusal import explain as explained  # noqa: PLC0415 - heavy
+
+    return explained(error)
 
 
 def unknown(error: UnknownCommandError) -> ConfigurationError:

@@ -165,6 +165,7 @@ async def check_server(engine: AsyncEngine) -> None:
         DBAPIError,
         asyncpg.PostgresError,
         asyncpg.InterfaceError,
+        asyncpg.InternalClientError,
     ) as error:
         raise explain_refusal(error, where) from error
     refuse_old_server(int(version or 0), where)
@@ -229,6 +230,18 @@ def explain_refusal(error: BaseException, where: str) -> DatabaseProblem:
                 f"The database at {where} did not answer within "
                 f"{CONNECT_PATIENCE.seconds} seconds.",
                 hint="Check host, port and firewall, or that the server is awake.",
+            )
+        case (
+            asyncpg.PostgresConnectionError()
+            | asyncpg.AdminShutdownError()
+            | asyncpg.CrashShutdownError()
+            | asyncpg.CannotConnectNowError()
+            | asyncpg.InternalClientError()
+        ):
+            return DatabaseUnreachable(
+                f"The database at {where} broke off in the middle: it is being "
+                "restarted, or has crashed.",
+                hint="Try again in a moment; what was half done has been undone.",
             )
         case OSError():
             return DatabaseUnreachable(

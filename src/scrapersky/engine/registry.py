@@ -12,7 +12,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 from sqlalchemy.orm import Mapper
 
 from scrapersky.engine import sql
-from scrapersky.engine.lane import root_of
+from scrapersky.engine.lane import is_transient, root_of
 from scrapersky.engine.queue import Queue, column_of, literal, queue_of
 from scrapersky.engine.stage import Attribute, Stage
 from scrapersky.errors import EngineError, StageRefused
@@ -194,6 +194,8 @@ async def refuse_unknown_status(
             ) from error
         raise StageRefused(stage.name, f"{cause}") from error
     except DBAPIError as error:
+        if is_transient(error):
+            raise  # it says nothing about the stage
         raise StageRefused(
             stage.name,
             f"the database refuses one of its statuses: {root_of(error)}",
