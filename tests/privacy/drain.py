@@ -1,29 +1,24 @@
-"""Processes to be killed: one crawls and stores people, the other erases them.
+"""A process to be killed: it crawls a site per person and stores who is written there.
 
-python -m tests.privacy.drain crawl|erase URL COUNT [FIRST]
+python -m tests.privacy.drain URL COUNT once|forever
 """
 
 import asyncio
+import logging
 import sys
-import time
+from collections.abc import Awaitable, Callable
 
+import structlog
 from sqlalchemy import text
-from sqlalchemy.exc import DBAPIError
 
 from scrapersky.crawler import Sandbox
-from scrapersky.db.connection import connect, parse_target
 from scrapersky.engine import reap
-from scrapersky.models.audit import Actor
-from scrapersky.privacy.key import hand_out_keys
-from scrapersky.privacy.person import erase_person
-from scrapersky.privacy.subject import Subject, any_subject
+from scrapersky.engine.lane import is_transient
 from scrapersky.scheduler.app import PRELOAD
-from scrapersky.settings import SYSTEM_USER_ID
 from tests.conftest import TestDatabase
-from tests.stages.rig import running_line
+from tests.privacy.crowd import BEGUN, QUEUE_ALL, page_of
+from tests.stages.rig import Line, running_line
 
-AWAY = (DBAPIError, OSError, TimeoutError)
-"""What everyone says while the database is being restarted."""
 LEFT = text(
     "SELECT (SELECT count(*) FROM pages WHERE page_processing_status IN"
     " ('Queued', 'Processing')) + (SELECT count(*) FROM domains WHERE status IN"
@@ -31,21 +26,8 @@ LEFT = text(
 )
 
 
-def page_of(number: int) -> str:
-    return (
-        f"<title>Team {number}</title>"
-        f'<p>Person {number}: <a href="mailto:person{number}@a{number}.bv">'
-        f"person{number}@a{number}.bv</a>, next to her "
-        f"<a href='mailto:other{number}@a{number}.bv'>other{number}@a{number}.bv</a></p>"
-    )
-
-
-def person(number: int) -> Subject:
-    return any_subject(f"person{number}@a{number}.bv")
-
-
-async def crawl(url: str, count: int) -> None:
-    """Work on pages and domains until none is left."""
+async def crawl(url: str, count: int, *, forever: bool) -> None:
+    """Work on pages and domains until none is left, or again and again."""
     database = TestDatabase(url=url, dsn="", name="")
     async with (
         Sandbox(children=1, preload=PRELOAD) as sandbox,
@@ -54,50 +36,49 @@ async def crawl(url: str, count: int) -> None:
         for number in range(count):
             line.web.page(f"a{number}.bv/", page_of(number))
             line.web.page(f"a{number}.bv/team", page_of(number))
-        while True:
-            try:
-                # Whoever had these in hand was killed: there is one crawl at a time.
-                await line.run("UPDATE curation.claim SET lease_until = now()")
-                await reap(line.engine)
-                for stage in ("page_curation", "domain_metadata"):
-                    await line.work_again(stage)
-                async with line.engine.connect() as connection:
-                    if not await connection.scalar(LEFT):
-                        return
-            except AWAY:
-                await asyncio.sleep(0.2)
+        print(BEGUN, flush=True)
+        while await until_it_answers(lambda: is_work_left(line)) or forever:
+            await until_it_answers(lambda: work(line, forever=forever))
 
 
-async def erase(url: str, count: int, first: int) -> None:
-    """Erase people one after the other, telling of each that it is done."""
-    engine = connect(parse_target(url))
-    await hand_out_keys(engine)
-    async with engine.connect() as connection:
-        tenant = await connection.scalar(text("SELECT id FROM tenants"))
-    actor = Actor(tenant, SYSTEM_USER_ID, "Ada")
-    for number in range(first, count):
-        await erase_person(engine, actor, person(number))
-        print(number, flush=True)
-    await engine.dispose()
+async def is_work_left(line: Line) -> bool:
+    async with line.engine.connect() as connection:
+        return bool(await connection.scalar(LEFT))
 
 
-def main() -> None:
-    role, url, count, *first = sys.argv[1:]
-    deadline = time.monotonic() + 20
+async def work(line: Line, *, forever: bool) -> None:
+    # Whoever had these in hand was killed: there is one crawl at a time.
+    await line.run("UPDATE curation.claim SET lease_until = now()")
+    await reap(line.engine)
+    for stage in ("page_curation", "domain_metadata"):
+        await line.work_again(stage)
+    if forever and not await is_work_left(line):
+        for statement in QUEUE_ALL:
+            await line.run(statement)
+
+
+async def until_it_answers(act: Callable[[], Awaitable[bool | None]]) -> bool:
+    """Act, again for as long as the database is away."""
     while True:
         try:
-            if role == "crawl":
-                asyncio.run(crawl(url, int(count)))
-            else:
-                asyncio.run(erase(url, int(count), int(first[0])))
-        except AWAY:
-            # As an operator would: the call is made again from where it stopped.
-            if role == "erase" or time.monotonic() > deadline:
-                raise SystemExit(3) from None
-            time.sleep(0.2)
-        else:
-            return
+            return bool(await act())
+        except Exception as error:
+            if not is_transient(error):
+                raise
+            await asyncio.sleep(0.2)
+
+
+async def begin(url: str, count: int, *, forever: bool) -> None:
+    """Crawl; a database that is away when we come is waited for."""
+
+    async def act() -> None:
+        await crawl(url, count, forever=forever)
+
+    await until_it_answers(act)
 
 
 if __name__ == "__main__":
-    main()
+    # What is printed is for whoever began us; the log of a killed process is long.
+    silent = structlog.make_filtering_bound_logger(logging.CRITICAL)
+    structlog.configure(wrapper_class=silent)
+    asyncio.run(begin(sys.argv[1], int(sys.argv[2]), forever=sys.argv[3] == "forever"))

@@ -6,8 +6,11 @@ import random
 import signal
 import subprocess
 import sys
+import threading
 import time
-from contextlib import suppress
+from collections.abc import Iterator
+from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -26,12 +29,13 @@ from scrapersky.privacy.subject import any_subject
 from scrapersky.settings import SYSTEM_USER_ID
 from tests.conftest import TestServer
 from tests.privacy.conftest import House
-from tests.privacy.drain import person
+from tests.privacy.crowd import BEGUN, QUEUE_ALL, person
 
 ROOT = Path(__file__).parents[2]
 ADA = any_subject("ada@a.bv")
 PEOPLE = 1_000
-KILLS = 40
+LIFE = (2.0, 8.0)
+"""Seconds a process lives after it has begun."""
 SEED = 20_261_115
 
 STANDING = """
@@ -88,7 +92,7 @@ async def test_an_erasure_cut_anywhere_leaves_no_half_and_is_finished_by_the_nex
 
 def begin(role: str, url: str, *more: object) -> "subprocess.Popen[str]":
     return subprocess.Popen(
-        [sys.executable, "-m", "tests.privacy.drain", role, url, str(PEOPLE),
+        [sys.executable, "-m", f"tests.privacy.{role}", url, str(PEOPLE),
          *map(str, more)],
         cwd=ROOT, stdout=subprocess.PIPE, text=True,
     )  # fmt: skip
@@ -100,42 +104,54 @@ class Chaos:
     def __init__(self, server: EmbeddedPostgres) -> None:
         self.server = server
         self.chance = random.Random(SEED)
+        self.over = threading.Event()
         self.erased = 0
-        self.kills: dict[str, int] = {"crawl": 0, "erase": 0, "database": 0}
+        self.kills = {"drain": 0, "erasing": 0, "database": 0}
+
+    def live(self) -> None:
+        """Erase everyone while everything is killed; the crawl never ends by itself."""
+        with ThreadPoolExecutor() as threads:
+            tasks = [
+                threads.submit(act)
+                for act in (self.erase_all, self.crawl_all, self.kill_database)
+            ]
+            wait(tasks, return_when=FIRST_COMPLETED)
+            self.over.set()
+        for task in tasks:
+            task.result()
 
     def erase_all(self) -> None:
-        """Erase everyone, in processes that are killed; the last word is theirs."""
-        for _ in range(10 * KILLS):
-            process = begin("erase", self.server.url, self.erased)
-            assert process.stdout is not None
-            end = self.erased + self.chance.randint(10, 2 * PEOPLE // KILLS)
-            for line in process.stdout:
-                self.erased = int(line) + 1
-                if self.erased >= end and self.erased < PEOPLE:
-                    time.sleep(self.chance.random() * 0.05)
-                    process.kill()
-                    self.kills["erase"] += 1
-                    break
-            process.wait()
-            process.stdout.close()
-            if self.erased >= PEOPLE:
-                return
+        while self.erased < PEOPLE and not self.over.is_set():
+            with self.short_life("erasing", self.erased) as told:
+                for line in told:
+                    self.erased = int(line) + 1
 
-    def crawl_all(self, until: asyncio.Event) -> None:
-        """Crawl in processes that are killed, until the erasing is over."""
-        while not until.is_set():
-            process = begin("crawl", self.server.url)
-            with suppress(subprocess.TimeoutExpired):
-                process.wait(3 + self.chance.random() * 6)
-            if process.poll() is None:
-                self.kills["crawl"] += 1
+    def crawl_all(self) -> None:
+        while not self.over.is_set():
+            with self.short_life("drain", "forever") as told:
+                assert [*told] == []
+
+    @contextmanager
+    def short_life(self, role: str, *more: object) -> Iterator[Iterator[str]]:
+        """Begin a process and kill it a moment after it has really begun."""
+        with begin(role, self.server.url, *more) as process:
+            death = threading.Timer(self.chance.uniform(*LIFE), process.kill)
+            told = process.stdout
+            assert told is not None
+            try:
+                assert next(told, "").strip() == BEGUN, f"{role} did not begin"
+                death.start()
+                yield told
+            except BaseException:
                 process.kill()
-            process.wait()
+                raise
+            self.kills[role] += process.wait() == -signal.SIGKILL
+            death.cancel()
+        assert process.returncode in {0, -signal.SIGKILL}, f"{role} gave up"
 
-    def kill_database(self, until: asyncio.Event) -> None:
+    def kill_database(self) -> None:
         """Kill the database now and then, and bring it back."""
-        while not until.is_set():
-            time.sleep(8 + self.chance.random() * 8)
+        while not self.over.wait(self.chance.uniform(8, 16)):
             pid = int((self.server.data / "postmaster.pid").read_text().splitlines()[0])
             os.kill(pid, signal.SIGKILL)
             self.server.stop()
@@ -167,10 +183,7 @@ async def come_again(url: str, actor: Actor) -> tuple[int, int]:
     engine = connect(parse_target(url))
     await hand_out_keys(engine)
     async with engine.begin() as connection:
-        for statement in (
-            "UPDATE pages SET page_processing_status = 'Queued', etag = NULL",
-            "UPDATE domains SET status = 'pending'",
-        ):
+        for statement in QUEUE_ALL:
             await connection.execute(text(statement))
     lines = [f"a{n}.bv/card?mail={person(n).value}" for n in range(PEOPLE)]
     done = await submit(engine, actor, "pages", lines)
@@ -186,29 +199,19 @@ def test_a_thousand_people_erased_while_everything_is_killed_do_not_come_back(
 ) -> None:
     with EmbeddedPostgres(scratch / f"erasing-{uuid4().hex[:6]}") as server:
         actor = asyncio.run(seed(server.url))
-        chaos, until = Chaos(server), asyncio.Event()
-
-        async def live() -> None:
-            others = [
-                asyncio.create_task(asyncio.to_thread(chaos.crawl_all, until)),
-                asyncio.create_task(asyncio.to_thread(chaos.kill_database, until)),
-            ]
-            await asyncio.to_thread(chaos.erase_all)
-            until.set()
-            await asyncio.gather(*others)
-
+        chaos = Chaos(server)
         began = time.monotonic()
-        asyncio.run(live())
-        print(
-            f"{chaos.erased} erased in {time.monotonic() - began:.0f} s: {chaos.kills}"
-        )
+        chaos.live()
+        taken = time.monotonic() - began
         refused, listed = asyncio.run(come_again(server.url, actor))
-        assert begin("crawl", server.url).wait(600) == 0
+        with begin("drain", server.url, "once") as last:
+            assert last.wait(600) == 0
         dump = subprocess.run(
             [postgres_server.bin / "pg_dump", "--data-only", "--inserts",
              server.url.replace("+asyncpg", "")],
             capture_output=True, check=True, text=True,
         ).stdout.lower()  # fmt: skip
+    print(f"{chaos.erased} erased in {taken:.0f} s: {chaos.kills}")
 
     assert chaos.erased == PEOPLE
     assert (refused, listed) == (PEOPLE, PEOPLE)
