@@ -11,6 +11,7 @@ from scrapersky.extraction.discovery import (
     page_links,
     sitemap_candidates,
     sitemap_lines,
+    telling_links,
 )
 from scrapersky.extraction.html import parse_page
 
@@ -144,6 +145,15 @@ def test_a_menu_that_unfolds_or_is_drawn_names_its_pages_too() -> None:
     assert [(link.url[-2:], link.text) for link in page_links(page, HOME)] == [
         ("/5", "Contact"), ("/7", "Imprint"), ("/9", "Find us"), ("/8", "Team"),
     ]  # fmt: skip
+
+
+def test_a_page_tells_what_addresses_do_not() -> None:
+    page = parse_page(
+        """<a href="/p/7">Kontakt</a><a href="/p/8">Teapots</a><a href="/p/9"></a>
+        <a href="/about">more</a><a href="/flyer.pdf">Contact</a>"""
+    )
+
+    assert telling_links(page, HOME) == {"https://www.bakery.test/p/7": "Kontakt"}
 
 
 def test_a_base_element_counts_unless_it_leads_away() -> None:

@@ -14,7 +14,8 @@ HOME = """<html lang="en"><head><title>Ada's Bakery</title>
 <meta name="generator" content="WordPress 6.4"></head>
 <body><h1>Ada's Bakery</h1><p>Write to <a href="mailto:ada@a.bv">ada@a.bv</a> or call
 us. We bake bread every morning for the whole street, with flour from the mill.</p>
-<a href="/contact">Contact</a><a href="/about">About us</a></body></html>"""
+<a href="/contact">Contact</a><a href="/about">About us</a>
+<a href="/n/7">Find us</a></body></html>"""
 
 
 async def test_a_site_of_its_own_gets_facts_and_goes_on(line: Line) -> None:
@@ -29,6 +30,7 @@ async def test_a_site_of_its_own_gets_facts_and_goes_on(line: Line) -> None:
     assert (row.title, row.description) == ("Ada's Bakery", "Bread since 1815")
     assert (row.generator, row.language) == ("WordPress", "en")
     assert row.emails == ["ada@a.bv"]
+    assert row.link_texts["http://a.bv/n/7"] == "Find us"
     assert row.sitemap_analysis_status == "queued"
 
 

@@ -76,6 +76,27 @@ async def test_the_default_rule_selects_contact_pages_and_leaves_the_rest(
     assert by == [("pages", True)]
 
 
+async def test_what_the_home_page_calls_a_page_rates_a_silent_address(
+    line: Line,
+) -> None:
+    silent, old = "http://www.a.bv/p/7/", "http://a.bv/team"
+    line.web.sitemap("a.bv/sitemap.xml", silent, C)
+    line.web.sitemap("a.bv/old.xml", old, lastmod="2001-02-03")
+    domain = await line.add_domain("a.bv", link_texts={"https://a.bv/p/7": "Kontakt"})
+    await line.add_sitemap(MAP, domain)
+    await line.add_sitemap("http://a.bv/old.xml", domain)
+
+    await line.work(STAGE)
+
+    found = {page[0]: page[1:4] for page in await line.rows(PAGES)}
+    assert found[silent] == ("Selected", "Queued", "contact_root")
+    why = await line.rows(
+        "SELECT url, likelihood_reasons[2] FROM pages WHERE cardinality("
+        "likelihood_reasons) > 1"
+    )
+    assert [(url, text[:19]) for url, text in why] == [(old, "it was last changed")]
+
+
 async def test_a_second_import_notes_new_changed_and_gone_pages(line: Line) -> None:
     line.web.sitemap("a.bv/sitemap.xml", A, B, lastmod="2026-01-02")
     file = await line.add_sitemap(MAP)

@@ -2413,6 +2413,9 @@ export interface components {
             /** Format: uuid */
             id: string;
             language: string | null;
+            link_texts: unknown[] | {
+                [key: string]: unknown;
+            };
             logo_url: string | null;
             organisation: unknown[] | {
                 [key: string]: unknown;

@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
+from itertools import islice
 from typing import Final
 
 from scrapersky.errors import InvalidUrl
@@ -19,6 +20,7 @@ from scrapersky.kit.urls import Url, canonical, parse_url
 
 MAX_CANDIDATES: Final = 200
 MAX_PAGES: Final = 500
+MAX_TELLING: Final = 50
 
 
 class FoundBy(StrEnum):
@@ -119,6 +121,20 @@ def site_links(page: Page, url: str) -> dict[str, list[str]]:
         texts += [text for text in named if text not in texts]
         del texts[_MAX_TEXTS:]
     return found
+
+
+def telling_links(page: Page, url: str, *, limit: int = MAX_TELLING) -> dict[str, str]:
+    """Return what a page calls those pages of its site whose address promises less.
+
+    A sitemap has addresses only: this is what to add to them.
+    """
+    texts = site_links(page, url)
+    told = {
+        target: text
+        for target, _ in rank_pages(texts, texts)
+        if (text := telling_text(target, texts[target]))
+    }
+    return dict(islice(told.items(), limit))
 
 
 def _is_contact(url: str, texts: Iterable[str]) -> bool:

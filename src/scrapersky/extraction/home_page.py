@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from scrapersky.extraction.contacts import Contacts, Hints, contacts_of
-from scrapersky.extraction.discovery import FoundBy, sitemap_candidates
+from scrapersky.extraction.discovery import FoundBy, sitemap_candidates, telling_links
 from scrapersky.extraction.html import parse_page
 from scrapersky.extraction.site import SiteFacts, read_site_facts
 from scrapersky.extraction.verdict import Verdict, judge_site
@@ -20,6 +20,8 @@ class HomePage:
     contacts: Contacts
     sitemaps: list[str]
     """Sitemaps and feeds that the page itself names."""
+    link_texts: dict[str, str]
+    """What it calls those pages of its site whose address says less."""
 
 
 def read_home_page(
@@ -36,4 +38,5 @@ def read_home_page(
             for candidate in sitemap_candidates(final, page=page)
             if candidate.found_by is not GUESSED
         ],
+        link_texts=telling_links(page, final),
     )

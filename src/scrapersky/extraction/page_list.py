@@ -5,7 +5,7 @@ database, and a list of texts does so ten times as fast as a list of records. A 
 that many pages share crosses once.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -35,12 +35,32 @@ class PageList:
     generator: str | None = None
 
 
-def list_sitemap_pages(body: bytes, url: str, site: str, max_urls: int) -> PageList:
-    """Read a sitemap, feed or URL list and rate every page of the site it names."""
+def list_sitemap_pages(  # noqa: PLR0917 - a sandboxed function is called without names
+    body: bytes,
+    url: str,
+    site: str,
+    max_urls: int,
+    now: datetime | None = None,
+    texts: Mapping[str, str] | None = None,
+) -> PageList:
+    """Read a sitemap, feed or URL list and rate every page of the site it names.
+
+    `texts` are those of links to some of the pages, by address.
+    """
     limits = Limits(max_urls=max_urls)
     found = parse_sitemap(body, url=url, site=site, limits=limits)
+    text_of = {_bare(address): text for address, text in (texts or {}).items()}.get
     rated = [
-        (entry.url, entry.lastmod, rate_page(entry.url, lastmod=entry.lastmod))
+        (
+            entry.url,
+            entry.lastmod,
+            rate_page(
+                entry.url,
+                link_text=text_of(_bare(entry.url), "") if texts else "",
+                lastmod=entry.lastmod,
+                now=now,
+            ),
+        )
         for entry in found.entries
     ]
     return _columns(
@@ -61,6 +81,11 @@ def list_linked_pages(body: bytes, url: str, encoding: str | None) -> PageList:
     linked = [(link.url, None, link.rating) for link in page_links(page, url)]
     rated = {entry[0]: entry for entry in [*linked, home]}
     return _columns(rated.values(), kind="links")
+
+
+def _bare(url: str) -> str:
+    """Write an address without what links and sitemaps of one site differ in."""
+    return url.partition("://")[2].removeprefix("www.").rstrip("/")
 
 
 def _columns(

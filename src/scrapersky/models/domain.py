@@ -46,6 +46,8 @@ class Domain(OwnedRecord, Base):
     sitemap_hints: Mapped[list[str]] = mapped_column(
         ARRAY(Text), server_default=text("'{}'")
     )
+    link_texts: Mapped[Json] = mapped_column(server_default=text("'{}'"))
+    """By address, what the home page calls pages whose address says less."""
     priority: Mapped[int] = mapped_column(SmallInteger, server_default=text("0"))
     status: Mapped[DomainStatus] = mapped_column(
         DOMAIN_STATUS, server_default=DomainStatus.PENDING.value

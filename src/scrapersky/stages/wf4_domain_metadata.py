@@ -167,4 +167,5 @@ def columns(fetched: Fetched, found: HomePage) -> dict[str, Any]:
         if organisation is None
         else {"type": organisation.type, "name": organisation.name},
         "sitemap_hints": found.sitemaps,
+        "link_texts": found.link_texts,
     }

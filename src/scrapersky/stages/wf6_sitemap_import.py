@@ -6,7 +6,7 @@ from typing import Any
 from uuid import UUID
 
 import asyncpg
-from sqlalchemy import update
+from sqlalchemy import select, update
 
 from scrapersky.crawler import Accept, Fetched
 from scrapersky.engine import Done, Effect, Outcome, Transaction, stage
@@ -16,7 +16,8 @@ from scrapersky.extraction.page_list import (
     list_linked_pages,
     list_sitemap_pages,
 )
-from scrapersky.models import SitemapFile
+from scrapersky.kit.clock import utc_now
+from scrapersky.models import Domain, SitemapFile
 from scrapersky.models.status import SitemapFileStatus, SitemapImportStatus
 from scrapersky.privacy.shield import shield
 from scrapersky.stages.choice import Choice
@@ -116,8 +117,22 @@ async def read(file: SitemapFile, fetched: Fetched, tools: Tools) -> PageList:
             list_linked_pages, fetched.body, url, fetched.charset.name
         )
     return await tools.sandbox.run_on(
-        list_sitemap_pages, fetched.whole, url, fetched.url.site, tools.limits.pages
+        list_sitemap_pages,
+        fetched.whole,
+        url,
+        fetched.url.site,
+        tools.limits.pages,
+        utc_now(),
+        await link_texts(file, tools),
     )
+
+
+async def link_texts(file: SitemapFile, tools: Tools) -> dict[str, str]:
+    """Return what the site's home page calls its pages: their addresses may not say."""
+    async with tools.reader.connect() as connection:
+        query = select(Domain.link_texts).where(Domain.id == file.domain_id)
+        found = await connection.scalar(query)
+    return {url: str(text) for url, text in (found or {}).items() if text}
 
 
 def store_pages(
