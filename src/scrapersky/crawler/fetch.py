@@ -5,7 +5,7 @@ import ssl
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from types import TracebackType
@@ -14,6 +14,7 @@ from weakref import WeakValueDictionary
 
 from scrapersky.crawler.charset import decide_charset
 from scrapersky.crawler.connection import Connection, Exchange
+from scrapersky.crawler.errand import NOT_MODIFIED, NOTHING_HELD, Errand
 from scrapersky.crawler.guard import Guard
 from scrapersky.crawler.head import HeadHints, read_hints
 from scrapersky.crawler.hosts import HostLedger, RobotsState, StoredRobots
@@ -27,30 +28,28 @@ from scrapersky.crawler.request import (
     kept_headers,
     redirect_target,
     retry_after,
-    sendable,
 )
 from scrapersky.crawler.resolver import Resolver, SystemResolver
 from scrapersky.crawler.result import Accept, Conditions, Fetched, RobotsVerdict
 from scrapersky.crawler.robots import (
     Robots,
     RobotsShelf,
-    cut_at_line,
+    interpret,
     parse_robots,
-    without_comments,
+    robots_away,
 )
-from scrapersky.crawler.sniff import TEXTUAL, Kind, refused_type, sniff
+from scrapersky.crawler.sniff import Kind
+from scrapersky.crawler.turn import Turn
 from scrapersky.errors import (
     Backoff,
     BadHttp,
     BadUrl,
-    BadXml,
     BlockedScheme,
     ConnectFailed,
     ConnectionLost,
     CrawlDelayTooLong,
     FetchError,
     InvalidUrl,
-    NotHtml,
     RobotsDenied,
     RobotsUnreachable,
     TooBig,
@@ -62,25 +61,10 @@ from scrapersky.kit.urls import Url, parse_url, registrable_domain
 
 AnswerT = TypeVar("AnswerT")
 
-NOTHING_HELD = Conditions()
 ROBOTS_WIRE = 8 * MIB
 """A robots.txt may be long, and is then cut; one without end is no robots.txt."""
-NOT_MODIFIED = 304
-PARTIAL_CONTENT = 206
 TOO_MANY_REQUESTS = 429
 UNAVAILABLE = 503
-
-
-@dataclass(frozen=True, slots=True)
-class Errand:
-    """What one request is for: what to send, what to take, what to refuse."""
-
-    accept: Accept = Accept.ANY
-    held: Conditions = NOTHING_HELD
-    max_wire: int = 0
-    max_inflated: int = 0
-    keep_partial: bool = False
-    may_spool: bool = False
 
 
 class Crawler:
@@ -208,7 +192,7 @@ class Crawler:
             if (target := redirect_target(exchange, url)) is not None:
                 journey.go_on(target, exchange.status, "http", limit=limit)
                 continue
-            kind = _judge_body(url, exchange, errand.accept)
+            kind = errand.check_body(exchange)
             hints = read_hints(exchange.content) if kind is Kind.HTML else HeadHints()
             if (target := self._refresh(url, exchange, hints)) is not None:
                 journey.go_on(target, exchange.status, "meta", limit=limit)
@@ -264,7 +248,7 @@ class Crawler:
     ) -> Exchange:
         """Make one request in the site's turn and the address's turn."""
         url = journey.current
-        async with _Turn(self._hosts, self.policy, journey, url.site, delay):
+        async with Turn(self._hosts, self.policy, journey, url.site, delay):
             return await self._send(journey, errand)
 
     async def _send(self, journey: Journey, errand: Errand) -> Exchange:
@@ -311,7 +295,7 @@ class Crawler:
             deadline=time.monotonic() + remaining,
             keep_partial=errand.keep_partial,
             may_spool=errand.may_spool,
-            judge=_Judge(errand),
+            judge=errand.check_head,
         )
 
     async def _ask(
@@ -329,10 +313,10 @@ class Crawler:
         finally:
             journey.wire_bytes += exchange.wire_bytes
 
-    def _address_turn(self, journey: Journey, address: str) -> "_Turn":
+    def _address_turn(self, journey: Journey, address: str) -> Turn:
         # A URL with a bare address has only one turn to wait for.
         key = None if address == journey.current.site else address
-        return _Turn(self._hosts, self.policy, journey, key, self.policy.host_delay)
+        return Turn(self._hosts, self.policy, journey, key, self.policy.host_delay)
 
     async def _heed_backoff(self, url: Url, exchange: Exchange) -> None:
         if exchange.status not in {TOO_MANY_REQUESTS, UNAVAILABLE}:
@@ -379,12 +363,12 @@ class Crawler:
             exchange = await self._robots_answer(trip)
         except (TooSlow, TooBig, BadHttp, BlockedScheme) as error:
             self._tell(trip, error.outcome, why=error.why)
-            return self._stored(RobotsState.UNREACHABLE, why=error.why)
+            return robots_away(error.why, self.policy, self._now())
         except FetchError as error:
             self._tell(trip, error.outcome, why=error.why)
             raise
         self._tell(trip, "ok", status=exchange.status, body_bytes=len(exchange.content))
-        return self._interpret(exchange)
+        return interpret(exchange, self.policy, self._now())
 
     async def _robots_answer(self, trip: Journey) -> Exchange:
         limits = self.policy.limits
@@ -401,29 +385,6 @@ class Crawler:
             self._guard.check_port(target)
             trip.seen.add(trip.current)
             trip.go_on(target, exchange.status, "http", limit=limits.redirects)
-
-    def _interpret(self, exchange: Exchange) -> StoredRobots:
-        status = exchange.status
-        if exchange.is_success:
-            body = cut_at_line(exchange.content, self.policy.limits.robots_bytes)
-            text = (
-                body.decode("utf-8", "replace").removeprefix("\ufeff").replace("\0", "")
-            )
-            return self._stored(RobotsState.RULES, text=without_comments(text))
-        if status == TOO_MANY_REQUESTS or status >= 500:  # noqa: PLR2004
-            return self._stored(
-                RobotsState.UNREACHABLE, why=f"the server answered {status}"
-            )
-        return self._stored(
-            RobotsState.ABSENT, why=f"no rules: the server answered {status}"
-        )
-
-    def _stored(
-        self, state: RobotsState, *, text: str = "", why: str = ""
-    ) -> StoredRobots:
-        unreachable = state is RobotsState.UNREACHABLE
-        age = self.policy.robots_retry if unreachable else self.policy.robots_age
-        return StoredRobots(state, text, why, self._now() + age)
 
     def _tell(
         self,
@@ -469,74 +430,6 @@ class Crawler:
         )
         for listener in self._listeners:
             listener(record)
-
-
-@dataclass(frozen=True, slots=True)
-class _Turn:
-    """A turn at one host; the time waited for it is not the fetch's."""
-
-    hosts: HostLedger
-    policy: CrawlerPolicy
-    journey: Journey
-    key: str | None
-    delay: timedelta
-
-    async def __aenter__(self) -> None:
-        if self.key is None:
-            return
-        asked = time.monotonic()
-        try:
-            await self.hosts.acquire(
-                self.key, url=str(self.journey.current), patience=self.policy.patience
-            )
-        finally:
-            self.journey.waited += time.monotonic() - asked
-
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        if self.key is not None:
-            self.hosts.release(self.key, delay=self.delay)
-
-
-@dataclass(frozen=True, slots=True)
-class _Judge:
-    """Looks at status and headers before any body is taken."""
-
-    errand: Errand
-
-    def __call__(self, exchange: Exchange) -> None:
-        asked = sendable(self.errand.held.etag) or sendable(
-            self.errand.held.last_modified
-        )
-        if exchange.status == NOT_MODIFIED and not asked:
-            raise BadHttp(exchange.url, "answered 304 though nothing was held")
-        if exchange.status == PARTIAL_CONTENT:
-            raise BadHttp(exchange.url, "answered with a part nobody asked for")
-        declared = exchange.value("content-type")
-        if exchange.is_success and refused_type(declared):
-            _refuse(exchange.url, self.errand.accept, f"a {printable(declared)[:60]}")
-
-
-def _judge_body(url: Url, exchange: Exchange, accept: Accept) -> Kind:
-    kind = sniff(exchange.content, exchange.value("content-type"))
-    if not exchange.is_success:
-        return kind
-    if accept is Accept.HTML and kind not in {Kind.HTML, Kind.EMPTY}:
-        _refuse(str(url), accept, f"{kind} content")
-    if accept is Accept.XML and kind not in TEXTUAL | {Kind.GZIP}:
-        _refuse(str(url), accept, f"{kind} content")
-    return kind
-
-
-def _refuse(url: str, accept: Accept, what: str) -> None:
-    if accept is Accept.HTML:
-        raise NotHtml(url, f"is {what}, not a page")
-    if accept is Accept.XML:
-        raise BadXml(url, f"is {what}, neither XML nor text")
 
 
 def _fetched(

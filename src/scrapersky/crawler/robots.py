@@ -3,12 +3,14 @@
 import re
 from collections import OrderedDict
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from protego import Protego
 
+from scrapersky.crawler.connection import Exchange
 from scrapersky.crawler.hosts import RobotsState, StoredRobots
 from scrapersky.crawler.limits import KIB, MIB
+from scrapersky.crawler.policy import CrawlerPolicy
 from scrapersky.crawler.result import RobotsVerdict
 from scrapersky.kit.urls import Url
 
@@ -17,6 +19,8 @@ MAX_PARSED_TEXT = 4 * MIB
 SMALLEST_WEIGHT = 2 * KIB
 MAX_SITEMAPS = 100
 MAX_EXPLAINED = 200
+TOO_MANY_REQUESTS = 429
+SERVER_ERROR = 500
 SHORTEST_DELAY = timedelta(seconds=1)
 
 
@@ -99,6 +103,25 @@ def only_ours(text: str, token: str) -> str:
 def without_comments(text: str) -> str:
     """Drop what is written for people: it rules nothing, and may name somebody."""
     return _COMMENT.sub("", text)
+
+
+def interpret(exchange: Exchange, policy: CrawlerPolicy, now: datetime) -> StoredRobots:
+    """Return what an answer to the question for a robots.txt comes to."""
+    status = exchange.status
+    if status == TOO_MANY_REQUESTS or status >= SERVER_ERROR:
+        return robots_away(f"the server answered {status}", policy, now)
+    expires = now + policy.robots_age
+    if not exchange.is_success:
+        why = f"no rules: the server answered {status}"
+        return StoredRobots(RobotsState.ABSENT, "", why, expires)
+    body = cut_at_line(exchange.content, policy.limits.robots_bytes)
+    text = body.decode("utf-8", "replace").removeprefix("\ufeff").replace("\0", "")
+    return StoredRobots(RobotsState.RULES, without_comments(text), "", expires)
+
+
+def robots_away(why: str, policy: CrawlerPolicy, now: datetime) -> StoredRobots:
+    """Return what is kept of a robots.txt that could not be read."""
+    return StoredRobots(RobotsState.UNREACHABLE, "", why, now + policy.robots_retry)
 
 
 def cut_at_line(body: bytes, limit: int) -> bytes:
