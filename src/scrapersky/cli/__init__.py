@@ -6,7 +6,7 @@ from difflib import get_close_matches
 from cyclopts import App, CycloptsError, Group, Parameter, UnknownCommandError
 from cyclopts.exceptions import UnusedCliTokensError
 
-from scrapersky.cli.quick import without_collector
+from scrapersky.cli.garbage import without_collector
 from scrapersky.errors import ConfigurationError, ScraperSkyError
 
 FAILED = 1

@@ -18,7 +18,7 @@ import orjson
 
 from scrapersky.api.gateway.secret import refuse_unsafe
 from scrapersky.cli.database import a_database
-from scrapersky.cli.quick import without_collector
+from scrapersky.cli.garbage import without_collector
 from scrapersky.cli.signals import stop_on_signals
 from scrapersky.db.embedded import make_home, server_user
 from scrapersky.errors import AlreadyRunning, ConfigurationError

@@ -1,4 +1,4 @@
-"""Start quickly."""
+"""How much time Python spends on looking for garbage."""
 
 import gc
 from collections.abc import Iterator
