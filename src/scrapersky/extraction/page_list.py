@@ -79,7 +79,8 @@ def list_linked_pages(body: bytes, url: str, encoding: str | None) -> PageList:
     page = parse_page(body, encoding=encoding)
     home = (url, None, rate_page(url))
     linked = [(link.url, None, link.rating) for link in page_links(page, url)]
-    rated = {entry[0]: entry for entry in [*linked, home]}
+    # A page all on its own links to parts of itself: what it calls them counts.
+    rated = {entry[0]: entry for entry in [home, *linked]}
     return _columns(rated.values(), kind="links")
 
 

@@ -17,9 +17,9 @@ from urllib.parse import unquote
 from scrapersky.extraction.page_trap import filter_path, filter_query, split_url
 from scrapersky.extraction.page_word import (
     CONTACT,
-    IMPRINT,
     NOISE,
     OTHER_CONTACTS,
+    PLACE,
     STOPS,
     Meaning,
     PageType,
@@ -154,8 +154,7 @@ def _by_name(match: _Match, names: Sequence[tuple[str, ...]], where: str) -> Pag
 
 def _extra(match: _Match) -> float:
     """Give what is left of a word's weight beside others: of "office" in "office chairs"."""
-    is_plain = match.meaning is CONTACT or match.meaning is IMPRINT
-    return (_EXTRA if is_plain else _EXTRA_VAGUE)[match.extra]
+    return (_EXTRA_VAGUE if match.meaning is PLACE else _EXTRA)[match.extra]
 
 
 def _by_parent(names: Sequence[tuple[str, ...]], query: str) -> PageRating:

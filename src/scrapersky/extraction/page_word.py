@@ -36,13 +36,13 @@ class Meaning:
 
 
 CONTACT: Final = Meaning(PageType.CONTACT_ROOT, 0.98)
-IMPRINT: Final = Meaning(PageType.LEGAL_ROOT, 0.90)
+PLACE: Final = Meaning(PageType.CONTACT_ROOT, 0.80)
 
 # The order of the sections is the order of trust where a path holds several words.
 _SECTIONS: Final = {
     "contact": CONTACT,
-    "imprint": IMPRINT,
-    "place": Meaning(PageType.CONTACT_ROOT, 0.80),
+    "imprint": Meaning(PageType.LEGAL_ROOT, 0.90),
+    "place": PLACE,
     "team": Meaning(PageType.TEAM_ROOT, 0.62),
     "customer_service": Meaning(PageType.UNKNOWN, 0.58),
     "legal_notice": Meaning(PageType.LEGAL_ROOT, 0.55),
