@@ -137,6 +137,8 @@ def test_a_path_tells_the_type_of_a_page(path: str, kind: PageType) -> None:
         ("/news/2023", "archive"),
         ("/feed/", "archive"),
         ("/?s=shoes", "archive"),
+        ("/?s=contact", "archive"),
+        ("/suche?q=kontakt", "archive"),
         ("/blog/page/7/", "pagination"),
         ("/shop?paged=3", "pagination"),
         ("/events/2026-11-15", "calendar"),
@@ -229,6 +231,11 @@ def test_the_contacts_of_an_optician_are_lenses() -> None:
 
     assert (by_address.type, by_text.type) == (PageType.UNKNOWN, PageType.UNKNOWN)
     assert by_address.score < 0.5
+
+
+@pytest.mark.parametrize("path", ["/property-management/p7", "/cocktails", "/print/9"])
+def test_other_words_in_an_address_make_no_doubt(path: str) -> None:
+    assert rate_page(HOST + path, link_text="Contact").type is PageType.CONTACT_ROOT
 
 
 def test_address_and_text_together_beat_either_however_deep_the_page_lies() -> None:

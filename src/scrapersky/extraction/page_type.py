@@ -5,26 +5,26 @@ plain words. It orders the pages of one site; it is not a probability to compare
 """
 
 import re
-import unicodedata
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import lru_cache
 from types import MappingProxyType
-from typing import Final, NamedTuple
+from typing import Final
 from urllib.parse import unquote
 
-from scrapersky.extraction.page_trap import filter_path, filter_query, split_url
-from scrapersky.extraction.page_word import (
-    CONTACT,
-    NOISE,
-    OTHER_CONTACTS,
-    PLACE,
-    STOPS,
-    Meaning,
-    PageType,
-    words,
+from scrapersky.extraction.page_name import (
+    MANY_WORDS,
+    Match,
+    best_match,
+    is_plain_contact,
+    means_other_contacts,
+    parent_match,
+    parent_tokens,
+    tokens_of,
 )
+from scrapersky.extraction.page_trap import filter_path, filter_query, split_url
+from scrapersky.extraction.page_word import NOISE, PLACE, PageType
 
 __all__ = ["PageRating", "PageType", "rank_pages", "rate_page", "telling_text"]
 
@@ -53,7 +53,7 @@ def rate_page(
     """Rate a canonical URL; never raises, whatever the text is."""
     path, query = split_url(url)
     segments = [segment for segment in path.split("/") if segment]
-    said = _best_match(_tokens(link_text[:_MAX_LINK_TEXT])) if link_text else None
+    said = best_match(tokens_of(link_text[:_MAX_LINK_TEXT])) if link_text else None
     reason = filter_path(path) or (query and filter_query(query))
     if reason and not _is_contact_after_all(reason, segments, query, said):
         return _filtered(reason)
@@ -109,36 +109,28 @@ def _as_variant(rating: PageRating) -> PageRating:
     return PageRating(rating.type, round(rating.score * 0.75, 3), reasons)
 
 
-class _Match(NamedTuple):
-    """A known word in a segment, and how much else the segment says."""
-
-    meaning: Meaning
-    word: str
-    extra: int
-
-
 def _from_path(segments: Sequence[str], query: str) -> PageRating:
     if segments and _is_locale(segments[0]):
         segments = segments[1:]
-    names = [_parent_tokens(segment) for segment in segments[:-1]]
+    names = [parent_tokens(segment) for segment in segments[:-1]]
     names = [tokens for tokens in names if tokens and tokens not in _SHELLS]
-    if segments and (last := _tokens(segments[-1])) and last not in _HOMES:
+    if segments and (last := tokens_of(segments[-1])) and last not in _HOMES:
         names.append(last)
     asked = _asked_page(query) if query else None
     if asked:
         names.append(asked)
     if not names:
         return _no_name(query)
-    if match := _best_match(names[-1]):
+    if match := best_match(names[-1]):
         return _by_name(match, names, "query" if asked else "path")
     return _by_parent(names, query)
 
 
-def _by_name(match: _Match, names: Sequence[tuple[str, ...]], where: str) -> PageRating:
+def _by_name(match: Match, names: Sequence[tuple[str, ...]], where: str) -> PageRating:
     reasons = [f'"{match.word}" stands in its {where}']
     score = match.meaning.likelihood * _extra(match)
     kind = match.meaning.type
-    if match.extra >= _MANY_WORDS:
+    if match.extra >= MANY_WORDS:
         kind = PageType.UNKNOWN
         reasons.append("among many other words")
     score *= _DEPTH[min(len(names), len(_DEPTH)) - 1]
@@ -152,7 +144,7 @@ def _by_name(match: _Match, names: Sequence[tuple[str, ...]], where: str) -> Pag
     return PageRating(kind, round(score, 3), tuple(reasons))
 
 
-def _extra(match: _Match) -> float:
+def _extra(match: Match) -> float:
     """Give what is left of a word's weight beside others: of "office" in "office chairs"."""
     return (_EXTRA_VAGUE if match.meaning is PLACE else _EXTRA)[match.extra]
 
@@ -161,7 +153,7 @@ def _by_parent(names: Sequence[tuple[str, ...]], query: str) -> PageRating:
     if noisy := _noisy_parent(names):
         return _below_noise(noisy)
     for tokens in reversed(names[:-1]):
-        if match := _parent_match(tokens):
+        if match := parent_match(tokens):
             score = match.meaning.likelihood * _BELOW_WORD
             return PageRating(
                 PageType.UNKNOWN, round(score, 3), (f'it stands below "{match.word}"',)
@@ -184,8 +176,8 @@ def _no_name(query: str) -> PageRating:
     return PageRating(PageType.UNKNOWN, 0.6, (_HOME,))
 
 
-def _from_text(said: _Match, segments: Sequence[str]) -> PageRating | None:
-    if said.extra >= _MANY_WORDS:
+def _from_text(said: Match, segments: Sequence[str]) -> PageRating | None:
+    if said.extra >= MANY_WORDS:
         return None
     score = said.meaning.likelihood * _extra(said) * _BY_TEXT
     reason = f'a link to it says "{said.word}"'
@@ -195,40 +187,33 @@ def _from_text(said: _Match, segments: Sequence[str]) -> PageRating | None:
     return PageRating(PageType.UNKNOWN, round(score * _DOUBTED, 3), reasons)
 
 
-def _is_doubtful(said: _Match, segments: Sequence[str]) -> bool:
+def _is_doubtful(said: Match, segments: Sequence[str]) -> bool:
     """Say whether the address shows that a link's text means something else.
 
     An optician's "Contacts" are lenses, and "Contact adhesive" stands below "products".
     """
-    names = [_parent_tokens(segment) for segment in segments]
+    names = [parent_tokens(segment) for segment in segments]
     if said.extra and _noisy_parent(names) not in _DOUBTLESS:
         return True
-    return any(
-        token in OTHER_CONTACTS or token.startswith(_OTHER_WORDS)
-        for tokens in names
-        for token in tokens
-    )
+    return any(means_other_contacts(tokens) for tokens in names)
 
 
 def _is_contact_after_all(
-    reason: str, segments: Sequence[str], query: str, said: _Match | None
+    reason: str, segments: Sequence[str], query: str, said: Match | None
 ) -> bool:
     """Say whether a page that looks like a list or a trap is plainly called contact.
 
     `?page=12` may be a number in a list or the name of a page, `?q=contact` a search or
     Drupal: what links call it tells.
     """
-    if _is_plain(said) and reason.startswith(_PERHAPS_PAGES):
+    if is_plain_contact(said) and reason.startswith(_PERHAPS_PAGES):
         return True
-    if reason.startswith(_PERHAPS_NAMED):
+    is_drupal = query.startswith("q=") and "".join(segments) in {"", "index.php"}
+    if reason.startswith(_PERHAPS_NAMED) or is_drupal:
         asked = _asked_page(query) if query else None
-        name = asked or (_tokens(segments[-1]) if segments else ())
+        name = asked or (tokens_of(segments[-1]) if segments else ())
         return _is_contact(name)
     return False
-
-
-def _is_plain(match: _Match | None) -> bool:
-    return match is not None and match.meaning is CONTACT and not match.extra
 
 
 def _stronger(by_path: PageRating, by_text: PageRating) -> PageRating:
@@ -250,86 +235,6 @@ def _aged(
     return PageRating(found.type, round(found.score * 0.9, 3), reasons, found.filtered)
 
 
-def _tokens(segment: str) -> tuple[str, ...]:
-    """Split a segment into words: no accents, no case, no file ending."""
-    if "." in segment:
-        segment = _ENDING.sub("", segment)
-    if not segment.isascii():
-        segment = _INNER_APOSTROPHE.sub("", segment)
-    if not segment.islower():
-        segment = _CAMEL.sub("-", segment)
-    return tuple(_WORD.findall(_fold(segment)))
-
-
-_parent_tokens = lru_cache(1_024)(_tokens)
-"""The folders of a site are few, and its pages many."""
-
-
-def _fold(text: str) -> str:
-    text = text.casefold()
-    if text.isascii():
-        return text
-    text = unicodedata.normalize("NFKD", text.translate(_LETTERS))
-    return unicodedata.normalize("NFC", _ACCENT.sub("", text))
-
-
-def _best_match(tokens: tuple[str, ...]) -> _Match | None:
-    # Apart from its words, a segment may be one word we know: "contactus", "o-nas".
-    matches = () if _BY_FIRST.keys().isdisjoint(tokens) else tuple(_matches(tokens))
-    if not matches:
-        return _glued(tokens) or _match_inside(tokens)
-    best = max(matches, key=lambda pair: (pair[0].likelihood, len(pair[1])))
-    covered = {token for _, word in matches for token in word}
-    left = [token for token in tokens if token not in covered and token not in STOPS]
-    if best[0] is CONTACT:
-        if not OTHER_CONTACTS.isdisjoint(left):
-            return None
-        if len(tokens) <= _A_FEW and tokens[: len(best[1])] == best[1]:
-            # "Contact Hart Vale Limited" is named by its first word.
-            left = left[: _MANY_WORDS - 1]
-    return _Match(best[0], "-".join(best[1]), min(len(left), _MANY_WORDS))
-
-
-_parent_match = lru_cache(1_024)(_best_match)
-
-
-def _matches(tokens: tuple[str, ...]) -> Iterator[tuple[Meaning, tuple[str, ...]]]:
-    for at, token in enumerate(tokens[:_MAX_TOKENS]):
-        for word, meaning in _BY_FIRST.get(token, ()):
-            if tokens[at : at + len(word)] == word:
-                yield meaning, word
-
-
-def _glued(tokens: tuple[str, ...]) -> _Match | None:
-    """Take "contactaustinplumber" for a contact page, with little trust."""
-    for token in tokens:
-        if _STEM.search(token) is None:
-            continue
-        if token.startswith(_STEMS):
-            stem = next(stem for stem in _STEMS if token.startswith(stem))
-            rest = token.removeprefix(stem)
-            if len(rest) >= _GLUED and not rest.startswith(_OTHER_STEMS):
-                return _Match(CONTACT, stem, _MANY_WORDS - 1)
-        elif token.endswith(_ENDS) and not token.startswith(_OTHER_BEGINNINGS):
-            stem = next(stem for stem in _ENDS if token.endswith(stem))
-            return _Match(CONTACT, stem, _MANY_WORDS - 1)
-    return None
-
-
-def _match_inside(tokens: tuple[str, ...]) -> _Match | None:
-    """Find a word of a script that puts no space between words."""
-    together = "".join(tokens)
-    if together.isascii():
-        return None
-    if any(word in together for word in _OTHER_UNSPACED):
-        return None
-    for word, meaning in _UNSPACED:
-        if word in together:
-            left = len(together) - len(word)
-            return _Match(meaning, word, min(left // 4, _MANY_WORDS))
-    return None
-
-
 def _noisy_parent(names: Sequence[tuple[str, ...]]) -> str | None:
     for tokens in names[:-1]:
         name = "-".join(tokens)
@@ -343,7 +248,7 @@ def _asked_page(query: str) -> tuple[str, ...] | None:
     for pair in query.split("&")[:_MAX_PAIRS] if query else ():
         key, _, value = pair.partition("=")
         key = key.lower()
-        tokens = () if value.isdigit() else _tokens(unquote(value))
+        tokens = () if value.isdigit() else tokens_of(unquote(value))
         if not tokens or tokens[0].isdigit():
             continue
         if key in _PAGE_KEYS or "page" in key:
@@ -355,7 +260,7 @@ def _asked_page(query: str) -> tuple[str, ...] | None:
 
 
 def _is_contact(tokens: tuple[str, ...]) -> bool:
-    return _is_plain(_best_match(tokens))
+    return is_plain_contact(best_match(tokens))
 
 
 def _is_locale(segment: str) -> bool:
@@ -367,38 +272,15 @@ def _is_wordpress(query: str) -> bool:
 
 
 _HOME: Final = "it is the home page"
-_STEMS: Final = ("contact", "kontakt", "impressum")
-_STEM: Final = re.compile("|".join(_STEMS))
-_OTHER_BEGINNINGS: Final = ("non", "full", "voll", "augen", "blick", "haut", "eye")
-_ENDS: Final = ("contact", "contactus", "contacts", "kontakt", "impressum")
-# Lenses, devices, sports and adhesives, in the languages that glue their words.
-_OTHER_STEMS: Final = (
-    *("len", "lin", "less", "los", "or", "sport", "kleb", "grill", "laats", "pers"),
-    *("owe", "ni", "ny", "tracing", "allerg", "ekzem", "schleif", "spray", "cleaner"),
-    *("olog", "eur", "lijm", "lim", "doo", "doz", "loos", "anzeig", "borse", "boers"),
-)
-_OTHER_WORDS: Final = tuple(
-    stem + other
-    for stem in _STEMS
-    for other in _OTHER_STEMS
-    if len(other) > 2  # noqa: PLR2004
-)
-_GLUED: Final = 2
 # What an address may look like without being it: here the text of a link decides,
 _PERHAPS_PAGES: Final = (
     *("trap: a session", "trap: a combination", "pagination", "asset: a folder"),
     *("archive: a list", "archive: search", "machinery: an action"),
 )
 # and here a plain name is enough.
-_PERHAPS_NAMED: Final = (
-    *("trap: a session", "trap: a combination", "asset: a folder", "archive: search"),
-)
-_MAX_URL: Final = 2_048
+_PERHAPS_NAMED: Final = ("trap: a session", "trap: a combination", "asset: a folder")
 _MAX_LINK_TEXT: Final = 120
-_MAX_TOKENS: Final = 40
 _MAX_PAIRS: Final = 8
-_MANY_WORDS: Final = 3
-_A_FEW: Final = 5
 _EXTRA: Final = (1.0, 0.92, 0.78, 0.35)
 _EXTRA_VAGUE: Final = (1.0, 0.7, 0.5, 0.3)
 _DEPTH: Final = (1.0, 0.96, 0.9, 0.8, 0.65)
@@ -412,30 +294,7 @@ _AGREED: Final = 0.02
 _DOUBTED: Final = 0.5
 _DOUBTLESS: Final = frozenset((None, *_PARTS))
 _OLD: Final = timedelta(days=8 * 365)
-_ENDING: Final = re.compile(
-    r"\.(?:html?|php\d?|aspx?|jsp|jsf|cfm|shtml|xhtml|do|cgi|pl)$", re.IGNORECASE
-)
-_CAMEL: Final = re.compile(r"(?<=[a-z])(?=[A-Z])")
-# "contact2" is one more contact page, "2" alone is a name.
-_WORD: Final = re.compile(r"[^\W_]*[^\W\d_]|\d+")
-# In Cyrillic an apostrophe stands within a word, elsewhere between two.
-_INNER_APOSTROPHE: Final = re.compile(
-    "(?<=[\u0400-\u04ff])['\u2019\u02bc](?=[\u0400-\u04ff])"
-)
-_ACCENT: Final = re.compile("[\u0300-\u036f]")
 _LOCALE: Final = re.compile(r"[a-z]{2}(?:[-_][a-z]{2})?", re.IGNORECASE)
-_LETTERS: Final = str.maketrans(
-    {
-        "ß": "ss",
-        "ø": "o",
-        "æ": "ae",
-        "œ": "oe",
-        "ł": "l",
-        "đ": "d",
-        "\u0131": "i",
-        "ð": "d",
-    }
-)
 _PAGE_KEYS: Final = frozenset(
     (
         *(
@@ -480,31 +339,5 @@ _SHELLS: Final = frozenset(
         ),
         *(("web",), ("default",), ("main",), ("index", "php"), ("cgi", "bin")),
         *(("content",), ("cms",), ("node",), ("seiten",), ("paginas",), ("pagine",)),
-    )
-)
-
-
-def _by_first() -> dict[str, list[tuple[tuple[str, ...], Meaning]]]:
-    table: dict[str, list[tuple[tuple[str, ...], Meaning]]] = {}
-    for word, meaning in words():
-        tokens = tuple(_WORD.findall(_fold(word)))
-        table.setdefault(tokens[0], []).append((tokens, meaning))
-        if len(tokens) > 1:
-            # People leave the hyphens out too: "aboutus", "nouscontacter".
-            joined = "".join(tokens)
-            table.setdefault(joined, []).append(((joined,), meaning))
-    return table
-
-
-_BY_FIRST: Final = _by_first()
-_OTHER_UNSPACED: Final = tuple(word for word in OTHER_CONTACTS if not word.isascii())
-_UNSPACED: Final = tuple(
-    sorted(
-        (
-            ("".join(_WORD.findall(_fold(word))), meaning)
-            for word, meaning in words()
-            if not word.isascii()
-        ),
-        key=lambda pair: (-pair[1].likelihood, -len(pair[0])),
     )
 )
