@@ -69,6 +69,7 @@ def resting_app(
 @pytest_asyncio.fixture(scope="module", loop_scope="session")
 async def app(resting_app: RunningApp) -> RunningApp:
     """Give the application to the tests of a module, with nothing in it."""
+    resting_app.be_running()
     await resting_app.empty()
     return resting_app
 
@@ -76,5 +77,6 @@ async def app(resting_app: RunningApp) -> RunningApp:
 @pytest_asyncio.fixture(loop_scope="session")
 async def page(browser: Browser, app: RunningApp) -> AsyncIterator[Page]:
     """Open a fresh window; nothing may go wrong in it unseen."""
+    app.be_running()
     async with a_page(browser, app.address) as page:
         yield page

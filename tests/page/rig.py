@@ -24,12 +24,26 @@ from tests.api.records.rig import EMPTIED as RECORDS
 from tests.conftest import TestDatabase
 
 AXE = Path(__file__).parents[2] / "frontend/node_modules/axe-core/axe.min.js"
-SCREENS = (
-    "/", "/search", "/curate/places", "/curate/businesses", "/curate/domains",
-    "/curate/sitemap-files", "/curate/pages", "/curate/contacts", "/rules", "/batches",
-    "/dead-letters", "/settings", "/settings/people", "/settings/keys",
-    "/settings/suppressions", "/settings/notices", "/settings/audit",
-)  # fmt: skip
+SCREENS = {
+    "/": "h1:text-is('Pipeline')",
+    "/search": "h1:text-is('Search')",
+    "/curate/places": "h1:text-is('Places')",
+    "/curate/businesses": "h1:text-is('Businesses')",
+    "/curate/domains": "h1:text-is('Domains')",
+    "/curate/sitemap-files": "h1:text-is('Sitemap files')",
+    "/curate/pages": "h1:text-is('Pages')",
+    "/curate/contacts": "h1:text-is('Contacts')",
+    "/rules": "h1:text-is('Rules')",
+    "/batches": "h1:text-is('Batches')",
+    "/dead-letters": "h1:text-is('Dead letters')",
+    "/settings": "#panel-system",
+    "/settings/people": "#panel-people",
+    "/settings/keys": "#panel-keys",
+    "/settings/suppressions": "#panel-suppressions",
+    "/settings/notices": "#panel-notices",
+    "/settings/audit": "#panel-audit",
+}
+"""Every screen, with what is on that one only."""
 EMPTIED = (
     f"{RECORDS}, selection_rules, api_keys, curation.dead_letter, curation.attempt,"
     " curation.claim"
@@ -46,6 +60,7 @@ class RunningApp:
     database: TestDatabase
     environment: Mapping[str, str] = field(default_factory=lambda: QUIET)
     port: int = 0
+    _listener: socket.socket | None = None
     _server: uvicorn.Server | None = None
     _thread: threading.Thread | None = None
 
@@ -54,7 +69,7 @@ class RunningApp:
         return f"http://127.0.0.1:{self.port}"
 
     def start(self) -> None:
-        listener = listen(self.port)
+        self._listener = listener = listen(self.port)
         self.port = listener.getsockname()[1]
         variables = {**self.environment, "PORT": str(self.port)}
         settings = load_settings(variables, dotenv=None).settings
@@ -74,11 +89,18 @@ class RunningApp:
         wait_until(lambda: bool(self._server and self._server.started), 30)
 
     def stop(self) -> None:
-        if self._server and self._thread:
+        if self._server and self._thread and self._listener:
             self._server.should_exit = True
             self._thread.join(timeout=30)
-            assert not self._thread.is_alive()
-        self._server = self._thread = None
+            # Left open, it would let others in whom nobody answers: they wait in vain.
+            self._listener.close()
+            assert not self._thread.is_alive(), "the application does not stop"
+        self._listener = self._server = self._thread = None
+
+    def be_running(self) -> None:
+        """Start again what a test has stopped, and could not start."""
+        if self._server is None:
+            self.start()
 
     async def run(self, statement: str, *values: Any) -> list[Any]:
         """Execute a statement in the database beneath."""
@@ -204,6 +226,19 @@ async def a_page(browser: Browser, address: str, **options: Any) -> AsyncIterato
     yield page
     await context.close()
     watch.check()
+
+
+async def walk_to(page: Page, path: str) -> None:
+    """Go to another screen inside the page, and wait until all of it is there."""
+    await page.evaluate(MOVE, path)
+    await expect(page.locator(SCREENS[path])).to_be_visible()
+    await expect(page.locator(".skeleton, .loading")).to_have_count(0)
+
+
+MOVE = """path => {
+  history.pushState(null, "", path);
+  dispatchEvent(new PopStateEvent("popstate"));
+}"""
 
 
 async def violations(page: Page) -> list[str]:

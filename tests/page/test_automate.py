@@ -204,8 +204,8 @@ async def test_who_must_be_told_is_seen_marked_and_taken_away(
         " now() - CAST(ago AS interval) FROM d, (VALUES ('late', '40 days'),"
         " ('soon', '27 days'), ('new', '1 day')) AS v (who, ago) RETURNING id)"
         " INSERT INTO contact_evidence (tenant_id, contact_id, field, value, url,"
-        " method, confidence, seen_at) SELECT $1, id, 'email', 'x',"
-        " 'https://late.example/team', 'mailto', 1, now() FROM c",
+        " snippet, method, confidence, robots, seen_at) SELECT $1, id, 'email', 'x',"
+        " 'https://late.example/team', 'x', 'mailto', 1, 'allowed', now() FROM c",
         await app.tenant(),
     )
     await page.goto("/settings/notices")

@@ -49,9 +49,10 @@ async def records(app: RunningApp) -> None:
     )
     await app.run(
         "INSERT INTO contact_evidence (tenant_id, contact_id, field, value, url,"
-        " snippet, method, confidence, seen_at)"
+        " snippet, method, confidence, robots, seen_at)"
         " SELECT $1, id, 'email', email, 'https://shop.example/contact',"
-        " 'Write to ' || upper(email) || ' today', 'text', 0.9, now() FROM contacts",
+        " 'Write to ' || upper(email) || ' today', 'text', 0.9, 'allowed', now()"
+        " FROM contacts",
         tenant,
     )
 

@@ -9,7 +9,7 @@ import pytest
 from playwright.async_api import Page, expect
 
 from tests.conftest import TestDatabase
-from tests.page.rig import RunningApp, running
+from tests.page.rig import RunningApp, running, walk_to
 
 pytestmark = [
     pytest.mark.asyncio(loop_scope="session"),
@@ -33,14 +33,11 @@ async def test_from_first_visit_to_exported_file(page: Page, tmp_path: Path) -> 
     await page.get_by_role("button", name="Try the demo town").click()
     await expect(page.get_by_text("is open: its businesses")).to_be_visible()
 
-    for kind in ("places", "businesses"):
-        await decide_all(page, kind, "s")
-    await until_quiet(page)
-    for kind in ("sitemap-files", "pages"):
+    for kind in ("places", "businesses", "sitemap-files", "pages"):
         await decide_all(page, kind, "s")
     await until_quiet(page)
 
-    await page.goto("/curate/contacts")
+    await walk_to(page, "/curate/contacts")
     await expect(page.locator(".grid-row").first).to_be_visible()
     file = await exported(page, tmp_path)
     with file.open(encoding="utf-8-sig", newline="") as lines:
@@ -51,10 +48,10 @@ async def test_from_first_visit_to_exported_file(page: Page, tmp_path: Path) -> 
 
 async def decide_all(page: Page, kind: str, key: str) -> None:
     """Wait for records of a kind, choose all that match, and press a key."""
-    await page.goto(f"/curate/{kind}")
+    await walk_to(page, f"/curate/{kind}")
     await expect(page.locator(".grid-row").first).to_be_visible(timeout=60_000)
     await until_quiet(page)
-    await page.goto(f"/curate/{kind}")
+    await walk_to(page, f"/curate/{kind}")
     await expect(page.locator(".grid-row").first).to_be_visible()
     await page.keyboard.press("Control+a")
     await page.keyboard.press("Control+a")

@@ -446,6 +446,7 @@ function ColumnMenu({ columns }: { columns: Columns }) {
     <Menu
       label="Columns"
       icon="columns"
+      className="column-menu"
       align="right"
       items={columns.kind.columns.slice(1).map((column) => ({
         name: column.name,

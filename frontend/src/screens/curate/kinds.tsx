@@ -71,18 +71,20 @@ const words = (field: string) => (row: Row) => {
 
 const None = () => <span className="faint">–</span>;
 
-const strong = (field: string) => (row: Row) => <Strong value={text(row[field])} />;
-
-const Strong = ({ value }: { value: string | null }) => (
-  <span className="foreign cut strong" title={value ?? undefined}>
-    {value ?? "–"}
-  </span>
-);
+const strong = (field: string) => (row: Row) => {
+  const value = text(row[field]);
+  return (
+    <span className="foreign cut strong" title={value ?? undefined}>
+      {value ?? "–"}
+    </span>
+  );
+};
 
 /** A name with a smaller line below it. */
-const titled = (field: string, under: (row: Row) => string) => (row: Row) => {
-  const name = text(row[field]);
-  const more = under(row);
+const titled = (field: string, under: (row: Row) => string) => (row: Row) =>
+  twoLines(text(row[field]), under(row));
+
+function twoLines(name: string | null, more: string): ReactNode {
   if (!name && !more) return <None />;
   return (
     <span className="two-lines" title={[name, more].filter(Boolean).join("\n")}>
@@ -90,7 +92,7 @@ const titled = (field: string, under: (row: Row) => string) => (row: Row) => {
       {more && <span className="foreign cut small soft">{more}</span>}
     </span>
   );
-};
+}
 
 const place = (row: Row) => text(row.address) ?? "";
 
@@ -99,7 +101,10 @@ const street = (row: Row) => [text(row.street), text(row.city)].filter(Boolean).
 const role = (row: Row) => text(row.role) ?? "";
 
 /** A contact without an address is known by its number. */
-const reached = (row: Row) => <Strong value={text(row.email) ?? text(row.phone)} />;
+const reached = (row: Row) =>
+  twoLines(text(row.email) ?? text(row.phone), text(row.business) ?? "");
+
+const furtherPhone = (row: Row) => (text(row.email) ? words("phone")(row) : <None />);
 
 /** One of a few words that the server writes for machines. */
 const word = (field: string) => (row: Row) => {
@@ -569,7 +574,7 @@ export const KINDS: readonly Kind[] = [
     ],
     exported: EXPORTED_CONTACT,
     columns: [
-      { field: "email", name: "E-mail or phone", width: "minmax(16rem, 2fr)", show: reached },
+      { field: "email", name: "E-mail or phone", width: "minmax(19rem, 2fr)", show: reached },
       {
         field: "contact_curation_status",
         name: "Decision",
@@ -582,7 +587,7 @@ export const KINDS: readonly Kind[] = [
         width: "6.5rem",
         show: status("validation_processing_status"),
       },
-      { field: "name", name: "Name", width: "minmax(9rem, 1.2fr)", show: titled("name", role) },
+      { field: "name", name: "Name", width: "minmax(11rem, 1.2fr)", show: titled("name", role) },
       {
         field: "role",
         name: "Role",
@@ -590,13 +595,14 @@ export const KINDS: readonly Kind[] = [
         show: words("role"),
         isHidden: true,
       },
-      { field: "phone", name: "Phone", width: "8rem", show: words("phone") },
+      { field: "phone", name: "Phone", width: "9rem", show: furtherPhone },
       {
         field: "business",
         name: "Business",
         width: "minmax(9rem, 1.2fr)",
         show: words("business"),
         unsorted: true,
+        isHidden: true,
       },
       {
         field: "email_type",

@@ -56,6 +56,33 @@ describe("a list of records", () => {
     records.stop();
   });
 
+  it("changes a few rows in each frame, and never back to what was heard before", async () => {
+    vi.useFakeTimers();
+    const many = Array.from({ length: 40 }, (_, number) => `r${number}`);
+    answers = [page(many, null), page(many, null)];
+    const records = new RecordList("/domains", {});
+    await records.load();
+    const selected = () =>
+      records.snapshot().rows.filter(({ status }) => status === "Selected").length;
+    records.hear(new Map(many.map((id) => [id, { status: "Selected" }])));
+    expect(selected()).toBe(12);
+    records.patch(new Map([["r39", { status: "Archived" }]]));
+    await vi.advanceTimersByTimeAsync(100);
+    expect(selected()).toBe(39);
+    expect(records.snapshot().rows[39]?.status).toBe("Archived");
+    records.stop();
+    vi.useRealTimers();
+  });
+
+  it("draws nothing again that says what it said", async () => {
+    answers = [page(["a", "b"], null)];
+    const records = new RecordList("/domains", {});
+    await records.load();
+    const { rows } = records.snapshot();
+    records.patch(new Map([["a", { ...row("a") }]]));
+    expect(records.snapshot().rows).toBe(rows);
+  });
+
   it("takes out what is gone when much has happened", async () => {
     vi.useFakeTimers();
     answers = [page(["a", "b", "c"], null), page(["a", "c"], null)];

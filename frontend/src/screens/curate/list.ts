@@ -11,6 +11,8 @@ const FURTHER = 200;
 const REFRESH_MS = 400;
 const MOST_REFRESHED = 100;
 const MOST_CHECKED = 1000;
+/** Rows that change in one frame: more at once would be felt as a stutter. */
+const SLICE = 12;
 
 export interface ListState {
   rows: readonly Row[];
@@ -40,6 +42,8 @@ export class RecordList {
   private cursor: string | null = null;
   private watchers = new Set<() => void>();
   private stale = new Set<string>();
+  private coming = new Map<string, Partial<Row>>();
+  private isDue = false;
   private timer: ReturnType<typeof setTimeout> | undefined;
   private generation = 0;
 
@@ -65,6 +69,7 @@ export class RecordList {
       if (mine !== this.generation) return;
       this.cursor = page.next_cursor;
       this.place(page.items, 0);
+      this.coming.clear();
       this.say({
         rows: page.items,
         total: page.total,
@@ -101,12 +106,18 @@ export class RecordList {
 
   /** Change rows in place; returns how they were, to be put back if it fails. */
   patch(changes: ReadonlyMap<string, Partial<Row>>): Map<string, Row> {
+    // What was heard before is older than what is said here.
+    for (const id of changes.keys()) this.coming.delete(id);
+    return this.write(changes);
+  }
+
+  private write(changes: ReadonlyMap<string, Partial<Row>>): Map<string, Row> {
     const before = new Map<string, Row>();
     const rows = [...this.state.rows];
     for (const [id, change] of changes) {
       const place = this.places.get(id);
       const row = place === undefined ? undefined : rows[place];
-      if (place === undefined || !row) continue;
+      if (place === undefined || !row || holds(row, change)) continue;
       before.set(id, row);
       rows[place] = { ...row, ...change };
     }
@@ -116,7 +127,7 @@ export class RecordList {
 
   /** Take in what the stream tells: patch what is shown, and read it again soon. */
   hear(changes: ReadonlyMap<string, Partial<Row>>): void {
-    this.patch(changes);
+    this.take(changes);
     let unseen = 0;
     for (const id of changes.keys()) {
       if (this.places.has(id)) this.stale.add(id);
@@ -125,6 +136,22 @@ export class RecordList {
     if (unseen && this.state.rows.length === 0) void this.load();
     else if (unseen) this.say({ unseen: this.state.unseen + unseen });
     this.refreshSoon();
+  }
+
+  /** Change rows a few in each frame, the first at once. */
+  private take(changes: ReadonlyMap<string, Partial<Row>>): void {
+    for (const [id, change] of changes) {
+      if (this.places.has(id)) this.coming.set(id, { ...this.coming.get(id), ...change });
+    }
+    if (!this.isDue) this.slice();
+  }
+
+  private slice(): void {
+    const now = [...this.coming].slice(0, SLICE);
+    for (const [id] of now) this.coming.delete(id);
+    this.write(new Map(now));
+    this.isDue = this.coming.size > 0;
+    if (this.isDue) nextFrame(() => this.slice());
   }
 
   /** Much has happened, or records are gone: look again at what is shown, and say so. */
@@ -143,6 +170,7 @@ export class RecordList {
 
   stop(): void {
     this.generation += 1;
+    this.coming.clear();
     clearTimeout(this.timer);
     this.timer = undefined;
   }
@@ -163,7 +191,7 @@ export class RecordList {
       const { items } = await call<ListAnswer>("GET", this.path, { query });
       if (mine !== this.generation) return;
       const found = new Map(items.map((row) => [row.id, row]));
-      this.patch(found);
+      this.take(found);
       this.remove(new Set(ids.filter((id) => !found.has(id))));
     } catch {
       // The statuses are right already; the rest comes with the next change or reload.
@@ -194,6 +222,21 @@ export class RecordList {
     this.state = { ...this.state, ...change };
     for (const changed of this.watchers) changed();
   }
+}
+
+/** Whether a row says all of this already: then nothing need be drawn again. */
+function holds(row: Row, change: Partial<Row>): boolean {
+  return Object.entries(change).every(
+    ([field, value]) =>
+      row[field] === value ||
+      (typeof value === "object" && JSON.stringify(row[field]) === JSON.stringify(value)),
+  );
+}
+
+/** A page that nobody looks at has no frames. */
+function nextFrame(run: () => void): void {
+  if (globalThis.document?.hidden === false) requestAnimationFrame(run);
+  else setTimeout(run, 16);
 }
 
 /** The list of this address with these filters; another one when they change. */

@@ -10,9 +10,9 @@ const STEPS: readonly { icon: IconName; name: string; text: string }[] = [
   { icon: "contact", name: "Take away", text: "Contacts with the source of every value." },
 ];
 const SIZES = [
-  { value: "20", label: "20 businesses, a minute" },
+  { value: "20", label: "20 businesses, under a minute" },
   { value: "100", label: "100 businesses" },
-  { value: "300", label: "300 businesses, some minutes" },
+  { value: "300", label: "300 businesses, a minute or two" },
 ];
 
 const DEMO = ["demo"] as const;

@@ -390,7 +390,9 @@ def reset(why: str, last: str | None) -> Event:
 
 def event(name: str, data: object, last: str | None = None) -> Event:
     """Write an event."""
-    return Event(name, orjson.dumps(data, default=str).decode(), last)
+    return Event(
+        name, orjson.dumps(data, default=str, option=orjson.OPT_UTC_Z).decode(), last
+    )
 
 
 def written(moment: datetime) -> str:
