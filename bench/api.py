@@ -84,10 +84,10 @@ WHERE d.domain LIKE 'site%'
 
 # Every value has its origin.
 MAKE_EVIDENCE = """
-INSERT INTO contact_evidence (tenant_id, contact_id, field, value, url, method,
-  confidence, seen_at)
+INSERT INTO contact_evidence (tenant_id, contact_id, field, value, url, snippet,
+  method, confidence, robots, seen_at)
 SELECT tenant_id, id, 'email', email, 'https://' || split_part(email, '@', 2) || '/team',
-  'mailto', 0.9, now()
+  'write to ' || email, 'mailto', 0.9, 'allowed', now()
 FROM contacts
 """
 

@@ -42,8 +42,9 @@ class House:
             if values.get(field):
                 await self.run(
                     "INSERT INTO contact_evidence (tenant_id, contact_id, field, value,"
-                    " url, snippet, method, confidence, seen_at) VALUES (:t, :c, :f,"
-                    " :v, 'http://a.bv/', 'seen ' || :v, 'text', 1, clock_timestamp())",
+                    " url, snippet, method, confidence, robots, seen_at) VALUES (:t, :c,"
+                    " :f, :v, 'http://a.bv/', 'seen ' || :v, 'text', 1, 'allowed',"
+                    " clock_timestamp())",
                     t=self.actor.tenant_id,
                     c=contact,
                     f=field,

@@ -25,9 +25,9 @@ FILL = (
     SELECT :t, id, emails[1], 'Ada ' || domain, phones[1],
       jsonb_build_object(phones[1], '{}'::jsonb), 'met at the fair' FROM domains""",
     """INSERT INTO contact_evidence (tenant_id, contact_id, field, value, url, snippet,
-      method, confidence, seen_at)
+      method, confidence, robots, seen_at)
     SELECT :t, id, 'email', email, 'http://a.bv/team',
-      'write to ' || email || ' or call', 'mailto', 1, clock_timestamp()
+      'write to ' || email || ' or call', 'mailto', 1, 'allowed', clock_timestamp()
     FROM contacts""",
     """INSERT INTO local_businesses (tenant_id, name, phone)
     SELECT :t, domain, phones[1] FROM domains""",

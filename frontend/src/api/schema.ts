@@ -2513,6 +2513,8 @@ export interface components {
             confidence: number | null;
             field: string;
             method: string;
+            /** @description What robots.txt said of the page when it was fetched: `allowed`, or why there were no rules. Null where a person wrote the value. */
+            robots?: string | null;
             seen_at: string | null;
             snippet: string | null;
             url: string | null;

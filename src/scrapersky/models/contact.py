@@ -18,6 +18,9 @@ from scrapersky.models.status import (
     ContactProcessingStatus,
 )
 
+BY_HAND = "by hand"
+"""The method of a value that a person wrote."""
+
 
 class Contact(OwnedRecord, Base):
     """One way to reach a business: by e-mail, or by phone where there is no e-mail.
@@ -88,7 +91,11 @@ queue_index(
 
 
 class Evidence(OwnedRecord, Base):
-    """Where one value of a contact was seen, how it was read, and how sure we are."""
+    """Where one value of a contact was seen, how it was read, and how sure we are.
+
+    A value is from a page that was fetched, at a time when its robots.txt allowed that;
+    or somebody wrote it by hand, and then the snippet says who.
+    """
 
     __tablename__ = "contact_evidence"
     __table_args__ = (
@@ -101,15 +108,23 @@ class Evidence(OwnedRecord, Base):
             "method",
             unique=True,
         ),
+        CheckConstraint(
+            f"CASE WHEN method = '{BY_HAND}' THEN page_id IS NULL AND snippet <> ''"
+            " ELSE url <> '' AND robots IS NOT NULL END",
+            name="has_origin",
+        ),
     )
 
     contact_id: Mapped[UUID] = mapped_column(
         ForeignKey("contacts.id", ondelete="CASCADE")
     )
+    page_id: Mapped[UUID | None] = mapped_column(
+        ForeignKey("pages.id", ondelete="SET NULL"), index=True
+    )
     field: Mapped[str]
     value: Mapped[str]
     url: Mapped[str]
-    snippet: Mapped[str | None]
+    snippet: Mapped[str]
     method: Mapped[str]
     confidence: Mapped[float]
     robots: Mapped[str | None]

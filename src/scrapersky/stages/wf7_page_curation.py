@@ -56,10 +56,10 @@ RETURNING id
 STORE_BY_EMAIL = STORE_CONTACT.format(key="domain_id, email) WHERE (email IS NOT NULL")
 STORE_BY_PHONE = STORE_CONTACT.format(key="domain_id, phone) WHERE (email IS NULL")
 STORE_EVIDENCE = """
-INSERT INTO contact_evidence (tenant_id, robots, seen_at, contact_id, field, value, url,
-  snippet, method, confidence)
-SELECT $1, $2, $3, e.* FROM unnest($4::uuid[], $5::text[], $6::text[], $7::text[],
-  $8::text[], $9::text[], $10::float8[]) AS e
+INSERT INTO contact_evidence (tenant_id, page_id, robots, seen_at, contact_id, field,
+  value, url, snippet, method, confidence)
+SELECT $1, $2, $3, $4, e.* FROM unnest($5::uuid[], $6::text[], $7::text[], $8::text[],
+  $9::text[], $10::text[], $11::float8[]) AS e
 ON CONFLICT DO NOTHING
 """
 
@@ -151,7 +151,7 @@ def store(
             robots = fetched.robots.rule or "allowed"
             columns = [list(column) for column in zip(*seen, strict=True)]
             await transaction.fetch(
-                STORE_EVIDENCE, page.tenant_id, robots, seen_at, *columns
+                STORE_EVIDENCE, page.tenant_id, page.id, robots, seen_at, *columns
             )
 
     return effect
@@ -254,7 +254,7 @@ def phone_facts(phone: Phone) -> dict[str, str | None]:
     }
 
 
-Seen = tuple[UUID, str, str, str, str | None, str, float]
+Seen = tuple[UUID, str, str, str, str, str, float]
 
 
 def sightings(contact_id: UUID, person: ContactCard) -> Iterator[Seen]:

@@ -24,7 +24,8 @@ async def test_an_edit_is_kept_with_who_made_it(desk: Desk) -> None:
     contact = await desk.add_contact("ada@a.de", name="A. King")
     changes = {
         "name": "Ada King", "phone": "+44 20 7946 0018", "tags": ["vip"],
-        "notes": "calls back", "address": {"city": "Leeds"},
+        "notes": "calls back", "address": {"city": "Leeds", "country": "GB"},
+        "social_links": {"github": "https://github.com/ada"},
     }  # fmt: skip
 
     done = await edit(desk, contact, changes, headers=await etag(desk, contact))
@@ -32,10 +33,16 @@ async def test_an_edit_is_kept_with_who_made_it(desk: Desk) -> None:
     record = done["record"]
     assert (record["name"], record["phone"]) == ("Ada King", "+442079460018")
     assert (record["tags"], record["address"]["city"]) == (["vip"], "Leeds")
-    assert {(e["field"], e["value"], e["method"]) for e in done["evidence"]} == {
-        ("name", "Ada King", "by hand"),
-        ("phone", "+442079460018", "by hand"),
+    assert {(e["field"], e["value"]) for e in done["evidence"]} == {
+        ("name", "Ada King"),
+        ("phone", "+442079460018"),
+        ("address", "Leeds, GB"),
+        ("github", "https://github.com/ada"),
     }
+    assert {(e["method"], e["snippet"], e["robots"]) for e in done["evidence"]} == {
+        ("by hand", "written by this machine", None)
+    }
+    assert all(e["seen_at"] for e in done["evidence"])
     (event,) = (await desk.get(f"/contacts/{contact}/history"))["events"]
     assert (event["what"], event["who"]) == ("edited", "this machine")
     assert event["details"]["before"]["name"] == "A. King"
@@ -112,7 +119,8 @@ async def test_contacts_are_merged_with_all_they_have(desk: Desk) -> None:
     for contact, url in ((into, "u1"), (other, "u1"), (other, "u2")):
         await desk.add(
             Evidence, contact_id=contact, field="name", value="Ada", url=url,
-            method="text", confidence=0.5, seen_at=datetime.now(UTC),
+            snippet="Ada", method="text", confidence=0.5, robots="allowed",
+            seen_at=datetime.now(UTC),
         )  # fmt: skip
 
     done = await desk.post(

@@ -53,9 +53,10 @@ async def a_contact(desk: Desk, **values: Any) -> Any:
         tags=["vip", "north"], **values,
     )  # fmt: skip
     await desk.run(
-        "INSERT INTO contact_evidence (tenant_id, contact_id, field, value, url, method,"
-        " confidence, seen_at) VALUES (:t, :c, 'email', 'ada@ada.de',"
-        " 'https://ada.de/contact', 'mailto', 0.9, now())",
+        "INSERT INTO contact_evidence (tenant_id, contact_id, field, value, url, snippet,"
+        " method, confidence, robots, seen_at) VALUES (:t, :c, 'email', 'ada@ada.de',"
+        " 'https://ada.de/contact', 'write to ada@ada.de', 'mailto', 0.9, 'allowed',"
+        " now())",
         t=desk.tenant,
         c=contact,
     )

@@ -1,5 +1,6 @@
 """Contacts are people's to mend: edit, merge, delete, validate."""
 
+from collections.abc import Iterator
 from typing import Annotated, Any
 from uuid import UUID
 
@@ -34,13 +35,12 @@ from scrapersky.errors import InvalidDecision, RecordConflict
 from scrapersky.extraction.email_quality import judge_email
 from scrapersky.models import Contact, Evidence
 from scrapersky.models.audit import Actor, note
+from scrapersky.models.contact import BY_HAND
 from scrapersky.privacy.notice import merge_notices
 from scrapersky.privacy.shield import refuse_suppressed
 
 CONTACTS = RESOURCES["contacts"]
 PATH = CONTACTS.path
-BY_HAND = "by hand"
-"""The method of a value that a person wrote."""
 MOST_MERGED = 50
 
 router = APIRouter()
@@ -215,11 +215,25 @@ async def keep_evidence(
             "confidence": 1.0,
             "seen_at": func.clock_timestamp(),
         }
-        for name, value in changes.items()
-        if isinstance(value, str) and name != "notes"
+        for name, value in written(changes)
     ]
     for row in rows:
         await connection.execute(upsert(Evidence).values(row).on_conflict_do_nothing())
+
+
+def written(changes: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    """Yield the values that somebody wrote, under the names a crawl gives them."""
+    for name, value in changes.items():
+        if name in {"notes", "tags"}:
+            continue  # about the contact, not of it
+        if name == "social_links":
+            yield from (value or {}).items()
+        elif name == "address":
+            told = ", ".join(part for part in (value or {}).values() if part)
+            if told:
+                yield name, value.get("text") or told
+        elif value:
+            yield name, value
 
 
 @router.delete(

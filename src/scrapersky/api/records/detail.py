@@ -73,6 +73,7 @@ async def evidence_of(
             Evidence.method,
             Evidence.confidence,
             Evidence.seen_at,
+            Evidence.robots,
         )
         .where(Evidence.contact_id == row.id)
         .order_by(Evidence.field, Evidence.confidence.desc(), Evidence.id)

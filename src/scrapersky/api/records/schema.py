@@ -49,6 +49,12 @@ class EvidenceOut(BaseModel):
     method: str
     confidence: float | None
     seen_at: datetime | None
+    robots: str | None = Field(
+        None,
+        description="What robots.txt said of the page when it was fetched: `allowed`, or"
+        " why there were no rules. Null where a person wrote the value.",
+        examples=["allowed"],
+    )
 
 
 class Link(BaseModel):
