@@ -153,6 +153,72 @@ def test_bold_right_above_an_address_heads_a_card() -> None:
     assert bold > plain
 
 
+@pytest.mark.parametrize(
+    "between",
+    [
+        "<h2>Tarn Vesper Armley</h2></div><div><div>",
+        "<p>Tarn Vesper Armley</p></td><td><p>Address:</p>",
+    ],
+)
+def test_the_line_right_above_an_address_names_it_from_another_block(
+    between: str,
+) -> None:
+    page = f"<div><div>{between}<p>12 Mill Lane<br>Leeds LS1 4AP</p></div></div>"
+
+    described = describe(page, "https://a.test/")
+
+    assert described["Tarn Vesper Armley"][Source.ABOVE_ADDRESS]
+
+
+@pytest.mark.parametrize(
+    ("text", "url", "name"),
+    [
+        ("At zelvik we build stairs, and zelvik fits them.", "zelvik.com", "zelvik"),
+        ("Order from north-gate.com today.", "north-gate.com", "north-gate.com"),
+    ],
+)
+def test_a_firm_may_write_itself_as_its_domain_is_written(
+    text: str, url: str, name: str
+) -> None:
+    assert name in describe(f"<p>{text}</p>", f"https://{url}/")
+
+
+def test_a_small_word_of_the_domain_is_no_name_beside_the_capital_one() -> None:
+    page = "<p>Larch makes doors. Every larch is felled by hand.</p>"
+
+    assert "larch" not in describe(page, "https://larch.com/")
+
+
+@pytest.mark.parametrize(
+    ("page", "name"),
+    [
+        ("<p>&copy; 2026 Tarn Vesper Design by: Pixel Pushers</p>", "Tarn Vesper"),
+        (
+            "<p>Vesper Cables Arabia Company Limited</p>",
+            "Vesper Cables Arabia Company Limited",
+        ),
+    ],
+)
+def test_a_name_ends_where_the_firm_does(page: str, name: str) -> None:
+    assert name in describe(page, "https://a.test/")
+
+
+def test_a_house_that_bears_the_name_of_the_firm_is_a_part_of_it() -> None:
+    page = """<title>Tarn Vesper</title><p>Tarn Vesper Learning Center</p>
+    <p>Orchid Learning Center</p><p>&copy; 2026 Tarn Vesper</p>"""
+
+    described = describe(page, "https://tarnvesper.com/")
+
+    assert described["Tarn Vesper Learning Center"]["annex"]
+    assert not described["Orchid Learning Center"]["annex"]
+
+
+def test_a_legal_form_is_no_word_of_a_menu() -> None:
+    described = describe("<p>Orchid Valve Company</p>", "https://a.test/")
+
+    assert not described["Orchid Valve Company"]["last_generic"]
+
+
 def describe(page: str, url: str) -> dict[str, dict[str, float]]:
     sheet = sheet_of(parse_page(page))
     streets = find_addresses(sheet, guess_regions(sheet, url, NO_HINTS))

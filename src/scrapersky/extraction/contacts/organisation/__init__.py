@@ -76,7 +76,8 @@ def describe_names(
     sheet: Sheet, url: str, clues: Clues
 ) -> Iterator[tuple[Candidate, dict[str, float]]]:
     """Yield everything that may be a name with its traits, the likeliest own name first."""
-    labels = site_labels(sheet, url, clues.mail_domains)
+    written = site_labels(sheet, url, clues.mail_domains)
+    labels = list(dict.fromkeys(label.replace("-", "") for label in written))
     nominated = nominations(
         sheet,
         letterheads=[found.line for found in clues.streets],
@@ -84,7 +85,7 @@ def describe_names(
         stated=clues.stated,
     )
     candidates = count_votes(
-        chain(nominated, kin_names(sheet, labels), domain_names(sheet, labels))
+        chain(nominated, kin_names(sheet, labels), domain_names(sheet, written))
     )
     cities = frozenset(
         city.casefold()

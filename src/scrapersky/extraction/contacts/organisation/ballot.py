@@ -52,7 +52,8 @@ def count_votes(nominations: Iterable[Nomination]) -> dict[str, Candidate]:
     candidates: dict[str, Candidate] = {}
     for nominated, source in nominations:
         name = tidy_name(nominated)
-        if not is_name(name) or not (key := bare_name(name)):
+        is_small = source is Source.SPELLED and name.islower()
+        if not (is_small or is_name(name)) or not (key := bare_name(name)):
             continue
         if " " not in name and trade_of(name):
             continue

@@ -17,7 +17,7 @@ MAX_SPELLINGS: Final = 6
 
 
 def site_labels(sheet: Sheet, url: str, mail_domains: Counter[str]) -> list[str]:
-    """Give the names in the page's domain and in its mail addresses, without endings."""
+    """Give the page's domain and that of its mail, as written, without endings."""
     hosts = []
     canonical = next(
         (h.href for h in sheet.page.head_links if h.rel == "canonical"), ""
@@ -35,7 +35,7 @@ def site_labels(sheet: Sheet, url: str, mail_domains: Counter[str]) -> list[str]
     labels = []
     for host in hosts:
         domain = registrable_domain(host.lower()) if host else None
-        label = (domain or "").partition(".")[0].replace("-", "")
+        label = (domain or "").partition(".")[0]
         if len(label) > 1 and label not in labels:
             labels.append(label)
     return labels
@@ -94,8 +94,20 @@ def kin_names(sheet: Sheet, labels: list[str]) -> Iterator[Nomination]:
         for run in runs(line.text):
             if name := _spelling(run, wanted):
                 votes[name] += 1
+    for name in _small_spellings(sheet, wanted) if not votes else ():
+        votes[name] += 1
     for name, _ in votes.most_common(MAX_SPELLINGS):
         yield name, Source.SPELLED
+
+
+def _small_spellings(sheet: Sheet, labels: list[str]) -> Iterator[str]:
+    """Give the labels as a page writes them that never begins them with a capital."""
+    for label in labels:
+        match = re.search(
+            rf"(?<![\w@./-]){re.escape(label)}(?![\w@/-]|\.\w)", sheet.lower
+        )
+        if match:
+            yield sheet.text[match.start() : match.end()]
 
 
 def domain_names(sheet: Sheet, labels: list[str]) -> Iterator[Nomination]:

@@ -82,7 +82,7 @@ _LEGAL_END: Final = re.compile(rf"[\s,]+(?:{_FORM})\.?\)?$")
 _LEGAL_NAME: Final = re.compile(
     r"(?<![\w&/])(?:(?:[A-ZÀ-ÞÄÖÜŁŚŻČŠŽŘİŞ0-9][\w'’.&-]{0,24}|&|and|of|the|und|et|de|van|von|y|i|\([A-Z][\w -]{1,20}\)),?\s){1,7}?"
     rf"(?:{_FORM})(?![\w-])(?! (?:to|TO|Edition|edition|time|Time|Warranty|stock)\b)"
-    r"\.?(?:,? (?:Ltd|LTD|Inc|LLC)\.?(?![\w-]))?"
+    r"\.?(?:,? (?:Ltd|LTD|Limited|LIMITED|Inc|LLC)\.?(?![\w-]))?"
 )
 _NOT_A_FIRM: Final = re.compile(
     r"\b(?:not|but|with|including|premier|is|are|our)\b|^\d+ \w+$|^S\.A|\bBox \d|^\(",

@@ -27,6 +27,9 @@ MAX_LETTERHEAD: Final = 60
 MAX_PARTS: Final = 4
 FIRST_IMAGES: Final = 3
 REACH: Final = 5
+NEAR: Final = 2
+FAR: Final = 6
+"""How many blocks out a line may share one with the address below it."""
 
 
 def nominations(
@@ -127,7 +130,7 @@ _COPYRIGHT_YEAR: Final = re.compile(
 )
 _COPYRIGHT_CUT: Final = re.compile(
     r"(?:\.\s|\.$|\||•|·|\ball rights|\balle rechte|\btous droits|\btodos |\btutti |,? (?:19|20)\d\d\b|"
-    r"\bdesigned\b|\bpowered\b|\bwebsite\b|\bweb design|\bprivacy|\bterms\b|\bsite by\b|\bis a\b|"
+    r"â€|\bdesign(?:ed)? by\b|\bdesigned\b|\bpowered\b|\bwebsite\b|\bweb design|\bprivacy|\bterms\b|\bsite by\b|\bis a\b|"
     r"\blicensed\b|\btel\b|\bphone\b|\s[-–]\s|\ball right|\bregistered\b|\bmember\b)",
     re.IGNORECASE,
 )
@@ -141,20 +144,30 @@ def _link_names(page: Page) -> Iterator[Nomination]:
 
 def _letterhead_names(sheet: Sheet, number: int) -> Iterator[Nomination]:
     """Nominate the first lines of the block an address stands in."""
-    chain = sheet.ancestors(number, 2)
+    if number and _LABEL.fullmatch(sheet.lines[number - 1].text):
+        number -= 1
     for above in range(number - 1, max(-1, number - REACH), -1):
         line = sheet.lines[above]
         if len(line.text) > MAX_LETTERHEAD:
             break
-        if not set(sheet.ancestors(above, 2)) & set(chain):
+        is_next = above == number - 1
+        # The line right above an address often stands in a cell of its own.
+        reach = FAR if is_next else NEAR
+        if set(sheet.ancestors(above, reach)).isdisjoint(
+            sheet.ancestors(number, reach)
+        ):
             break
         if _NO_LETTERHEAD.search(line.text):
             break
-        is_next = above == number - 1
         # "Acme Motors - Springfield": a branch is named after its firm.
         name = _DASH.split(line.text, maxsplit=1)[0]
         yield name, Source.ABOVE_ADDRESS if is_next else Source.LETTERHEAD
 
 
+_LABEL: Final = re.compile(
+    r"(?:(?:our|mailing|postal|street|visiting|office|business|physical) )?"
+    r"(?:address|location|adresse|anschrift|adres|dirección|direccion|endereço|indirizzo)\W*",
+    re.IGNORECASE,
+)
 _DASH: Final = re.compile(r"\s[-–—|]\s")
 _NO_LETTERHEAD: Final = re.compile(r"\d{3}|:|@")

@@ -26,6 +26,11 @@ MAX_PLACES: Final = 6
 MAX_PROSE: Final = 160
 SOME_WORDS: Final = 3
 MANY_WORDS: Final = 5
+_OWN: Final = {
+    Source.ABOVE_ADDRESS, Source.LETTERHEAD, Source.STATED, Source.SITE_NAME,
+    Source.LOGO, Source.COPYRIGHT, Source.COPYRIGHT_FORM,
+}  # fmt: skip
+"""Where a name is written by itself, not as a part of a text."""
 _CAREER: Final = {Source.EMPLOYER, Source.OFFICE}
 _CAMEL: Final = re.compile(r"[a-z][A-Z]")
 
@@ -73,6 +78,11 @@ def traits(
         and Source.ABOVE_ADDRESS in candidate.sources,
         # A headline about something else: what the page is about, not whose it is.
         "topic": found.get("headline", 0.0) and found["apart"],
+        # Acme Learning Center is a part of Acme.
+        "annex": found["more_than_better"]
+        and found["house_end"]
+        and not found["form"]
+        and candidate.sources.isdisjoint(_OWN),
     }
 
 
@@ -96,7 +106,7 @@ def _of_name(sheet: Sheet, candidate: Candidate) -> dict[str, float]:
         "person": not (trade or form) and looks_like_person(name),
         "role": not (trade or form) and has_role_word(name),
         "district": not trade and is_district(name),
-        "last_generic": has_generic_end(name),
+        "last_generic": not form and has_generic_end(name),
         "kin": candidate.kinship,
         "same_as_domain": candidate.kinship == 1.0,
         "mentions": min(1.0, math.log1p(candidate.mentions) / 3.0),
