@@ -1,5 +1,5 @@
 """One browser and one application for the run, emptied for each module; one fresh page
-per test."""
+per test, in a browser that has loaded the scripts before."""
 
 import os
 import shutil
@@ -7,11 +7,11 @@ from collections.abc import AsyncIterator, Iterator
 
 import pytest
 import pytest_asyncio
-from playwright.async_api import Browser, Page, async_playwright
+from playwright.async_api import Browser, BrowserContext, Page, async_playwright
 
 from scripts import page as page_build
 from tests.conftest import TestServer, a_database
-from tests.page.rig import AXE, RunningApp, a_page, running
+from tests.page.rig import AXE, RunningApp, a_context, running, watched
 
 FLAGS = (
     "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
@@ -74,9 +74,22 @@ async def app(resting_app: RunningApp) -> RunningApp:
     return resting_app
 
 
+@pytest_asyncio.fixture(scope="session", loop_scope="session")
+async def contexts(browser: Browser) -> AsyncIterator[dict[str, BrowserContext]]:
+    """Keep one person's browser for each application."""
+    opened: dict[str, BrowserContext] = {}
+    yield opened
+    for context in opened.values():
+        await context.close()
+
+
 @pytest_asyncio.fixture(loop_scope="session")
-async def page(browser: Browser, app: RunningApp) -> AsyncIterator[Page]:
+async def page(
+    browser: Browser, contexts: dict[str, BrowserContext], app: RunningApp
+) -> AsyncIterator[Page]:
     """Open a fresh window; nothing may go wrong in it unseen."""
     app.be_running()
-    async with a_page(browser, app.address) as page:
+    if app.address not in contexts:
+        contexts[app.address] = await a_context(browser, app.address)
+    async with watched(contexts[app.address], app.address) as page:
         yield page

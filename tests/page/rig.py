@@ -14,7 +14,14 @@ from weakref import WeakKeyDictionary
 
 import asyncpg
 import uvicorn
-from playwright.async_api import Browser, ConsoleMessage, Page, Request, expect
+from playwright.async_api import (
+    Browser,
+    BrowserContext,
+    ConsoleMessage,
+    Page,
+    Request,
+    expect,
+)
 
 from scrapersky.api.app import create_app
 from scrapersky.db.connection import parse_target
@@ -211,6 +218,14 @@ def watch_of(page: Page) -> Watch:
 @asynccontextmanager
 async def a_page(browser: Browser, address: str, **options: Any) -> AsyncIterator[Page]:
     """Open a window of its own; at the end nothing may have gone wrong in it."""
+    context = await a_context(browser, address, **options)
+    async with watched(context, address) as page:
+        yield page
+    await context.close()
+
+
+async def a_context(browser: Browser, address: str, **options: Any) -> BrowserContext:
+    """Make somebody's browser: what is loaded in it is loaded once."""
     context = await browser.new_context(
         **{
             "base_url": address,
@@ -220,11 +235,20 @@ async def a_page(browser: Browser, address: str, **options: Any) -> AsyncIterato
         }
     )
     context.set_default_timeout(45_000)  # a busy machine, not a slow page
+    return context
+
+
+@asynccontextmanager
+async def watched(context: BrowserContext, address: str) -> AsyncIterator[Page]:
+    """Open a window; the next one in the same browser finds nothing that this one kept."""
     page = await context.new_page()
     watch = WATCHES[page] = Watch(address)
     watch.follow(page)
     yield page
-    await context.close()
+    if page.url.startswith(address):
+        await page.evaluate("localStorage.clear()")
+    await context.clear_cookies()
+    await page.close()
     watch.check()
 
 
