@@ -2031,13 +2031,16 @@ export interface components {
         };
         /** @description One submitted line, and what has become of it. */
         BatchItemOut: {
-            error: string | null;
+            /** @description What to do about it. */
+            hint: string | null;
             is_duplicate: boolean;
             position: number;
+            /** @description Why it failed, was refused or skipped, or that it was known. */
+            reason: string | null;
             record_id: string | null;
             record_kind: string;
             /** @enum {string} */
-            state: "queued" | "processing" | "done" | "failed" | "refused";
+            state: "queued" | "processing" | "done" | "failed" | "skipped" | "refused";
             submitted: string;
         };
         /** @description A batch; its counts are those of its items, now. */
@@ -2054,6 +2057,7 @@ export interface components {
             paused_at: string | null;
             pending: number;
             refused: number;
+            skipped: number;
             status: components["schemas"]["TaskStatus"];
             total: number;
             working: number;
@@ -2966,6 +2970,7 @@ export interface components {
         };
         /** @description A line that was not taken, and why. */
         RefusedOut: {
+            hint: string;
             line: number;
             reason: string;
             value: string;
@@ -4011,7 +4016,7 @@ export interface operations {
     read_batch: {
         parameters: {
             query?: {
-                state?: ("queued" | "processing" | "done" | "failed" | "refused") | null;
+                state?: ("queued" | "processing" | "done" | "failed" | "skipped" | "refused") | null;
                 limit?: number;
                 cursor?: string | null;
             };

@@ -221,6 +221,69 @@ async def test_a_batch_is_submitted_watched_held_and_cancelled(clean: Served) ->
     assert [b["name"] for b in listed["items"]] == ["Mine"]
 
 
+async def test_every_line_that_came_to_nothing_says_why_and_what_to_do(
+    clean: Served,
+) -> None:
+    for stage in ("domain_metadata", "page_curation"):
+        await clean.post(f"/stages/{stage}/pause", {})
+    pages = {
+        f"https://{name}.bv/": fate
+        for name, fate in {
+            "a": ("Complete", None),
+            "b": ("Error", "robots_denied: https://b.bv/: Disallow: /"),
+            "c": ("Error", "dns_error"),
+            "d": ("Error", "the server answered 404"),
+            "e": ("Error", "the server answered 503"),
+            "f": ("Error", "the page says that it does not exist: 'Gone'"),
+            "g": ("Error", None),
+            "h": (None, None),
+            "i": ("Queued", None),
+        }.items()
+    }
+    await clean.post("/suppressions", {"values": ["z.bv"]}, status=201)
+    lines = [*pages, "https://a.bv/", "no page", "https://z.bv/", "facebook.com/x"]
+    made = await clean.post("/batches", {"kind": "pages", "items": lines}, status=201)
+    for url, (status, error) in pages.items():
+        await clean.run(
+            "UPDATE pages SET page_processing_status = CAST(:s AS page_processing_status),"
+            " page_processing_error = :e WHERE url = :u",
+            s=status, e=error, u=url,
+        )  # fmt: skip
+
+    found = await clean.get(f"/batches/{made['batch_id']}")
+
+    told = {
+        i["submitted"]: (i["state"], i["reason"], i["hint"]) for i in found["items"]
+    }
+    assert told["https://i.bv/"] == ("queued", None, None)
+    assert found["items"][0]["reason"] is None
+    for item in found["items"]:
+        if item["state"] in {"failed", "skipped", "refused"} or item["is_duplicate"]:
+            assert item["reason"], item
+            assert item["hint"].endswith("."), item
+    assert told["https://b.bv/"][:2] == (
+        "failed",
+        "the site's robots.txt forbids it: https://b.bv/: Disallow: /",
+    )
+    assert told["https://c.bv/"][1] == "the name of the site is not known"
+    assert "browser" in told["https://d.bv/"][2]
+    assert "later" in told["https://e.bv/"][2]
+    assert told["https://h.bv/"][0] == "skipped"
+    assert told["facebook.com/x"][2] == "Submit the business's own website."
+    counts = {
+        name: found["batch"][name]
+        for name in ("total", "pending", "done", "failed", "skipped", "refused")
+    }
+    assert counts == {
+        "total": 13, "pending": 1, "done": 2, "failed": 6, "skipped": 1, "refused": 3,
+    }  # fmt: skip
+    assert [r["line"] for r in made["refused"] if r["hint"]] == [11, 12, 13]
+    skipped = await clean.get(
+        f"/batches/{made['batch_id']}", params={"state": "skipped"}
+    )
+    assert [i["submitted"] for i in skipped["items"]] == ["https://h.bv/"]
+
+
 async def test_others_see_none_of_it(clean: Served) -> None:
     rule = await clean.post("/rules", RULE, status=201)
     await clean.add_places(1)

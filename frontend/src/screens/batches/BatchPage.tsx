@@ -38,6 +38,7 @@ const STATES = [
   { value: "processing", label: "At work" },
   { value: "done", label: "Done" },
   { value: "failed", label: "Failed" },
+  { value: "skipped", label: "Skipped" },
   { value: "refused", label: "Refused" },
 ];
 
@@ -130,6 +131,7 @@ export function BatchPage({ id }: { id: string }) {
             <Stat name="At work" value={whole(batch.working)} />
             <Stat name="Done" value={whole(batch.done)} tone="good" />
             <Stat name="Failed" value={whole(batch.failed)} tone={batch.failed ? "bad" : ""} />
+            {batch.skipped > 0 && <Stat name="Skipped" value={whole(batch.skipped)} />}
             <Stat name="Refused" value={whole(batch.refused)} tone={batch.refused ? "bad" : ""} />
           </dl>
         </div>
@@ -198,9 +200,9 @@ export function BatchPage({ id }: { id: string }) {
 }
 
 function happened(item: BatchItem): string {
-  if (item.error) return causeOf(item.error);
-  if (item.state === "failed") return "Its record tells why";
-  return item.is_duplicate ? "Was known already" : "";
+  if (!item.reason) return "";
+  const why = causeOf(item.reason);
+  return item.hint ? `${why}. ${item.hint}` : why;
 }
 
 const SAID = { pause: "Paused", resume: "Resumed", cancel: "Cancelled", retry: "Queued again" };

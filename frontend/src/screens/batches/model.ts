@@ -9,6 +9,7 @@ export interface Batch {
   working: number;
   done: number;
   failed: number;
+  skipped: number;
   refused: number;
   created_at: string;
   paused_at: string | null;
@@ -18,11 +19,12 @@ export interface Batch {
 export interface BatchItem {
   position: number;
   submitted: string;
-  state: "queued" | "processing" | "done" | "failed" | "refused";
+  state: "queued" | "processing" | "done" | "failed" | "skipped" | "refused";
   record_kind: string;
   record_id: string | null;
   is_duplicate: boolean;
-  error: string | null;
+  reason: string | null;
+  hint: string | null;
 }
 
 export interface Submitted {
@@ -30,7 +32,7 @@ export interface Submitted {
   accepted: number;
   duplicates: number;
   refused_count: number;
-  refused: { line: number; value: string; reason: string }[];
+  refused: { line: number; value: string; reason: string; hint: string }[];
 }
 
 /** Lines of a pasted text, without the empty ones. */

@@ -38,6 +38,7 @@ from scrapersky.curation.batch import (
     submit,
 )
 from scrapersky.curation.batch.progress import STATES
+from scrapersky.curation.batch.reason import LATER, Reason, reason_of, why_refused
 from scrapersky.errors import UnknownBatch
 from scrapersky.kit.cursor import read_cursor, write_cursor
 from scrapersky.models import BatchJob
@@ -48,8 +49,10 @@ router = APIRouter(prefix="/api/v3/batches", tags=["batches"])
 MOST_LINES: Final = 10_000
 """Lines in one JSON body; more come as a file to PATH/import, streamed."""
 
+NOTHING: Final[dict[str, Any]] = {"reason": None, "hint": None}
+
 BatchKindName = Literal["domains", "sitemaps", "pages"]
-ItemState = Literal["queued", "processing", "done", "failed", "refused"]
+ItemState = Literal["queued", "processing", "done", "failed", "skipped", "refused"]
 Written = Annotated[str, Field(max_length=2_048), AfterValidator(storable)]
 
 
@@ -65,6 +68,7 @@ class BatchOut(BaseModel):
     working: int
     done: int
     failed: int
+    skipped: int
     refused: int
     created_at: datetime
     paused_at: datetime | None
@@ -80,7 +84,11 @@ class BatchItemOut(BaseModel):
     record_kind: str
     record_id: UUID | None
     is_duplicate: bool
-    error: str | None
+    reason: str | None = Field(
+        description="Why it failed, was refused or skipped, or that it was known.",
+        examples=["the site's robots.txt forbids it"],
+    )
+    hint: str | None = Field(description="What to do about it.", examples=[LATER])
 
 
 class BatchDetail(BaseModel):
@@ -109,6 +117,7 @@ class RefusedOut(BaseModel):
     line: int
     value: str
     reason: str
+    hint: str
 
 
 class SubmittedOut(BaseModel):
@@ -183,8 +192,8 @@ async def create_batch(
         duplicates=found.duplicates,
         refused_count=found.refused,
         refused=[
-            RefusedOut(line=line, value=value, reason=reason)
-            for line, value, reason in found.refusals
+            RefusedOut(line=line, value=value, **words(why_refused(problem)))
+            for line, value, problem in found.refusals
         ],
     )
 
@@ -264,7 +273,7 @@ async def items_of(
     wanted = "" if state is None else "AND i.state = :state"
     statement = text(
         f"""SELECT * FROM (
-        SELECT i.position, i.submitted, i.is_duplicate, i.error,
+        SELECT i.position, i.submitted, i.is_duplicate, i.error AS problem, r.error,
           coalesce(i.domain_id, i.sitemap_file_id, i.page_id) AS record_id,
           CASE WHEN i.error IS NOT NULL THEN 'refused' ELSE r.state END AS state
         FROM batch_items i LEFT JOIN LATERAL ({STATES[batch.kind]}) r ON true
@@ -287,12 +296,21 @@ def shown(batch: Overview) -> BatchOut:
 def item(kind: str, row: Any) -> BatchItemOut:  # noqa: ANN401 - a row
     """Show one item."""
     records = {"sitemaps": "sitemap_files"}
+    state = row.state or "refused"
+    reason = reason_of(
+        state, error=row.error, problem=row.problem, is_duplicate=row.is_duplicate
+    )
     return BatchItemOut(
         position=row.position,
         submitted=row.submitted,
-        state=row.state or "refused",
+        state=state,
         record_kind=records.get(kind, kind),
         record_id=row.record_id,
         is_duplicate=row.is_duplicate,
-        error=row.error,
+        **words(reason),
     )
+
+
+def words(reason: Reason | None) -> dict[str, Any]:
+    """Write a reason as the fields of an answer."""
+    return {"reason": reason.why, "hint": reason.hint} if reason else NOTHING

@@ -9,6 +9,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 from scrapersky import engine as queue_engine
 from scrapersky.curation.batch.kind import BatchKind, kind_named
 from scrapersky.curation.batch.progress import batch_of
+from scrapersky.curation.batch.reason import CANCELLED
 from scrapersky.engine.control import queue_named
 from scrapersky.engine.hold import hold, release, withdraw
 from scrapersky.engine.queue import Queue
@@ -37,7 +38,7 @@ async def cancel_batch(engine: AsyncEngine, tenant_id: UUID, batch_id: UUID) -> 
     async def cancelled(
         connection: AsyncConnection, queue: Queue, items: Sequence[str]
     ) -> int:
-        return await withdraw(connection, queue, items, "cancelled with its batch")
+        return await withdraw(connection, queue, items, CANCELLED)
 
     return await change(engine, tenant_id, batch_id, "cancelled_at", cancelled)
 

@@ -24,6 +24,7 @@ class BatchProgress:
     working: int
     done: int
     failed: int
+    skipped: int
     refused: int
 
 
@@ -78,17 +79,15 @@ def count_query(kind: str) -> TextClause:
         count(*) FILTER (WHERE r.state = 'queued') AS pending,
         count(*) FILTER (WHERE r.state = 'processing') AS working,
         count(*) FILTER (WHERE r.state = 'done') AS done,
-        count(*) FILTER (WHERE r.state = 'failed') AS failed
+        count(*) FILTER (WHERE r.state = 'failed') AS failed,
+        count(*) FILTER (WHERE r.state = 'skipped') AS skipped
       FROM batch_items i LEFT JOIN LATERAL ({STATES[kind]}) r ON true
       WHERE i.batch_id = ANY(:batches) GROUP BY i.batch_id""")  # noqa: S608 - constants
 
 
 def overview(batch: Any, counts: Any) -> Overview:  # noqa: ANN401 - rows
     """Put a batch and what was counted of it together; None: it has no items."""
-    numbers = {
-        name: getattr(counts, name, 0)
-        for name in ("total", "pending", "working", "done", "failed", "refused")
-    }
+    numbers = {name: getattr(counts, name, 0) for name in COUNTED}
     return Overview(
         id=batch.id,
         name=batch.name,
@@ -101,16 +100,20 @@ def overview(batch: Any, counts: Any) -> Overview:  # noqa: ANN401 - rows
     )
 
 
+COUNTED = ("total", "pending", "working", "done", "failed", "skipped", "refused")
+# What became of a line's record, and why it failed. Skipped: it is in no queue.
 STATES = {
     "domains": """SELECT CASE d.status WHEN 'pending' THEN 'queued'
         WHEN 'processing' THEN 'processing' WHEN 'completed' THEN 'done'
-        ELSE 'failed' END AS state FROM domains d WHERE d.id = i.domain_id""",
+        ELSE 'failed' END AS state, d.error FROM domains d WHERE d.id = i.domain_id""",
     "sitemaps": """SELECT CASE s.sitemap_import_status WHEN 'Queued' THEN 'queued'
         WHEN 'Processing' THEN 'processing' WHEN 'Complete' THEN 'done'
-        ELSE 'failed' END AS state FROM sitemap_files s WHERE s.id = i.sitemap_file_id""",
+        WHEN 'Error' THEN 'failed' ELSE 'skipped' END AS state,
+        s.sitemap_import_error AS error FROM sitemap_files s WHERE s.id = i.sitemap_file_id""",
     "pages": """SELECT CASE p.page_processing_status WHEN 'Queued' THEN 'queued'
-        WHEN 'Processing' THEN 'processing' WHEN 'Error' THEN 'failed'
-        ELSE 'done' END AS state FROM pages p WHERE p.id = i.page_id""",
+        WHEN 'Processing' THEN 'processing' WHEN 'Complete' THEN 'done'
+        WHEN 'Error' THEN 'failed' ELSE 'skipped' END AS state,
+        p.page_processing_error AS error FROM pages p WHERE p.id = i.page_id""",
 }
 
 
@@ -119,7 +122,7 @@ def status_of(batch: Any, counts: Mapping[str, int]) -> TaskStatus:  # noqa: ANN
     if batch.cancelled_at is not None:
         return TaskStatus.CANCELLED
     if counts["pending"] + counts["working"] == 0:
-        is_lost = counts["total"] > 0 and counts["done"] == 0
+        is_lost = counts["total"] > 0 and counts["done"] + counts["skipped"] == 0
         return TaskStatus.ERROR if is_lost else TaskStatus.COMPLETED
     if batch.paused_at is not None:
         return TaskStatus.PAUSED

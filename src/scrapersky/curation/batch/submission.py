@@ -37,6 +37,7 @@ INNER_NAMES = (
 )  # fmt: skip
 """Endings of names that mean something only inside a network."""
 SUPPRESSED = "it is on your suppression list"
+NOT_ONE_BUSINESS = "is not a site of one business"
 
 
 @dataclass(slots=True)
@@ -185,9 +186,7 @@ class Line:
                 number, shown, problem=f"port {url.port} is not one of the web's"
             )
         if name is None:
-            return cls(
-                number, shown, problem=f"{url.host} is not a site of one business"
-            )
+            return cls(number, shown, problem=f"{url.host} {NOT_ONE_BUSINESS}")
         return cls(number, shown, canonical_url(str(url)), name)
 
 
