@@ -13,7 +13,7 @@ QUEUE_ALL = (
 def page_of(number: int) -> str:
     """Write one person, and a neighbour who is not erased."""
     return (
-        f"<title>Team {number}</title>"
+        "<title>Our team</title>"
         f'<p>Person {number}: <a href="mailto:person{number}@a{number}.bv">'
         f"person{number}@a{number}.bv</a>, next to her "
         f"<a href='mailto:other{number}@a{number}.bv'>other{number}@a{number}.bv</a></p>"
