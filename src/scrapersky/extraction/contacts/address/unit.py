@@ -33,7 +33,7 @@ def is_unit(text: str) -> bool:
 UNIT_WORD: Final = (
     r"Suites?|Ste|Units?|Apartment|Apt|Floor|Flr|Fl|Room|Rm|Bldg|Building|Block|Level|"
     r"Lot|Space|Office|Studio|Shop|Flat|Bay|Box|Dept|Door|Kiosk|Tower|Wing|Gate|Plot|"
-    r"Sector|Section|Phase|Stop|Mailstop|MS|Attn"
+    r"Sector|Section|Phase|Stop|Mailstop|Mail\s(?:Code|Stop)|MS|Attn|Basement"
 )
 UNIT_TAIL: Final = (
     rf"(?:[ ,–-]{{1,3}}(?:(?:{UNIT_WORD})\b\.?(?:\s?(?:No\.?|Number|#))?\s?#?\s?[\w-]{{1,8}}"
@@ -44,9 +44,10 @@ UNIT_TAIL: Final = (
     r"|P\.?\s?O\.?\s?Box\s\d{1,6}))"
 )
 UNIT: Final = re.compile(
-    rf"^(?:(?:{UNIT_WORD})\b\.?:?\s?(?:No\.?\s?)?\#?\s?[\w&-]{{1,8}}(?:\s?[-&]\s?\w{{1,4}})?(?:,?\s[A-Z]\w{{2,20}}){{0,3}}"
+    rf"^(?:(?:{UNIT_WORD})\b\.?:?\s?(?:No\.?\s?)?\#?\s?[\w&-]{{1,14}}(?:\s?[-&]\s?\w{{1,4}})?"
+    rf"(?:,?\s(?:{UNIT_WORD})\b\.?\s?\#?[\w-]{{1,8}}){{0,2}}(?:,?\s[A-Z]\w{{2,20}}){{0,3}}"
     r"|\#\s?[\w-]{1,8}|\d{1,3}(?:st|nd|rd|th)\s(?:Floor|Fl\b\.?).{0,20}|\d{1,2}/F\b.{0,30}"
-    r"|(?:Ground|First|Second|Third|Lower|Upper|Top)\sFloor.{0,20}|No\.?\s?\d{1,5}\w?)$",
+    r"|(?:Ground|First|Second|Third|Lower|Upper|Top)\sFloor.{0,30}|No\.?\s?\d{1,5}\w?)$",
     re.IGNORECASE,
 )
 UNIT_HEAD: Final = re.compile(
