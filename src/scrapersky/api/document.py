@@ -85,10 +85,7 @@ def whole_document(app: FastAPI) -> dict[str, Any]:
     for name in ("HTTPValidationError", "ValidationError"):
         schemas.pop(name, None)
     components["responses"] = {
-        f"Problem{status}": {
-            "description": said,
-            "content": {MEDIA_TYPE: {"schema": {"$ref": PROBLEM_REF}}},
-        }
+        f"Problem{status}": problem(said)
         for status, said in {**ALWAYS, **ON_CHANGE}.items()
     }
     known = {
@@ -121,6 +118,9 @@ def complete(operation: dict[str, Any], method: str, route: Route | None) -> Non
     for status, said in list(answers.items()):
         if is_problem(said):
             del answers[status]
+            if status in ON_CHANGE:
+                # What it means depends on what was to be changed.
+                answers[status] = problem(said["description"])
     errors = {**ALWAYS, **ON_CHANGE} if method in CHANGING else ALWAYS
     for status in errors:
         if status not in answers:
@@ -129,7 +129,13 @@ def complete(operation: dict[str, Any], method: str, route: Route | None) -> Non
         operation.setdefault("parameters", []).append(IDEMPOTENCY)
 
 
+def problem(said: str) -> dict[str, Any]:
+    """Describe one error, in the shape of all errors."""
+    content = {MEDIA_TYPE: {"schema": {"$ref": PROBLEM_REF}}}
+    return {"description": said, "content": content}
+
+
 def is_problem(answer: dict[str, Any]) -> bool:
-    """Tell whether a route has declared an error that every route has."""
+    """Tell whether a route has declared an error, in words of its own or FastAPI's."""
     text = str(answer.get("content", {}))
     return PROBLEM_REF in text or "HTTPValidationError" in text

@@ -1,11 +1,14 @@
 """The demo town beside the running system: found, read, and nothing else opened."""
 
 import asyncio
+from datetime import timedelta
 
+import psutil
 import pytest
 
 from scrapersky.errors import BlockedAddress, FetchError, NoSuchHost
 from scrapersky.models.status import Role
+from scrapersky.scheduler.annex import ENDING, PRESENCE, presence_ledger
 from tests.api.operations.rig import Served, new_key
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -48,6 +51,38 @@ async def test_no_other_name_leads_into_the_town(clean: Served) -> None:
             await crawler.fetch(url)
 
     assert all(name.endswith((".bv", "127.0.0.1")) for name in town.log.sites)
+
+
+def listening() -> set[int]:
+    """Return the sockets of this process on which it answers others."""
+    mine = psutil.Process().net_connections("inet")
+    return {one.laddr.port for one in mine if one.status == psutil.CONN_LISTEN}
+
+
+async def test_a_town_that_another_process_has_open_is_not_opened_twice(
+    clean: Served,
+) -> None:
+    await clean.app.state.desk.town.close()
+    ports = listening()
+    async with presence_ledger(clean.engine) as other:
+        await other.acquire(PRESENCE, url=ENDING, patience=timedelta(seconds=20))
+        refused = await clean.post("/demo", {"size": 12}, status=409)
+        left = await clean.get("/demo")
+        other.release(PRESENCE, delay=timedelta())
+    ports_left = listening()
+    opened = await clean.post("/demo", {"size": 12})
+
+    assert ports_left == ports
+    assert opened["is_running"]
+    assert refused["type"].endswith("already-running")
+    assert refused["detail"].startswith("The demo town is open in another process")
+    assert refused["hint"] == "Use it there, or stop that process first."
+    assert (left["is_running"], left["search_id"]) == (False, None)
+    document = clean.app.openapi()["paths"]["/api/v3/demo"]["post"]["responses"]
+    assert document["409"]["description"] == (
+        "Another process of this system has the town open"
+    )
+    assert "application/problem+json" in document["409"]["content"]
 
 
 async def test_only_operators_start_it(clean: Served) -> None:

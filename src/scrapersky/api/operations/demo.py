@@ -15,7 +15,7 @@ from scrapersky.api.gateway.dependency import Database, actor_of, allow
 from scrapersky.api.gateway.identity import Identity, Permission
 from scrapersky.api.operations.audit import note_alone
 from scrapersky.api.operations.desk import AtDesk, Desk
-from scrapersky.api.operations.shape import NOT_FOUND
+from scrapersky.api.problem import Problem
 from scrapersky.api.records.schema import Strict
 from scrapersky.curation.condition import Comparison, Condition
 from scrapersky.curation.rule import save_rule
@@ -30,6 +30,13 @@ from scrapersky.scheduler.annex import ENDING
 router = APIRouter(prefix="/api/v3/demo", tags=["demo"])
 
 PLACE: Final = "Seven Quays"
+REFUSALS: Final[dict[int | str, dict[str, Any]]] = {
+    404: {"model": Problem, "description": "It may not be started here, or not by you"},
+    409: {
+        "model": Problem,
+        "description": "Another process of this system has the town open",
+    },
+}
 OPEN: Final = (TaskStatus.QUEUED, TaskStatus.IN_PROGRESS, TaskStatus.PAUSED)
 
 
@@ -65,7 +72,7 @@ async def read_demo(
     return await state(desk, who, database)
 
 
-@router.post("", operation_id="start_demo", responses=NOT_FOUND)
+@router.post("", operation_id="start_demo", responses=REFUSALS)
 async def start_demo(
     who: Annotated[Identity, allow(Permission.OPERATE, hidden=True)],
     request: Request,

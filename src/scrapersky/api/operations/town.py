@@ -36,18 +36,23 @@ class DemoTown:
             if self.running is None:
                 # Building it takes a moment, and others are being served here.
                 await asyncio.to_thread(plan_town, size, seed=seed, trouble=True)
-                town = await self._stack.enter_async_context(
-                    Town.open(size=size, seed=seed)
-                )
-                await self._stack.enter_async_context(
-                    self._background.annexes.open(annex_of(town))
-                )
+                async with AsyncExitStack() as stack:
+                    town = await stack.enter_async_context(
+                        Town.open(size=size, seed=seed)
+                    )
+                    await stack.enter_async_context(
+                        self._background.annexes.open(annex_of(town))
+                    )
+                    # Until here a town that may not be entered is taken down again.
+                    self._stack = stack.pop_all()
                 self.running = Running(town, utc_now())
             return self.running
 
     async def close(self) -> None:
-        """Close the town."""
-        await self._stack.aclose()
+        """Close the town, if it is open."""
+        async with self._opening:
+            self.running = None
+            await self._stack.aclose()
 
 
 def annex_of(town: Town) -> Annex:
