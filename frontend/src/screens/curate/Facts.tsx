@@ -62,6 +62,8 @@ function isKnown(value: unknown): boolean {
   return typeof value !== "object" || Object.keys(value).length > 0;
 }
 
+/** `no_such_domain` is for machines. */
+const CODE = /^[a-z]+(_[a-z]+)+$/;
 const TIME = /^\d{4}-\d\d-\d\dT/;
 /** Whose values are one of a few words. */
 const WORDS = new Set(["verdict", "found_by", "sitemap_type", "page_type", "email_type", "source"]);
@@ -70,6 +72,8 @@ const SHARES = new Set(["contact_likelihood", "confidence"]);
 
 function Value({ value, field }: { value: unknown; field: string }): ReactNode {
   if (field === "hours") return <Hours hours={value} />;
+  if (field === "phones" && !Array.isArray(value)) return <Phones phones={value} />;
+  if (field === "social_links") return <Several values={Object.values(value ?? {})} />;
   if (field === "categories") return list(value).map(readable).join(", ");
   if (Array.isArray(value)) return <Several values={value} />;
   if (value && typeof value === "object") return <Parts parts={value} />;
@@ -80,6 +84,7 @@ function Value({ value, field }: { value: unknown; field: string }): ReactNode {
   if (field.endsWith("status")) return <Status status={written} field={field} />;
   if (WORDS.has(field)) return wordOf(written.toLowerCase());
   if (field.endsWith("error")) return causeOf(written);
+  if (CODE.test(written)) return readable(written);
   return webAddress(written) ? <Address value={written} full /> : written;
 }
 
@@ -131,6 +136,26 @@ function Parts({ parts }: { parts: object }) {
           </div>
         ))}
     </dl>
+  );
+}
+
+/** Every number, with what the page called it and how it wrote it. */
+function Phones({ phones }: { phones: unknown }) {
+  return (
+    <ul>
+      {Object.entries((phones ?? {}) as Record<string, Record<string, unknown>>).map(
+        ([number, { kind, written }]) => (
+          <li key={number}>
+            {number}
+            <div className="small soft">
+              {[kind && wordOf(String(kind)), written && `written ${String(written)}`]
+                .filter(Boolean)
+                .join(", ")}
+            </div>
+          </li>
+        ),
+      )}
+    </ul>
   );
 }
 

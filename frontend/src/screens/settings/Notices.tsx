@@ -321,10 +321,10 @@ function Due({ notice }: { notice: Notice }) {
 
 function Told({ notice }: { notice: Notice }) {
   return (
-    <>
+    <div className="told">
       <Time at={notice.informed_at} />
       {notice.how && <div className="small soft foreign">{notice.how}</div>}
-    </>
+    </div>
   );
 }
 
