@@ -57,6 +57,20 @@ async def test_what_is_not_there_is_never_the_page(
     assert answer.headers["content-type"] == "application/problem+json"
 
 
+@pytest.mark.parametrize(
+    "asked", ["0-0," * 10_000 + "1-1", "5-2", "-999999999999", "1-", "0-0"]
+)
+async def test_a_part_of_a_file_is_not_served(
+    client: httpx.AsyncClient, asked: str
+) -> None:
+    answer = await client.get(
+        "/assets/index-abc123.js", headers={"Range": f"bytes={asked}"}
+    )
+
+    assert (answer.status_code, answer.text) == (200, "go()")
+    assert "accept-ranges" not in answer.headers
+
+
 async def test_a_wrong_method_stays_one(client: httpx.AsyncClient) -> None:
     assert (await client.get("/api/v3/rules")).status_code == 405
     assert (await client.post("/search")).status_code == 404

@@ -3,15 +3,15 @@
 import itertools
 import random
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from uuid import uuid4
 
 import pytest
 
-from tests.api.gateway.document import Operation
+from tests.api.gateway.document import Operation, properties
 from tests.api.gateway.planted import plant
 from tests.api.gateway.rig import House
-from tests.api.gateway.test_foreign import API
+from tests.api.gateway.test_foreign import API, TAKE_BODIES
 
 pytestmark = [
     pytest.mark.asyncio(loop_scope="module"),
@@ -71,6 +71,60 @@ async def test_a_list_asked_nastily_answers_plainly(
 
 def takes(operation: Operation, name: str) -> bool:
     return any(parameter["name"] == name for parameter in operation.parameters)
+
+
+LONG = 100_000
+KILLERS = tuple(
+    (piece * LONG)[:LONG] + "!" for piece in ("a", "1 ", "@a.", "(", "a-", "http://")
+)
+"""Texts over which a careless pattern takes minutes."""
+PATIENCE = 0.05
+"""Seconds of the processor for one such text."""
+SHAPES: dict[str, Callable[[str], object]] = {
+    "string": str, "array": lambda text: [text], "object": lambda text: {"x": text},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "turns", [1, pytest.param(len(KILLERS), marks=pytest.mark.long)]
+)
+async def test_no_text_is_long_enough_to_hold_a_validator_up(
+    house: House, turns: int
+) -> None:
+    slow: list[tuple[str, int, float]] = []
+    for operation, turn in itertools.product(TAKE_BODIES, range(turns)):
+        body, count = filled(operation, turn)
+        taken = [await seconds_for(house, operation, body)]
+        # A collection of garbage, or a beat of a worker, may fall into one of them.
+        while taken[-1] > count * PATIENCE and len(taken) < 4:
+            taken.append(await seconds_for(house, operation, body))
+        if min(taken) > count * PATIENCE:
+            slow.append((operation.id, turn, min(taken)))
+
+    assert slow == []
+
+
+def filled(operation: Operation, turn: int) -> tuple[dict[str, object], int]:
+    """Make up a body in which every text is a killer; return how many there are."""
+    kinds = properties(operation.body or {}, operation.document)
+    names = [name for name, kind in kinds.items() if kind in {*SHAPES, None}]
+    texts = {
+        name: SHAPES.get(kinds[name] or "string", str)(KILLERS[at % len(KILLERS)])
+        for at, name in enumerate(names, start=turn)
+    }
+    return {**(operation.sample_body() or {}), **texts}, max(len(texts), 1)
+
+
+async def seconds_for(house: House, operation: Operation, body: object) -> float:
+    began = time.process_time()
+    answer = await house.client.request(
+        operation.method,
+        operation.address(uuid4()),
+        headers={**house.admin.headers, "If-Match": "*"},
+        json=body,
+    )
+    assert answer.status_code < 500, (operation.id, answer.text[:500])
+    return time.process_time() - began
 
 
 async def test_nothing_was_dropped(house: House) -> None:
