@@ -25,6 +25,21 @@ from scrapersky.extraction.contacts import find_contacts
         ),
         ('<p lang="de">Lindenweg 12, D-50667 Köln</p>', "Lindenweg 12", "Köln"),
         ("<p>PO Box 4410<br>Reno, NV 89501</p>", "PO Box 4410", "Reno"),
+        (
+            "<p>Suite 306 Level 3<br>267 Mill Street<br>Reno, NV 89501</p>",
+            "Suite 306 Level 3, 267 Mill Street",
+            "Reno",
+        ),
+        (
+            "<p>Harbour Tower, 4th Floor<br>Weavers Club<br>267 Mill Street<br>Reno, NV 89501</p>",
+            "Harbour Tower, 4th Floor, Weavers Club, 267 Mill Street",
+            "Reno",
+        ),
+        (
+            "<p>We moved lately. 3rd Floor Weavers Club 24 Mill Street, Reno, NV 89501</p>",
+            "3rd Floor Weavers Club, 24 Mill Street",
+            "Reno",
+        ),
     ],
 )
 def test_a_street_is_read_with_its_house_and_its_city(
@@ -52,3 +67,13 @@ def test_a_heading_below_an_address_begins_something_else() -> None:
     addresses = find_contacts(page, "https://acme.co.uk/").addresses
 
     assert all(address.city != "Leeds" for address in addresses)
+
+
+def test_a_street_written_with_its_postal_code_is_no_fuller_street() -> None:
+    page = """<p>600 Market Street<br>Denver, CO 80202</p>
+    <script type="application/ld+json">{"@type": "PostalAddress", "postalCode": "80202",
+    "streetAddress": "600 Market Street Denver CO 80202"}</script>"""
+
+    addresses = find_contacts(page, "https://acme.com/").addresses
+
+    assert [a.street for a in addresses] == ["600 Market Street"]

@@ -261,12 +261,15 @@ def _address(url: str, seen: list[Found]) -> Address:
 def _fullest_street(best: Found, seen: list[Found]) -> str | None:
     """Give the longest street that says all the best one says: with its suite."""
     street = best.details.get("street") or _first(seen, "street")
+    code = _first([best, *seen], "postal_code")
     fuller = [
         other
         for found in seen
         if (other := found.details.get("street"))
         and street
         and other.casefold().startswith(street.casefold())
+        # A street that holds the postal code is a whole address.
+        and not (code and code in other)
     ]
     return max(fuller, key=len, default=street)
 

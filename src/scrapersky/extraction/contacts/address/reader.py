@@ -54,6 +54,7 @@ from scrapersky.extraction.contacts.sheet import Sheet
 
 MAX_FOUND: Final = 500
 MIN_NUMBERLESS: Final = 6
+MAX_BETWEEN: Final = 40
 
 
 class Reader:
@@ -165,14 +166,15 @@ class Reader:
         for above in range(number - 1, max(-1, number - 4), -1):
             line = self.sheet.lines[above]
             piece = line.text.rstrip(" ,")
-            if above <= self.taken or line.heading:
-                break
-            if PUBLIC_HOUSE.search(piece) or (
-                not is_unit(piece) and not is_part(piece)
-            ):
-                break
             # The first line of a block names who lives there, not where.
             is_own = line.container == self.sheet.lines[number].container
+            if above <= self.taken or (line.heading and not is_own):
+                break
+            is_house = is_unit(piece) or is_part(piece)
+            is_public = PUBLIC_HOUSE.search(piece) is not None
+            is_between = is_own and self._is_below_unit(above)
+            if not is_between and (is_public or not is_house):
+                break
             if (
                 not is_own
                 and not UNIT.match(piece)
@@ -185,6 +187,18 @@ class Reader:
                 0, Piece(line.text.rstrip(" ,"), above, at, at + len(line.text))
             )
         return start
+
+    def _is_below_unit(self, number: int) -> bool:
+        """Say whether a line stands between a suite or a floor and its street."""
+        line, above = self.sheet.lines[number], self.sheet.lines[number - 1]
+        unit = above.text.rstrip(" ,")
+        return (
+            number - 1 > self.taken
+            and line.container == above.container
+            and len(line.text) <= MAX_BETWEEN
+            and not NOT_ADDRESS.search(line.text)
+            and (bool(UNIT.match(unit)) or is_part(unit))
+        )
 
     def _is_first_of_block(self, number: int) -> bool:
         if number == 0:
@@ -361,4 +375,5 @@ class Reader:
 
 
 _DIGIT: Final = re.compile(r"\d")
-_LEFT_PIECE: Final = re.compile(r"[^,;|•·:–]{1,80}")
+# A full stop ends a piece as well, if a word stands before it: not "St. James House".
+_LEFT_PIECE: Final = re.compile(r"(?:[^,;|•·:–.]|(?<![a-z]{3})\.|\.(?=\S)){1,80}")
