@@ -35,6 +35,7 @@ FIXED: Mapping[tuple[str, str], Any] = {
     ("curation_actions", "selection"): {"conditions": []},
     ("saved_views", "kind"): "pages",
     ("contact_evidence", "field"): "email",
+    ("contact_evidence", "robots"): "allowed",
     ("idempotency_keys", "holder"): UUID(int=7),
     ("place_searches", "source"): "openstreetmap",
     ("api_keys", "scopes"): ["read"],
