@@ -122,6 +122,15 @@ def test_a_branch_is_named_after_its_firm_and_not_its_town() -> None:
     assert [o.name for o in contacts.organisations] == ["Marlow Glazing"]
 
 
+def test_a_branch_in_structured_data_is_named_after_its_firm_too() -> None:
+    page = """<div class="vcard"><span class="fn org">Marlow Glazing - Armley</span>
+    <span class="tel">0113 496 0000</span></div>"""
+
+    contacts = find_contacts(page, "https://a.test/")
+
+    assert [o.name for o in contacts.organisations] == ["Marlow Glazing"]
+
+
 def test_menu_words_after_a_name_in_the_title_are_no_part_of_it() -> None:
     page = "<title>Harlow Bay Miracle Contact Us</title><p>Write to us.</p>"
 
@@ -158,6 +167,7 @@ def test_bold_right_above_an_address_heads_a_card() -> None:
     [
         "<h2>Tarn Vesper Armley</h2></div><div><div>",
         "<p>Tarn Vesper Armley</p></td><td><p>Address:</p>",
+        "<p>Tarn Vesper Armley</p></td><td><p>First Floor Building 5</p>",
     ],
 )
 def test_the_line_right_above_an_address_names_it_from_another_block(
@@ -168,6 +178,7 @@ def test_the_line_right_above_an_address_names_it_from_another_block(
     described = describe(page, "https://a.test/")
 
     assert described["Tarn Vesper Armley"][Source.ABOVE_ADDRESS]
+    assert "First Floor Building 5" not in described
 
 
 @pytest.mark.parametrize(
@@ -205,12 +216,14 @@ def test_a_name_ends_where_the_firm_does(page: str, name: str) -> None:
 
 def test_a_house_that_bears_the_name_of_the_firm_is_a_part_of_it() -> None:
     page = """<title>Tarn Vesper</title><p>Tarn Vesper Learning Center</p>
-    <p>Orchid Learning Center</p><p>&copy; 2026 Tarn Vesper</p>"""
+    <p>Orchid Learning Center</p><p>Friends of Tarn Vesper Club</p>
+    <p>&copy; 2026 Tarn Vesper</p>"""
 
     described = describe(page, "https://tarnvesper.com/")
 
     assert described["Tarn Vesper Learning Center"]["annex"]
     assert not described["Orchid Learning Center"]["annex"]
+    assert not described["Friends of Tarn Vesper Club"]["annex"]
 
 
 def test_a_legal_form_is_no_word_of_a_menu() -> None:

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Final
 
+from scrapersky.extraction.contacts.address.unit import SURE_PART, UNIT
 from scrapersky.extraction.contacts.model import Found
 from scrapersky.extraction.contacts.organisation.career import employers, offices
 from scrapersky.extraction.contacts.organisation.institution import institutions
@@ -58,7 +59,8 @@ def nominations(
     for number in letterheads:
         yield from _letterhead_names(sheet, number)
     for found in stated[:MAX_FOUND]:
-        yield found.value, Source.STATED
+        # "Acme Motors - Springfield": a branch is named after its firm.
+        yield _DASH.split(found.value, maxsplit=1)[0], Source.STATED
 
 
 def _head_names(page: Page) -> Iterator[Nomination]:
@@ -144,8 +146,9 @@ def _link_names(page: Page) -> Iterator[Nomination]:
 
 def _letterhead_names(sheet: Sheet, number: int) -> Iterator[Nomination]:
     """Nominate the first lines of the block an address stands in."""
-    if number and _LABEL.fullmatch(sheet.lines[number - 1].text):
-        number -= 1
+    for _ in range(REACH):
+        if number and _is_address_part(sheet.lines[number - 1].text):
+            number -= 1
     for above in range(number - 1, max(-1, number - REACH), -1):
         line = sheet.lines[above]
         if len(line.text) > MAX_LETTERHEAD:
@@ -159,9 +162,15 @@ def _letterhead_names(sheet: Sheet, number: int) -> Iterator[Nomination]:
             break
         if _NO_LETTERHEAD.search(line.text):
             break
-        # "Acme Motors - Springfield": a branch is named after its firm.
         name = _DASH.split(line.text, maxsplit=1)[0]
         yield name, Source.ABOVE_ADDRESS if is_next else Source.LETTERHEAD
+
+
+def _is_address_part(text: str) -> bool:
+    """Say whether a line is `Address:` or `First Floor Building 5`, and no name."""
+    if len(text) > MAX_LETTERHEAD:
+        return False
+    return bool(_LABEL.fullmatch(text) or UNIT.match(text) or SURE_PART.search(text))
 
 
 _LABEL: Final = re.compile(

@@ -80,6 +80,7 @@ def traits(
         "topic": found.get("headline", 0.0) and found["apart"],
         # Acme Learning Center is a part of Acme.
         "annex": found["more_than_better"]
+        and found["same_head"]
         and found["house_end"]
         and not found["form"]
         and candidate.sources.isdisjoint(_OWN),
