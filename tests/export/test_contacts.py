@@ -65,7 +65,7 @@ async def test_a_contact_is_written_with_where_it_came_from(
     await add(
         engine, Evidence, tenant_id=tenant, contact_id=contact, field="email",
         value="ada@a.bv", url="http://a.bv/contact", snippet="write to ada@a.bv",
-        method="mailto", confidence=0.9, seen_at=datetime.now(UTC),
+        method="mailto", confidence=0.9, robots="allowed", seen_at=datetime.now(UTC),
     )  # fmt: skip
 
     count = await write_csv(engine, tenant, tmp_path / "out.csv")

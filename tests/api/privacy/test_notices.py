@@ -34,7 +34,7 @@ async def test_who_is_due_first_comes_first_with_where_it_was_found(desk: Desk) 
         for field in ("email", "name"):
             await desk.add(
                 Evidence, contact_id=late, field=field, value="x", method="mailto",
-                url=f"http://a.bv/{number}", confidence=1, robots="allowed",
+                url=f"http://a.bv/{number}", snippet="x", confidence=1, robots="allowed",
                 seen_at=NOW - timedelta(days=40 - number),
             )  # fmt: skip
 
@@ -93,7 +93,8 @@ async def test_the_list_is_taken_away_as_a_file(desk: Desk) -> None:
     for page in ("team", "contact"):
         await desk.add(
             Evidence, contact_id=late, field="email", value="x", method="mailto",
-            url=f"http://a.bv/{page}", confidence=1, seen_at=NOW,
+            url=f"http://a.bv/{page}", snippet="x", confidence=1, robots="allowed",
+            seen_at=NOW,
         )  # fmt: skip
     await desk.post("/notices/informed", {"contact_ids": [str(late)]})
     await desk.post("/notices/open", {"contact_ids": [str(late)]})
