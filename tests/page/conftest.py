@@ -91,5 +91,7 @@ async def page(
     app.be_running()
     if app.address not in contexts:
         contexts[app.address] = await a_context(browser, app.address)
+        # While a blank one is there, the others are tabs beside it: a window costs seconds.
+        await contexts[app.address].new_page()
     async with watched(contexts[app.address], app.address) as page:
         yield page
