@@ -135,6 +135,7 @@ def test_a_database_that_dies_under_a_command_is_said_in_words(
 ) -> None:
     lines = tmp_path / "domains.txt"
     lines.write_text("b.example\n")
+    assert run("migrate", SCRAPERSKY_DATA_DIR=home).returncode == 0
     ask(
         home,
         "CREATE FUNCTION die() RETURNS trigger LANGUAGE plpgsql AS"
@@ -148,5 +149,9 @@ def test_a_database_that_dies_under_a_command_is_said_in_words(
 
     failed = run("submit", str(lines), SCRAPERSKY_DATA_DIR=home)
 
+    ask(home, "DROP FUNCTION die() CASCADE")
     assert (failed.returncode, failed.stdout) == (1, "")
-    assert failed.stderr == "scrapersky: The database does not answer.\n"
+    assert failed.stderr == (
+        "scrapersky: The database does not answer.\n"
+        "What to do: Try again in a moment; `scrapersky doctor` tells what is wrong.\n"
+    )

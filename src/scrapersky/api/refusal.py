@@ -40,10 +40,18 @@ def explain(error: Exception) -> ScraperSkyError | None:
     if isinstance(source, TimeoutError):
         return QueryTooSlow("The database did not answer in time.")
     if isinstance(source, OSError | InternalClientError):
-        return DatabaseUnreachable("The database does not answer.")
+        return away()
     if isinstance(source, InterfaceError):
         return explain_interface(source)
     return None
+
+
+def away() -> DatabaseUnreachable:
+    """Say that there is no database at the moment."""
+    return DatabaseUnreachable(
+        "The database does not answer.",
+        hint="Try again in a moment; `scrapersky doctor` tells what is wrong.",
+    )
 
 
 def explain_code(code: str, said: str) -> ScraperSkyError | None:
@@ -62,7 +70,7 @@ def explain_code(code: str, said: str) -> ScraperSkyError | None:
     if code in SERIALIZATION:
         return DatabaseBusy("Others are changing the same records.")
     if code in OUT_OF_REACH or code.startswith(CONNECTION_CLASS):
-        return DatabaseUnreachable("The database does not answer.")
+        return away()
     if code in CHECK or code.startswith(VALUE_CLASSES):
         return NotStorable(
             "A value in the request cannot be kept.",
@@ -75,7 +83,7 @@ def explain_interface(error: InterfaceError) -> ScraperSkyError | None:
     """Translate what the driver refused before the database saw it."""
     said = str(error)
     if "connection" in said and ("closed" in said or "not" in said):
-        return DatabaseUnreachable("The database does not answer.")
+        return away()
     if "invalid input for query argument" in said:
         return NotStorable("A value in the request cannot be kept.")
     return None
