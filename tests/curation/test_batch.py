@@ -169,6 +169,21 @@ async def test_a_cancelled_batch_leaves_the_queue_for_good(
     assert (found.status, found.failed) == (TaskStatus.CANCELLED, 2)
 
 
+async def test_a_domain_that_was_cancelled_waits_again_when_it_is_submitted_again(
+    engine: AsyncEngine, actor: Actor, worker: Worker
+) -> None:
+    first = await submit(engine, actor, "domains", ["a.test"])
+    await batches.cancel_batch(engine, actor.tenant_id, first.batch_id)
+
+    again = await submit(engine, actor, "domains", ["a.test"])
+    await drain(worker)
+    once_more = await submit(engine, actor, "domains", ["a.test"])
+
+    found = await progress(engine, actor.tenant_id, again.batch_id)
+    assert (again.accepted, found.done) == (1, 1)
+    assert (once_more.accepted, once_more.duplicates) == (0, 1)
+
+
 async def test_the_failed_ones_can_be_tried_again(
     engine: AsyncEngine, actor: Actor, worker: Worker
 ) -> None:

@@ -9,7 +9,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 from scrapersky import engine as queue_engine
 from scrapersky.curation.batch.kind import BatchKind, kind_named
 from scrapersky.curation.batch.progress import batch_of
-from scrapersky.curation.batch.reason import CANCELLED
+from scrapersky.curation.batch.submission import CANCELLED
 from scrapersky.engine.control import queue_named
 from scrapersky.engine.hold import hold, release, withdraw
 from scrapersky.engine.queue import Queue

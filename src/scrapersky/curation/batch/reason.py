@@ -3,16 +3,19 @@
 import re
 from dataclasses import dataclass
 
-from scrapersky.curation.batch.submission import NOT_ONE_BUSINESS, SUPPRESSED
-
-CANCELLED = "cancelled with its batch"
+from scrapersky.curation.batch.submission import (
+    CANCELLED,
+    NOT_ONE_BUSINESS,
+    SUPPRESSED,
+)
 
 LATER = "Try the failed lines of the batch again later: POST .../retry."
 LOOK = "Open the address in a browser; submit the one that works."
 LEAVE = "Leave it out: it cannot be read, now or later."
 SELECT = "Select it in its own list to have it worked on."
 MEANT = (
-    "Nothing, if that was meant; a page or a sitemap can be selected again in its list."
+    "Nothing, if that was meant. Otherwise submit the domain again, or select the page "
+    "or sitemap in its list."
 )
 MEND = "Mend the line and submit it again."
 

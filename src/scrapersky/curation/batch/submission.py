@@ -7,7 +7,7 @@ from itertools import islice
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import cast, column, func, insert, literal, select
+from sqlalchemy import cast, column, func, insert, literal, select, update
 from sqlalchemy.dialects.postgresql import ARRAY, Insert
 from sqlalchemy.dialects.postgresql import insert as upsert
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
@@ -21,6 +21,7 @@ from scrapersky.models import BatchItem, BatchJob, Domain, Page, SitemapFile
 from scrapersky.models.audit import Actor
 from scrapersky.models.status import (
     CurationStatus,
+    DomainStatus,
     PageCurationStatus,
     PageProcessingStatus,
     SitemapImportStatus,
@@ -36,6 +37,7 @@ INNER_NAMES = (
     ".corp", ".private", ".home.arpa", ".svc", ".onion",
 )  # fmt: skip
 """Endings of names that mean something only inside a network."""
+CANCELLED = "cancelled with its batch"
 SUPPRESSED = "it is on your suppression list"
 NOT_ONE_BUSINESS = "is not a site of one business"
 
@@ -293,14 +295,31 @@ async def store_domains(
     )
 
 
-async def domains_themselves(
-    _connection: AsyncConnection,
-    _actor: Actor,
-    _lines: Sequence[Line],
-    domains: Records,
+async def queue_domains(
+    connection: AsyncConnection, _actor: Actor, _lines: Sequence[Line], domains: Records
 ) -> Records:
-    """Return the domains as they are: they wait for their metadata already."""
-    return domains
+    """Return the domains, which wait for their metadata already.
+
+    One that was cancelled before anyone looked at it waits again, as if it were new.
+    """
+    known = [record_id for record_id, is_new in domains.values() if not is_new]
+    if not known:
+        return domains
+    again = await connection.scalars(
+        update(Domain)
+        .where(
+            Domain.id.in_(known),
+            Domain.status == DomainStatus.ERROR,
+            Domain.error == CANCELLED,
+        )
+        .values(status=DomainStatus.PENDING, error=None)
+        .returning(Domain.id)
+    )
+    queued = set(again)
+    return {
+        name: (record_id, is_new or record_id in queued)
+        for name, (record_id, is_new) in domains.items()
+    }
 
 
 async def store_sitemaps(
@@ -345,7 +364,7 @@ async def store_pages(
 
 
 STORE = {
-    "domains": domains_themselves,
+    "domains": queue_domains,
     "sitemaps": store_sitemaps,
     "pages": store_pages,
 }
