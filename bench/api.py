@@ -149,16 +149,14 @@ def on_database(plan: Plan, home: Path) -> dict[str, Any]:
 
 def serve(port: int) -> None:
     """Run the application, as `scrapersky up` does, on the database that is there."""
-    import uvicorn  # noqa: PLC0415 - the process that measures does not need it
-
-    from scrapersky.api.app import create_app  # noqa: PLC0415
+    from scrapersky.cli.serving import serve as serve_as_up  # noqa: PLC0415 - heavy
     from scrapersky.observability.log import configure_logs  # noqa: PLC0415
     from scrapersky.settings import load_settings  # noqa: PLC0415
 
     settings = load_settings(dict(os.environ), dotenv=None).settings
     configure_logs("CRITICAL", settings.log_format)
-    app = create_app(settings, parse_target(os.environ["DATABASE_URL"]))
-    uvicorn.run(app, host="127.0.0.1", port=port, log_level="error", access_log=False)
+    with socket.create_server(("127.0.0.1", port)) as listener:
+        serve_as_up(settings, parse_target(os.environ["DATABASE_URL"]), listener)
 
 
 async def measured(plan: Plan, dsn: str) -> dict[str, Any]:

@@ -13,7 +13,6 @@ from uuid import UUID
 from weakref import WeakKeyDictionary
 
 import asyncpg
-import uvicorn
 from playwright.async_api import (
     Browser,
     BrowserContext,
@@ -24,6 +23,7 @@ from playwright.async_api import (
 )
 
 from scrapersky.api.app import create_app
+from scrapersky.api.server import Server
 from scrapersky.db.connection import parse_target
 from scrapersky.settings import load_settings
 from tests.api.records.rig import AT_REST
@@ -68,7 +68,7 @@ class RunningApp:
     environment: Mapping[str, str] = field(default_factory=lambda: QUIET)
     port: int = 0
     _listener: socket.socket | None = None
-    _server: uvicorn.Server | None = None
+    _server: Server | None = None
     _thread: threading.Thread | None = None
 
     @property
@@ -80,15 +80,8 @@ class RunningApp:
         self.port = listener.getsockname()[1]
         variables = {**self.environment, "PORT": str(self.port)}
         settings = load_settings(variables, dotenv=None).settings
-        config = uvicorn.Config(
-            create_app(settings, parse_target(self.database.url)),
-            log_config=None,
-            access_log=False,
-            lifespan="on",
-            loop="asyncio",
-            timeout_graceful_shutdown=2,
-        )
-        self._server = uvicorn.Server(config)
+        app = create_app(settings, parse_target(self.database.url))
+        self._server = Server(app, grace=2)
         self._thread = threading.Thread(
             target=self._server.run, kwargs={"sockets": [listener]}
         )

@@ -1,18 +1,37 @@
-"""The server: uvicorn, which ends our event streams before it waits for the rest."""
+"""The server: uvicorn, set up as the product needs it, wherever it is started."""
 
 import socket
-from typing import Any
 
 import uvicorn
+from fastapi import FastAPI
 from typing_extensions import override
+
+from scrapersky.api.gateway.wire import Wire
 
 
 class Server(uvicorn.Server):
-    """Serves the application; a stream that nobody ends would hold up every stop."""
+    """Serves the application; streams still open at the end get a moment to end."""
+
+    def __init__(self, app: FastAPI, *, grace: int, wire: type[Wire] = Wire) -> None:
+        super().__init__(
+            uvicorn.Config(
+                app,
+                log_config=None,
+                access_log=False,
+                http=wire,
+                lifespan="on",
+                loop="asyncio",  # what all is tested on, whatever else is installed
+                server_header=False,
+                # Whom to believe about where a request comes from is our own setting.
+                proxy_headers=False,
+                timeout_graceful_shutdown=grace,
+            )
+        )
+        self._state = app.state
 
     @override
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        app: Any = self.config.app
-        if (desk := getattr(app.state, "desk", None)) is not None:
+        # A stream that nobody ends would hold up every stop.
+        if (desk := getattr(self._state, "desk", None)) is not None:
             desk.hub.close()
         await super().shutdown(sockets)

@@ -9,7 +9,6 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from uuid import UUID
 
-import uvicorn
 from fastapi import FastAPI
 from rich import box
 from rich.console import Console
@@ -143,18 +142,9 @@ async def show_town(
 @asynccontextmanager
 async def serving(
     app: FastAPI, listener: socket.socket, settings: Settings
-) -> AsyncIterator[uvicorn.Server]:
+) -> AsyncIterator[Server]:
     """Serve the application beside other work."""
-    config = uvicorn.Config(
-        app,
-        log_config=None,
-        access_log=False,
-        lifespan="on",
-        loop="asyncio",  # what everything is tested on, whatever else is installed
-        server_header=False,
-        timeout_graceful_shutdown=settings.shutdown_grace_seconds,
-    )
-    server = Server(config)
+    server = Server(app, grace=settings.shutdown_grace_seconds)
     running = asyncio.create_task(server.serve(sockets=[listener]))
     try:
         while not server.started and not running.done():  # noqa: ASYNC110 - no event

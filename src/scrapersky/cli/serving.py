@@ -4,11 +4,8 @@ import asyncio
 import socket
 from collections.abc import Callable
 
-import uvicorn
-
 from scrapersky.api.app import create_app
 from scrapersky.api.gateway.access import refuse_open_house
-from scrapersky.api.gateway.wire import Wire
 from scrapersky.api.server import Server
 from scrapersky.cli.prepare import prepare
 from scrapersky.db.connection import Target, connect
@@ -33,16 +30,5 @@ def open_house(
 
 def serve(settings: Settings, target: Target, listener: socket.socket) -> None:
     """Serve until asked to stop; streams still open then get a moment to end."""
-    config = uvicorn.Config(
-        create_app(settings, target),
-        log_config=None,
-        access_log=False,
-        http=Wire,
-        lifespan="on",
-        loop="asyncio",  # what everything is tested on, whatever else is installed
-        server_header=False,
-        # Whom to believe about where a request comes from is our own setting.
-        proxy_headers=False,
-        timeout_graceful_shutdown=settings.shutdown_grace_seconds,
-    )
-    Server(config).run(sockets=[listener])
+    grace = settings.shutdown_grace_seconds
+    Server(create_app(settings, target), grace=grace).run(sockets=[listener])

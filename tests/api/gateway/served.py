@@ -8,12 +8,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from uuid import UUID
 
-import uvicorn
 from sqlalchemy import text
 
 from scrapersky.api.account.people import add_tenant
 from scrapersky.api.app import create_app
 from scrapersky.api.gateway.wire import Wire
+from scrapersky.api.server import Server
 from scrapersky.db.connection import connect, parse_target
 from scrapersky.models.status import Role
 from scrapersky.settings import load_settings
@@ -63,19 +63,14 @@ def serving(
     database: TestDatabase,
     mark: str,
     settings: Mapping[str, str] = ALONE,
-    http: type[Wire] = Wire,
+    wire: type[Wire] = Wire,
 ) -> Iterator[Address]:
     """Serve until the block ends."""
     admin, stranger, theirs = asyncio.run(furnish(database, mark))
     loaded = load_settings(settings, dotenv=None).settings
     app = create_app(loaded, parse_target(database.url))
     listener = socket.create_server(("127.0.0.1", 0))
-    server = uvicorn.Server(
-        uvicorn.Config(
-            app, log_config=None, access_log=False, http=http, lifespan="on",
-            proxy_headers=False, timeout_graceful_shutdown=2,
-        )
-    )  # fmt: skip
+    server = Server(app, grace=2, wire=wire)
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
     thread.start()
     try:

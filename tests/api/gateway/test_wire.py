@@ -5,9 +5,11 @@ import socket
 import time
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
+from typing import ClassVar
 
 import httpx
 import pytest
+from typing_extensions import override
 
 from scrapersky.api.gateway import body as bodies
 from scrapersky.api.gateway.wire import Wire
@@ -20,11 +22,21 @@ HEAD = b"GET /health/live HTTP/1.1\r\nHost: a\r\n"
 class Hasty(Wire):
     head_patience = 0.5
     reading_patience = 0.5
+    waits: ClassVar[list[bool]] = []
+    """Whether each connection lets answers wait for one another."""
+
+    @override
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        super().connection_made(transport)
+        at_once = transport.get_extra_info("socket").getsockopt(
+            socket.IPPROTO_TCP, socket.TCP_NODELAY
+        )
+        self.waits.append(not at_once)
 
 
 @pytest.fixture(scope="module")
 def served(module_database: TestDatabase) -> Iterator[Address]:
-    with serving(module_database, "zebrafish", http=Hasty) as address:
+    with serving(module_database, "zebrafish", wire=Hasty) as address:
         yield address
 
 
@@ -38,6 +50,14 @@ async def connected(
         yield reader, writer
     finally:
         writer.close()
+
+
+async def test_no_part_of_an_answer_waits_for_the_one_before(served: Address) -> None:
+    async with httpx.AsyncClient(base_url=served.url) as client:
+        assert (await client.get("/health/live")).status_code == 200
+
+    assert Hasty.waits
+    assert not any(Hasty.waits)
 
 
 async def drip(writer: asyncio.StreamWriter, drops: bytes, pause: float) -> None:

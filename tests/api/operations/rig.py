@@ -11,7 +11,6 @@ from uuid import UUID, uuid4
 
 import httpx
 import orjson
-import uvicorn
 from fastapi import FastAPI
 from sqlalchemy import insert, text
 from sqlalchemy.ext.asyncio import AsyncEngine
@@ -105,7 +104,7 @@ class Served:
     """The application on a port, its database, and two tenants with their keys."""
 
     app: FastAPI
-    server: uvicorn.Server
+    server: Server
     engine: AsyncEngine
     client: httpx.AsyncClient
     tenant: UUID
@@ -237,12 +236,7 @@ async def serving(
     listener = socket.socket()
     listener.bind(("127.0.0.1", 0))
     port = listener.getsockname()[1]
-    server = Server(
-        uvicorn.Config(
-            app, log_config=None, access_log=False, lifespan="on",
-            timeout_graceful_shutdown=20,
-        )
-    )  # fmt: skip
+    server = Server(app, grace=20)
     running = asyncio.create_task(server.serve(sockets=[listener]))
     limits = httpx.Limits(max_connections=None, max_keepalive_connections=0)
     try:

@@ -5,6 +5,7 @@ until its answer is read. Bodies are bounded where they are read (`gateway.body`
 """
 
 import resource
+import socket
 from asyncio import TimerHandle, Transport
 from typing import Any, ClassVar, Final
 
@@ -15,6 +16,7 @@ from uvicorn.protocols.http.httptools_impl import (
 )
 
 LONGEST_HEAD: Final = 65_536
+NETWORKS: Final = (socket.AF_INET, socket.AF_INET6)
 FEWEST_CONNECTIONS: Final = 100
 TOO_SLOW: Final = b"408 Request Timeout"
 TOO_LONG: Final = b"431 Request Header Fields Too Large"
@@ -37,6 +39,7 @@ class Wire(HttpToolsProtocol):
     @override
     def connection_made(self, transport: Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
+        send_at_once(transport)
         if len(self.connections) > most_connections():
             # Files are needed for the database too; whoever comes later is let in again.
             transport.abort()
@@ -103,6 +106,17 @@ class Wire(HttpToolsProtocol):
 
     def _abort(self) -> None:
         self.transport.abort()
+
+
+def send_at_once(transport: Transport) -> None:
+    """Let no part of an answer wait until the client has confirmed the one before.
+
+    The loop does so for sockets it opened itself, not for those of a listener it is given;
+    an answer whose head and body are two writes takes 40 ms longer then.
+    """
+    connection = transport.get_extra_info("socket")
+    if connection is not None and connection.family in NETWORKS:
+        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
 
 
 def most_connections() -> int:
