@@ -212,9 +212,11 @@ def watch_of(page: Page) -> Watch:
 async def a_page(browser: Browser, address: str, **options: Any) -> AsyncIterator[Page]:
     """Open a window of its own; at the end nothing may have gone wrong in it."""
     context = await a_context(browser, address, **options)
-    async with watched(context, address) as page:
-        yield page
-    await context.close()
+    try:
+        async with watched(context, address) as page:
+            yield page
+    finally:
+        await context.close()
 
 
 async def a_context(browser: Browser, address: str, **options: Any) -> BrowserContext:
@@ -237,11 +239,14 @@ async def watched(context: BrowserContext, address: str) -> AsyncIterator[Page]:
     page = await context.new_page()
     watch = WATCHES[page] = Watch(address)
     watch.follow(page)
-    yield page
-    if page.url.startswith(address):
-        await page.evaluate("localStorage.clear()")
-    await context.clear_cookies()
-    await page.close()
+    try:
+        yield page
+        if page.url.startswith(address):
+            await page.evaluate("localStorage.clear()")
+        await context.clear_cookies()
+    finally:
+        # Left open, it would go on asking the application under the next tests.
+        await page.close()
     watch.check()
 
 

@@ -1,12 +1,16 @@
 """The server: uvicorn, set up as the product needs it, wherever it is started."""
 
+import asyncio
 import socket
+from typing import Final
 
 import uvicorn
 from fastapi import FastAPI
 from typing_extensions import override
 
 from scrapersky.api.gateway.wire import Wire
+
+ASK_AGAIN: Final = 0.1
 
 
 class Server(uvicorn.Server):
@@ -34,4 +38,19 @@ class Server(uvicorn.Server):
         # A stream that nobody ends would hold up every stop.
         if (desk := getattr(self._state, "desk", None)) is not None:
             desk.hub.close()
-        await super().shutdown(sockets)
+        ending = asyncio.create_task(self._end_connections())
+        try:
+            await super().shutdown(sockets)
+        finally:
+            ending.cancel()
+
+    async def _end_connections(self) -> None:
+        """End every connection after its answer, also one let in as the door closed.
+
+        uvicorn asks each once; a browser that came a moment later keeps its connection,
+        and the stop would wait for it in vain.
+        """
+        while True:
+            await asyncio.sleep(ASK_AGAIN)
+            for connection in list(self.server_state.connections):
+                connection.shutdown()
