@@ -49,8 +49,8 @@ def run(name: str, command: list[str]) -> tuple[int, float]:
 
 
 def workers() -> str:
-    """Use one more than there are cores: tests wait for timers and servers, too."""
-    return str(max(3, min(5, (os.cpu_count() or 2) + 1)))
+    """Use the cores there are, but leave room for the servers the tests start."""
+    return str(max(2, min(4, os.cpu_count() or 2)))
 
 
 if __name__ == "__main__":
