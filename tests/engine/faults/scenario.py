@@ -27,7 +27,7 @@ from tests.engine.rig.checker import (
     unfinished_of,
 )
 from tests.engine.rig.cluster import Cluster, running_cluster
-from tests.engine.rig.fleet import Fleet, running_fleet, wait_for
+from tests.engine.rig.fleet import Fleet, Member, running_fleet, wait_for
 from tests.engine.rig.orchard import Base, Weather
 from tests.engine.rig.pooler import running_pooler
 from tests.engine.rig.program import faketime_library
@@ -204,7 +204,7 @@ def stop_workers(*, seeds: int, pauses: int, pause: float, seed: int = 2) -> Row
     with orchard(seeds) as field, fleet_of(field, pause, seed, lease=1.0) as fleet:
 
         def freeze(_: int) -> None:
-            victim = fleet.pause_one()
+            victim = pause_busy(field, fleet)
             time.sleep(4.0)
             fleet.resume(victim)
 
@@ -436,6 +436,23 @@ def proxy_before(cluster: Cluster) -> Iterator[FaultProxy]:
         loop.call_soon_threadsafe(done.set)
         thread.join(20)
         loop.close()
+
+
+def pause_busy(field: Field, fleet: Fleet) -> Member:
+    """Stop a worker that has items in hand: from others nothing can be taken away."""
+    for _ in range(200):
+        victim = fleet.pause_one()
+        held = field.cluster.execute(
+            "SELECT 1 FROM curation.claim WHERE fence IS NOT NULL"
+            f" AND worker LIKE '%-{victim.pid}-%' LIMIT 1",
+            database=field.database,
+        )
+        if held:
+            return victim
+        fleet.resume(victim)
+        field.keep_busy()
+        time.sleep(0.02)
+    raise TimeoutError("no worker has anything in hand")
 
 
 def count_attempts(field: Field, outcome: str) -> int:
