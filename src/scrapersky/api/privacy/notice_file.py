@@ -19,11 +19,11 @@ from scrapersky.api.privacy.notices import (
     sources_of,
 )
 from scrapersky.api.privacy.shape import REFUSALS, Admin
-from scrapersky.api.records.export import CHUNK, MEDIA_TYPES, STEP_PATIENCE
+from scrapersky.api.records.attachment import A_FILE, attachment
+from scrapersky.api.records.export import CHUNK, STEP_PATIENCE
 from scrapersky.api.records.schema import ExportFormat
 from scrapersky.export.contacts import not_suppressed
 from scrapersky.export.table import SHEET_ROWS, csv_bytes, jsonl_bytes, xlsx_bytes
-from scrapersky.kit.clock import utc_now
 
 router = APIRouter(prefix="/notices")
 
@@ -44,32 +44,15 @@ class NoticeFileAsked(NoticesWanted):
     operation_id="export_notices",
     summary="Export who must be told",
     response_class=StreamingResponse,
-    responses={
-        200: {
-            "description": "The file",
-            "content": {
-                media: {"schema": {"type": "string", "format": "binary"}}
-                for media in MEDIA_TYPES.values()
-            },
-        },
-        **REFUSALS,
-    },
+    responses=A_FILE | REFUSALS,
 )
 async def export_notices(
     who: Admin, database: Database, asked: Annotated[NoticeFileAsked, Query()]
 ) -> StreamingResponse:
     """Export the list as a file, the ones due first first, with where each was found."""
     wanted = notices_wanted(who, asked)
-    name = f"notices-{asked.state}-{utc_now():%Y-%m-%d}.{asked.format}"
-    return StreamingResponse(
-        await notice_bytes(database, who, wanted, asked.format),
-        media_type=MEDIA_TYPES[asked.format],
-        headers={
-            "Content-Disposition": f'attachment; filename="{name}"',
-            "Cache-Control": "no-store",
-            "X-Content-Type-Options": "nosniff",
-        },
-    )
+    body = await notice_bytes(database, who, wanted, asked.format)
+    return attachment(f"notices-{asked.state}", asked.format, body)
 
 
 async def notice_bytes(

@@ -25,11 +25,6 @@ CHUNK: Final = 1_000
 STEP_PATIENCE: Final = timedelta(seconds=60)
 """How long one step may take: a file that has begun cannot be begun again."""
 
-MEDIA_TYPES: Final[Mapping[str, str]] = {
-    "csv": "text/csv; charset=utf-8",
-    "xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
-    "jsonl": "application/jsonl",
-}
 
 Row = dict[str, Any]
 Chunks = AsyncGenerator[Sequence[Row], None]

@@ -9,10 +9,11 @@ from pydantic import Field
 
 from scrapersky.api.gateway.dependency import Database, actor_of, allow
 from scrapersky.api.gateway.identity import Identity, Permission
+from scrapersky.api.records.attachment import A_FILE, attachment
 from scrapersky.api.records.cursor import cursor_key
 from scrapersky.api.records.decide import set_status
 from scrapersky.api.records.detail import etag_of, evidence_of, record_of, related_to
-from scrapersky.api.records.export import MEDIA_TYPES, export_bytes, read_export
+from scrapersky.api.records.export import export_bytes, read_export
 from scrapersky.api.records.facet import count_values, describe_fields, read_facets
 from scrapersky.api.records.history import history_of
 from scrapersky.api.records.listing import read_page
@@ -37,7 +38,6 @@ from scrapersky.api.records.schema import (
     StatusOut,
     record_model,
 )
-from scrapersky.kit.clock import utc_now
 from scrapersky.kit.cursor import read_cursor, write_cursor
 
 Reader = Annotated[Identity, allow(Permission.READ)]
@@ -114,16 +114,7 @@ def add_listing(router: APIRouter, resource: Resource) -> None:
         operation_id=f"export_{many}",
         summary=f"Export {many.replace('_', ' ')}",
         response_class=StreamingResponse,
-        responses={
-            200: {
-                "description": "The file",
-                "content": {
-                    media: {"schema": {"type": "string", "format": "binary"}}
-                    for media in MEDIA_TYPES.values()
-                },
-            },
-            **REFUSALS,
-        },
+        responses=A_FILE | REFUSALS,
     )
     async def export_records(
         who: Exporter, database: Database, asked: Annotated[ExportAsked, Query()]
@@ -131,16 +122,8 @@ def add_listing(router: APIRouter, resource: Resource) -> None:
         """Export what the list shows as a file, as long as it may be."""
         question = question_of(who, resource, asked)
         plan = read_export(resource, asked.format, asked.columns, asked.preset)
-        name = f"{many.replace('_', '-')}-{utc_now():%Y-%m-%d}.{asked.format}"
-        return StreamingResponse(
-            await export_bytes(database, resource, question, plan),
-            media_type=MEDIA_TYPES[asked.format],
-            headers={
-                "Content-Disposition": f'attachment; filename="{name}"',
-                "Cache-Control": "no-store",
-                "X-Content-Type-Options": "nosniff",
-            },
-        )
+        body = await export_bytes(database, resource, question, plan)
+        return attachment(many.replace("_", "-"), asked.format, body)
 
 
 def add_detail(router: APIRouter, resource: Resource) -> None:
