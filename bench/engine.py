@@ -38,7 +38,7 @@ from bench.engine_peers import (
     pgqueuer_peer,
     procrastinate_peer,
 )
-from tests.engine.rig.cluster import Cluster, running_cluster
+from tests.sdk.rig.cluster import Cluster, running_cluster
 
 BATCHES = (10, 100, 1000)
 

@@ -32,20 +32,20 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from scrapersky import engine as queue_engine
+import curation_sdk
+from curation_sdk.claim import Claimer, select_list
+from curation_sdk.connection import Lane
+from curation_sdk.statements import statements_of
 from scrapersky.db.connection import connect, parse_target
 from scrapersky.db.migrate import upgrade
 from scrapersky.demo.apart import TownApart, town_apart
 from scrapersky.demo.resolver import ARCHIVE_HOST
 from scrapersky.demo.town import Invitation
-from scrapersky.engine.claim import Claimer, select_list
-from scrapersky.engine.lane import Lane
-from scrapersky.engine.sql import statements_of
 from scrapersky.models import Domain, PlaceSearch, SitemapFile
 from scrapersky.stages import PIPELINE, registry_of
 from scrapersky.stages.wf7_page_curation import curate_page
 from tests.acceptance.rig import Crew, Desk, Order, a_crew, a_desk
-from tests.engine.rig.cluster import Cluster, running_cluster
+from tests.sdk.rig.cluster import Cluster, running_cluster
 
 LONGEST = 1_200.0
 STAGES = tuple(stage.name for stage in PIPELINE)
@@ -302,7 +302,7 @@ async def one_record(
             .returning(PlaceSearch.id, PlaceSearch.created_at)
         )
         search = made.one()
-    await queue_engine.wake(desk.engine, "place_search")
+    await curation_sdk.wake(desk.engine, "place_search")
     while await desk.open():
         await asyncio.sleep(0.02)
         await desk.validate()
@@ -371,7 +371,7 @@ async def one_import(line: Line, watch: Watch) -> tuple[float, float]:
                 sitemap_import_status="Queued",
             )
         )
-    await queue_engine.wake(desk.engine, "sitemap_import")
+    await curation_sdk.wake(desk.engine, "sitemap_import")
     deadline = time.monotonic() + LONGEST
     while time.monotonic() < deadline:
         watch.look()

@@ -40,7 +40,10 @@ find_uv() {
     echo "$PWD/.tools/bin/uv"
 }
 
-fresh() { [ -x .venv/bin/scrapersky ] && [ "$stamp" -nt "$lock" ] && [ "$stamp" -nt pyproject.toml ]; }
+fresh() {
+    [ -x .venv/bin/scrapersky ] && [ "$stamp" -nt "$lock" ] && [ "$stamp" -nt pyproject.toml ] &&
+        [ "$stamp" -nt packages/curation-sdk/pyproject.toml ]
+}
 
 # The built page is younger than all it is made from. (Its own stamp tells by content.)
 page_fresh() {
@@ -51,12 +54,13 @@ page_fresh() {
 # An editable install: its hook builds the page, with a Node.js from the package index.
 install_ourselves() {
     page_fresh || say "Building the web page (once; a minute on a slow line)..."
-    "$uv" pip install --quiet --no-deps --reinstall-package scrapersky --editable . || {
+    "$uv" pip install --quiet --no-deps --reinstall-package scrapersky \
+        --editable packages/curation-sdk --editable . || {
         say "ScraperSky could not be installed: the lines above say why."
         return 1
     }
     # Compiled now, every start is quick, also where Python may not write it down later.
-    .venv/bin/python -m compileall -q src/scrapersky
+    .venv/bin/python -m compileall -q src/scrapersky packages/curation-sdk/src
 }
 
 if ! fresh || ! page_fresh; then

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from curation_sdk.registry import AnyStage
 from scrapersky import errors
 from scrapersky.cli import app
-from scrapersky.engine.registry import AnyStage
 from scrapersky.scheduler.app import STAGE_JOBS
 from scrapersky.settings import VARIABLES, Settings
 from scrapersky.stages import PIPELINE, settings_of

@@ -16,8 +16,7 @@ from sqlalchemy import BigInteger, DateTime, Text, func, text
 from sqlalchemy.ext.asyncio import AsyncEngine
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 
-from scrapersky.db.connection import connect, parse_target
-from scrapersky.engine import (
+from curation_sdk import (
     Done,
     Outcome,
     Stage,
@@ -27,6 +26,7 @@ from scrapersky.engine import (
     stage,
     wake,
 )
+from scrapersky.db.connection import connect, parse_target
 
 LONG = timedelta(minutes=10)
 

@@ -20,7 +20,8 @@ ScraperSkyError
 ├── UnknownJob              the scheduler has no such job
 ├── AlreadyRunning          another process serves this data directory
 ├── DatabaseProblem         the database cannot be used as it is
-├── EngineError             a stage or a claim is not what it must be
+├── StageError              a stage cannot do what was asked (UnknownStage,
+│                           UnknownItem)
 ├── InvalidUrl              a text is no http(s) URL we can use
 │   └── UnsupportedScheme   it is a URL, of a kind we never fetch
 ├── FetchError              a URL could not be fetched; each has an outcome word
@@ -40,10 +41,11 @@ ScraperSkyError
     ├── BadPlaceQuery, BadPlaceFile
     ├── SourceUnavailable   the source is unknown, switched off or lacks its key
     └── BudgetExhausted     the next request would cost more than was allowed
-    (ProviderUnusable is a StageBroken: bad key, billing off, we are blocked)
+    (ProviderUnusable stands by itself: bad key, billing off, blocked; its stage pauses)
 
 Each says what happened, and in `hint` what to do about it. `retryable` tells the
-engine whether the same work may succeed later; `status_code` is the HTTP answer.
+Curation SDK whether the same work may succeed later, `pauses_stage` that no item of the
+stage can succeed now; `status_code` is the HTTP answer.
 """
 
 from datetime import timedelta
@@ -321,51 +323,20 @@ class EmbeddedPostgresFailed(DatabaseProblem):
     """The embedded PostgreSQL could not be prepared, started or stopped."""
 
 
-class EngineError(ScraperSkyError):
-    """A stage, a claim or an outcome is not what the engine needs."""
+class StageError(ScraperSkyError):
+    """A stage cannot do what was asked, or cannot run as it is."""
 
 
-class StageRefused(EngineError):
-    """A stage cannot run as it is declared; nothing was started."""
-
-    def __init__(self, stage: str, why: str, *, hint: str | None = None) -> None:
-        super().__init__(f"Stage '{stage}' is refused: {why}.", hint=hint)
-        self.stage = stage
-
-
-class UnknownStage(EngineError):
+class UnknownStage(StageError):
     """No stage of this name was ever registered in this database."""
 
     status_code = 404
 
 
-class UnknownItem(EngineError):
+class UnknownItem(StageError):
     """The stage's table has no such row, or it is not in the state asked for."""
 
     status_code = 404
-
-
-class ClaimLost(EngineError):
-    """Someone else owns the item now; nothing of this attempt may be written."""
-
-
-class StageBroken(EngineError):
-    """The whole stage cannot work (bad key, billing, provider down): it is paused.
-
-    Raised by work, it costs the item nothing: no attempt is spent. `resume_after`
-    lets the stage try again by itself; without it a person must resume the stage.
-    """
-
-    def __init__(
-        self,
-        why: str,
-        *,
-        hint: str | None = None,
-        resume_after: timedelta | None = None,
-    ) -> None:
-        super().__init__(why, hint=hint)
-        self.why = why
-        self.resume_after = resume_after
 
 
 class InvalidUrl(ScraperSkyError):
@@ -666,10 +637,11 @@ class BudgetExhausted(ProviderError):
     status_code = 402
 
 
-class ProviderUnusable(StageBroken):
+class ProviderUnusable(ScraperSkyError):
     """The provider will refuse everyone (bad key, billing off, we are blocked)."""
 
     status_code = 503
+    pauses_stage: ClassVar[bool] = True
 
     def __init__(
         self,
@@ -679,5 +651,6 @@ class ProviderUnusable(StageBroken):
         hint: str | None = None,
         resume_after: timedelta | None = None,
     ) -> None:
-        super().__init__(f"{provider}: {why}", hint=hint, resume_after=resume_after)
+        super().__init__(f"{provider}: {why}", hint=hint)
         self.provider = provider
+        self.resume_after = resume_after

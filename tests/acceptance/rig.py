@@ -20,7 +20,7 @@ from uuid import UUID
 from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
-from scrapersky import engine as queue_engine
+import curation_sdk
 from scrapersky.cli.demo import begin, findings
 from scrapersky.crawler import CrawlerPolicy
 from scrapersky.curation.rule import save_rule
@@ -226,7 +226,7 @@ class Desk:
             )
 
         await committed(self.engine, queue)
-        await queue_engine.wake(self.engine, "contact_validation")
+        await curation_sdk.wake(self.engine, "contact_validation")
 
     async def open(self) -> int:
         """Count everything whose work is not over."""

@@ -11,7 +11,7 @@ from typing import Any
 
 from scrapersky.demo.apart import TownApart, town_apart
 from tests.acceptance.rig import Desk, Order, a_crew, a_desk, with_leases
-from tests.engine.rig.cluster import Cluster, running_cluster
+from tests.sdk.rig.cluster import Cluster, running_cluster
 
 DELAY = 0.05
 LEASE = 2

@@ -29,10 +29,10 @@ from scrapersky.settings import VARIABLES, load_settings
 from scrapersky.stages.mail_server import DnsMailServers
 from tests.cli.test_commands import CLEAN, COMMAND
 from tests.conftest import TestDatabase
-from tests.engine.rig.port import free_port
 from tests.providers.servers.nominatim import NominatimServer
 from tests.providers.servers.overpass import OverpassServer
 from tests.providers.town import a_town
+from tests.sdk.rig.port import free_port
 
 PATIENCE = 60
 MIGRATED = "migrated"

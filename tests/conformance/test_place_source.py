@@ -25,7 +25,6 @@ from scrapersky.errors import (
     ProviderError,
     ProviderUnusable,
     ScraperSkyError,
-    StageBroken,
 )
 from scrapersky.providers.purse import LocalPurse
 from scrapersky.providers.source import PlacePage, Resume
@@ -250,7 +249,7 @@ async def test_a_redirect_is_not_followed_and_stops_the_stage(rig: Rig) -> None:
     assert rig.server is not None
     rig.server.always = fault.REDIRECT
 
-    with pytest.raises(StageBroken):
+    with pytest.raises(ProviderUnusable):
         await collect(rig.source, rig.query)
 
     assert rig.server.requests == 1

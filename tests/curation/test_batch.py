@@ -9,10 +9,10 @@ import pytest
 from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncEngine
 
+from curation_sdk import Done, GiveUp, Outcome, Worker, stage
 from scrapersky.curation import batch as batches
 from scrapersky.curation.batch import progress, submit
 from scrapersky.db.connection import connect, parse_target
-from scrapersky.engine import Done, GiveUp, Outcome, Worker, stage
 from scrapersky.errors import InvalidSubmission, UnknownBatch
 from scrapersky.models import Domain
 from scrapersky.models.audit import Actor

@@ -2,16 +2,16 @@
 
 from datetime import timedelta
 
-from scrapersky.engine.events import (
+from curation_sdk.events import (
     Claimed,
-    Died,
+    DeadLettered,
     Drained,
     Event,
+    Events,
     Fenced,
     Retried,
     Settled,
 )
-from scrapersky.kit.events import Events
 from scrapersky.observability.metrics import Metrics
 
 
@@ -23,7 +23,7 @@ def test_what_the_engine_tells_is_counted() -> None:
     events.emit(Claimed("pages", "w", ["a", "b"]))
     events.emit(Settled("pages", "a", "done", None, second))
     events.emit(Retried("pages", "b", "slow", 1, second))
-    events.emit(Died("pages", "b", "exhausted", "slow"))
+    events.emit(DeadLettered("pages", "b", "exhausted", "slow"))
     events.emit(Fenced("pages", "b", 7))
     events.emit(Drained("pages"))
     metrics.stand("pages", {"queued": 5, "oldest_seconds": 2.5}, paused=True)

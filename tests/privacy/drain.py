@@ -11,9 +11,9 @@ from collections.abc import Awaitable, Callable
 import structlog
 from sqlalchemy import text
 
+from curation_sdk import reap
+from curation_sdk.connection import is_transient
 from scrapersky.crawler import Sandbox
-from scrapersky.engine import reap
-from scrapersky.engine.lane import is_transient
 from scrapersky.scheduler.app import PRELOAD
 from tests.conftest import TestDatabase
 from tests.privacy.crowd import BEGUN, QUEUE_ALL, page_of

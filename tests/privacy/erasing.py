@@ -9,8 +9,8 @@ import sys
 from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncEngine
 
+from curation_sdk.connection import is_transient
 from scrapersky.db.connection import connect, parse_target
-from scrapersky.engine.lane import is_transient
 from scrapersky.models.audit import Actor
 from scrapersky.privacy.key import hand_out_keys
 from scrapersky.privacy.person import erase_person

@@ -10,9 +10,9 @@ import pytest_asyncio
 from sqlalchemy import insert
 from sqlalchemy.dialects.postgresql import BYTEA, ENUM, JSONB
 
+from curation_sdk.schema import attempt, dead_letter
 from scrapersky.crawler import Sandbox
 from scrapersky.curation.batch import submit
-from scrapersky.engine.tables import attempt, dead_letter
 from scrapersky.models import METADATA, LocalBusiness, Place
 from scrapersky.privacy.person import erase_person, export_person
 from scrapersky.privacy.subject import any_subject

@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 from sqlalchemy.ext.asyncio import AsyncEngine
 
+from curation_sdk import Done, Later, Outcome
 from scrapersky.db.connection import connect, parse_target
 from scrapersky.demo.plan import plan_town
 from scrapersky.demo.resolver import demo_policy, town_resolver
 from scrapersky.demo.source import DemoSource
 from scrapersky.demo.town import DEFAULT_DELAY
-from scrapersky.engine import Done, Later, Outcome
 from scrapersky.errors import AlreadyRunning
 from scrapersky.scheduler.annex import Annex, Annexes
 from scrapersky.stages import PIPELINE

@@ -14,7 +14,8 @@ from uuid import UUID
 from sqlalchemy import insert, select, text
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from scrapersky import engine as queue_engine
+import curation_sdk
+from curation_sdk import History, Worker
 from scrapersky.crawler import Crawler, CrawlerPolicy, Limits, MemoryLedger, Sandbox
 from scrapersky.curation.decision import Decided, Selection, decide
 from scrapersky.curation.kind import KINDS
@@ -24,7 +25,6 @@ from scrapersky.demo.log import RequestLog
 from scrapersky.demo.resolver import TOWN_NETWORK, demo_policy
 from scrapersky.demo.server import Ask, Stream, TownServer
 from scrapersky.demo.sites.reply import HTML, TEXT, XML, Reply
-from scrapersky.engine import Story, Worker
 from scrapersky.errors import NoSuchHost
 from scrapersky.kit.clock import utc_now
 from scrapersky.models import Domain, Page, SitemapFile
@@ -173,9 +173,9 @@ class Line:
         async with self.engine.begin() as connection:
             await connection.execute(text(statement), values)
 
-    async def story(self, stage: str, key: UUID) -> Story:
+    async def story(self, stage: str, key: UUID) -> History:
         """Tell what has happened to an item."""
-        return await queue_engine.story(self.engine, stage, key)
+        return await curation_sdk.history(self.engine, stage, key)
 
     async def outcomes(self, stage: str, key: UUID) -> list[str]:
         """Return what became of every attempt at an item, the first one first."""

@@ -4,8 +4,8 @@ from uuid import UUID
 
 import pytest
 
+from curation_sdk import Transaction
 from scrapersky.curation.decision import undo
-from scrapersky.engine import Transaction
 from scrapersky.models import SitemapFile
 from scrapersky.settings import SYSTEM_USER_ID
 from scrapersky.stages.wf6_sitemap_import import CHOICE

@@ -11,7 +11,7 @@ from uuid import UUID
 import pytest
 import pytest_asyncio
 
-from scrapersky import engine as queue_engine
+import curation_sdk
 from scrapersky.crawler import Sandbox
 from scrapersky.models import PlaceSearch
 from scrapersky.providers.source import PlaceQuery
@@ -114,7 +114,7 @@ async def test_the_budget_is_a_hard_end_and_more_money_continues_the_search(
     poor = await line.row(PlaceSearch, search)
     bill_then = server_of(google).bill
     await line.run("UPDATE place_searches SET budget = 50 WHERE id = :id", id=search)
-    await queue_engine.dead_letters.replay(line.engine, STAGE, str(search))
+    await curation_sdk.dead_letters.replay(line.engine, STAGE, str(search))
     await line.work(STAGE)
     rich = await line.row(PlaceSearch, search)
 
@@ -162,7 +162,7 @@ async def test_a_wrong_key_pauses_the_stage_and_spends_no_attempt(
 
     await line.work(STAGE)
 
-    states = {state.name: state for state in await queue_engine.states(line.engine)}
+    states = {state.name: state for state in await curation_sdk.states(line.engine)}
     assert (await line.row(PlaceSearch, search)).status == "Queued"
     assert states[STAGE].paused
     assert "key" in (states[STAGE].paused_why or "")
@@ -181,7 +181,7 @@ async def test_after_a_wrong_key_the_others_go_on_and_a_right_one_resumes(
 
     await line.work("page_curation")
     server_of(google).always = None
-    await queue_engine.resume(line.engine, STAGE)
+    await curation_sdk.resume(line.engine, STAGE)
     async with asyncio.timeout(20):
         while not await line.work(STAGE):  # noqa: ASYNC110 - until it has heard
             await asyncio.sleep(0.1)

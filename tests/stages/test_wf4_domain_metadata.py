@@ -2,7 +2,7 @@
 
 import pytest
 
-from scrapersky import engine as queue_engine
+import curation_sdk
 from scrapersky.demo.sites.reply import Conduct, Reply
 from scrapersky.models import Domain
 from tests.stages.rig import Line
@@ -102,16 +102,16 @@ async def test_after_the_last_try_it_is_a_dead_letter_that_can_be_replayed(
     for _ in range(4):
         await line.work_again(STAGE)
     dead = await line.row(Domain, domain)
-    letters = await queue_engine.dead_letters.list(line.engine, STAGE)
+    letters = await curation_sdk.dead_letters.list(line.engine, STAGE)
 
     line.web.page("a.bv/", HOME)
-    await queue_engine.dead_letters.replay(line.engine, STAGE, str(domain))
+    await curation_sdk.dead_letters.replay(line.engine, STAGE, str(domain))
     await line.work(STAGE)
 
     assert (dead.status, dead.error) == ("error", "the server answered 500")
     assert [(one.kind, one.tries) for one in letters] == [("exhausted", 5)]
     assert (await line.row(Domain, domain)).status == "completed"
-    assert await queue_engine.dead_letters.list(line.engine, STAGE) == ()
+    assert await curation_sdk.dead_letters.list(line.engine, STAGE) == ()
 
 
 async def test_a_site_that_hangs_is_tried_again_and_holds_up_nobody(line: Line) -> None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from scrapersky import engine as queue_engine
+import curation_sdk
 from scrapersky.demo.sites.reply import Conduct, Reply
 from scrapersky.models import LocalBusiness, Page
 from scrapersky.settings import SYSTEM_USER_ID
@@ -253,7 +253,7 @@ async def test_a_dead_letter_can_be_replayed(line: Line) -> None:
     await line.work(STAGE)
     line.web.page("a.bv/contact", CONTACT)
 
-    replayed = await queue_engine.dead_letters.replay(line.engine, STAGE, str(page))
+    replayed = await curation_sdk.dead_letters.replay(line.engine, STAGE, str(page))
     await line.work(STAGE)
 
     assert replayed == 1
@@ -301,7 +301,7 @@ async def test_a_page_given_up_by_anyone_says_that_its_contacts_were_not_had(
     for _ in range(4):
         await line.work_again(STAGE)
     dead = await line.row(Page, page)
-    await queue_engine.dead_letters.replay(line.engine, STAGE, str(page))
+    await curation_sdk.dead_letters.replay(line.engine, STAGE, str(page))
     await line.work(STAGE)
 
     assert (between.page_processing_status, between.contact_scrape_status) == (

@@ -13,6 +13,7 @@ from pydantic import BaseModel, Field
 from sqlalchemy.exc import SQLAlchemyError
 from starlette.exceptions import HTTPException
 
+from curation_sdk import CurationSdkError
 from scrapersky.api.refusal import explain
 from scrapersky.errors import NotAuthenticated, ScraperSkyError, TooManyRequests
 
@@ -43,6 +44,7 @@ def install_problems(app: FastAPI) -> None:
     app.add_exception_handler(ScraperSkyError, on_foreseen)
     app.add_exception_handler(HTTPException, on_http)
     app.add_exception_handler(RequestValidationError, on_invalid)
+    app.add_exception_handler(CurationSdkError, on_database)
     app.add_exception_handler(SQLAlchemyError, on_database)
     app.add_exception_handler(OSError, on_database)
     app.add_exception_handler(Exception, on_unforeseen)

@@ -1,10 +1,12 @@
-"""What the database's errors mean to a caller."""
+"""What errors of the database and of the Curation SDK mean to a caller."""
 
 from asyncpg import PostgresError
 from asyncpg.exceptions import InterfaceError, InternalClientError
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
+import curation_sdk
+from curation_sdk import CurationSdkError
 from scrapersky.errors import (
     DatabaseBusy,
     DatabaseUnreachable,
@@ -13,6 +15,9 @@ from scrapersky.errors import (
     QueryTooSlow,
     RecordConflict,
     ScraperSkyError,
+    StageError,
+    UnknownItem,
+    UnknownStage,
 )
 
 POLICY = "row-level security"
@@ -30,6 +35,8 @@ def explain(error: Exception) -> ScraperSkyError | None:
     """Translate what the database refused; None if it is a bug of ours."""
     if isinstance(error, PoolTimeout):
         return DatabaseBusy("Every connection to the database is in use.")
+    if isinstance(error, CurationSdkError):
+        return explain_stage(error)
     cause = error.orig if isinstance(error, DBAPIError) else error
     code = getattr(cause, "sqlstate", None)
     if isinstance(code, str):
@@ -44,6 +51,16 @@ def explain(error: Exception) -> ScraperSkyError | None:
     if isinstance(source, InterfaceError):
         return explain_interface(source)
     return None
+
+
+def explain_stage(error: CurationSdkError) -> ScraperSkyError:
+    """Translate what the Curation SDK refused."""
+    match error:
+        case curation_sdk.UnknownStage():
+            return UnknownStage(str(error), hint=error.hint)
+        case curation_sdk.UnknownItem():
+            return UnknownItem(str(error), hint=error.hint)
+    return StageError(str(error), hint=error.hint)
 
 
 def away() -> DatabaseUnreachable:

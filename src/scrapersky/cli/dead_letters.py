@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.table import Table
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from scrapersky import engine as queue_engine
+import curation_sdk
 from scrapersky.cli.operator import note_operation
 from scrapersky.cli.stages import on_database
 
@@ -31,7 +31,7 @@ def show(stage: str | None = None, *, limit: int = 50, json: bool = False) -> No
     """
 
     async def act(engine: AsyncEngine) -> object:
-        return await queue_engine.dead_letters.list(engine, stage, limit=limit)
+        return await curation_sdk.dead_letters.list(engine, stage, limit=limit)
 
     letters = on_database(act)
     if json:
@@ -60,7 +60,7 @@ def inspect(stage: str, item: str) -> None:
     """
 
     async def act(engine: AsyncEngine) -> object:
-        return await queue_engine.dead_letters.inspect(engine, stage, item)
+        return await curation_sdk.dead_letters.inspect(engine, stage, item)
 
     letter = on_database(act)
     print(orjson.dumps(asdict(letter), option=orjson.OPT_INDENT_2).decode())
@@ -79,7 +79,7 @@ def replay(stage: str, *items: str) -> None:
     """
 
     async def act(engine: AsyncEngine) -> object:
-        count = await queue_engine.dead_letters.replay(engine, stage, *items)
+        count = await curation_sdk.dead_letters.replay(engine, stage, *items)
         await note_change(engine, "replayed", stage, items, count)
         return count
 
@@ -99,7 +99,7 @@ def discard(stage: str, *items: str) -> None:
     """
 
     async def act(engine: AsyncEngine) -> object:
-        count = await queue_engine.dead_letters.discard(engine, stage, *items)
+        count = await curation_sdk.dead_letters.discard(engine, stage, *items)
         await note_change(engine, "discarded", stage, items, count)
         return count
 

@@ -16,7 +16,7 @@ from rich.table import Table
 from sqlalchemy import insert, text
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from scrapersky import engine as queue_engine
+import curation_sdk
 from scrapersky.api.app import create_app
 from scrapersky.api.server import Server
 from scrapersky.cli.pipeline import Ride, default_tenant, ride
@@ -172,7 +172,7 @@ async def begin(engine: AsyncEngine, settings: Settings, source: str) -> Ride:
             .returning(PlaceSearch.id)
         )
         search_id = UUID(str(result.scalar_one()))
-    await queue_engine.wake(engine, "place_search")
+    await curation_sdk.wake(engine, "place_search")
     return Ride(engine, Actor(tenant, user, "demo"), search_id, soon=SOON)
 
 

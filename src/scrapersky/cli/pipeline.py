@@ -5,6 +5,7 @@ import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from datetime import timedelta
 from uuid import UUID
 
 from rich.console import Console
@@ -19,6 +20,7 @@ from rich.progress import (
 from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncEngine
 
+from curation_sdk.control import count_waiting
 from scrapersky.curation.decision import Selection, decide
 from scrapersky.curation.kind import KINDS
 from scrapersky.models.audit import Actor
@@ -85,12 +87,9 @@ class Ride:
         return not await self._decide_for_the_person()
 
     async def _count_waiting(self) -> int:
-        query = text(
-            "SELECT count(*) FROM curation.claim WHERE fence IS NULL"
-            " AND due_at > clock_timestamp() + make_interval(secs => :soon)"
+        return await count_waiting(
+            self.reader, longer_than=timedelta(seconds=self.soon)
         )
-        async with self.reader.connect() as connection:
-            return int(await connection.scalar(query, {"soon": self.soon}) or 0)
 
     async def _decide_for_the_person(self) -> int:
         total = 0

@@ -11,7 +11,7 @@ from rich.console import Console
 from sqlalchemy import insert, select, update
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from scrapersky import engine as queue_engine
+import curation_sdk
 from scrapersky.cli.database import a_database
 from scrapersky.cli.operator import operator
 from scrapersky.cli.pipeline import Ride, default_tenant, ride
@@ -185,7 +185,7 @@ async def begin(
                     .where(PlaceSearch.id == search_id)
                     .values(status=TaskStatus.QUEUED, error=None, budget=budget)
                 )
-    await queue_engine.wake(background.engine, "place_search")
+    await curation_sdk.wake(background.engine, "place_search")
     return search_id
 
 

@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.table import Table
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from scrapersky import engine as queue_engine
+import curation_sdk
 from scrapersky.cli.database import a_database
 from scrapersky.cli.operator import note_operation
 from scrapersky.cli.signals import stop_on_signals
@@ -81,7 +81,7 @@ def pause(stage: str, *, why: str = "paused by hand") -> None:
     """
 
     async def act(engine: AsyncEngine) -> None:
-        await queue_engine.pause(engine, stage, why)
+        await curation_sdk.pause(engine, stage, why)
         await note_operation(engine, "paused", f"stage {stage}", {"reason": why})
 
     on_database(act)
@@ -99,7 +99,7 @@ def resume(stage: str) -> None:
     """
 
     async def act(engine: AsyncEngine) -> None:
-        await queue_engine.resume(engine, stage)
+        await curation_sdk.resume(engine, stage)
         await note_operation(engine, "resumed", f"stage {stage}", {})
 
     on_database(act)
@@ -108,12 +108,12 @@ def resume(stage: str) -> None:
 
 async def look(engine: AsyncEngine) -> list[StageLine]:
     """Gather what there is to say about every stage."""
-    known = {state.name: state for state in await queue_engine.states(engine)}
+    known = {state.name: state for state in await curation_sdk.states(engine)}
     lines = []
     for count in await count_stages(engine):
         state = known.get(count.stage)
-        waits = await queue_engine.oldest(engine, count.stage) if state else None
-        speed = await queue_engine.rate(engine, count.stage) if state else 0.0
+        waits = await curation_sdk.oldest(engine, count.stage) if state else None
+        speed = await curation_sdk.rate(engine, count.stage) if state else 0.0
         lines.append(
             StageLine(
                 stage=count.stage,

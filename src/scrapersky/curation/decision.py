@@ -26,7 +26,7 @@ from sqlalchemy import Text as TextType
 from sqlalchemy.dialects.postgresql import aggregate_order_by
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
-from scrapersky import engine as queue_engine
+import curation_sdk
 from scrapersky.curation.condition import Condition, where
 from scrapersky.curation.kind import Kind, kind_named
 from scrapersky.curation.search import matches
@@ -113,7 +113,7 @@ async def decide(
         step = partial(advance, actor, work, total, ids, is_last=is_last)
         total = await committed(engine, step)
     if total.queued:
-        await queue_engine.wake(engine, kind.stage)
+        await curation_sdk.wake(engine, kind.stage)
     return total
 
 

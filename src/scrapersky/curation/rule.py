@@ -11,7 +11,7 @@ from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
-from scrapersky import engine as queue_engine
+import curation_sdk
 from scrapersky.curation.condition import Comparison, Condition, read_conditions, where
 from scrapersky.curation.decision import (
     Decided,
@@ -213,7 +213,7 @@ async def run_rules(
     async with engine.begin() as connection:
         total = await apply_rules(connection, tenant_id, kind, user_id=user_id)
     if total.queued:
-        await queue_engine.wake(engine, kind.stage)
+        await curation_sdk.wake(engine, kind.stage)
     return total
 
 

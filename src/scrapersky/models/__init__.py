@@ -1,6 +1,6 @@
 """The records of the pipeline, as tables of PostgreSQL."""
 
-from scrapersky.engine.tables import metadata as engine_tables
+from curation_sdk.schema import metadata as engine_tables
 from scrapersky.models.access import (
     IdempotencyKey,
     Installation,

@@ -9,7 +9,7 @@ from sqlalchemy import ForeignKey, Index, Numeric, String, text
 from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.orm import Mapped, mapped_column
 
-from scrapersky.engine import queue_index
+from curation_sdk import queue_index
 from scrapersky.models.base import ERROR_LIMIT, Base, Json, OwnedRecord
 from scrapersky.models.status import TASK_STATUS, TaskStatus
 

@@ -6,7 +6,7 @@ from uuid import UUID
 from sqlalchemy import ForeignKey, SmallInteger, String, UniqueConstraint, text
 from sqlalchemy.orm import Mapped, mapped_column
 
-from scrapersky.engine import queue_index
+from curation_sdk import queue_index
 from scrapersky.models.base import ERROR_LIMIT, Base, Json, OwnedRecord, list_indexes
 from scrapersky.models.status import (
     CURATION_STATUS,

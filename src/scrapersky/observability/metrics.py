@@ -15,18 +15,18 @@ from prometheus_client import (
     generate_latest,
 )
 
-from scrapersky.engine.events import (
+from curation_sdk.events import (
     Claimed,
-    Died,
+    DeadLettered,
     Event,
+    Events,
     Fenced,
     Overclaimed,
     Rescued,
     Retried,
     Settled,
-    Troubled,
+    WorkerFault,
 )
-from scrapersky.kit.events import Events
 
 SECONDS = (0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300)
 
@@ -119,7 +119,7 @@ class Metrics:
                 self._seconds.labels(stage).observe(took.total_seconds())
             case Retried(stage=stage):
                 self._retried.labels(stage).inc()
-            case Died(stage=stage, kind=kind):
+            case DeadLettered(stage=stage, kind=kind):
                 self._died.labels(stage, kind).inc()
             case Rescued(stage=stage):
                 self._rescued.labels(stage).inc()
@@ -127,7 +127,7 @@ class Metrics:
                 self._fenced.labels(stage).inc()
             case Overclaimed(stage=stage):
                 self._overclaimed.labels(stage).inc()
-            case Troubled(doing=doing):
+            case WorkerFault(doing=doing):
                 self._troubled.labels(doing).inc()
             case _:
                 return

@@ -21,10 +21,10 @@ from sqlalchemy import Row, TextClause
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.ext.asyncio import AsyncEngine
 
+from curation_sdk import is_working_alone
 from scrapersky.crawler import HostStatistics, RobotsState, StoredRobots
 from scrapersky.crawler.hosts import Gate, Gates, RobotsCache, busy, count, paused
 from scrapersky.errors import HostBusy
-from scrapersky.kit.haste import in_haste
 from scrapersky.politeness import statement
 
 IDLE_BEFORE_RETURN = 0.5
@@ -223,7 +223,9 @@ class PostgresLedger:
                 return
             held = await self._why_not(key, url)
             patience = (
-                min(self._for_others, IN_HASTE) if in_haste() else self._for_others
+                min(self._for_others, IN_HASTE)
+                if is_working_alone()
+                else self._for_others
             )
             if time.monotonic() + min(held, POLL) > min(deadline, began + patience):
                 raise busy(url, key, min(held, COME_BACK))

@@ -9,6 +9,8 @@ from typing import Any
 from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncEngine
 
+from curation_sdk import queries
+
 FIRST_CHUNK = 500
 LARGEST_CHUNK = 5_000
 UNHURRIED = timedelta(milliseconds=300)
@@ -108,14 +110,9 @@ KINDS = (
         "dead letters",
         "DEAD_LETTER_DAYS",
         "deleted; their records keep the error",
-        "curation.dead_letter",
+        queries.DEAD_LETTERS,
         "died_at",
-        (
-            """DELETE FROM curation.dead_letter WHERE (stage, item) IN (
-              SELECT stage, item FROM curation.dead_letter
-              WHERE died_at < clock_timestamp() - CAST(:age AS interval)
-              LIMIT :chunk FOR UPDATE SKIP LOCKED)""",
-        ),
+        (queries.PURGE_DEAD_LETTERS,),
     ),
     Kind(
         "audit log",

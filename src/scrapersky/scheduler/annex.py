@@ -18,6 +18,8 @@ from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.ext.asyncio import AsyncEngine
 from typing_extensions import override
 
+from curation_sdk import Later, Outcome
+from curation_sdk.registry import AnyStage
 from scrapersky.crawler import (
     Crawler,
     CrawlerPolicy,
@@ -25,8 +27,6 @@ from scrapersky.crawler import (
     Resolver,
     RobotsVerdict,
 )
-from scrapersky.engine import Later, Outcome
-from scrapersky.engine.registry import AnyStage
 from scrapersky.errors import AlreadyRunning, HostBusy, InvalidUrl
 from scrapersky.kit.urls import Url, parse_url
 from scrapersky.politeness import PostgresLedger

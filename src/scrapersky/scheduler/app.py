@@ -13,14 +13,13 @@ from functools import partial
 import structlog
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from scrapersky import engine as queue_engine
+import curation_sdk
+from curation_sdk import Worker
+from curation_sdk.events import Event, Events
 from scrapersky.crawler import CrawlerPolicy, Resolver, Sandbox, proxy_rules
 from scrapersky.crawler.guard import parse_networks
 from scrapersky.db.connection import Target, connect
-from scrapersky.engine import Worker
-from scrapersky.engine.events import Event
 from scrapersky.errors import ConfigurationError
-from scrapersky.kit.events import Events
 from scrapersky.politeness import LedgerPace, PostgresLedger
 from scrapersky.privacy.key import hand_out_keys
 from scrapersky.privacy.retention import KINDS as KINDS_KEPT
@@ -235,7 +234,7 @@ def jobs_of(settings: Settings, worker: Worker, engine: AsyncEngine) -> list[Job
         jobs.append(Job(job_id, name, chosen[stage], drain(worker, stage, within)))
 
     async def rescue() -> int:
-        reaped = await queue_engine.reap(engine)
+        reaped = await curation_sdk.reap(engine)
         return reaped.rescued + reaped.quarantined + reaped.requeued
 
     async def purge() -> int:
@@ -244,7 +243,7 @@ def jobs_of(settings: Settings, worker: Worker, engine: AsyncEngine) -> list[Job
         expired = await forget_expired(engine)
         expired += sum((await purge_expired(engine, retention_days(settings))).values())
         runs = await purge_runs(engine, age)
-        return expired + runs + await queue_engine.purge(engine, older_than=age)
+        return expired + runs + await curation_sdk.purge(engine, older_than=age)
 
     return [
         *jobs,

@@ -1,7 +1,7 @@
 """The stages of the pipeline, one file each; they meet only in the database."""
 
-from scrapersky.engine import Registry
-from scrapersky.engine.registry import AnyStage
+from curation_sdk import Registry
+from curation_sdk.registry import AnyStage
 from scrapersky.models import (
     Contact,
     Domain,

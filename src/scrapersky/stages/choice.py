@@ -4,10 +4,10 @@ from collections import defaultdict
 from dataclasses import dataclass
 from uuid import UUID
 
+from curation_sdk import Transaction
 from scrapersky.curation.condition import Comparison, Condition
 from scrapersky.curation.kind import KINDS
 from scrapersky.curation.rule import apply_rules
-from scrapersky.engine import Transaction
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,7 @@
 """What a failed fetch, or a refusing answer, means for the item it was made for."""
 
+from curation_sdk import GiveUp, Later, Outcome, Retry
 from scrapersky.crawler import Fetched
-from scrapersky.engine import GiveUp, Later, Outcome, Retry
 from scrapersky.errors import FetchError, HostBusy, HostPaused
 
 SERVER_ERROR = 500

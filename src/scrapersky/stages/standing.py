@@ -1,8 +1,8 @@
 """How the stages stand for one tenant: depth, work in hand, results, speed.
 
 Three questions of different cost, so that whoever asks often can ask the cheap one
-often and the dear one seldom. Each names its tenant, so that they may be asked without
-row-level security, under which the engine's tables are dear to count.
+often and the expensive one seldom. Each names its tenant, so that they may be asked without
+row-level security, under which the SDK's tables are expensive to count.
 """
 
 from collections.abc import Sequence
@@ -14,9 +14,10 @@ from uuid import UUID
 from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from scrapersky.engine.hold import NEVER
-from scrapersky.engine.queue import literal
-from scrapersky.engine.registry import AnyStage
+from curation_sdk import queries
+from curation_sdk.control import NEVER
+from curation_sdk.queue import literal
+from curation_sdk.registry import AnyStage
 from scrapersky.stages import PIPELINE
 
 TITLES: Final = {
@@ -139,22 +140,22 @@ def waiting_query(stage: AnyStage, *, of_all: bool = False) -> str:
       FROM (SELECT count(*) AS queued,
           extract(epoch FROM clock_timestamp() - min(m.updated_at))::float8 AS oldest
         FROM {table} m WHERE {mine} AND m.{column} = {queued}) q,
-      (SELECT count(*) FILTER (WHERE c.fence IS NOT NULL) AS working,
-          count(*) FILTER (WHERE c.fence IS NULL AND c.due_at < '{NEVER}') AS later,
-          count(*) FILTER (WHERE c.fence IS NULL AND c.due_at >= '{NEVER}') AS held
-        FROM curation.claim c JOIN {table} m ON m.id = CAST(c.item AS uuid)
-        WHERE c.stage = '{stage.name}' AND {mine}) k"""  # noqa: S608
+      (SELECT count(*) FILTER (WHERE c.is_working) AS working,
+          count(*) FILTER (WHERE NOT c.is_working AND c.due_at < '{NEVER}') AS later,
+          count(*) FILTER (WHERE NOT c.is_working AND c.due_at >= '{NEVER}') AS held
+        FROM {queries.claims(stage.name)} c JOIN {table} m ON m.id = CAST(c.item AS uuid)
+        WHERE {mine}) k"""  # noqa: S608
 
 
 def minutes_query(stage: AnyStage) -> str:
     """Write the query for what one stage settled per minute."""
     table = stage.model.__tablename__
-    return f"""(SELECT a.stage, date_trunc('minute', a.settled_at) AS at,
+    return f"""(SELECT '{stage.name}' AS stage, date_trunc('minute', a.settled_at) AS at,
         count(*) FILTER (WHERE a.outcome IN {GOOD}) AS done,
         count(*) FILTER (WHERE a.outcome IN {LOST}) AS failed,
         count(*) FILTER (WHERE a.outcome IN {TROUBLE}) AS errors
-      FROM curation.attempt a JOIN {table} m ON m.id = CAST(a.item AS uuid)
-      WHERE a.stage = '{stage.name}' AND m.tenant_id = :tenant
+      FROM {queries.attempts(stage.name)} a JOIN {table} m ON m.id = CAST(a.item AS uuid)
+      WHERE m.tenant_id = :tenant
         AND a.settled_at >= CAST(:since AS timestamptz)
         AND a.settled_at < coalesce(CAST(:until AS timestamptz), 'infinity')
       GROUP BY 1, 2)"""  # noqa: S608 - our names

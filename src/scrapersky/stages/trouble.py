@@ -9,8 +9,9 @@ from uuid import UUID
 from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
-from scrapersky.engine.queue import literal
-from scrapersky.engine.registry import AnyStage
+from curation_sdk import queries
+from curation_sdk.queue import literal
+from curation_sdk.registry import AnyStage
 from scrapersky.stages import PIPELINE
 from scrapersky.stages.standing import TROUBLE
 
@@ -76,10 +77,10 @@ async def recent_trouble(
 ) -> list[Trouble]:
     """Return what failed since a moment, by cause, the latest first."""
     each = " UNION ALL ".join(
-        f"""SELECT a.stage, a.item, a.why, a.outcome, a.settled_at
-      FROM curation.attempt a JOIN {stage.model.__tablename__} m
+        f"""SELECT '{stage.name}' AS stage, a.item, a.why, a.outcome, a.settled_at
+      FROM {queries.attempts(stage.name)} a JOIN {stage.model.__tablename__} m
         ON m.id = CAST(a.item AS uuid)
-      WHERE a.stage = '{stage.name}' AND m.tenant_id = :tenant
+      WHERE m.tenant_id = :tenant
         AND a.settled_at >= :since AND a.outcome IN {TROUBLE}"""  # noqa: S608 - ours
         for stage in PIPELINE
     )
@@ -203,12 +204,13 @@ def dead_of(stage: AnyStage | None) -> str:
         never = ""
     table, column = stage.model.__tablename__, stage.claims.key
     # The offset keeps the planner from reading the whole table of records for a few.
-    return f"""SELECT d.stage, d.item, d.kind, d.why, d.tries, d.deaths, d.died_at, label
-      FROM curation.dead_letter d CROSS JOIN LATERAL (
+    return f"""SELECT '{stage.name}' AS stage, d.item, d.kind, d.why, d.tries,
+        d.crashes AS deaths, d.died_at, label
+      FROM {queries.dead_letters(stage.name)} d CROSS JOIN LATERAL (
         SELECT {LABELS[table]} AS label FROM {table} m
         WHERE m.id = CAST(d.item AS uuid) AND m.tenant_id = :tenant
           AND m.{column} = {literal(str(stage.failed))} OFFSET 0) m
-      WHERE d.stage = '{stage.name}'{never}"""  # noqa: S608 - ours
+      WHERE true{never}"""  # noqa: S608 - ours
 
 
 LABELS: Final = {

@@ -24,9 +24,9 @@ from sqlalchemy import (
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
+from curation_sdk import Done, GiveUp, Outcome, Transaction, stage
 from scrapersky.curation.kind import KINDS
 from scrapersky.curation.rule import apply_rules
-from scrapersky.engine import Done, GiveUp, Outcome, Transaction, stage
 from scrapersky.errors import BudgetExhausted
 from scrapersky.models import Place, PlaceSearch, PlaceSearchHit
 from scrapersky.models.status import TaskStatus

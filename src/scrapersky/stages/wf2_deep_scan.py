@@ -8,7 +8,7 @@ from uuid import UUID
 from sqlalchemy import select
 from sqlalchemy.dialects.postgresql import insert
 
-from scrapersky.engine import Done, Effect, Outcome, Transaction, stage
+from curation_sdk import Done, Effect, Outcome, Transaction, stage
 from scrapersky.kit.clock import utc_now
 from scrapersky.models import LocalBusiness, Place, PlaceSearchHit
 from scrapersky.models.status import DeepScanStatus

@@ -5,7 +5,7 @@ from uuid import UUID
 from sqlalchemy import func, update
 from sqlalchemy.dialects.postgresql import insert
 
-from scrapersky.engine import Done, Effect, GiveUp, Outcome, Transaction, stage
+from curation_sdk import Done, Effect, GiveUp, Outcome, Transaction, stage
 from scrapersky.errors import InvalidUrl
 from scrapersky.extraction.host_kind import HostKind, kind_of_url, site_name
 from scrapersky.kit.urls import Url, parse_url

@@ -6,8 +6,8 @@ from typing import Any
 
 from sqlalchemy import update
 
+from curation_sdk import Done, Effect, GiveUp, Outcome, Retry, Transaction, stage
 from scrapersky.crawler import Fetched
-from scrapersky.engine import Done, Effect, GiveUp, Outcome, Retry, Transaction, stage
 from scrapersky.errors import ConnectFailed, DnsFailed, FetchError, RobotsDenied
 from scrapersky.extraction.home_page import HomePage, read_home_page
 from scrapersky.extraction.verdict import VerdictKind

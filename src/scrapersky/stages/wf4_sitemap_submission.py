@@ -6,8 +6,8 @@ from uuid import UUID
 
 from sqlalchemy.dialects.postgresql import insert
 
+from curation_sdk import Done, Effect, Later, Outcome, Retry, Transaction, stage
 from scrapersky.crawler import Accept, Fetched
-from scrapersky.engine import Done, Effect, Later, Outcome, Retry, Transaction, stage
 from scrapersky.errors import (
     ExtractionError,
     FetchError,

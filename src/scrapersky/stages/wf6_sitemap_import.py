@@ -8,8 +8,8 @@ from uuid import UUID
 import asyncpg
 from sqlalchemy import select, update
 
+from curation_sdk import Done, Effect, Outcome, Transaction, stage
 from scrapersky.crawler import Accept, Fetched
-from scrapersky.engine import Done, Effect, Outcome, Transaction, stage
 from scrapersky.errors import FetchError
 from scrapersky.extraction.page_list import (
     PageList,

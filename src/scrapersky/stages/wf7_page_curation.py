@@ -7,8 +7,8 @@ from uuid import UUID
 import orjson
 from sqlalchemy import text
 
+from curation_sdk import Done, Effect, GiveUp, Outcome, Transaction, stage
 from scrapersky.crawler import Conditions, Fetched
-from scrapersky.engine import Done, Effect, GiveUp, Outcome, Transaction, stage
 from scrapersky.errors import FetchError
 from scrapersky.extraction.contact_card import ContactCard, cards_of
 from scrapersky.extraction.contact_page import ContactPage, read_contact_page

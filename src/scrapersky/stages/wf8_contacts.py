@@ -4,7 +4,7 @@ from dataclasses import asdict
 
 import orjson
 
-from scrapersky.engine import Done, Effect, Outcome, Retry, Transaction, stage
+from curation_sdk import Done, Effect, Outcome, Retry, Transaction, stage
 from scrapersky.extraction.email_quality import EmailQuality, judge_email
 from scrapersky.kit.email_type import EmailType
 from scrapersky.models import Contact

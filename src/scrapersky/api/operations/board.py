@@ -11,7 +11,7 @@ from uuid import UUID
 
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from scrapersky import engine as queue_engine
+import curation_sdk
 from scrapersky.api.operations.remembered import Remembered
 from scrapersky.kit.clock import utc_now
 from scrapersky.stages import PIPELINE, standing
@@ -242,6 +242,6 @@ async def paused_stages(engine: AsyncEngine) -> dict[str, str]:
     """Tell which stages are paused, and why."""
     return {
         state.name: state.paused_why or "paused"
-        for state in await queue_engine.states(engine)
+        for state in await curation_sdk.states(engine)
         if state.paused
     }

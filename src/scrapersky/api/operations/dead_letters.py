@@ -9,7 +9,7 @@ from fastapi import APIRouter, Path, Query, Request
 from pydantic import AfterValidator, BaseModel, Field
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from scrapersky import engine as queue_engine
+import curation_sdk
 from scrapersky.api.gateway.dependency import Database, actor_of, allow
 from scrapersky.api.gateway.identity import Identity, Permission
 from scrapersky.api.gateway.tenancy import patient
@@ -199,7 +199,7 @@ async def read_dead_letter(
     found = await dead_page(database, who.tenant_id, chosen, after=None, limit=1)
     if not found:
         raise UnknownItem("There is no such dead letter.")
-    told = await queue_engine.story(database, *parts_of(letter_id))
+    told = await curation_sdk.history(database, *parts_of(letter_id))
     return DeadStoryOut(
         **letter(found[0]).model_dump(),
         attempts=[
@@ -254,7 +254,7 @@ async def carry_out(
     command: str,
 ) -> int:
     """Replay or discard all that is meant, some at a time; return how many."""
-    act = getattr(queue_engine.dead_letters, command)
+    act = getattr(curation_sdk.dead_letters, command)
     total = 0
     while True:
         async with reader.connect() as connection:

@@ -10,7 +10,7 @@ from sqlalchemy import insert, select
 from sqlalchemy.ext.asyncio import AsyncEngine
 from starlette.exceptions import HTTPException
 
-from scrapersky import engine as queue_engine
+import curation_sdk
 from scrapersky.api.gateway.dependency import Database, actor_of, allow
 from scrapersky.api.gateway.identity import Identity, Permission
 from scrapersky.api.operations.audit import note_alone
@@ -157,7 +157,7 @@ async def search_town(database: AsyncEngine, actor: Actor) -> None:
                 source=SOURCE,
             )
         )
-    await queue_engine.wake(database, "place_search")
+    await curation_sdk.wake(database, "place_search")
 
 
 def rules() -> list[dict[str, Any]]:

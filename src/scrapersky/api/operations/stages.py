@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from fastapi import APIRouter, Query, Request
 from pydantic import BaseModel, Field
 
-from scrapersky import engine as queue_engine
+import curation_sdk
 from scrapersky.api.gateway.dependency import SystemDatabase, actor_of, allow
 from scrapersky.api.gateway.identity import Identity, Permission
 from scrapersky.api.operations.audit import note_alone
@@ -158,9 +158,9 @@ async def control(
         raise UnknownStage(f"No stage is called '{stage}'.")
     reason = (body or PauseIn()).reason
     if command == "pause":
-        await queue_engine.pause(engine, stage, reason)
+        await curation_sdk.pause(engine, stage, reason)
     else:
-        await queue_engine.resume(engine, stage)
+        await curation_sdk.resume(engine, stage)
     details = {"reason": reason} if body is not None else None
     await note_alone(
         engine, actor_of(who, request), f"{command}d", f"stage {stage}", details

@@ -1,22 +1,19 @@
 """What happened to a record: decisions, edits, and every attempt of its stages."""
 
 from collections.abc import Iterator
-from datetime import datetime
 from uuid import UUID
 
 from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
-from scrapersky import engine as queue_engine
+import curation_sdk
+from curation_sdk import History, UnknownItem, UnknownStage
+from curation_sdk.control import NEVER
 from scrapersky.api.records.resource import Resource
 from scrapersky.api.records.schema import Event
-from scrapersky.engine.hold import NEVER
-from scrapersky.engine.story import Story
-from scrapersky.errors import UnknownItem, UnknownStage
 from scrapersky.models import AuditEntry, CurationAction, CurationChange, User
 
 MOST_EVENTS = 500
-HELD = datetime.fromisoformat(NEVER)
 
 
 async def history_of(
@@ -30,7 +27,7 @@ async def history_of(
         ]
     for stage in resource.stages:
         try:
-            events += stage_events(await queue_engine.story(engine, stage, record_id))
+            events += stage_events(await curation_sdk.history(engine, stage, record_id))
         except (UnknownItem, UnknownStage):
             continue
     return sorted(events, key=lambda event: event.at, reverse=True)[:MOST_EVENTS]
@@ -103,10 +100,10 @@ async def edits(connection: AsyncConnection, record_id: UUID) -> list[Event]:
     ]
 
 
-def stage_events(story: Story) -> Iterator[Event]:
+def stage_events(found: History) -> Iterator[Event]:
     """Tell every attempt of a stage, and when it tries again."""
-    for attempt in story.attempts:
-        details = {"stage": story.stage, "tries": attempt.tries, "why": attempt.why}
+    for attempt in found.attempts:
+        details = {"stage": found.stage, "tries": attempt.tries, "why": attempt.why}
         if attempt.claimed_at is not None:
             took = attempt.settled_at - attempt.claimed_at
             details["seconds"] = round(took.total_seconds(), 3)
@@ -114,14 +111,14 @@ def stage_events(story: Story) -> Iterator[Event]:
             details["next_try_at"] = attempt.due_at.isoformat()
         yield Event(
             at=attempt.settled_at,
-            what=f"{story.stage}: {attempt.outcome}",
+            what=f"{found.stage}: {attempt.outcome}",
             who=attempt.worker,
             details=details,
         )
-    if story.next_try_at is not None and story.next_try_at < HELD:
+    if found.next_try_at is not None and found.next_try_at < NEVER:
         yield Event(
-            at=story.next_try_at,
-            what=f"{story.stage}: will be tried",
+            at=found.next_try_at,
+            what=f"{found.stage}: will be tried",
             who=None,
-            details={"stage": story.stage, "tries": story.tries},
+            details={"stage": found.stage, "tries": found.tries},
         )

@@ -7,10 +7,11 @@ from uuid import UUID
 
 from fastapi import APIRouter, Request, Response
 from pydantic import BaseModel, Field
-from sqlalchemy import Row, insert, text, update
+from sqlalchemy import Row, insert, update
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
-from scrapersky import engine as queue_engine
+import curation_sdk
+from curation_sdk.control import forget
 from scrapersky.api.gateway.dependency import Database, actor_of, allow
 from scrapersky.api.gateway.identity import Identity, Permission
 from scrapersky.api.records.detail import (
@@ -201,7 +202,7 @@ async def queue_search(
         )
         search_id = UUID(str(made.scalar_one()))
         await note(connection, actor, "searched", "searches", record_id=search_id)
-    await queue_engine.wake(engine, STAGE)
+    await curation_sdk.wake(engine, STAGE)
     return search_id
 
 
@@ -307,7 +308,7 @@ async def steer_search(
         actor = actor_of(who, request)
         await note(connection, actor, DONE[step], "searches", record_id=record_id)
     if step == "resume":
-        await queue_engine.wake(database, STAGE)
+        await curation_sdk.wake(database, STAGE)
     return await shown(response, database, record_id)
 
 
@@ -332,7 +333,4 @@ async def turn(
             f"The search is {row.status.value}; it cannot {step} from there.",
             hint=f"From: {', '.join(status.value for status in before)}.",
         )
-    await connection.execute(
-        text("DELETE FROM curation.claim WHERE stage = :stage AND item = :item"),
-        {"stage": STAGE, "item": str(row.id)},
-    )
+    await forget(connection, STAGE, row.id)

@@ -6,13 +6,12 @@ from uuid import UUID
 from sqlalchemy import func, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
-from scrapersky import engine as queue_engine
+import curation_sdk
+from curation_sdk.control import hold, queue_named, release, withdraw
+from curation_sdk.queue import Queue
 from scrapersky.curation.batch.kind import BatchKind, kind_named
 from scrapersky.curation.batch.progress import batch_of
 from scrapersky.curation.batch.submission import CANCELLED
-from scrapersky.engine.control import queue_named
-from scrapersky.engine.hold import hold, release, withdraw
-from scrapersky.engine.queue import Queue
 from scrapersky.models import BatchItem, BatchJob
 
 Act = Callable[[AsyncConnection, Queue, Sequence[str]], Awaitable[int]]
@@ -28,7 +27,7 @@ async def resume_batch(engine: AsyncEngine, tenant_id: UUID, batch_id: UUID) -> 
     """Let a paused batch go on."""
     batch = await batch_of(engine, tenant_id, batch_id)
     count = await change(engine, tenant_id, batch_id, "paused_at", release, clear=True)
-    await queue_engine.wake(engine, kind_named(batch.kind).stage)
+    await curation_sdk.wake(engine, kind_named(batch.kind).stage)
     return count
 
 
@@ -50,7 +49,7 @@ async def retry_failed(engine: AsyncEngine, tenant_id: UUID, batch_id: UUID) -> 
     items = [item async for item in item_ids(engine, kind, batch_id)]
     # No items would mean all of the stage's dead letters, of every batch and tenant.
     return (
-        await queue_engine.dead_letters.replay(engine, kind.stage, *items)
+        await curation_sdk.dead_letters.replay(engine, kind.stage, *items)
         if items
         else 0
     )

@@ -12,7 +12,7 @@ from sqlalchemy.dialects.postgresql import ARRAY, Insert
 from sqlalchemy.dialects.postgresql import insert as upsert
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
-from scrapersky import engine as queue_engine
+import curation_sdk
 from scrapersky.curation.batch.kind import BatchKind, kind_named
 from scrapersky.errors import InvalidUrl, UnknownBatch
 from scrapersky.extraction.host_kind import site_name
@@ -111,7 +111,7 @@ async def submit_chunks(
             await store_chunk(connection, actor, chosen, submitted, read)
         chunk = await anext(chunks, None)
     if submitted.accepted:
-        await queue_engine.wake(engine, chosen.stage)
+        await curation_sdk.wake(engine, chosen.stage)
     return submitted
 
 

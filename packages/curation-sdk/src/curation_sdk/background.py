@@ -1,0 +1,71 @@
+"""Background tasks: what a worker does beside its items, for as long as it lives."""
+
+import asyncio
+import contextlib
+import time
+from collections.abc import Awaitable, Callable, Coroutine
+from typing import Any
+
+import structlog
+
+from curation_sdk.connection import is_transient
+from curation_sdk.events import Event, Events, WorkerFault
+
+FIRST_PAUSE = 0.05
+LONGEST_PAUSE = 1.0
+RECOVERED_AFTER = 5.0
+"""Seconds a task must have gone well before its next failure counts as the first."""
+
+log = structlog.get_logger()
+
+
+class BackgroundTasks:
+    """Background tasks that no error ends, only `end` does."""
+
+    def __init__(self, worker: str, events: Events[Event]) -> None:
+        self._worker = worker
+        self._events = events
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    def keep(self, work: Callable[[], Awaitable[None]]) -> None:
+        """Do something again and again; after an error, again after a pause."""
+        self.start(self._keep_going(work))
+
+    def start(self, work: Coroutine[Any, Any, None]) -> None:
+        """Do something once, in the background."""
+        task = asyncio.create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    def report(self, doing: str, error: Exception) -> None:
+        """Report that something failed and will be tried again."""
+        level = log.warning if is_transient(error) else log.exception
+        level("worker.fault", worker=self._worker, doing=doing, why=repr(error))
+        self._events.emit(WorkerFault(doing, repr(error)))
+
+    async def end(self) -> None:
+        """Cancel everything and wait until it is gone."""
+        tasks = tuple(self._tasks)
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    async def _keep_going(self, work: Callable[[], Awaitable[None]]) -> None:
+        pause = FIRST_PAUSE
+        while True:
+            began = time.monotonic()
+            try:
+                await work()
+            except Exception as error:  # noqa: BLE001 - nothing may end a worker
+                self.report(work.__name__.strip("_"), error)
+            if time.monotonic() - began > RECOVERED_AFTER:
+                pause = FIRST_PAUSE
+            await asyncio.sleep(pause)
+            pause = min(2 * pause, LONGEST_PAUSE)
+
+
+async def wait_for(event: asyncio.Event, seconds: float) -> None:
+    """Wait for an event, but no longer than this."""
+    with contextlib.suppress(TimeoutError):
+        async with asyncio.timeout(seconds):
+            await event.wait()

@@ -1,0 +1,94 @@
+"""Backpressure: what keeps a stage from claiming, and lets it go on: pauses and full queues."""
+
+import asyncio
+from collections.abc import Mapping
+
+from curation_sdk import statements
+from curation_sdk.background import LONGEST_PAUSE, BackgroundTasks
+from curation_sdk.connection import Connection
+from curation_sdk.events import Event, Events, Paused, Resumed
+from curation_sdk.execution import StageRun
+from curation_sdk.queue import Queue
+from curation_sdk.settlement import Broken
+
+LOOK_AT_STATES = 0.5
+
+
+class Backpressure:
+    """Looks at the stages' states in the database, and pauses a stage that broke."""
+
+    def __init__(
+        self,
+        runs: Mapping[str, StageRun],
+        connection: Connection,
+        background: BackgroundTasks,
+        events: Events[Event],
+    ) -> None:
+        self._runs = runs
+        self._connection = connection
+        self._background = background
+        self._events = events
+        self.queues_fed: dict[str, Queue] = {}
+
+    async def watch_states(self) -> None:
+        """Follow the pauses of every stage, and the depth of the queues it fills."""
+        while True:
+            await self._look_at_pauses()
+            for run in self._runs.values():
+                await self._look_downstream(run)
+            await asyncio.sleep(LOOK_AT_STATES)
+
+    def pause(self, run: StageRun, broken: Broken) -> None:
+        """Stop a stage whose work said that no item can succeed now."""
+        if run.paused is not None:
+            return
+        run.paused = broken.why
+        run.changed.set()
+        self._events.emit(Paused(run.stage.name, broken.why))
+        run.give_back_ready(broken.why)
+        self._background.start(self._store_pause(run, broken))
+
+    async def _store_pause(self, run: StageRun, broken: Broken) -> None:
+        seconds = None
+        if broken.resume_after is not None:
+            seconds = broken.resume_after.total_seconds()
+        while True:
+            try:
+                await self._connection.fetch(
+                    statements.PAUSE, run.stage.name, broken.why, seconds
+                )
+            except Exception as error:  # noqa: BLE001 - until it is told
+                self._background.report("pause", error)
+                await asyncio.sleep(LONGEST_PAUSE)
+            else:
+                return
+
+    async def _look_at_pauses(self) -> None:
+        asked_at = {name: run.paused for name, run in self._runs.items()}
+        rows = await self._connection.fetch(statements.STATES, list(self._runs))
+        for row in rows:
+            run = self._runs[row["name"]]
+            if run.paused != asked_at[row["name"]]:
+                # It broke while we asked; the answer is older than that.
+                continue
+            if row["paused"] and run.paused is None:
+                run.paused = row["paused_why"] or "paused"
+                self._events.emit(Paused(run.stage.name, row["paused_why"]))
+                run.give_back_ready("the stage was paused")
+            elif not row["paused"] and run.paused is not None:
+                run.paused = None
+                self._events.emit(Resumed(run.stage.name))
+                run.wake.set()
+
+    async def _look_downstream(self, run: StageRun) -> None:
+        mark = run.stage.high_water
+        if mark is None:
+            return
+        held_back = False
+        for name in run.stage.feeds:
+            queue = self.queues_fed[name]
+            rows = await self._connection.fetch(statements.depth(queue, at_most=mark))
+            held_back = held_back or rows[0][0] >= mark
+        if run.held_back and not held_back:
+            run.wake.set()
+        run.held_back = held_back

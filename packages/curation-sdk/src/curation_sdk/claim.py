@@ -1,0 +1,266 @@
+"""Claim: take the next items of a stage, fast whatever else the table holds."""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from operator import itemgetter
+from typing import TYPE_CHECKING, Any
+
+import asyncpg
+import orjson
+from sqlalchemy import Column, Dialect, Float, Numeric, inspect
+from sqlalchemy.orm import ColumnProperty, Mapper
+
+from curation_sdk.connection import Connection
+from curation_sdk.queue import column_of, only_key, order_terms, stored
+from curation_sdk.stage import Stage
+
+if TYPE_CHECKING:
+    from curation_sdk.statements import Statements
+
+RESCAN_EVERY = 2.0
+"""Seconds a cursor may run on before rows left of it are looked for again."""
+TENANTS_EVERY = 0.25
+"""Seconds a list of tenants with work is trusted."""
+EXPECT_CLAIMED = 10.0
+"""Seconds for which, after one queued row with a claim, more of them are expected."""
+
+
+class ClaimedItem:
+    """An item in hand: whose it is by fence, and the row as it was when claimed."""
+
+    __slots__ = ("beat", "claimed", "crashes", "fence", "item", "row", "tries")
+
+    def __init__(
+        self, item: str, fence: int, row: "asyncpg.Record | None", now: float
+    ) -> None:
+        self.item = item
+        self.fence = fence
+        self.row = row
+        self.tries = 1
+        self.crashes = 0
+        self.claimed = now
+        self.beat = now
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """A claim alone, for work that loads its row itself."""
+
+    key: Any
+    item: str
+    fence: int
+    tries: int
+    crashes: int = 0
+
+
+class Claimer:
+    """Sends a stage's claims and remembers how far it has come."""
+
+    def __init__(
+        self,
+        stage: Stage[Any, Any],
+        statements: "Statements",
+        connection: Connection,
+        worker: str,
+    ) -> None:
+        self._stage = stage
+        self._statements = statements
+        self._connection = connection
+        self._worker = worker
+        self._cursor: tuple[Any, Any] | None = None
+        self._scanned = 0.0
+        self._claimed_rows_at = -EXPECT_CLAIMED
+        self._tenants: list[Any] = []
+        self._tenants_at = 0.0
+        where = {column: n for n, column in enumerate(carried_columns(stage))}
+        key = only_key(stage, inspect(stage.model))
+        rank = order_terms(stage)[0].column
+        self._place = itemgetter(where[rank], where[key])
+        self._item_at = len(where)
+
+    def key(self, held: ClaimedItem) -> Any:  # noqa: ANN401 - whatever the key column holds
+        """Return the key of a claimed row."""
+        assert held.row is not None  # noqa: S101 - asked when work begins
+        return self._place(held.row)[1]
+
+    async def next_batch(self) -> list[ClaimedItem]:
+        """Claim the next queued items; an empty list means that none was found."""
+        shared = self._statements.claim_shared is not None
+        if time.monotonic() - self._claimed_rows_at > EXPECT_CLAIMED:
+            try:
+                return await (self._share() if shared else self._walk_on())
+            except asyncpg.UniqueViolationError:
+                self._claimed_rows_at = time.monotonic()
+        return await (self._share(again=True) if shared else self._start_over())
+
+    async def next_rows(self, limit: int) -> list[ClaimedItem]:
+        """Claim at most so many queued items, in the order of the queue."""
+        if self._statements.claim_shared is not None:
+            return await self._share(again=True) if limit == self._stage.batch else []
+        return await self._take(self._statements.claim_at_most(limit))
+
+    async def next_due(self, limit: int) -> list[ClaimedItem]:
+        """Claim items whose wait for another attempt is over."""
+        return await self._take(self._statements.claim_due, limit)
+
+    async def next_rescued(self, limit: int) -> list[ClaimedItem]:
+        """Claim a few items whose worker crashed while it had more in hand."""
+        return await self._take(self._statements.claim_rescued, limit)
+
+    async def next_suspect(self) -> list[ClaimedItem]:
+        """Claim one item whose next crash would condemn it."""
+        return await self._take(self._statements.claim_suspect, 1)
+
+    async def _walk_on(self) -> list[ClaimedItem]:
+        onward = self._statements.claim_onward
+        fresh = time.monotonic() - self._scanned < RESCAN_EVERY
+        if onward is not None and self._cursor is not None and fresh:
+            # Walking on from the last item steps over the dead index entries that
+            # an old snapshot keeps; what was left behind is found by the next scan.
+            found = await self._take(onward, *self._cursor)
+            if found:
+                self._move(found)
+                return found
+        self._scanned = time.monotonic()
+        found = await self._take(self._statements.claim)
+        self._move(found)
+        return found
+
+    async def _start_over(self) -> list[ClaimedItem]:
+        self._scanned = time.monotonic()
+        return await self._take(self._statements.claim_again)
+
+    async def _share(self, *, again: bool = False) -> list[ClaimedItem]:
+        stale = time.monotonic() - self._tenants_at > TENANTS_EVERY
+        if stale or not self._tenants:
+            await self._refresh_tenants()
+        batch = self._stage.batch
+        chosen, rest = self._tenants[:batch], self._tenants[batch:]
+        if not chosen:
+            return []
+        statements = self._statements
+        statement = statements.claim_shared_again if again else statements.claim_shared
+        assert statement is not None  # noqa: S101 - for the type checker
+        each = -(-batch // len(chosen))
+        found = await self._take(statement, chosen, each)
+        self._tenants = rest + chosen if found else []
+        return found
+
+    async def _refresh_tenants(self) -> None:
+        assert self._statements.tenants is not None  # noqa: S101 - for the type checker
+        self._tenants_at = time.monotonic()
+        rows = await self._connection.fetch(self._statements.tenants)
+        self._tenants = [row[0] for row in rows]
+
+    async def _take(self, statement: str, *more: object) -> list[ClaimedItem]:
+        lease = self._stage.lease.total_seconds()
+        rows = await self._connection.fetch(
+            statement, self._stage.name, self._worker, lease, *more
+        )
+        if not rows:
+            return []
+        now = time.monotonic()
+        at = self._item_at
+        # One statement, one fence.
+        fence, *history = rows[0][at + 1 :]
+        found = [ClaimedItem(row[at], fence, row, now) for row in rows]
+        if history and history[0] is not None:
+            known = orjson.loads(history[0])
+            for held in found:
+                held.tries, held.crashes = known.get(held.item, (1, 0))
+        return found
+
+    def _move(self, found: list[ClaimedItem]) -> None:
+        places = (self._place(held.row) for held in found if held.row is not None)
+        ranked = [place for place in places if place[0] is not None]
+        self._cursor = max(ranked, default=self._cursor)
+
+
+def loaded_columns(stage: Stage[Any, Any]) -> list[tuple[str, Column[Any]]]:
+    """Return the attributes an item carries beside its status, with their columns."""
+    mapper: Mapper[Any] = inspect(stage.model)
+    keys = set(mapper.primary_key)
+    status = column_of(stage, stage.claims)
+    found = []
+    for attribute in mapper.column_attrs:
+        column = attribute.columns[0]
+        # Its status is no news: whatever was claimed is being processed.
+        wanted = carries_row(stage, attribute) and column is not status
+        if isinstance(column, Column) and (wanted or column in keys):
+            found.append((attribute.key, column))
+    return found
+
+
+def carries_row(stage: Stage[Any, Any], attribute: ColumnProperty[Any]) -> bool:
+    """Return whether a stage's items have this attribute loaded."""
+    return not attribute.deferred and stage.load == "row"
+
+
+def carried_columns(stage: Stage[Any, Any]) -> list[Column[Any]]:
+    """Return the columns a claim returns: the item's own, and its place in the queue."""
+    columns = [column for _, column in loaded_columns(stage)]
+    rank = order_terms(stage)[0].column
+    if rank not in set(columns):
+        columns.append(rank)
+    return columns
+
+
+def select_list(stage: Stage[Any, Any], dialect: Dialect) -> str:
+    """Write the columns a claim returns as SQL, each under a neutral name."""
+    quote = dialect.identifier_preparer.format_column
+    columns = enumerate(carried_columns(stage))
+    return ", ".join(f"m.{quote(column)} AS c{n}" for n, column in columns)
+
+
+def maker_of(stage: Stage[Any, Any], dialect: Dialect) -> Callable[[Any], Any]:
+    """Return what turns a claimed row into a detached instance of the model.
+
+    No session is involved, so this costs microseconds; changes to the instance are
+    never written, and attributes that were not loaded raise when they are touched.
+    """
+    columns = loaded_columns(stage)
+    names = [name for name, _ in columns]
+    mapper: Mapper[Any] = inspect(stage.model)
+    identity = mapper.get_property_by_column(mapper.primary_key[0]).key
+    converters = [
+        (name, convert)
+        for name, column in columns
+        if (convert := converter_of(column, dialect)) is not None
+    ]
+    status = mapper.column_attrs[stage.claims.key]
+    known = processing_of(stage, dialect) if carries_row(stage, status) else {}
+    present = {*names, *known}
+    missing = [a.key for a in mapper.column_attrs if a.key not in present]
+    new_instance = mapper.class_manager.new_instance
+
+    def make(row: asyncpg.Record) -> object:
+        instance = new_instance()
+        values = instance.__dict__
+        # The item's own columns come first; what is beyond them is for the engine.
+        values.update(zip(names, row), **known)  # noqa: B905 - on purpose
+        for name, convert in converters:
+            values[name] = convert(values[name])
+        state = instance._sa_instance_state  # noqa: SLF001 - SQLAlchemy's own name
+        state.key = (mapper.class_, (values[identity],), None)
+        if missing:
+            state.expired_attributes.update(missing)
+        return instance
+
+    return make
+
+
+def processing_of(stage: Stage[Any, Any], dialect: Dialect) -> dict[str, Any]:
+    """Return the status of every claimed item, as an attribute of its model."""
+    value: Any = stored(stage, stage.processing, dialect)
+    convert = converter_of(column_of(stage, stage.claims), dialect)
+    return {stage.claims.key: value if convert is None else convert(value)}
+
+
+def converter_of(column: Column[Any], dialect: Dialect) -> Callable[[Any], Any] | None:
+    """Return what turns the driver's value into the model's, if anything must."""
+    if isinstance(column.type, Numeric | Float):
+        # The driver knows Decimal and float apart by itself.
+        return None
+    kind = column.type.dialect_impl(dialect)
+    return kind.result_processor(dialect, None)

@@ -1,0 +1,230 @@
+"""One connection kept open for one kind of statement, and opened again when it breaks.
+
+A worker needs two, however many items it has in hand: one that claims, one that
+settles. Nothing here depends on session state, so a pooler may stand in between.
+"""
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator, Awaitable, Callable
+from datetime import timedelta
+from typing import Any, TypeAlias
+
+import asyncpg
+from sqlalchemy import CursorResult, Executable, ScalarResult
+from sqlalchemy.exc import DBAPIError
+from sqlalchemy.exc import TimeoutError as PoolTimeout
+from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
+
+STATEMENT_TIMEOUT = timedelta(seconds=8)
+CONNECT_TIMEOUT = 5.0
+"""Seconds a new connection may take, everything the driver asks for included.
+
+Together with the timeout for a statement: how long silence may hold anybody up.
+"""
+# If we fall silent in the middle, the server must let go of the rows as soon as we
+# would have given it up ourselves. LOCAL: a pooler lends the connection to others.
+BEGIN = "BEGIN; SET LOCAL idle_in_transaction_session_timeout = 8000"
+TRANSIENT_CLASSES = ("08", "40", "53", "55", "57", "58")
+"""Connection, rollback, resources, object state, intervention, system errors."""
+
+
+AtEnd: TypeAlias = Callable[["Transaction", list[Any]], Awaitable[None]]
+
+
+class Transaction:
+    """An open transaction; the engine alone commits it."""
+
+    __slots__ = ("_at_end", "_connection", "_driver", "wakes")
+
+    def __init__(
+        self, connection: AsyncConnection, driver: "asyncpg.Connection[Any]"
+    ) -> None:
+        self._connection = connection
+        self._driver = driver
+        self._at_end: dict[AtEnd, list[Any]] = {}
+        self.wakes: set[str] = set()
+
+    @property
+    def driver(self) -> "asyncpg.Connection[Any]":
+        """The raw asyncpg connection, for COPY and unnest on hot paths."""
+        return self._driver
+
+    @property
+    def connection(self) -> AsyncConnection:
+        """The SQLAlchemy connection, for functions that take one; never commit it."""
+        return self._connection
+
+    async def fetch(self, statement: str, *arguments: object) -> list[asyncpg.Record]:
+        """Execute a statement as the driver takes it ($1, $2 ...); return its rows."""
+        async with asyncio.timeout(STATEMENT_TIMEOUT.total_seconds()):
+            return await self._driver.fetch(statement, *arguments)
+
+    async def execute(
+        self,
+        statement: Executable,
+        parameters: Any = None,  # noqa: ANN401 - as SQLAlchemy takes them
+    ) -> CursorResult[Any]:
+        """Execute a SQLAlchemy statement."""
+        async with asyncio.timeout(STATEMENT_TIMEOUT.total_seconds()):
+            return await self._connection.execute(statement, parameters)
+
+    async def scalars(
+        self,
+        statement: Executable,
+        parameters: Any = None,  # noqa: ANN401 - as SQLAlchemy takes them
+    ) -> ScalarResult[Any]:
+        """Execute a SQLAlchemy statement and return the first column of its rows."""
+        async with asyncio.timeout(STATEMENT_TIMEOUT.total_seconds()):
+            return await self._connection.scalars(statement, parameters)
+
+    def wake(self, *stages: str) -> None:
+        """Tell workers of these stages, after the commit, that rows were queued."""
+        self.wakes.update(stages)
+
+    def at_end(self, act: AtEnd, value: object) -> None:
+        """Let `act` run once before the commit, with the values that all effects gave.
+
+        Items that settle together share a transaction: what is the same work for each
+        of them is done once for all.
+        """
+        self._at_end.setdefault(act, []).append(value)
+
+    async def end(self) -> None:
+        """Run what effects have left for the end."""
+        while self._at_end:
+            act = next(iter(self._at_end))
+            await act(self, self._at_end.pop(act))
+
+
+class Connection:
+    """A connection of the pool that is checked out for as long as it works."""
+
+    def __init__(
+        self, engine: AsyncEngine, *, timeout: timedelta = STATEMENT_TIMEOUT
+    ) -> None:
+        self._engine = engine
+        self._timeout = timeout.total_seconds()
+        self._lock = asyncio.Lock()
+        self._connection: AsyncConnection | None = None
+        self._driver: asyncpg.Connection[Any] | None = None
+
+    async def fetch(self, statement: str, *arguments: object) -> list[asyncpg.Record]:
+        """Execute one statement as a transaction of its own and return its rows."""
+        async with self._lock:
+            driver = await self._open()
+            try:
+                # Our own limit: the driver's asks the server to stop first, which a
+                # half-open connection never answers.
+                async with asyncio.timeout(self._timeout):
+                    return await driver.fetch(statement, *arguments)
+            except asyncpg.PostgresError as error:
+                if driver.is_closed() or is_lost(error):
+                    await self._drop()
+                raise
+            except BaseException:
+                await self._drop()
+                raise
+
+    @contextlib.asynccontextmanager
+    async def transaction(self) -> AsyncIterator[Transaction]:
+        """Open a transaction; commit it at the end, or roll it back on any error."""
+        async with self._lock:
+            driver = await self._open()
+            assert self._connection is not None  # noqa: S101 - for the type checker
+            try:
+                async with asyncio.timeout(self._timeout):
+                    await driver.execute(BEGIN)
+                yield Transaction(self._connection, driver)
+                async with asyncio.timeout(self._timeout):
+                    await driver.execute("COMMIT")
+            except Exception as error:
+                if is_lost(error):
+                    # A silent connection would not answer a ROLLBACK either.
+                    await self._drop()
+                else:
+                    await self._roll_back(driver)
+                raise
+            except BaseException:
+                await self._drop()
+                raise
+
+    async def close(self) -> None:
+        """Give the connection back to the pool."""
+        async with self._lock:
+            connection, self._connection, self._driver = self._connection, None, None
+            if connection is not None:
+                with contextlib.suppress(Exception):
+                    await connection.close()
+
+    async def _open(self) -> "asyncpg.Connection[Any]":
+        if self._driver is not None and not self._driver.is_closed():
+            return self._driver
+        await self._drop()
+        async with asyncio.timeout(CONNECT_TIMEOUT):
+            return await self._connect()
+
+    async def _connect(self) -> "asyncpg.Connection[Any]":
+        connection = await self._engine.connect()
+        try:
+            # The engine says BEGIN and COMMIT itself, through the driver, so that
+            # SQLAlchemy and asyncpg can write in one and the same transaction.
+            connection = await connection.execution_options(
+                isolation_level="AUTOCOMMIT"
+            )
+            raw = await connection.get_raw_connection()
+        except BaseException:
+            await connection.close()
+            raise
+        driver: asyncpg.Connection[Any] | None = raw.driver_connection
+        assert driver is not None  # noqa: S101 - for the type checker
+        self._connection, self._driver = connection, driver
+        return driver
+
+    async def _roll_back(self, driver: "asyncpg.Connection[Any]") -> None:
+        try:
+            async with asyncio.timeout(self._timeout):
+                await driver.execute("ROLLBACK")
+        except Exception:  # noqa: BLE001
+            # The server rolls back by itself when the connection ends.
+            await self._drop()
+
+    async def _drop(self) -> None:
+        connection, driver = self._connection, self._driver
+        self._connection = self._driver = None
+        if driver is not None and not driver.is_closed():
+            driver.terminate()
+        if connection is not None:
+            with contextlib.suppress(Exception):
+                await connection.invalidate()
+            with contextlib.suppress(Exception):
+                await connection.close()
+
+
+def is_lost(error: BaseException) -> bool:
+    """Return whether the connection is gone, so that a COMMIT may or may not stand."""
+    cause = root_of(error)
+    if isinstance(cause, asyncpg.PostgresError):
+        code = str(cause.sqlstate or "")
+        return code.startswith("08") or code in {"57P01", "57P02", "57P03", "57P05"}
+    return isinstance(
+        cause,
+        (OSError, TimeoutError, asyncpg.InterfaceError, asyncpg.InternalClientError),
+    )
+
+
+def is_transient(error: BaseException) -> bool:
+    """Return whether the same statement may succeed later, the item being innocent."""
+    cause = root_of(error)
+    if isinstance(error, PoolTimeout) or is_lost(cause):
+        return True
+    if isinstance(cause, asyncpg.PostgresError):
+        return str(cause.sqlstate or "").startswith(TRANSIENT_CLASSES)
+    return False
+
+
+def root_of(error: BaseException) -> BaseException:
+    """Return the driver's error inside SQLAlchemy's wrapping."""
+    if isinstance(error, DBAPIError) and error.orig is not None:
+        return error.orig.__cause__ or error.orig
+    return error

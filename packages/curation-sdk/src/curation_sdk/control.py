@@ -1,0 +1,196 @@
+"""Look after stages from outside: pause, resume, hold, measure, wake, purge."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from sqlalchemy import CursorResult
+from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
+
+from curation_sdk import statements
+from curation_sdk.errors import UnknownStage
+from curation_sdk.queue import Queue
+
+PURGE_STEP = 5_000
+NEVER = datetime.fromisoformat(statements.NEVER_TEXT)
+"""When a held item is due."""
+
+
+@dataclass(frozen=True, slots=True)
+class StageState:
+    """A stage as the database knows it."""
+
+    name: str
+    queue: Queue
+    paused: bool
+    paused_at: datetime | None
+    paused_until: datetime | None
+    paused_why: str | None
+
+
+async def execute(
+    connection: AsyncConnection, statement: str, *arguments: object
+) -> "CursorResult[*tuple[Any, ...]]":
+    """Execute one of the SDK's statements, with its $1, $2 ... as the driver takes them."""
+    return await connection.exec_driver_sql(statement, arguments)
+
+
+async def states(engine: AsyncEngine) -> list[StageState]:
+    """Return every stage that was ever registered, in the order of names."""
+    async with engine.connect() as connection:
+        rows = (await execute(connection, statements.STAGES)).all()
+    return [
+        StageState(
+            name=row.name,
+            queue=Queue.loads(row.queue),
+            paused=row.paused,
+            paused_at=row.paused_at,
+            paused_until=row.paused_until,
+            paused_why=row.paused_why,
+        )
+        for row in rows
+    ]
+
+
+async def queues(engine: AsyncEngine) -> list[Queue]:
+    """Return the queue of every stage the database knows."""
+    return [state.queue for state in await states(engine)]
+
+
+async def queue_named(engine: AsyncEngine, stage: str) -> Queue:
+    """Return a stage's queue; raise UnknownStage if there is none."""
+    for queue in await queues(engine):
+        if queue.stage == stage:
+            return queue
+    raise UnknownStage(
+        f"No stage is called '{stage}'.",
+        hint="A stage is known once a worker has started with it.",
+    )
+
+
+async def pause(
+    engine: AsyncEngine,
+    stage: str,
+    why: str,
+    *,
+    resume_after: timedelta | None = None,
+) -> None:
+    """Stop a stage from claiming, at once and in every worker."""
+    seconds = None if resume_after is None else resume_after.total_seconds()
+    await change_stage(engine, statements.PAUSE, stage, why, seconds)
+
+
+async def resume(engine: AsyncEngine, stage: str) -> None:
+    """Let a paused stage claim again."""
+    await change_stage(engine, statements.RESUME, stage)
+    await wake(engine, stage)
+
+
+async def change_stage(
+    engine: AsyncEngine, statement: str, stage: str, *arguments: object
+) -> None:
+    """Update one stage's row; raise UnknownStage if it has none."""
+    async with engine.begin() as connection:
+        changed = await execute(connection, statement, stage, *arguments)
+        if changed.first() is None:
+            raise UnknownStage(f"No stage is called '{stage}'.")
+
+
+async def wake(engine: AsyncEngine, *stages: str) -> None:
+    """Notify listening workers that rows were queued; call it after the commit."""
+    async with engine.begin() as connection:
+        await execute(connection, statements.NOTIFY, list(stages))
+
+
+async def depth(engine: AsyncEngine, stage: str, *, at_most: int | None = None) -> int:
+    """Count the items queued, or stop counting at `at_most`."""
+    queue = await queue_named(engine, stage)
+    async with engine.connect() as connection:
+        counted = await execute(connection, statements.depth(queue, at_most=at_most))
+        return int(counted.scalar_one())
+
+
+async def oldest(engine: AsyncEngine, stage: str) -> Any:  # noqa: ANN401 - whatever order_by holds
+    """Return the smallest `order_by` value queued (how long the queue's head waits)."""
+    queue = await queue_named(engine, stage)
+    async with engine.connect() as connection:
+        return (await execute(connection, statements.oldest(queue))).scalar_one()
+
+
+async def rate(
+    engine: AsyncEngine, stage: str, *, over: timedelta = timedelta(minutes=1)
+) -> float:
+    """Return how many items per second the stage finished lately."""
+    seconds = over.total_seconds()
+    async with engine.connect() as connection:
+        count = await execute(connection, statements.SETTLED_SINCE, stage, seconds)
+        return float(count.scalar_one()) / seconds
+
+
+async def purge(engine: AsyncEngine, *, older_than: timedelta) -> int:
+    """Delete attempts older than this, in small steps; return how many.
+
+    The history of open dead letters and of items in hand is kept however old.
+    """
+    total = 0
+    while True:
+        async with engine.begin() as connection:
+            deleted = (
+                await execute(
+                    connection,
+                    statements.PURGE,
+                    older_than.total_seconds(),
+                    PURGE_STEP,
+                )
+            ).rowcount
+        total += deleted
+        if deleted < PURGE_STEP:
+            return total
+
+
+async def hold(connection: AsyncConnection, queue: Queue, items: Sequence[str]) -> int:
+    """Keep queued and waiting items from being claimed; return how many.
+
+    Items in work are finished. A held item waits like one between two attempts.
+    """
+    arguments = (queue.stage, list(items))
+    held = await execute(connection, statements.hold_queued(queue), *arguments)
+    waiting = await execute(connection, statements.HOLD_WAITING, *arguments)
+    return held.rowcount + waiting.rowcount
+
+
+async def release(
+    connection: AsyncConnection, queue: Queue, items: Sequence[str]
+) -> int:
+    """Let held items be claimed at once; return how many."""
+    released = await execute(connection, statements.RELEASE, queue.stage, list(items))
+    return released.rowcount
+
+
+async def withdraw(
+    connection: AsyncConnection, queue: Queue, items: Sequence[str], why: str
+) -> int:
+    """Take items that nobody works on out of the stage as failed; return how many."""
+    withdrawn = await execute(
+        connection, statements.withdraw(queue), queue.stage, list(items), why
+    )
+    return withdrawn.rowcount
+
+
+async def forget(connection: AsyncConnection, stage: str, item_id: object) -> None:
+    """Drop the claim on an item, whoever has it: its worker can no longer settle it.
+
+    For code that has taken the row out of the stage's hands by itself.
+    """
+    await execute(connection, statements.FORGET, stage, str(item_id))
+
+
+async def count_waiting(
+    engine: AsyncEngine, *, longer_than: timedelta = timedelta(0)
+) -> int:
+    """Count the items of all stages whose next attempt is further away than this."""
+    async with engine.connect() as connection:
+        seconds = longer_than.total_seconds()
+        counted = await execute(connection, statements.WAITING_LONGER, seconds)
+        return int(counted.scalar_one())

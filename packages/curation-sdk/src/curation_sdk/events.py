@@ -1,0 +1,164 @@
+"""Events: what a worker reports to whoever listens."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Generic, TypeAlias, TypeVar
+
+import structlog
+
+
+@dataclass(frozen=True, slots=True)
+class Claimed:
+    """A worker took these items."""
+
+    stage: str
+    worker: str
+    items: Sequence[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Settled:
+    """An item left the stage: `outcome` is done, skipped, postponed or returned."""
+
+    stage: str
+    item: str
+    outcome: str
+    why: str | None
+    took: timedelta
+
+
+@dataclass(frozen=True, slots=True)
+class Retried:
+    """An item failed for now and is tried again after `wait`."""
+
+    stage: str
+    item: str
+    why: str | None
+    tries: int
+    wait: timedelta
+
+
+@dataclass(frozen=True, slots=True)
+class DeadLettered:
+    """An item became a dead letter: `kind` is gave_up, exhausted or quarantined."""
+
+    stage: str
+    item: str
+    kind: str
+    why: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Rescued:
+    """An item was taken from a worker that vanished."""
+
+    stage: str
+    item: str
+    worker: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Requeued:
+    """A row was processing although no worker had claimed it; it is queued again."""
+
+    stage: str
+    item: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Fenced:
+    """A late answer was refused: the item belongs to someone else by now."""
+
+    stage: str
+    item: str
+    fence: int
+
+
+@dataclass(frozen=True, slots=True)
+class Paused:
+    """A stage claims nothing until it is resumed."""
+
+    stage: str
+    why: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Resumed:
+    """A stage claims again."""
+
+    stage: str
+
+
+@dataclass(frozen=True, slots=True)
+class Drained:
+    """A stage found nothing more to claim."""
+
+    stage: str
+
+
+@dataclass(frozen=True, slots=True)
+class Overclaimed:
+    """A claim returned more items than were asked for: an alarm, never expected."""
+
+    stage: str
+    asked: int
+    got: int
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerFault:
+    """The worker could not reach or use the database; it goes on trying."""
+
+    doing: str
+    why: str
+
+
+Event: TypeAlias = (
+    Claimed
+    | Settled
+    | Retried
+    | DeadLettered
+    | Rescued
+    | Requeued
+    | Fenced
+    | Paused
+    | Resumed
+    | Drained
+    | Overclaimed
+    | WorkerFault
+)
+
+EventT = TypeVar("EventT")
+Listener = Callable[[EventT], None]
+
+log = structlog.get_logger()
+
+
+class Events(Generic[EventT]):
+    """Reports every event to its listeners; falsy while nobody listens."""
+
+    def __init__(self) -> None:
+        self._listeners: list[Listener[EventT]] = []
+
+    def __bool__(self) -> bool:
+        return bool(self._listeners)
+
+    def listen(self, listener: Listener[EventT]) -> Callable[[], None]:
+        """Call `listener` with every event from now on; return how to stop it."""
+        self._listeners.append(listener)
+
+        def stop() -> None:
+            if listener in self._listeners:
+                self._listeners.remove(listener)
+
+        return stop
+
+    def emit(self, event: EventT) -> None:
+        """Call every listener; one that raises is logged and harms no other."""
+        for listener in tuple(self._listeners):
+            try:
+                listener(event)
+            except Exception:
+                log.exception("listener.failed", event_type=type(event).__name__)

@@ -1,0 +1,321 @@
+"""Execute: many items of one stage at once, each under its timeout, none with a session."""
+
+import asyncio
+import time
+from collections import deque
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import structlog
+from sqlalchemy import Dialect
+
+from curation_sdk.claim import Claim, ClaimedItem, Claimer, maker_of
+from curation_sdk.errors import CurationSdkError
+from curation_sdk.outcome import Done, GiveUp, Later, Retry, Skip
+from curation_sdk.queue import Queue, stored
+from curation_sdk.settlement import (
+    Broken,
+    Committed,
+    Crashed,
+    Result,
+    Returned,
+    result_of_error,
+)
+from curation_sdk.stage import Stage
+from curation_sdk.statements import Statements
+
+ITEMS_BEFORE_YIELD = 50
+LOOK_AHEAD = 0.1
+"""Seconds of work kept ready, so that the next claim overlaps with it."""
+
+Finished = tuple[ClaimedItem, Result]
+Batch = list[Finished]
+
+log = structlog.get_logger()
+
+
+class StageRun:
+    """What one worker has in hand of one stage."""
+
+    def __init__(
+        self,
+        stage: Stage[Any, Any],
+        queue: Queue,
+        statements: Statements,
+        *,
+        claimer: Claimer,
+        dialect: Dialect,
+        tools: object,
+        some_finished: asyncio.Event,
+        on_broken: Callable[["StageRun", Broken], None],
+    ) -> None:
+        self.stage = stage
+        self.queue = queue
+        self.statements = statements
+        self.claimer = claimer
+        self.tools = tools
+        self.held: dict[str, ClaimedItem] = {}
+        self.ready: deque[ClaimedItem] = deque()
+        self.finished: Batch = []
+        self.slots: set[Slot] = set()
+        self.wake = asyncio.Event()
+        self.room = asyncio.Event()
+        self.room.set()
+        self.changed = asyncio.Event()
+        self.paused: str | None = None
+        self.held_back = False
+        self.stopped: str | None = None
+        self.suspects: set[ClaimedItem] = set()
+        self.suspect_gone = asyncio.Event()
+        self.busy_at = time.monotonic()
+        self.empty_at = self.empty_waiting_at = 0.0
+        self.settled = 0
+        self.ahead = 0
+        self._rate_at = time.monotonic()
+        self._rate_settled = 0
+        self._dialect = dialect
+        self._make = maker_of(stage, dialect)
+        self._some_finished = some_finished
+        self._on_broken = on_broken
+        self._most_held = stage.concurrency + 4 * stage.batch
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the stage may claim at all."""
+        return self.may_continue and not self.held_back
+
+    @property
+    def may_continue(self) -> bool:
+        """Whether the stage is neither paused nor stopped in this worker."""
+        return self.paused is None and self.stopped is None
+
+    def has_room(self) -> bool:
+        """Return whether another batch should be claimed now."""
+        if len(self.ready) > self.ahead:
+            return False
+        return len(self.held) + self.stage.batch <= self._most_held
+
+    def accept(self, found: list[ClaimedItem]) -> None:
+        """Take claimed items and start to work on them."""
+        self.busy_at = time.monotonic()
+        if not self.held:
+            self._rate_at, self._rate_settled = self.busy_at, self.settled
+        mine = self.held
+        for held in found:
+            mine[held.item] = held
+        self.ready.extend(found)
+        self.start_slots()
+
+    def hold(self, held: ClaimedItem) -> None:
+        """Keep a claimed item, with a heartbeat, without beginning to work on it."""
+        self.held[held.item] = held
+
+    def holds(self, held: ClaimedItem) -> bool:
+        """Return whether a claimed item is neither settled nor lost."""
+        return self.held.get(held.item) is held
+
+    def start_slots(self) -> None:
+        """Run as many items at once as the stage allows.
+
+        Twice as many at each turn of the loop: items that never wait are done before
+        most of the slots would have been needed.
+        """
+        free = self.stage.concurrency - len(self.slots)
+        for _ in range(min(len(self.ready), free, max(len(self.slots), 1))):
+            self.slots.add(Slot(self))
+        if self.ready and len(self.slots) < self.stage.concurrency:
+            asyncio.get_running_loop().call_soon(self.start_slots)
+
+    def give_back_ready(self, why: str) -> None:
+        """Hand back the items nobody has begun to work on."""
+        while self.ready:
+            self.finish(self.ready.popleft(), Returned(why))
+
+    async def until_idle(self, deadline: float) -> None:
+        """Wait until nothing is in work, but not beyond the deadline."""
+        while self.slots and time.monotonic() < deadline:  # noqa: ASYNC110 - or too late
+            await asyncio.sleep(0.002)
+
+    def release(self, batch: Batch) -> None:
+        """Forget items that are settled."""
+        mine = self.held
+        for held, _ in batch:
+            # The same row may have been claimed again by now, under another fence.
+            if mine.get(held.item) is held:
+                del mine[held.item]
+            if self.suspects and held in self.suspects:
+                self.suspects.discard(held)
+                self.suspect_gone.set()
+
+    def note_pace(self, count: int, seconds: float) -> None:
+        """Have more items ready if one slot alone has done this many in so short a time."""
+        ahead = min(self.stage.batch - 1, int(count / seconds * LOOK_AHEAD))
+        if ahead > self.ahead:
+            self.ahead = ahead
+            self.room.set()
+
+    def note_settled(self, count: int) -> None:
+        """Count what was settled and make room for more."""
+        now = self.busy_at = time.monotonic()
+        self.settled += count
+        if now - self._rate_at > LOOK_AHEAD / 10:
+            # As many items ready as are finished while the next claim is under way.
+            rate = (self.settled - self._rate_settled) / (now - self._rate_at)
+            self.ahead = min(self.stage.batch - 1, int(rate * LOOK_AHEAD))
+            self._rate_at, self._rate_settled = now, self.settled
+        self.room.set()
+        if not self.held:
+            self.changed.set()
+
+    def lose(self, item: str, fence: int) -> None:
+        """Stop working on an item that belongs to someone else now."""
+        held = self.held.get(item)
+        if held is None or held.fence != fence:
+            return
+        lost = Returned("its claim was lost")
+        self.release([(held, lost)])
+        for slot in self.slots:
+            if slot.held is held:
+                slot.stop(lost)
+                return
+        if held in self.ready:
+            self.ready.remove(held)
+
+    def check_timeouts(self) -> None:
+        """Cancel every item that has run past the stage's timeout."""
+        limit = self.stage.timeout.total_seconds()
+        now = time.monotonic()
+        for slot in self.slots:
+            if slot.held is not None and now - slot.since > limit:
+                slot.stop(Retry(f"ran past its timeout of {limit:g} s"))
+
+    def finish(self, held: ClaimedItem, result: Result) -> None:
+        """Hand a result over to be settled."""
+        if type(result) is Broken:
+            self.stop(result.why) if result.is_local else self._on_broken(self, result)
+        self.finished.append((held, result))
+        self._some_finished.set()
+
+    def stop(self, why: str) -> None:
+        """Claim no more in this worker, whatever the stage does elsewhere."""
+        if self.stopped is None:
+            self.stopped = why
+            self.give_back_ready(why)
+            self.changed.set()
+
+    def make_item(self, held: ClaimedItem) -> Any:  # noqa: ANN401 - an instance of the model
+        """Return the row of a claimed item as a detached model instance."""
+        if self.stage.load == "claim":
+            key = self.claimer.key(held)
+            return Claim(key, held.item, held.fence, held.tries, held.crashes)
+        item = self._make(held.row)
+        held.row = None
+        return item
+
+    def checked(self, outcome: object) -> Result:
+        """Return what work returned, or what is wrong with it."""
+        if isinstance(outcome, Skip):
+            try:
+                status = stored(self.stage, outcome.status, self._dialect)
+            except (CurationSdkError, LookupError) as error:
+                return GiveUp(str(error))
+            if status in {self.queue.queued, self.queue.processing}:
+                return GiveUp(f"Skip({status!r}) would not leave the queue")
+            return replace(outcome, status=status)
+        if isinstance(outcome, (Done, Retry, Later, GiveUp, Committed)):
+            return outcome
+        # A bug of the function, not of its items: none of them is condemned for it.
+        why = (
+            f"{self.stage.name} returned {outcome!r} instead of an outcome "
+            "(Done, Retry, Later, GiveUp or Skip)"
+        )
+        log.error("stage.contract_violation", stage=self.stage.name, why=why)
+        return Broken(why)
+
+
+class Slot:
+    """A task that works items one after the other while there are any.
+
+    A task for each item would cost more than a fast item itself.
+    """
+
+    __slots__ = ("_run", "_stopped_by", "held", "since", "task")
+
+    def __init__(self, run: StageRun) -> None:
+        self._run = run
+        self._stopped_by: Result | None = None
+        self.held: ClaimedItem | None = None
+        self.since = 0.0
+        self.task = asyncio.create_task(self._work(), name=f"slot:{run.stage.name}")
+
+    def stop(self, result: Result) -> None:
+        """Cancel the item in work; `result` is what becomes of it."""
+        if self.held is not None:
+            self._stopped_by = self._stopped_by or result
+            self.task.cancel()
+
+    async def _work(self) -> None:
+        run = self._run
+        ready, work, tools = run.ready, run.stage.work, run.tools
+        count, began = 0, time.monotonic()
+        try:
+            while ready:
+                held = self.held = ready.popleft()
+                if len(ready) == run.ahead:
+                    # Nearly all of this batch is begun: ask for another one.
+                    run.room.set()
+                self.since = time.monotonic()
+                try:
+                    outcome = await work(run.make_item(held), tools)
+                except BaseException as error:  # noqa: BLE001 - becomes an outcome
+                    result = self._result_of(held, error)
+                else:
+                    result = outcome if type(outcome) is Done else run.checked(outcome)
+                if self._stopped_by is not None:
+                    result = self._result_of_stop(self._stopped_by)
+                self.held = None
+                run.finish(held, result)
+                count += 1
+                if count == ITEMS_BEFORE_YIELD:
+                    run.note_pace(count, time.monotonic() - began)
+                    # Work that never waits must not keep the heartbeat from beating.
+                    await asyncio.sleep(0)
+                    count, began = 0, time.monotonic()
+        finally:
+            run.slots.discard(self)
+
+    def _result_of(self, held: ClaimedItem, error: BaseException) -> Result:
+        if isinstance(error, (KeyboardInterrupt, SystemExit)):
+            self._run.finish(held, Returned("the process was asked to exit"))
+            raise error
+        if not isinstance(error, asyncio.CancelledError):
+            return self._result_of_exception(held, error)
+        if is_cancelled() and self._stopped_by is None:
+            self._run.finish(held, Returned("its task was cancelled"))
+            raise error
+        return Retry("it cancelled itself")
+
+    def _result_of_exception(self, held: ClaimedItem, error: BaseException) -> Result:
+        result = result_of_error(error)
+        if isinstance(result, Crashed):
+            log.warning(
+                "item.crashed",
+                stage=self._run.stage.name,
+                item=held.item,
+                attempt=held.tries,
+                exc_info=error,
+            )
+        return result
+
+    def _result_of_stop(self, result: Result) -> Result:
+        self._stopped_by = None
+        while is_cancelled():
+            self.task.uncancel()
+        return result
+
+
+def is_cancelled() -> bool:
+    """Return whether someone asked the task we are in to stop."""
+    task = asyncio.current_task()
+    return task is not None and task.cancelling() > 0

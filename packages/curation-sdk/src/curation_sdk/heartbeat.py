@@ -1,0 +1,71 @@
+"""Heartbeat: renew what is in hand, cancel what is late, rescue what others lost."""
+
+import asyncio
+import time
+from collections.abc import Mapping
+
+from curation_sdk import statements
+from curation_sdk.connection import Connection
+from curation_sdk.execution import StageRun
+from curation_sdk.reap import Reaper
+
+
+class Heartbeat:
+    """The background tasks of a worker that are only a matter of time."""
+
+    def __init__(
+        self, runs: Mapping[str, StageRun], connection: Connection, reaper: Reaper
+    ) -> None:
+        self._runs = runs
+        self._connection = connection
+        self._reaper = reaper
+
+    async def beat(self) -> None:
+        """Extend the leases of everything in hand; stop work on what was lost."""
+        shortest = min(run.queue.lease for run in self._runs.values())
+        while True:
+            await asyncio.sleep(shortest / 5)
+            now = time.monotonic()
+            due = [
+                (run, held)
+                for run in self._runs.values()
+                for held in run.held.values()
+                if now - held.beat > run.queue.lease / 5
+            ]
+            if not due:
+                continue
+            rows = await self._connection.fetch(
+                statements.HEARTBEAT,
+                [run.stage.name for run, _ in due],
+                [held.item for _, held in due],
+                [held.fence for _, held in due],
+                [run.queue.lease for run, _ in due],
+            )
+            for _, held in due:
+                held.beat = now
+            for name, item, fence in rows:
+                self._runs[name].lose(item, fence)
+
+    async def rescue(self) -> None:
+        """Look for claims of workers that vanished."""
+        known = [run.queue for run in self._runs.values()]
+        every = min(max(min(queue.lease for queue in known) / 6, 0.1), 10.0)
+        while True:
+            await asyncio.sleep(every)
+            await self._reaper.reap(known)
+
+    async def look_for_expired(self, run: StageRun) -> None:
+        """Look now for claims of one stage whose worker may have vanished."""
+        await self._reaper.reap([run.queue])
+
+    def is_watching(self, run: StageRun) -> bool:
+        """Return whether an expired claim of a stage waits for its second look."""
+        return self._reaper.is_watching(run.stage.name)
+
+    async def watch_timeouts(self) -> None:
+        """Cancel items that run past their stage's timeout."""
+        shortest = min(run.stage.timeout.total_seconds() for run in self._runs.values())
+        while True:
+            await asyncio.sleep(min(max(shortest / 10, 0.01), 0.5))
+            for run in self._runs.values():
+                run.check_timeouts()

@@ -1,0 +1,319 @@
+"""The plain way in: a model of your own and an `async def f(item_id, session)`.
+
+The same claims, leases and fences as for stages. Because the function gets a session,
+the item is settled in that session's own transaction: what the function wrote and the
+new status commit together, or neither does.
+"""
+
+import inspect
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from enum import Enum, EnumType
+from typing import Any, Literal
+
+import structlog
+from sqlalchemy import ColumnElement
+from sqlalchemy.ext.asyncio import AsyncEngine
+from sqlalchemy.orm import InstrumentedAttribute
+
+from curation_sdk import statements
+from curation_sdk.claim import Claim
+from curation_sdk.connection import Transaction
+from curation_sdk.errors import ClaimLost, ContractViolation, InvalidStage
+from curation_sdk.events import Event, Events
+from curation_sdk.job_session import JobSession
+from curation_sdk.outcome import Done, GiveUp, Later, Outcome, Retry, Skip
+from curation_sdk.queue import Queue, queue_of
+from curation_sdk.settlement import (
+    Broken,
+    Committed,
+    Result,
+    Settlement,
+    columns_of,
+    settlement_of,
+)
+from curation_sdk.stage import Backoff, Order, Stage, Term, default_order
+from curation_sdk.worker import Worker
+
+JobFunction = Callable[[Any, JobSession], Awaitable[Outcome | None]]
+OrderBy = str | InstrumentedAttribute[Any] | ColumnElement[Any]
+Mode = Literal["drain", "one_batch"]
+
+log = structlog.get_logger()
+
+
+async def run_job_loop(  # noqa: PLR0917 - the order its users know
+    model: type[Any],
+    status_enum: type[Enum],
+    queued_status: Enum,
+    processing_status: Enum,
+    completed_status: Enum,
+    failed_status: Enum,
+    processing_function: JobFunction,
+    batch_size: int = 10,
+    order_by_column: OrderBy | Sequence[OrderBy] | None = None,
+    status_field_name: str = "status",
+    error_field_name: str | None = "error",
+    *,
+    engine: AsyncEngine,
+    mode: Mode = "drain",
+    name: str | None = None,
+    concurrency: int = 1,
+    timeout: timedelta = timedelta(minutes=5),  # noqa: ASYNC109 - of each item
+    lease: timedelta = timedelta(seconds=30),
+    max_attempts: int = 5,
+    max_crashes: int = 3,
+    backoff: Backoff | None = None,
+    within: timedelta = timedelta(minutes=10),
+    events: Events[Event] | None = None,
+) -> int:
+    """Work the queued rows of a model; return how many were settled.
+
+    `mode="drain"` works until nothing is left or `within` is over; `"one_batch"` works
+    at most `batch_size` rows and returns. Either rescues the rows of a process that was
+    killed, so a loop that cron calls needs no other.
+
+    The function returns when the item is done and raises when it is not; it may also
+    return an outcome, or set the status itself. Whatever it commits is committed when it
+    returns, together with the status. Each item in work uses one connection from its
+    first statement on, besides the two of the loop.
+    """
+    refuse_foreign_statuses(
+        name or model.__name__,
+        status_enum,
+        (queued_status, processing_status, completed_status, failed_status),
+    )
+    stage_name = name or f"{model.__tablename__}_{status_field_name}"
+    refuse_unusable_function(stage_name, processing_function)
+
+    async def work(claim: Claim, _tools: None) -> Any:  # noqa: ANN401 - a Result
+        return await job.run(claim)
+
+    stage: Stage[Any, Any] = Stage(
+        name=stage_name,
+        model=model,
+        work=work,
+        claims=attribute_named(stage_name, model, status_field_name),
+        queued=queued_status,
+        processing=processing_status,
+        done=completed_status,
+        failed=failed_status,
+        error=attribute_named(stage_name, model, error_field_name)
+        if error_field_name
+        else None,
+        order_by=order_of(stage_name, model, order_by_column),
+        batch=batch_size,
+        concurrency=concurrency,
+        timeout=timeout,
+        lease=lease,
+        max_attempts=max_attempts,
+        max_crashes=max_crashes,
+        backoff=backoff or Backoff(),
+        load="claim",
+    )
+    queue = queue_of(stage, engine.dialect)
+    job = Job(engine, stage, queue, processing_function)
+    async with Worker(engine, [stage], events=events) as worker:
+        if mode == "one_batch":
+            settled = await worker.run_batch(stage, within=within)
+        else:
+            settled = await worker.drain(stage, within=within, rescue=True)
+    if job.violation is not None:
+        raise job.violation
+    return settled
+
+
+@dataclass(slots=True)
+class Job:
+    """A user's function, and how its item is settled in the function's own session."""
+
+    engine: AsyncEngine
+    stage: Stage[Any, Any]
+    queue: Queue
+    function: JobFunction
+    violation: ContractViolation | None = None
+    """What the function did that cannot be honoured; it ends the loop."""
+
+    async def run(self, claim: Claim) -> Result:
+        """Run the function in a fenced session, and settle in its transaction."""
+        if self.violation is not None:
+            return Broken(str(self.violation), is_local=True)
+        session = JobSession(self.engine, self.queue.stage, claim)
+        try:
+            outcome = await self._outcome_of(claim, session)
+            if not isinstance(outcome, Done):
+                await session.rollback()
+                return outcome
+            return await self._settle(claim, session, outcome)
+        except ContractViolation as violation:
+            return self._stop(claim, violation)
+        finally:
+            await session.end()
+
+    def _stop(self, claim: Claim, violation: ContractViolation) -> Result:
+        """End the loop; the item is handed back as if it had never been claimed."""
+        if self.violation is None:
+            self.violation = violation
+        log.error(
+            "job.contract_violation",
+            stage=self.queue.stage,
+            item=claim.item,
+            why=str(violation),
+        )
+        return Broken(str(violation), is_local=True)
+
+    async def _outcome_of(self, claim: Claim, session: JobSession) -> Outcome:
+        returned = self.function(claim.key, session)
+        if not inspect.isawaitable(returned):
+            raise ContractViolation(
+                f"{name_of(self.function)} is not async: it returned {returned!r} "
+                "instead of a coroutine.",
+                hint="Declare it with `async def`.",
+            )
+        outcome = await returned
+        if outcome is None:
+            return Done()
+        if not isinstance(outcome, Done | Retry | Later | GiveUp | Skip):
+            raise ContractViolation(
+                f"{name_of(self.function)} returned {outcome!r}.",
+                hint="Return nothing when the item is done, raise when it failed, or "
+                "return an outcome (Done, Retry, Later, GiveUp, Skip).",
+            )
+        return outcome
+
+    async def _settle(self, claim: Claim, session: JobSession, outcome: Done) -> Result:
+        """Change the status in the session's transaction and commit both."""
+        connection = await session.flushed_connection()
+        raw = await connection.get_raw_connection()
+        driver = raw.driver_connection
+        assert driver is not None  # noqa: S101 - for the type checker
+        if outcome.effect is not None:
+            transaction = Transaction(connection, driver)
+            await outcome.effect(transaction)
+            await transaction.end()
+        key = (self.queue.stage, [claim.item], [claim.fence])
+        if await driver.fetch(statements.settle_done(self.queue), *key):
+            await session.commit_with_status()
+            return Committed()
+        return await self._settle_as_set(claim, session, driver)
+
+    async def _settle_as_set(
+        self,
+        claim: Claim,
+        session: JobSession,
+        driver: Any,  # noqa: ANN401 - asyncpg's
+    ) -> Result:
+        """Settle an item whose status the function has set itself."""
+        row = await driver.fetchrow(statements.status_as_set(self.queue), claim.item)
+        status, error = row or (None, None)
+        if status == self.queue.processing:
+            raise ClaimLost(f"Another worker has claimed item {claim.item} meanwhile.")
+        if status == self.queue.queued:
+            settlement = await self._settle_as_queued(claim, driver)
+        else:
+            settlement = settlement_as_set(self.queue, status, error)
+            await driver.execute(
+                statements.CLOSE_CLAIM,
+                self.queue.stage,
+                claim.item,
+                claim.fence,
+                settlement.outcome,
+                settlement.why,
+            )
+        await session.commit_with_status()
+        return Committed(settlement)
+
+    async def _settle_as_queued(self, claim: Claim, driver: Any) -> Settlement:  # noqa: ANN401
+        """Try an item again that the function has queued, with the pauses of a failure.
+
+        Left as it is, the row would be claimed again at once, for ever.
+        """
+        retry = Retry("the function queued it again")
+        settlement = settlement_of(self.stage, self.queue, claim, retry)
+        await driver.execute(statements.mark_processing(self.queue), claim.item)
+        await driver.fetch(
+            statements.settle_any(self.queue),
+            self.queue.stage,
+            [claim.item],
+            [claim.fence],
+            *columns_of([settlement]),
+        )
+        return settlement
+
+
+def settlement_as_set(
+    queue: Queue, status: str | None, error: str | None
+) -> Settlement:
+    """Understand a status that the function has set: done, failed, or another one."""
+    if status is None:
+        return Settlement("done", queue.done, "the function deleted its row")
+    if status == queue.done:
+        return Settlement("done", status, None)
+    if status == queue.failed:
+        return Settlement("gave_up", status, error or f"the function set {status}")
+    return Settlement("skipped", status, error or f"the function set {status}")
+
+
+def refuse_foreign_statuses(
+    stage: str, status_enum: type[Enum], statuses: Sequence[object]
+) -> None:
+    """Raise unless every status is a member of the enum."""
+    if not isinstance(status_enum, EnumType):
+        raise InvalidStage(stage, f"status_enum is {status_enum!r}, not an Enum class")
+    for status in statuses:
+        if not isinstance(status, status_enum):
+            raise InvalidStage(
+                stage, f"{status!r} is not a member of {status_enum.__name__}"
+            )
+
+
+def refuse_unusable_function(stage: str, function: object) -> None:
+    """Raise for what can never be awaited with an item and a session."""
+    if not callable(function):
+        raise InvalidStage(stage, f"{function!r} cannot be called")
+    if inspect.isasyncgenfunction(function) or inspect.isgeneratorfunction(function):
+        raise InvalidStage(
+            stage,
+            f"{name_of(function)} is a generator",
+            hint="Use `async def` without `yield`.",
+        )
+
+
+def attribute_named(
+    stage: str, model: type[Any], name: str
+) -> InstrumentedAttribute[Any]:
+    """Return a model's attribute; raise InvalidStage if it has none of this name."""
+    found = getattr(model, name, None)
+    if not isinstance(found, InstrumentedAttribute):
+        raise InvalidStage(
+            stage,
+            f"{model.__name__} has no column '{name}'",
+            hint="Name the columns in status_field_name= and error_field_name= "
+            "(None: keep no error).",
+        )
+    return found
+
+
+def order_of(
+    stage: str, model: type[Any], wanted: OrderBy | Sequence[OrderBy] | None
+) -> Order:
+    """Return the order of claims, from any of the forms a caller may write it in."""
+    if wanted is None:
+        return default_order(stage, model, parameter="order_by_column")
+    if isinstance(wanted, list | tuple):
+        return tuple(term_of(stage, model, each) for each in wanted)
+    return term_of(stage, model, wanted)
+
+
+def term_of(stage: str, model: type[Any], wanted: Any) -> Term:  # noqa: ANN401 - an OrderBy
+    """Return one term of an order: a column by its name, or as it is."""
+    if isinstance(wanted, str):
+        return attribute_named(stage, model, wanted)
+    term: Term = wanted
+    return term
+
+
+def name_of(function: object) -> str:
+    """Return a name for a function that its author knows."""
+    return str(getattr(function, "__qualname__", repr(function)))

@@ -1,0 +1,236 @@
+"""Produce: claim for the stages of a worker, as much as they can work."""
+
+import asyncio
+import time
+from collections.abc import Awaitable, Mapping
+
+import structlog
+
+from curation_sdk import statements
+from curation_sdk.background import (
+    FIRST_PAUSE,
+    LONGEST_PAUSE,
+    BackgroundTasks,
+    wait_for,
+)
+from curation_sdk.claim import ClaimedItem
+from curation_sdk.connection import Connection
+from curation_sdk.events import Claimed, Drained, Event, Events, Overclaimed
+from curation_sdk.execution import StageRun
+from curation_sdk.quarantine import RESCUED_TOGETHER, Quarantine
+from curation_sdk.settlement import Returned
+
+LOOK_FOR_RETRIES = 0.25
+QUIET_AFTER = 10.0
+"""Seconds without any item after which retries are looked for less often."""
+
+log = structlog.get_logger()
+
+
+class Producer:
+    """Sends the claims of one worker and hands out what they bring."""
+
+    def __init__(
+        self,
+        runs: Mapping[str, StageRun],
+        connection: Connection,
+        background: BackgroundTasks,
+        events: Events[Event],
+        *,
+        worker: str,
+        poll: float,
+    ) -> None:
+        self._runs = runs
+        self._connection = connection
+        self._background = background
+        self._events = events
+        self._worker = worker
+        self._poll = poll
+        self._tasks: dict[str, list[asyncio.Task[None]]] = {}
+        self._closed = False
+        self.under_way = 0
+        # Cleared while one item must be the only one in hand.
+        self.may_claim = asyncio.Event()
+        self.may_claim.set()
+        self._quarantine = Quarantine(runs, connection, background, self)
+        self._looking = asyncio.Lock()
+        self._looked_at = -LOOK_FOR_RETRIES
+        self._due: frozenset[str] = frozenset()
+
+    def is_active(self, run: StageRun) -> bool:
+        """Return whether claims are sent for a stage."""
+        return not self._closed and run.stage.name in self._tasks
+
+    def start(self, run: StageRun) -> None:
+        """Begin to claim for a stage."""
+        name = run.stage.name
+        if name not in self._tasks:
+            self._tasks[name] = [
+                asyncio.create_task(self._produce(run)),
+                asyncio.create_task(self._produce_waiting(run)),
+            ]
+
+    async def claim_once(self, run: StageRun) -> int:
+        """Claim one batch, waiting items before queued ones; return how many.
+
+        Items that must be worked alone are worked within the call.
+        """
+        self._tasks.setdefault(run.stage.name, [])
+        left = run.stage.batch
+        left -= len(await self._claim_due(run, left))
+        if left:
+            left -= len(await self._claim_rescued(run, min(left, RESCUED_TOGETHER)))
+        if left:
+            left -= len(await self._claim(run, run.claimer.next_rows(left), left))
+        if left == run.stage.batch:
+            left -= await self._quarantine.try_suspects(run, most=left)
+        return run.stage.batch - left
+
+    async def stop(self, run: StageRun) -> None:
+        """Claim no more for a stage; return when no claim of it is under way."""
+        tasks = self._tasks.pop(run.stage.name, [])
+        # A claim that is under way must end, or nobody would know what it claimed.
+        run.wake.set()
+        run.room.set()
+        run.suspect_gone.set()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    async def close(self) -> None:
+        """Claim no more, for any stage."""
+        self._closed = True
+        for name in list(self._tasks):
+            await self.stop(self._runs[name])
+
+    def accept(self, run: StageRun, found: list[ClaimedItem], asked: int) -> None:
+        """Give claimed items to their stage, or back if it has stopped meanwhile."""
+        if not found:
+            return
+        if len(found) > asked:
+            log.error(
+                "claim.too_many", stage=run.stage.name, asked=asked, got=len(found)
+            )
+            self._events.emit(Overclaimed(run.stage.name, asked, len(found)))
+        if self._events:
+            items = [held.item for held in found]
+            self._events.emit(Claimed(run.stage.name, self._worker, items))
+        run.accept(found)
+        if not self.is_active(run):
+            run.give_back_ready("the worker stopped")
+
+    async def _produce(self, run: StageRun) -> None:
+        pause = FIRST_PAUSE
+        while self.is_active(run):
+            run.wake.clear()
+            if not self.may_claim.is_set():
+                await wait_for(self.may_claim, LOOK_FOR_RETRIES)
+                continue
+            if not run.has_room():
+                run.room.clear()
+                await run.room.wait()
+                continue
+            if not run.is_open:
+                await wait_for(run.wake, self._poll)
+                continue
+            began = time.monotonic()
+            try:
+                found = await self._claim(
+                    run, run.claimer.next_batch(), run.stage.batch
+                )
+            except Exception as error:  # noqa: BLE001 - nothing may end a worker
+                self._background.report("claim", error)
+                await wait_for(run.wake, pause)
+                pause = min(2 * pause, LONGEST_PAUSE)
+                await self._return_strays(run)
+                continue
+            pause = FIRST_PAUSE
+            if found:
+                continue
+            if run.empty_at <= run.busy_at and self._events:
+                self._events.emit(Drained(run.stage.name))
+            run.empty_at = began
+            run.changed.set()
+            await wait_for(run.wake, self._poll)
+
+    async def _produce_waiting(self, run: StageRun) -> None:
+        while self.is_active(run):
+            is_called = run.suspect_gone.is_set()
+            run.suspect_gone.clear()
+            if not run.is_open or not self.may_claim.is_set():
+                await wait_for(run.suspect_gone, LOOK_FOR_RETRIES)
+                continue
+            began = time.monotonic()
+            found = 0
+            try:
+                due, began = await self._look_for_due(at_once=is_called)
+                if run.stage.name in due:
+                    found = await self._claim_waiting(run)
+            except Exception as error:  # noqa: BLE001 - nothing may end a worker
+                self._background.report("claim", error)
+                await wait_for(run.suspect_gone, LONGEST_PAUSE)
+                await self._return_strays(run)
+            else:
+                if not found and not run.suspects:
+                    run.empty_waiting_at = began
+                    run.changed.set()
+            if not found:
+                quiet = began - run.busy_at > QUIET_AFTER
+                pause = LONGEST_PAUSE if quiet else LOOK_FOR_RETRIES
+                await wait_for(run.suspect_gone, pause)
+
+    async def _look_for_due(self, *, at_once: bool) -> tuple[frozenset[str], float]:
+        """Return which stages have items to try again, and when that was asked.
+
+        One question for all stages: nearly always the answer is that none has.
+        """
+        async with self._looking:
+            began = time.monotonic()
+            if at_once or began - self._looked_at > LOOK_FOR_RETRIES / 2:
+                rows = await self._connection.fetch(statements.DUE, list(self._runs))
+                self._due = frozenset(row[0] for row in rows)
+                self._looked_at = began
+            return self._due, self._looked_at
+
+    async def _claim_waiting(self, run: StageRun) -> int:
+        due: list[ClaimedItem] = []
+        if len(run.ready) < run.stage.batch:
+            due = await self._claim_due(run, run.stage.batch)
+        if not run.suspects:
+            await self._claim_rescued(run, RESCUED_TOGETHER)
+        alone = await self._quarantine.try_suspects(run)
+        # Rescued items are worked a few at a time: the next ones when these are gone.
+        return len(due) + alone
+
+    async def _claim_due(self, run: StageRun, limit: int) -> list[ClaimedItem]:
+        return await self._claim(run, run.claimer.next_due(limit), limit)
+
+    async def _claim_rescued(self, run: StageRun, limit: int) -> list[ClaimedItem]:
+        found = await self._claim(run, run.claimer.next_rescued(limit), limit)
+        run.suspects.update(held for held in found if held.item in run.held)
+        return found
+
+    async def _claim(
+        self, run: StageRun, claim: Awaitable[list[ClaimedItem]], asked: int
+    ) -> list[ClaimedItem]:
+        self.under_way += 1
+        try:
+            found = await claim
+            self.accept(run, found, asked)
+        finally:
+            self.under_way -= 1
+        return found
+
+    async def _return_strays(self, run: StageRun) -> None:
+        """Hand back items that a claim took although its answer never came."""
+        try:
+            rows = await self._connection.fetch(
+                statements.MINE, run.stage.name, self._worker
+            )
+        except Exception:  # noqa: BLE001 - their lease will tell
+            return
+        now = time.monotonic()
+        for row in rows:
+            known = run.held.get(row["item"])
+            if known is None or known.fence != row["fence"]:
+                stray = ClaimedItem(row["item"], row["fence"], None, now)
+                stray.tries, stray.crashes = row["tries"], row["deaths"]
+                run.finish(stray, Returned("the claim's answer was lost"))

@@ -1,0 +1,188 @@
+"""Quarantine: find the items that crash their workers, and blame no others.
+
+An item is *rescued* when its worker vanished while it had the item in hand. The rule:
+
+1. A crash in company makes every item in hand a suspect and no more: any of them, or
+   none, may be the cause. Suspects are tried again a few at a time.
+2. An item whose next crash would condemn it is worked alone: its worker holds nothing
+   else, and writes so into the claim first.
+3. A crash while worked alone condemns the item once it has crashed `max_crashes` times,
+   unless another worker crashed lately without it. Then workers are dying of something
+   else too, and it takes `BENEFIT_OF_DOUBT` more crashes to blame the item.
+
+The rule itself is a handful of SQL fragments, used by the statements that claim and
+reap; `Quarantine` is the part of a worker that tries suspects alone.
+"""
+
+import asyncio
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import TYPE_CHECKING, Protocol
+
+from curation_sdk.background import BackgroundTasks
+from curation_sdk.claim import ClaimedItem
+from curation_sdk.connection import Connection
+from curation_sdk.queue import Queue
+from curation_sdk.settlement import Returned
+
+if TYPE_CHECKING:
+    from curation_sdk.execution import StageRun
+
+RESCUED_TOGETHER = 10
+"""How many rescued items one worker tries again at once."""
+BENEFIT_OF_DOUBT = 2
+"""How many more crashes alone condemn an item while workers also crash without it."""
+LATELY = "5 minutes"
+"""For how long the crash of a worker makes other crashes less telling."""
+ALONE_AT_MOST = 10.0
+"""Seconds a worker gives to items that must be worked alone, before others again."""
+TICK = 0.005
+
+UNSUSPECTED = "k.deaths = 0"
+"""Claims that wait for another attempt, without any crash."""
+
+CRASHES = """CASE WHEN k.alone THEN k.deaths + 1
+        ELSE greatest(k.deaths, least(k.deaths + 1, greatest($2::int - 1, 1))) END"""
+"""How often an item has crashed by now: in company never more than a suspect's count."""
+
+CRASHED_LATELY = f"""SELECT DISTINCT worker FROM curation.attempt
+    WHERE outcome = 'rescued'
+      AND settled_at > statement_timestamp() - interval '{LATELY}'"""  # noqa: S608
+
+# Workers that crashed lately are looked up once, and only where an item is to be judged:
+# by the statement's time, which an index can be asked for.
+CRASHED_WITHOUT_IT = """SELECT FROM lately
+      WHERE lately.worker <> expired.worker
+        AND NOT EXISTS (SELECT FROM curation.attempt b
+          WHERE b.item = expired.item AND b.stage = $1 AND b.outcome = 'rescued'
+            AND b.worker = lately.worker)"""
+
+IS_POISON = f"""alone AND deaths >= $2::int AND (
+      deaths >= $2::int + {BENEFIT_OF_DOUBT} OR NOT EXISTS ({CRASHED_WITHOUT_IT}))"""
+
+SET_APART = """UPDATE curation.claim SET alone = true
+  WHERE stage = $1 AND item = $2 AND fence = $3 RETURNING item"""
+"""From here on a crash can only be this item's own."""
+
+
+def rescued(queue: Queue) -> str:
+    """Choose claims that crashed, but whose next crash would not be their last."""
+    return f"k.deaths > 0 AND k.deaths < {queue.max_crashes - 1}"
+
+
+def suspect(queue: Queue) -> str:
+    """Choose claims whose next crash would condemn them."""
+    return f"k.deaths > 0 AND k.deaths >= {queue.max_crashes - 1}"
+
+
+_is_alone: ContextVar[bool] = ContextVar("curation_sdk_is_alone", default=False)
+
+
+def is_working_alone() -> bool:
+    """Return whether the current item is worked alone, so that all others wait for it.
+
+    Work that would wait long for something (a rate limit, a lock) should rather return
+    `Later` than wait.
+    """
+    return _is_alone.get()
+
+
+@contextmanager
+def working_alone() -> Iterator[None]:
+    """Mark everything that begins inside the block, tasks included, as working alone."""
+    token = _is_alone.set(True)
+    try:
+        yield
+    finally:
+        _is_alone.reset(token)
+
+
+class Intake(Protocol):
+    """What quarantine needs of the producer: to stop all claims, and to hand out one."""
+
+    may_claim: asyncio.Event
+    under_way: int
+
+    def is_active(self, run: "StageRun") -> bool:
+        """Return whether claims are sent for a stage."""
+        ...
+
+    def accept(self, run: "StageRun", found: list[ClaimedItem], asked: int) -> None:
+        """Give claimed items to their stage."""
+        ...
+
+
+class Quarantine:
+    """Works items whose next crash would condemn them, each as the only one in hand."""
+
+    def __init__(
+        self,
+        runs: "Mapping[str, StageRun]",
+        connection: Connection,
+        background: BackgroundTasks,
+        intake: Intake,
+    ) -> None:
+        self._runs = runs
+        self._connection = connection
+        self._background = background
+        self._intake = intake
+        self._is_busy = False
+        self._not_before = 0.0
+
+    async def try_suspects(self, run: "StageRun", *, most: int | None = None) -> int:
+        """Work the suspects of a stage one after the other; return how many."""
+        if self._is_busy or time.monotonic() < self._not_before:
+            return 0
+        self._is_busy = True
+        began, tried = time.monotonic(), 0
+        try:
+            while self._intake.is_active(run) and tried != most:
+                if time.monotonic() - began > ALONE_AT_MOST:
+                    break
+                found = await run.claimer.next_suspect()
+                if not found:
+                    break
+                self._intake.may_claim.clear()
+                await self._work_alone(run, found[0])
+                tried += 1
+        finally:
+            self._is_busy = False
+            self._intake.may_claim.set()
+        if tried:
+            # As long for all others as it took.
+            self._not_before = 2 * time.monotonic() - began
+        return tried
+
+    async def _work_alone(self, run: "StageRun", held: ClaimedItem) -> None:
+        run.hold(held)
+        if await self._is_quiet(run, held) and await self._set_apart(run, held):
+            with working_alone():
+                self._intake.accept(run, [held], 1)
+            while run.holds(held) and self._intake.is_active(run):  # noqa: ASYNC110 - two signals
+                await asyncio.sleep(TICK)
+        elif run.holds(held):
+            run.finish(held, Returned("it could not be tried alone"))
+
+    async def _is_quiet(self, run: "StageRun", held: ClaimedItem) -> bool:
+        """Wait until nothing else is in hand; return whether it is so."""
+        while run.holds(held) and self._intake.is_active(run):
+            for each in self._runs.values():
+                each.give_back_ready("another item must be worked alone")
+            in_hand = sum(len(each.held) for each in self._runs.values())
+            if in_hand == 1 and not self._intake.under_way:
+                return True
+            await asyncio.sleep(TICK)
+        return False
+
+    async def _set_apart(self, run: "StageRun", held: ClaimedItem) -> bool:
+        """Record that a crash from now on is this item's own."""
+        try:
+            rows = await self._connection.fetch(
+                SET_APART, run.stage.name, held.item, held.fence
+            )
+        except Exception as error:  # noqa: BLE001 - it is handed back
+            self._background.report("set an item apart", error)
+            return False
+        return bool(rows)

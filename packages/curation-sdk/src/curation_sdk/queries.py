@@ -1,0 +1,38 @@
+"""The SDK's tables as sources for queries of your own, such as those of a dashboard.
+
+Each function returns a sub-select to put after FROM or JOIN and to give an alias; `item`
+is the key of the stage's row as text. Read the tables through these: their names and
+columns are the SDK's own affair, these are not.
+"""
+# ruff: noqa: S608 - stages are written as quoted literals
+
+from curation_sdk.queue import literal
+
+ITEM_TABLES = ("curation.claim", "curation.attempt", "curation.dead_letter")
+"""The tables that hold a row per item, for grants and row-level security."""
+
+DEAD_LETTERS = "curation.dead_letter"
+
+PURGE_DEAD_LETTERS = """DELETE FROM curation.dead_letter WHERE (stage, item) IN (
+    SELECT stage, item FROM curation.dead_letter
+    WHERE died_at < clock_timestamp() - CAST(:age AS interval)
+    LIMIT :chunk FOR UPDATE SKIP LOCKED)"""
+"""Delete dead letters older than `age`, at most `chunk` of them."""
+
+
+def claims(stage: str) -> str:
+    """Items in hand or waiting: item, is_working, due_at (null while in hand)."""
+    return f"""(SELECT item, fence IS NOT NULL AS is_working, due_at
+      FROM curation.claim WHERE stage = {literal(stage)})"""
+
+
+def attempts(stage: str) -> str:
+    """Every claim and what became of it: item, outcome, why, settled_at."""
+    return f"""(SELECT item, outcome, why, settled_at
+      FROM curation.attempt WHERE stage = {literal(stage)})"""
+
+
+def dead_letters(stage: str) -> str:
+    """Items that failed for good: item, kind, why, tries, crashes, died_at."""
+    return f"""(SELECT item, kind, why, tries, deaths AS crashes, died_at
+      FROM curation.dead_letter WHERE stage = {literal(stage)})"""

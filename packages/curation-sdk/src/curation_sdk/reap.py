@@ -1,0 +1,129 @@
+"""Reap: items of workers that vanished go back, or to quarantine if they crash again."""
+
+import time
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import structlog
+from sqlalchemy.ext.asyncio import AsyncEngine
+
+from curation_sdk import statements
+from curation_sdk.connection import Connection
+from curation_sdk.control import queues
+from curation_sdk.events import DeadLettered, Event, Events, Requeued, Rescued
+from curation_sdk.queue import Queue
+
+ORPHANED = "it was processing, but no worker had claimed it"
+
+log = structlog.get_logger()
+
+
+@dataclass(frozen=True, slots=True)
+class Reaped:
+    """What one round of rescue did, over all stages."""
+
+    rescued: int = 0
+    quarantined: int = 0
+    requeued: int = 0
+
+    def __add__(self, other: "Reaped") -> "Reaped":
+        return Reaped(
+            self.rescued + other.rescued,
+            self.quarantined + other.quarantined,
+            self.requeued + other.requeued,
+        )
+
+
+class Reaper:
+    """Takes claims whose lease has run out, and stayed out for a while.
+
+    Only the database's clock ends a lease. But that clock may jump, and a database
+    that was down for a minute finds every lease expired: so a claim must be seen
+    expired twice, a heartbeat apart, before its worker counts as dead.
+    """
+
+    def __init__(
+        self, connection: Connection, events: Events[Event] | None = None
+    ) -> None:
+        self._connection = connection
+        self._events: Events[Event] = events if events is not None else Events()
+        self._seen: dict[str, dict[tuple[Any, ...], float]] = {}
+
+    def is_watching(self, stage: str) -> bool:
+        """Return whether a claim of this stage was seen expired and not yet taken."""
+        return bool(self._seen.get(stage))
+
+    async def reap(self, known: Iterable[Queue]) -> Reaped:
+        """Rescue what is seen expired for the second time."""
+        total = Reaped()
+        for queue in known:
+            total += await self._reap_stage(queue)
+        return total
+
+    async def reap_at_once(self, known: Iterable[Queue]) -> Reaped:
+        """Rescue whatever has expired now, and rows that have lost their claim."""
+        total = Reaped()
+        for queue in known:
+            await self._clamp_leases(queue)
+            total += await self.take(queue, None)
+            total += await self._requeue_orphans(queue)
+        return total
+
+    async def take(self, queue: Queue, doomed: list[Any] | None) -> Reaped:
+        """Take expired claims: these, or all (None)."""
+        items = None if doomed is None else [row[0] for row in doomed]
+        fences = None if doomed is None else [row[1] for row in doomed]
+        rows = await self._connection.fetch(
+            statements.reap(queue), queue.stage, queue.max_crashes, items, fences
+        )
+        poison = sum(1 for row in rows if row["poison"])
+        for row in rows:
+            self._report(queue.stage, row)
+        return Reaped(rescued=len(rows) - poison, quarantined=poison)
+
+    async def _reap_stage(self, queue: Queue) -> Reaped:
+        await self._clamp_leases(queue)
+        rows = await self._connection.fetch(statements.EXPIRED, queue.stage)
+        before = self._seen.get(queue.stage, {})
+        now = time.monotonic()
+        seen = {tuple(row): before.get(tuple(row), now) for row in rows}
+        doomed = [row for row, first in seen.items() if now - first >= queue.lease / 3]
+        self._seen[queue.stage] = {k: v for k, v in seen.items() if k not in doomed}
+        return await self.take(queue, doomed) if doomed else Reaped()
+
+    async def _clamp_leases(self, queue: Queue) -> None:
+        await self._connection.fetch(statements.CLAMP_LEASES, queue.stage, queue.lease)
+
+    async def _requeue_orphans(self, queue: Queue) -> Reaped:
+        rows = await self._connection.fetch(
+            statements.requeue_orphans(queue), queue.stage, ORPHANED
+        )
+        for (item,) in rows:
+            log.warning("item.requeued", stage=queue.stage, item=item, why=ORPHANED)
+            self._events.emit(Requeued(queue.stage, item, ORPHANED))
+        return Reaped(requeued=len(rows))
+
+    def _report(self, stage: str, row: Any) -> None:  # noqa: ANN401 - a driver's record
+        item, worker = row["item"], row["worker"]
+        if row["poison"]:
+            why = f"its worker crashed {row['deaths']} times"
+            log.error(
+                "item.quarantined", stage=stage, item=item, worker=worker, why=why
+            )
+            self._events.emit(DeadLettered(stage, item, "quarantined", why))
+        else:
+            log.warning("item.rescued", stage=stage, item=item, worker=worker)
+            self._events.emit(Rescued(stage, item, worker))
+
+
+async def reap(engine: AsyncEngine) -> Reaped:
+    """Rescue, in every stage the database knows, all items whose lease has expired.
+
+    Workers do this by themselves; call it to be sure that nothing waits for them.
+    """
+    connection = Connection(engine)
+    try:
+        return await Reaper(connection).reap_at_once(await queues(engine))
+    finally:
+        await connection.close()

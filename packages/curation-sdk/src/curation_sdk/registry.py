@@ -1,0 +1,252 @@
+"""All stages together, checked before anything starts: what would fail silently is refused."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import orjson
+from asyncpg import UndefinedTableError
+from sqlalchemy import Column, Index, inspect
+from sqlalchemy.exc import DBAPIError, ProgrammingError
+from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
+from sqlalchemy.orm import InstrumentedAttribute, Mapper
+
+from curation_sdk import statements
+from curation_sdk.connection import is_transient, root_of
+from curation_sdk.control import execute
+from curation_sdk.errors import CurationSdkError, InvalidStage
+from curation_sdk.migrations import refuse_old_tables
+from curation_sdk.queue import Queue, column_of, literal, queue_of
+from curation_sdk.stage import Attribute, Order, Stage, Term
+
+AnyStage = Stage[Any, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Ready:
+    """A stage that passed the check: its queue, and whether its index ends in the key."""
+
+    stage: AnyStage
+    queue: Queue
+    keyed: bool
+
+
+class Registry:
+    """Every stage of an application; `queues` are columns that some stage must consume."""
+
+    def __init__(
+        self, stages: Iterable[AnyStage], *, queues: Iterable[Attribute] = ()
+    ) -> None:
+        self._stages: dict[str, AnyStage] = {}
+        for stage in stages:
+            if stage.name in self._stages:
+                raise InvalidStage(stage.name, "two stages have this name")
+            self._stages[stage.name] = stage
+        refuse_shared_columns(self._stages.values())
+        refuse_unconsumed(self._stages.values(), queues)
+
+    def __iter__(self) -> Iterator[AnyStage]:
+        return iter(self._stages.values())
+
+    def __getitem__(self, name: str) -> AnyStage:
+        return self._stages[name]
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._stages
+
+    async def check(
+        self, engine: AsyncEngine, stages: Sequence[AnyStage] | None = None
+    ) -> list[Ready]:
+        """Check stages (all, unless some are given) against the database; record them."""
+        chosen = list(stages) if stages is not None else list(self)
+        async with engine.connect() as connection:
+            await refuse_old_tables(connection)
+            ready = [await check_stage(connection, stage) for stage in chosen]
+            await connection.rollback()
+        async with engine.begin() as connection:
+            # In the order of names: two starting workers must not lock crosswise.
+            for each in sorted(ready, key=lambda r: r.queue.stage):
+                await execute(
+                    connection,
+                    statements.REGISTER,
+                    each.queue.stage,
+                    each.queue.dumps(),
+                )
+        return ready
+
+
+def queue_index(
+    claims: Attribute,
+    queued: object,
+    *,
+    order_by: Order | None = None,
+    priority: Attribute | None = None,
+    tenant: Attribute | None = None,
+) -> Index:
+    """Put the partial index that a stage's claims need on its table, and return it.
+
+    `order_by`, `priority` and `tenant` are as the stage has them.
+    """
+    mapper: Mapper[Any] = inspect(claims.class_)
+    status: Column[Any] = claims.property.columns[0]
+    key = mapper.primary_key[0]
+    columns: list[Any] = []
+    if tenant is not None:
+        columns.append(tenant.property.columns[0])
+    if priority is not None:
+        columns.append(priority.property.columns[0].desc().nulls_last())
+    by = order_by if order_by is not None else claims.class_.updated_at
+    terms = by if isinstance(by, tuple) else (by,)
+    columns += [term for term in map(index_term, terms) if term is not key]
+    columns.append(key)
+    name = f"{status.table.name}_{status.name}_queue"
+    return Index(name[:63], *columns, postgresql_where=status == queued)
+
+
+def index_term(term: Term) -> Any:  # noqa: ANN401 - a column, or its direction
+    """Return a term of an order as an index takes it."""
+    is_column = isinstance(term, InstrumentedAttribute)
+    return term.property.columns[0] if is_column else term
+
+
+def refuse_shared_columns(stages: Iterable[AnyStage]) -> None:
+    """Raise if two stages own one column."""
+    owners: dict[str, str] = {}
+    for stage in stages:
+        column = str(column_of(stage, stage.claims))
+        if column in owners:
+            raise InvalidStage(
+                stage.name,
+                f"stage '{owners[column]}' owns {column} already",
+                hint="Give each stage a status column of its own.",
+            )
+        owners[column] = stage.name
+
+
+def refuse_unconsumed(stages: Iterable[AnyStage], queues: Iterable[Attribute]) -> None:
+    """Raise if a queue is filled that no stage empties."""
+    known = {stage.name: str(column_of(stage, stage.claims)) for stage in stages}
+    for stage in stages:
+        for fed in stage.feeds:
+            if fed not in known:
+                raise InvalidStage(
+                    stage.name,
+                    f"it feeds '{fed}', which no registered stage consumes",
+                    hint=f"Register '{fed}' too, or correct the name in feeds=.",
+                )
+    for queue in queues:
+        column = str(queue.property.columns[0])
+        if column not in known.values():
+            raise CurationSdkError(
+                f"Rows queued in {column} would wait for ever: no stage consumes it.",
+                hint="Register the stage that claims this column.",
+            )
+
+
+async def check_stage(connection: AsyncConnection, stage: AnyStage) -> Ready:
+    """Check one stage against the table it names."""
+    queue = queue_of(stage, connection.dialect)
+    await refuse_unknown_status(connection, stage, queue)
+    refuse_nullable_tenant(stage)
+    for keyed in (True, False):
+        if await uses_partial_index(connection, queue, keyed=keyed):
+            return Ready(stage, queue, keyed)
+    raise InvalidStage(
+        stage.name,
+        f"{queue.table} has no partial index for its claims, so every claim would "
+        "read the whole table",
+        hint=f"Create it: {index_statement(queue)}",
+    )
+
+
+async def refuse_unknown_status(
+    connection: AsyncConnection, stage: AnyStage, queue: Queue
+) -> None:
+    """Raise if the database's column cannot hold one of the stage's statuses."""
+    try:
+        async with connection.begin_nested():
+            await execute(connection, statements.cast_statuses(queue))
+    except ProgrammingError as error:
+        cause = root_of(error)
+        if isinstance(cause, UndefinedTableError):
+            raise InvalidStage(
+                stage.name,
+                f"table {queue.table} does not exist",
+                hint="Run the migrations, or create the table.",
+            ) from error
+        raise InvalidStage(stage.name, f"{cause}") from error
+    except DBAPIError as error:
+        if is_transient(error):
+            raise  # it says nothing about the stage
+        raise InvalidStage(
+            stage.name,
+            f"the database refuses one of its statuses: {root_of(error)}",
+            hint="Code and database must know the same statuses; run the migrations.",
+        ) from error
+
+
+def refuse_nullable_tenant(stage: AnyStage) -> None:
+    """Raise if an item may belong to no tenant: it would have no share at all."""
+    if stage.tenant is not None and column_of(stage, stage.tenant).nullable:
+        raise InvalidStage(
+            stage.name,
+            f"{stage.tenant} may be null",
+            hint="A tenant column must be NOT NULL to share the work fairly.",
+        )
+
+
+async def uses_partial_index(
+    connection: AsyncConnection, queue: Queue, *, keyed: bool
+) -> bool:
+    """Return whether the planner can claim along a partial index, in claim order."""
+    by_key = queue.order == f"m.{queue.key}" and not queue.tenant
+    of_tenant = f"m.{queue.tenant} = (SELECT NULL::{queue.tenant_type})"
+    rows = statements.claimable_rows(
+        queue,
+        limit=1,
+        conditions=[of_tenant] if queue.tenant else [],
+        keyed=keyed,
+        # The index of the key gives this order too, and would hide the partial one.
+        ordered=not by_key,
+    )
+    async with connection.begin_nested() as savepoint:
+        # Only whether it can, not whether it would: a small table is read whole.
+        await execute(connection, statements.PLAN_BY_INDEX_ONLY)
+        plan = await execute(connection, f"EXPLAIN (FORMAT JSON) {rows}")
+        found = plan.scalar_one()
+        await savepoint.rollback()
+    nodes = list(plan_nodes(found if isinstance(found, list) else orjson.loads(found)))
+    kinds = {node["Node Type"] for node in nodes}
+    if kinds & {"Sort", "Incremental Sort", "Seq Scan", "Bitmap Heap Scan"}:
+        return False
+    names = [node["Index Name"] for node in nodes if "Index Name" in node]
+    if by_key:
+        counted = await execute(connection, statements.PARTIAL_BY_KEY, names, queue.key)
+    else:
+        counted = await execute(connection, statements.PARTIAL_INDEXES, names)
+    return bool(counted.scalar_one())
+
+
+def plan_nodes(plan: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    """Walk through every node of an EXPLAIN."""
+    for top in plan:
+        waiting = [top["Plan"]]
+        while waiting:
+            node = waiting.pop()
+            yield node
+            waiting.extend(node.get("Plans", ()))
+
+
+def index_statement(queue: Queue) -> str:
+    """Write the CREATE INDEX a queue needs."""
+    ordered = ", ".join(queue.order_terms)
+    columns = [
+        *([queue.tenant] if queue.tenant else []),
+        *([f"{queue.priority} DESC NULLS LAST"] if queue.priority else []),
+        *([ordered] if ordered != queue.key else []),
+        queue.key,
+    ]
+    return (
+        f"CREATE INDEX CONCURRENTLY ON {queue.table} ({', '.join(columns)})"
+        f" WHERE {queue.status} = {literal(queue.queued)};"
+    )

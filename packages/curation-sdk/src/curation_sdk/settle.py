@@ -1,0 +1,395 @@
+"""Settle: results, status and hand-over commit together, or not at all."""
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any
+
+import structlog
+
+from curation_sdk import statements
+from curation_sdk.background import FIRST_PAUSE, LONGEST_PAUSE, BackgroundTasks
+from curation_sdk.claim import ClaimedItem
+from curation_sdk.connection import Connection, Transaction, is_lost, is_transient
+from curation_sdk.events import (
+    DeadLettered,
+    Event,
+    Events,
+    Fenced,
+    Retried,
+    Settled,
+    WorkerFault,
+)
+from curation_sdk.execution import Batch, Finished, StageRun
+from curation_sdk.outcome import Done, Effect, GiveUp, Retry
+from curation_sdk.settlement import (
+    Committed,
+    Result,
+    Settlement,
+    columns_of,
+    result_of_error,
+    settlement_of,
+)
+
+EFFECT_TIMEOUT = timedelta(seconds=60)
+MOST_WITH_EFFECTS = 100
+MOST_ROUNDS = 3
+WITH_EFFECT = (Done, Retry, GiveUp)
+MANY = 50
+"""From how many items on a group is settled by the statement made for many."""
+MOST_SETTLED_AT_ONCE = 1_000
+LINGER = 0.003
+"""Seconds a settle waits for more items while they arrive in quick succession."""
+ENOUGH = 200
+"""Items that are worth a commit of their own."""
+
+log = structlog.get_logger()
+
+
+class EffectFailed(Exception):
+    """An item's effect raised: the item failed, its neighbours did not."""
+
+    def __init__(self, held: ClaimedItem, cause: Exception) -> None:
+        super().__init__(str(cause))
+        self.held = held
+        self.cause = cause
+
+
+class EffectStalled(TimeoutError):
+    """A statement of an effect got no answer: the connection is silent, or it is slow."""
+
+
+class Settler:
+    """Writes what became of items, whatever happens to the connection meanwhile.
+
+    Results of several batches share one commit, stage by stage.
+    """
+
+    def __init__(
+        self,
+        runs: Mapping[str, StageRun],
+        connection: Connection,
+        background: BackgroundTasks,
+        events: Events[Event],
+        *,
+        worker: str,
+        on_wake: Callable[[Iterable[str]], None],
+    ) -> None:
+        self._runs = runs
+        self._connection = connection
+        self._background = background
+        self._events = events
+        self._worker = worker
+        self._on_wake = on_wake
+        self._settling = False
+        self.some_finished = asyncio.Event()
+        self.refused = 0
+
+    @property
+    def unsettled(self) -> int:
+        """How many results are not in the database yet, or 1 while some are on the way."""
+        waiting = sum(len(run.finished) for run in self._runs.values())
+        return waiting + self._settling
+
+    async def settle_finished(self) -> None:
+        """Settle what is finished, as it comes."""
+        last = 0.0
+        while True:
+            await self.some_finished.wait()
+            if time.monotonic() - last < LINGER * 3 and self.unsettled < ENOUGH:
+                # In a stream of small batches, several of them share one commit.
+                await asyncio.sleep(LINGER)
+            self.some_finished.clear()
+            self._settling = True
+            try:
+                for run in self._runs.values():
+                    batch, run.finished = run.finished, []
+                    await self._settle_in_parts(run, batch)
+            finally:
+                self._settling = False
+                last = time.monotonic()
+
+    async def settle(self, run: StageRun, batch: Batch) -> None:
+        """Settle finished items of one stage; return when every one is settled."""
+        plain, effects, others = [], [], []
+        for finished in batch:
+            result = finished[1]
+            if effect_of(result) is not None:
+                effects.append(finished)
+            elif type(result) is Done and result.nothing is None:
+                plain.append(finished)
+            elif isinstance(result, Committed):
+                self._conclude(run, [finished])
+            else:
+                others.append(finished)
+        if plain:
+            await self._insist(run, plain, self._settle_plain)
+        for start in range(0, len(effects), MOST_WITH_EFFECTS):
+            group = effects[start : start + MOST_WITH_EFFECTS]
+            await self._insist(run, group, self._settle_effects)
+        if others:
+            await self._insist(run, others, self._settle_others)
+
+    async def _settle_in_parts(self, run: StageRun, batch: Batch) -> None:
+        for start in range(0, len(batch), MOST_SETTLED_AT_ONCE):
+            part = batch[start : start + MOST_SETTLED_AT_ONCE]
+            try:
+                await self.settle(run, part)
+            except Exception as error:  # noqa: BLE001 - nothing may end a worker
+                self._background.report("settle", error)
+                # Hold them no longer: without a heartbeat the reaper sees them.
+                run.release(part)
+                run.note_settled(0)
+
+    async def _insist(
+        self,
+        run: StageRun,
+        batch: Batch,
+        act: Callable[[StageRun, Batch], Awaitable[None]],
+    ) -> None:
+        pause, rounds = FIRST_PAUSE, 0
+        while batch:
+            try:
+                await act(run, batch)
+            except Exception as error:  # noqa: BLE001 - sorted out below
+                rounds += 1
+                lost = is_lost(error)
+                # A new connection cures silence, but not a statement that is slow.
+                curable = lost and not isinstance(error, EffectStalled)
+                if not is_transient(error) or (rounds > MOST_ROUNDS and not curable):
+                    await self._settle_apart(run, batch, error)
+                    return
+                self._events.emit(WorkerFault("settle", repr(error)))
+                await asyncio.sleep(pause)
+                pause = min(2 * pause, LONGEST_PAUSE)
+                if lost:
+                    # The COMMIT may have happened although its answer never came.
+                    batch = await self._still_open(run, batch)
+            else:
+                return
+
+    async def _settle_plain(self, run: StageRun, batch: Batch) -> None:
+        items, fences = keys_of(batch)
+        if len(batch) >= MANY and (len(set(fences)) == 1 or is_latest(run, batch)):
+            done_many, fences = run.statements.done_many, list(set(fences))
+            rows = await self._connection.fetch(
+                done_many, run.stage.name, items, fences
+            )
+            if rows[0][0] == len(batch):
+                self._conclude(run, batch)
+                return
+            rows = []
+        else:
+            rows = await self._connection.fetch(
+                run.statements.done, run.stage.name, items, fences
+            )
+        await self._conclude_some(run, batch, pairs(rows))
+
+    async def _settle_others(self, run: StageRun, batch: Batch) -> None:
+        settlements = [
+            settlement_of(run.stage, run.queue, *finished) for finished in batch
+        ]
+        rows = await self._connection.fetch(
+            run.statements.settle,
+            run.stage.name,
+            *keys_of(batch),
+            *columns_of(settlements),
+        )
+        await self._conclude_some(run, batch, pairs(rows), settlements)
+
+    async def _settle_effects(self, run: StageRun, batch: Batch) -> None:
+        async with self._connection.transaction() as transaction:
+            won = await fence_off(run, batch, transaction)
+            for held, result in batch:
+                if (held.item, held.fence) in won:
+                    await apply(held, effect_of(result), transaction)
+            await end(transaction)
+        wakes = {*transaction.wakes, *(run.stage.feeds if won else ())}
+        if wakes:
+            self._on_wake(wakes)
+        await self._conclude_some(run, batch, won)
+
+    async def _settle_apart(
+        self, run: StageRun, batch: Batch, error: Exception
+    ) -> None:
+        if len(batch) > 1:
+            # One item's effect must not poison its neighbours: each on its own.
+            for finished in batch:
+                await self.settle(run, [finished])
+            return
+        held, result = batch[0]
+        cause = error.cause if isinstance(error, EffectFailed) else error
+        if isinstance(result, Retry | GiveUp) and result.effect is not None:
+            # What was learnt cannot be written; that the work failed still can.
+            log.warning(
+                "effect.failed", stage=run.stage.name, item=held.item, why=repr(cause)
+            )
+            await self.settle(run, [(held, replace(result, effect=None))])
+            return
+        if isinstance(result, Retry):
+            # Even "try again" cannot be written. Its lease runs out; the reaper sees it.
+            log.error(
+                "item.unsettled", stage=run.stage.name, item=held.item, why=str(cause)
+            )
+            self._events.emit(WorkerFault("settle", repr(cause)))
+            run.release([batch[0]])
+            run.note_settled(0)
+            return
+        failure = result_of_error(cause)
+        if not isinstance(result, Done):
+            failure = Retry(
+                f"could not be settled: {cause!r}", after=timedelta(minutes=1)
+            )
+        log.warning(
+            "effect.failed", stage=run.stage.name, item=held.item, why=repr(cause)
+        )
+        await self.settle(run, [(held, failure)])
+
+    async def _still_open(self, run: StageRun, batch: Batch) -> Batch:
+        pause = FIRST_PAUSE
+        settled: set[tuple[str, int]] | None = None
+        while settled is None:
+            try:
+                settled = await self._settled(run, batch)
+            except Exception as error:
+                if not is_transient(error):
+                    raise
+                self._events.emit(WorkerFault("settle", repr(error)))
+                await asyncio.sleep(pause)
+                pause = min(2 * pause, LONGEST_PAUSE)
+        done = [f for f in batch if (f[0].item, f[0].fence) in settled]
+        self._conclude(run, done)
+        return [f for f in batch if (f[0].item, f[0].fence) not in settled]
+
+    async def _settled(self, run: StageRun, batch: Batch) -> set[tuple[str, int]]:
+        rows = await self._connection.fetch(
+            statements.SETTLED, run.stage.name, *keys_of(batch)
+        )
+        return pairs(rows)
+
+    async def _conclude_some(
+        self,
+        run: StageRun,
+        batch: Batch,
+        settled: set[tuple[str, int]],
+        settlements: list[Settlement] | None = None,
+    ) -> None:
+        if len(settled) < len(batch):
+            # Some were settled before, by a COMMIT whose answer never came.
+            settled = settled | await self._settled(run, batch)
+        if len(settled) == len(batch):
+            self._conclude(run, batch, settlements)
+            return
+        refused = [f for f in batch if (f[0].item, f[0].fence) not in settled]
+        for held, _ in refused:
+            self.refused += 1
+            self._events.emit(Fenced(run.stage.name, held.item, held.fence))
+        run.release(refused)
+        kept = [n for n, f in enumerate(batch) if (f[0].item, f[0].fence) in settled]
+        chosen = [settlements[n] for n in kept] if settlements else None
+        self._conclude(run, [batch[n] for n in kept], chosen)
+        tries = [held.tries for held, _ in refused]
+        try:
+            await self._connection.fetch(
+                statements.REFUSED,
+                run.stage.name,
+                *keys_of(refused),
+                tries,
+                self._worker,
+            )
+        except Exception as error:  # noqa: BLE001 - a note for the history, nothing more
+            self._events.emit(WorkerFault("note a refusal", repr(error)))
+
+    def _conclude(
+        self, run: StageRun, batch: Batch, settlements: list[Settlement] | None = None
+    ) -> None:
+        run.release(batch)
+        run.note_settled(len(batch))
+        if self._events:
+            now = time.monotonic()
+            for n, (held, result) in enumerate(batch):
+                verdict = (
+                    settlements[n]
+                    if settlements
+                    else settlement_of(run.stage, run.queue, held, result)
+                )
+                self._events.emit(event_of(run.stage.name, held, verdict, now))
+
+
+async def fence_off(
+    run: StageRun, batch: Batch, transaction: Transaction
+) -> set[tuple[str, int]]:
+    """Settle the items, in the open transaction; return those that are still ours."""
+    if all(isinstance(result, Done) and not result.nothing for _, result in batch):
+        rows = await transaction.fetch(
+            run.statements.done, run.stage.name, *keys_of(batch)
+        )
+        return pairs(rows)
+    settlements = [settlement_of(run.stage, run.queue, *finished) for finished in batch]
+    rows = await transaction.fetch(
+        run.statements.settle, run.stage.name, *keys_of(batch), *columns_of(settlements)
+    )
+    return pairs(rows)
+
+
+def effect_of(result: Result) -> Effect | None:
+    """Return what an item has to write besides its status."""
+    return result.effect if isinstance(result, WITH_EFFECT) else None
+
+
+async def apply(
+    held: ClaimedItem, effect: Effect | None, transaction: Transaction
+) -> None:
+    """Run an item's effect; raise EffectFailed for what is the effect's own fault."""
+    assert effect is not None  # noqa: S101 - for the type checker
+    limit = asyncio.timeout(EFFECT_TIMEOUT.total_seconds())
+    try:
+        async with limit:
+            await effect(transaction)
+    except TimeoutError as error:
+        if not limit.expired():
+            raise EffectStalled(str(error)) from error
+        raise EffectFailed(held, error) from error
+    except Exception as error:
+        if transaction.driver.is_closed() or is_transient(error):
+            raise
+        raise EffectFailed(held, error) from error
+
+
+async def end(transaction: Transaction) -> None:
+    """Run what the effects have left for the end; who raises there is found apart."""
+    try:
+        async with asyncio.timeout(EFFECT_TIMEOUT.total_seconds()):
+            await transaction.end()
+    except TimeoutError as error:
+        raise EffectStalled(str(error)) from error
+
+
+def event_of(stage: str, held: ClaimedItem, verdict: Settlement, now: float) -> Event:
+    """Return the news about a settled item."""
+    match verdict.outcome:
+        case "retried":
+            wait = timedelta(seconds=verdict.wait or 0.0)
+            return Retried(stage, held.item, verdict.why, held.tries, wait)
+        case "gave_up" | "exhausted":
+            return DeadLettered(stage, held.item, verdict.outcome, verdict.why)
+    took = timedelta(seconds=now - held.claimed)
+    return Settled(stage, held.item, verdict.outcome, verdict.why, took)
+
+
+def keys_of(batch: Sequence[Finished]) -> tuple[list[str], list[int]]:
+    """Return items and fences as the settling statements take them."""
+    return [held.item for held, _ in batch], [held.fence for held, _ in batch]
+
+
+def is_latest(run: StageRun, batch: Batch) -> bool:
+    """Return whether the worker has claimed none of these items again since."""
+    mine = run.held
+    return all(mine.get(held.item) is held for held, _ in batch)
+
+
+def pairs(rows: Iterable[Any]) -> set[tuple[str, int]]:
+    """Return rows as (item, fence)."""
+    return {(row[0], row[1]) for row in rows}

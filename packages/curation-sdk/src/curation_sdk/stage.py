@@ -1,0 +1,151 @@
+"""A stage: which status column it owns, and how one item of it is worked."""
+
+import random
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from typing import Any, Generic, Literal, TypeVar, cast
+
+from sqlalchemy import ColumnElement
+from sqlalchemy import inspect as inspect_model
+from sqlalchemy.orm import InstrumentedAttribute
+
+from curation_sdk.errors import InvalidStage
+from curation_sdk.outcome import Outcome
+
+ItemT = TypeVar("ItemT")
+ToolsT = TypeVar("ToolsT")
+Work = Callable[[ItemT, ToolsT], Awaitable[Outcome]]
+Attribute = InstrumentedAttribute[Any]
+Term = InstrumentedAttribute[Any] | ColumnElement[Any]
+Order = Term | tuple[Term, ...]
+"""A column (`Model.x`), its direction (`Model.x.desc()`), or several of them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Backoff:
+    """How long to wait before the next try: doubling, capped, spread by chance."""
+
+    first: timedelta = timedelta(seconds=5)
+    factor: float = 2.0
+    longest: timedelta = timedelta(hours=1)
+    jitter: float = 0.2
+
+    def pause(self, tries: int) -> timedelta:
+        """Return how long to wait after this many tries."""
+        grown = self.first.total_seconds() * self.factor ** min(max(tries - 1, 0), 64)
+        capped = min(grown, self.longest.total_seconds())
+        # Chance only spreads the load, it protects nothing.
+        spread = random.uniform(1 - self.jitter, 1 + self.jitter)  # noqa: S311
+        return timedelta(seconds=capped * spread)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stage(Generic[ItemT, ToolsT]):
+    """A status column turned into a queue, and the function that works its items."""
+
+    name: str
+    model: type[ItemT]
+    work: Work[ItemT, ToolsT]
+    claims: Attribute
+    queued: Any
+    processing: Any
+    done: Any
+    failed: Any
+    error: Attribute | None = None
+    priority: Attribute | None = None
+    tenant: Attribute | None = None
+    order_by: Order | None = None
+    batch: int = 100
+    concurrency: int = 100
+    timeout: timedelta = timedelta(minutes=5)
+    lease: timedelta = timedelta(seconds=30)
+    max_attempts: int = 5
+    max_crashes: int = 3
+    backoff: Backoff = Backoff()
+    feeds: tuple[str, ...] = ()
+    high_water: int | None = None
+    load: Literal["row", "id", "claim"] = "row"
+
+    def __post_init__(self) -> None:
+        for problem in self._problems():
+            raise InvalidStage(self.name, problem)
+
+    async def __call__(self, item: ItemT, tools: ToolsT) -> Outcome:
+        """Work one item without any queue, as tests do."""
+        return await self.work(item, tools)
+
+    def configured(self, **changes: object) -> "Stage[ItemT, ToolsT]":
+        """Return the same stage with other numbers, as settings ask for."""
+        return replace(self, **changes)  # type: ignore[arg-type]
+
+    def _problems(self) -> list[str]:
+        numbers = (self.batch, self.concurrency, self.max_attempts, self.max_crashes)
+        spans = (self.timeout, self.lease)
+        problems = []
+        if not self.name or not self.name.isidentifier():
+            problems.append(
+                "its name must be a word of letters, digits and underscores"
+            )
+        if min(numbers) < 1:
+            problems.append(
+                "batch, concurrency, max_attempts and max_crashes must be at least 1"
+            )
+        if min(spans) <= timedelta(0):
+            problems.append("timeout and lease must be longer than nothing")
+        if len({str(self.queued), str(self.processing), str(self.done)}) < 3:  # noqa: PLR2004
+            problems.append("queued, processing and done must be different statuses")
+        if str(self.failed) in {str(self.queued), str(self.processing)}:
+            problems.append("failed must differ from queued and processing")
+        if self.high_water is not None and not self.feeds:
+            problems.append("high_water needs feeds: which stage's depth is meant?")
+        return problems
+
+
+def stage(
+    name: str,
+    *,
+    claims: Attribute,
+    queued: object,
+    processing: object,
+    done: object,
+    failed: object,
+    **options: Any,  # noqa: ANN401 - the other fields of Stage, checked there
+) -> Callable[[Work[ItemT, ToolsT]], Stage[ItemT, ToolsT]]:
+    """Turn a work function into a stage that owns the status column `claims`.
+
+    `options` are the other fields of `Stage`. `order_by` is the model's `updated_at`
+    unless given: the longest waiting item is claimed first.
+    """
+    model: type[Any] = cast("type[Any]", claims.class_)
+    if "order_by" not in options:
+        options["order_by"] = default_order(name, model)
+
+    def declare(work: Work[ItemT, ToolsT]) -> Stage[ItemT, ToolsT]:
+        return Stage(
+            name=name,
+            model=model,
+            work=work,
+            claims=claims,
+            queued=queued,
+            processing=processing,
+            done=done,
+            failed=failed,
+            **options,
+        )
+
+    return declare
+
+
+def default_order(
+    name: str, model: type[Any], *, parameter: str = "order_by"
+) -> Attribute:
+    """Return the model's `updated_at`; raise if it has none."""
+    if "updated_at" not in inspect_model(model).columns:
+        raise InvalidStage(
+            name,
+            f"{model.__name__} has no updated_at to order by",
+            hint=f"Pass {parameter}={model.__name__}.some_column.",
+        )
+    column: Attribute = model.updated_at
+    return column

@@ -1,0 +1,664 @@
+"""Every statement the SDK sends. Each decision about an item is one statement.
+
+Names and statuses are written into the text, quoted: PostgreSQL uses a partial index
+only when it can see the status. Everything that comes from outside is a parameter.
+"""
+# ruff: noqa: S608 - built only from the quoted names in Queue
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from curation_sdk import quarantine
+from curation_sdk.queue import Queue, literal
+
+INSERT_CLAIMS = """INSERT INTO curation.claim AS k
+      (stage, item, fence, lease_until, claimed_at, tries, worker)
+    SELECT $1, taken.item, token.fence, token.moment + make_interval(secs => $3),
+      token.moment, 1, $2
+    FROM taken CROSS JOIN token"""
+
+NEVER_TEXT = "9999-01-01T00:00:00Z"
+NEVER = f"TIMESTAMPTZ '{NEVER_TEXT}'"
+"""When a held item is due; a real time, because not every client reads infinity."""
+
+NOT_PAUSED = """(SELECT paused_at IS NULL OR paused_until <= clock_timestamp()
+      FROM curation.stage WHERE name = $1)"""
+
+
+@dataclass(frozen=True, slots=True)
+class Statements:
+    """The statements of one stage.
+
+    Claims take $1 stage, $2 worker, $3 lease in seconds. They return the columns asked
+    for, the item and its fence; all but the first claims of an item add its history.
+    """
+
+    claim: str
+    claim_again: str
+    claim_at_most: Callable[[int], str]
+    claim_onward: str | None
+    claim_shared: str | None
+    claim_shared_again: str | None
+    claim_due: str
+    claim_rescued: str
+    claim_suspect: str
+    done: str
+    done_many: str
+    settle: str
+    tenants: str | None
+
+
+def statements_of(queue: Queue, *, columns: str, batch: int, keyed: bool) -> Statements:
+    """Write the statements of a stage.
+
+    `columns` are what a claim returns of the row (as `m.x, m.y`); `keyed` says that
+    the claim index ends with the key, so that the cursor can tell equal times apart.
+    """
+    rows = claim_rows(queue, batch, keyed=keyed)
+    shared = shared_rows(queue, batch) if queue.tenant else None
+    onward = None
+    if keyed and queue.has_cursor:
+        onward = claim_rows(queue, batch, keyed=keyed, onward=True)
+    return Statements(
+        claim=take_first(queue, columns, rows),
+        claim_again=take_again(queue, columns, rows),
+        claim_at_most=lambda limit: take_again(
+            queue, columns, claim_rows(queue, limit, keyed=keyed)
+        ),
+        claim_onward=take_first(queue, columns, onward) if onward else None,
+        claim_shared=take_first(queue, columns, shared) if shared else None,
+        claim_shared_again=take_again(queue, columns, shared) if shared else None,
+        claim_due=claim_waiting(queue, columns, quarantine.UNSUSPECTED),
+        claim_rescued=claim_waiting(queue, columns, quarantine.rescued(queue)),
+        claim_suspect=claim_waiting(queue, columns, quarantine.suspect(queue)),
+        done=settle_done(queue),
+        done_many=settle_many(queue),
+        settle=settle_any(queue),
+        tenants=list_tenants(queue) if queue.tenant else None,
+    )
+
+
+def claimable_rows(
+    queue: Queue,
+    *,
+    limit: int,
+    conditions: Sequence[str] = (),
+    keyed: bool = True,
+    ordered: bool = True,
+) -> str:
+    """Select the places of queued rows in claim order, without locking them.
+
+    `keyed` breaks ties by the key; `conditions` are further ones, joined by AND.
+    """
+    tie = f", m.{queue.key}" if keyed else ""
+    order = f"ORDER BY {queue.order}{tie}" if ordered else ""
+    queued = f"m.{queue.status} = {literal(queue.queued)}"
+    return f"""SELECT m.ctid AS place
+    FROM {queue.table} m
+    WHERE {" AND ".join((queued, *conditions))}
+    {order}
+    LIMIT {limit}"""
+
+
+def claim_rows(queue: Queue, batch: int, *, keyed: bool, onward: bool = False) -> str:
+    """Select the rows to claim next and lock them, stepping over those of others."""
+    beyond = (
+        f"(m.{queue.order_by}, m.{queue.key})"
+        f" > ($4::{queue.order_type}, $5::{queue.key_type})"
+    )
+    conditions = [*([beyond] if onward else []), NOT_PAUSED]
+    rows = claimable_rows(queue, limit=batch, conditions=conditions, keyed=keyed)
+    return f"{rows}\n    FOR NO KEY UPDATE SKIP LOCKED"
+
+
+def shared_rows(queue: Queue, batch: int) -> str:
+    """Select and lock an equal share of each tenant's; $4 tenants, $5 rows for each."""
+    return f"""SELECT mine.place
+    FROM unnest($4::{queue.tenant_type}[]) AS t(tenant)
+    CROSS JOIN LATERAL (
+      SELECT m.ctid AS place
+      FROM {queue.table} m
+      WHERE m.{queue.status} = {literal(queue.queued)} AND m.{queue.tenant} = t.tenant
+        AND {NOT_PAUSED}
+      ORDER BY {queue.order}
+      LIMIT $5
+      FOR NO KEY UPDATE SKIP LOCKED
+    ) mine
+    LIMIT {batch}"""
+
+
+def take_first(queue: Queue, columns: str, picked: str) -> str:
+    """Mark the rows that `picked` locks and claim them, if none of them has a claim.
+
+    A row that was queued again while it was in hand, or while it waited for its next
+    try, has one: then a unique violation says that `take_again` is needed. To look for
+    claims first, or to insert with a conflict in mind, would cost every item.
+    """
+    return f"""{taken_rows(queue, columns, picked)}, held AS (
+    {INSERT_CLAIMS}
+  )
+  SELECT {names_of(columns)}, taken.item, token.fence FROM taken CROSS JOIN token"""
+
+
+def take_again(queue: Queue, columns: str, picked: str) -> str:
+    """Mark and claim the rows that `picked` locks, also those that have a claim."""
+    return f"""{taken_rows(queue, columns, picked)}, held AS (
+    {INSERT_CLAIMS}
+    ON CONFLICT (stage, item) DO UPDATE SET fence = excluded.fence,
+      lease_until = excluded.lease_until, claimed_at = excluded.claimed_at,
+      due_at = NULL, tries = k.tries + 1, worker = excluded.worker, alone = false
+    RETURNING k.item, k.fence, k.tries, k.deaths
+  )
+  SELECT {names_of(columns)}, taken.item, token.fence,
+    (SELECT jsonb_object_agg(item, ARRAY[tries, deaths])::text FROM held
+      WHERE tries > 1 OR deaths > 0) AS history
+  FROM taken CROSS JOIN token"""
+
+
+def taken_rows(queue: Queue, columns: str, picked: str) -> str:
+    """Begin a claim: mark the rows that `picked` locks as being worked on."""
+    # MATERIALIZED: a LIMIT in a sub-select that the planner may run again can claim
+    # more than asked. By place (ctid), not by key: the rows are locked already, so
+    # they stay where they are, and no estimate can turn this into a scan of the table.
+    return f"""WITH picked AS MATERIALIZED (
+    {picked}
+  ), token AS MATERIALIZED (
+    SELECT nextval('curation.fence') AS fence, clock_timestamp() AS moment
+  ), taken AS (
+    UPDATE {queue.table} m SET {queue.status} = {literal(queue.processing)}
+    WHERE m.ctid = ANY(ARRAY(SELECT place FROM picked))
+      AND m.{queue.status} = {literal(queue.queued)}
+    RETURNING m.{queue.key}::text AS item, {columns}
+  )"""
+
+
+def names_of(columns: str) -> str:
+    """Return the neutral names of a select list."""
+    return ", ".join(f"c{n}" for n in range(columns.count(" AS c")))
+
+
+def claim_waiting(queue: Queue, columns: str, which: str) -> str:
+    """Take items whose wait is over, at most $4; forget those cancelled meanwhile."""
+    return f"""WITH due AS MATERIALIZED (
+    SELECT k.item, k.tries, k.deaths FROM curation.claim k
+    WHERE k.stage = $1 AND k.fence IS NULL AND {which}
+      AND k.due_at <= clock_timestamp() AND {NOT_PAUSED}
+    ORDER BY k.deaths, k.due_at LIMIT $4
+    FOR UPDATE SKIP LOCKED
+  ), token AS MATERIALIZED (
+    SELECT nextval('curation.fence') AS fence, clock_timestamp() AS moment
+  ), waiting AS MATERIALIZED (
+    SELECT due.tries + 1 AS tries, due.deaths, due.item, {columns}
+    FROM due JOIN {queue.table} m ON m.{queue.key} = due.item::{queue.key_type}
+    WHERE m.{queue.status} = {literal(queue.processing)}
+  ), held AS (
+    UPDATE curation.claim k SET fence = token.fence, due_at = NULL,
+      lease_until = token.moment + make_interval(secs => $3),
+      claimed_at = token.moment, tries = k.tries + 1, worker = $2, alone = false
+    FROM waiting CROSS JOIN token WHERE k.stage = $1 AND k.item = waiting.item
+  ), gone AS (
+    DELETE FROM curation.claim k USING due
+    WHERE k.stage = $1 AND k.item = due.item
+      AND NOT EXISTS (SELECT FROM waiting WHERE waiting.item = due.item)
+  )
+  SELECT {names_of(columns)}, waiting.item, token.fence,
+    (SELECT jsonb_object_agg(item, ARRAY[tries, deaths])::text FROM waiting) AS history
+  FROM waiting CROSS JOIN token"""
+
+
+def settle_done(queue: Queue) -> str:
+    """Finish items without an error; $2 items, $3 their fences."""
+    return f"""WITH mine AS (
+    DELETE FROM curation.claim k USING unnest($2::text[], $3::bigint[]) AS s(item, fence)
+    WHERE k.stage = $1 AND k.item = s.item AND k.fence = s.fence
+    RETURNING k.item, k.fence, k.tries, k.worker, k.claimed_at
+  ), kept AS (
+    UPDATE {queue.table} m
+    SET {queue.status} = {literal(queue.done)}{cleared(queue)}{touched(queue)}
+    FROM mine WHERE m.{queue.key} = mine.item::{queue.key_type}
+      AND m.{queue.status} = {literal(queue.processing)}
+    RETURNING mine.item, mine.fence, mine.tries, mine.worker, mine.claimed_at
+  ), logged AS (
+    INSERT INTO curation.attempt
+      (stage, item, fence, tries, outcome, worker, claimed_at, settled_at)
+    SELECT $1, item, fence, tries, 'done', worker, claimed_at, clock_timestamp()
+    FROM kept
+  )
+  SELECT item, fence FROM kept"""
+
+
+def settle_many(queue: Queue) -> str:
+    """Finish many items without an error; $2 items, $3 the fences among them.
+
+    Cheaper than `settle_done`, because it walks along each table's key once. But any
+    of the fences is good for any of the items: whoever calls must know that none of
+    the items is held under another one of them.
+    """
+    return f"""WITH mine AS (
+    DELETE FROM curation.claim k
+    WHERE k.stage = $1 AND k.item = ANY($2::text[]) AND k.fence = ANY($3::bigint[])
+    RETURNING k.item, k.fence, k.tries, k.worker, k.claimed_at
+  ), kept AS (
+    UPDATE {queue.table} m
+    SET {queue.status} = {literal(queue.done)}{cleared(queue)}{touched(queue)}
+    WHERE m.{queue.key} = ANY(ARRAY(SELECT item::{queue.key_type} FROM mine))
+      AND m.{queue.status} = {literal(queue.processing)}
+    RETURNING m.{queue.key} AS key
+  ), counted AS MATERIALIZED (
+    SELECT (SELECT count(*) FROM kept) AS kept, (SELECT count(*) FROM mine) AS mine
+  ), logged AS (
+    INSERT INTO curation.attempt
+      (stage, item, fence, tries, outcome, worker, claimed_at, settled_at)
+    SELECT $1, item, fence, tries, 'done', worker, claimed_at, clock_timestamp()
+    FROM mine WHERE (SELECT kept = mine FROM counted)
+    UNION ALL
+    SELECT $1, mine.item, fence, tries, 'done', worker, claimed_at, clock_timestamp()
+    FROM mine JOIN kept ON kept.key::text = mine.item
+    WHERE (SELECT kept < mine FROM counted)
+  )
+  SELECT kept FROM counted"""
+
+
+def settle_any(queue: Queue) -> str:
+    """Carry out any settlements.
+
+    $2 to $10 are arrays: items, fences, outcomes, statuses, reasons, errors, seconds to
+    wait (null: finished), attempts to give back, and tracebacks.
+    """
+    error = (
+        f", {queue.error} = CASE WHEN mine.spare = 0 THEN left(mine.error, 1024)"
+        f" ELSE m.{queue.error} END"
+        if queue.error
+        else ""
+    )
+    return f"""WITH mine AS MATERIALIZED (
+    SELECT k.item, k.fence, k.tries, k.deaths, k.worker, k.claimed_at,
+      s.outcome, s.status, s.why, s.error, s.wait, s.spare, s.traceback
+    FROM unnest($2::text[], $3::bigint[], $4::text[], $5::text[], $6::text[], $7::text[],
+      $8::float8[], $9::int[], $10::text[])
+      AS s(item, fence, outcome, status, why, error, wait, spare, traceback)
+    JOIN curation.claim k ON k.stage = $1 AND k.item = s.item AND k.fence = s.fence
+    FOR UPDATE OF k
+  ), kept AS (
+    UPDATE {queue.table} m
+    SET {queue.status} = mine.status::{queue.status_type}{error}{touched(queue)}
+    FROM mine WHERE m.{queue.key} = mine.item::{queue.key_type}
+      AND m.{queue.status} = {literal(queue.processing)}
+    RETURNING mine.*
+  ), waiting AS (
+    UPDATE curation.claim k SET fence = NULL, lease_until = NULL, worker = NULL,
+      due_at = clock_timestamp() + make_interval(secs => kept.wait),
+      tries = k.tries - kept.spare,
+      deaths = CASE WHEN kept.spare = 0 THEN 0 ELSE k.deaths END
+    FROM kept WHERE k.stage = $1 AND k.item = kept.item AND kept.wait IS NOT NULL
+  ), finished AS (
+    DELETE FROM curation.claim k USING mine
+    WHERE k.stage = $1 AND k.item = mine.item AND (mine.wait IS NULL
+      OR NOT EXISTS (SELECT FROM kept WHERE kept.item = mine.item))
+  ), buried AS (
+    INSERT INTO curation.dead_letter (stage, item, fence, kind, why, tries, deaths)
+    SELECT $1, item, fence, outcome, why, tries, deaths FROM kept
+    WHERE outcome IN ('gave_up', 'exhausted')
+    ON CONFLICT (stage, item) DO UPDATE SET fence = excluded.fence,
+      kind = excluded.kind, why = excluded.why, tries = excluded.tries,
+      deaths = excluded.deaths, died_at = clock_timestamp()
+  ), logged AS (
+    INSERT INTO curation.attempt (stage, item, fence, tries, outcome, why, worker,
+      claimed_at, settled_at, due_at, traceback)
+    SELECT $1, mine.item, mine.fence, mine.tries,
+      CASE WHEN kept.item IS NULL THEN 'discarded' ELSE mine.outcome END, mine.why,
+      mine.worker, mine.claimed_at, clock_timestamp(),
+      clock_timestamp() + make_interval(secs => kept.wait), mine.traceback
+    FROM mine LEFT JOIN kept ON kept.item = mine.item
+  )
+  SELECT item, fence FROM kept"""
+
+
+def list_tenants(queue: Queue) -> str:
+    """List the tenants that have rows queued, by hopping through the index."""
+    waiting = f"{queue.table} m WHERE m.{queue.status} = {literal(queue.queued)}"
+    return f"""WITH RECURSIVE tenant AS (
+    (SELECT m.{queue.tenant} AS id FROM {waiting} ORDER BY m.{queue.tenant} LIMIT 1)
+    UNION ALL
+    SELECT (SELECT m.{queue.tenant} FROM {waiting} AND m.{queue.tenant} > tenant.id
+      ORDER BY m.{queue.tenant} LIMIT 1)
+    FROM tenant WHERE tenant.id IS NOT NULL
+  )
+  SELECT id FROM tenant WHERE id IS NOT NULL"""
+
+
+def reap(queue: Queue) -> str:
+    """Take expired claims from dead workers.
+
+    $1 stage, $2 most crashes, $3 items and $4 fences to take (null: every expired one).
+    Which items are to blame for the crash is the rule of `quarantine`.
+    """
+    error = f", {queue.error} = left(verdict.why, 1024)" if queue.error else ""
+    return f"""WITH expired AS MATERIALIZED (
+    SELECT k.item, k.fence, k.tries, k.worker, k.claimed_at, k.alone,
+      {quarantine.CRASHES} AS deaths
+    FROM curation.claim k
+    WHERE k.stage = $1 AND k.fence IS NOT NULL AND k.lease_until < clock_timestamp()
+      AND ($3::text[] IS NULL
+        OR (k.item, k.fence) IN (SELECT * FROM unnest($3::text[], $4::bigint[])))
+    ORDER BY k.item LIMIT 10000
+    FOR UPDATE SKIP LOCKED
+  ), lately AS MATERIALIZED (
+    {quarantine.CRASHED_LATELY}
+  ), judged AS MATERIALIZED (
+    SELECT *, {quarantine.IS_POISON} AS poison FROM expired
+  ), verdict AS MATERIALIZED (
+    SELECT *, CASE WHEN poison
+      THEN 'its worker died ' || deaths || ' times while working on it'
+      ELSE 'its worker vanished' END AS why
+    FROM judged
+  ), kept AS (
+    UPDATE {queue.table} m SET {queue.status} = CASE WHEN verdict.poison
+      THEN {literal(queue.failed)}::{queue.status_type}
+      ELSE {literal(queue.processing)}::{queue.status_type} END{error}
+    FROM verdict WHERE m.{queue.key} = verdict.item::{queue.key_type}
+      AND m.{queue.status} = {literal(queue.processing)}
+    RETURNING verdict.*
+  ), waiting AS (
+    UPDATE curation.claim k SET fence = NULL, lease_until = NULL, worker = NULL,
+      due_at = clock_timestamp(), tries = k.tries - 1, deaths = kept.deaths,
+      alone = false
+    FROM kept WHERE k.stage = $1 AND k.item = kept.item AND NOT kept.poison
+  ), finished AS (
+    DELETE FROM curation.claim k USING verdict
+    WHERE k.stage = $1 AND k.item = verdict.item AND (verdict.poison
+      OR NOT EXISTS (SELECT FROM kept WHERE kept.item = verdict.item))
+  ), buried AS (
+    INSERT INTO curation.dead_letter (stage, item, fence, kind, why, tries, deaths)
+    SELECT $1, item, fence, 'quarantined', why, tries, deaths FROM kept WHERE poison
+    ON CONFLICT (stage, item) DO UPDATE SET fence = excluded.fence,
+      kind = excluded.kind, why = excluded.why, tries = excluded.tries,
+      deaths = excluded.deaths, died_at = clock_timestamp()
+  ), logged AS (
+    INSERT INTO curation.attempt (stage, item, fence, tries, outcome, why, worker,
+      claimed_at, settled_at)
+    SELECT $1, verdict.item, verdict.fence, verdict.tries,
+      CASE WHEN kept.item IS NULL THEN 'discarded' WHEN kept.poison THEN 'quarantined'
+        ELSE 'rescued' END,
+      verdict.why, verdict.worker, verdict.claimed_at, clock_timestamp()
+    FROM verdict LEFT JOIN kept ON kept.item = verdict.item
+  )
+  SELECT item, fence, poison, worker, deaths FROM kept"""
+
+
+def requeue_orphans(queue: Queue) -> str:
+    """Queue rows that are processing although no claim says so; $1 stage, $2 why."""
+    return f"""WITH orphan AS (
+    UPDATE {queue.table} m SET {queue.status} = {literal(queue.queued)}
+    WHERE m.{queue.status} = {literal(queue.processing)} AND NOT EXISTS (
+      SELECT FROM curation.claim k WHERE k.stage = $1 AND k.item = m.{queue.key}::text)
+    RETURNING m.{queue.key}::text AS item
+  ), logged AS (
+    INSERT INTO curation.attempt (stage, item, fence, tries, outcome, why, settled_at)
+    SELECT $1, item, nextval('curation.fence'), 0, 'requeued', $2, clock_timestamp()
+    FROM orphan
+  )
+  SELECT item FROM orphan"""
+
+
+def cast_statuses(queue: Queue) -> str:
+    """Ask for each of a stage's statuses as the column's type, and for the table."""
+    statuses = (queue.queued, queue.processing, queue.done, queue.failed)
+    casts = ", ".join(f"{literal(s)}::{queue.status_type}" for s in statuses)
+    return f"SELECT {casts} FROM {queue.table} LIMIT 0"
+
+
+def depth(queue: Queue, *, at_most: int | None = None) -> str:
+    """Count the items queued, or stop counting at a limit."""
+    limit = "" if at_most is None else f"LIMIT {int(at_most)}"
+    return f"""SELECT count(*) FROM (SELECT FROM {queue.table} m
+  WHERE m.{queue.status} = {literal(queue.queued)} {limit}) waiting"""
+
+
+def oldest(queue: Queue) -> str:
+    """Return the smallest value of the column that orders the queue."""
+    return f"""SELECT min(m.{queue.order_by}) FROM {queue.table} m
+  WHERE m.{queue.status} = {literal(queue.queued)}"""
+
+
+def status_of(queue: Queue) -> str:
+    """Return the status of one row; $1 its key as text."""
+    return f"""SELECT m.{queue.status}::text FROM {queue.table} m
+  WHERE m.{queue.key}::text = $1::text AND m.{queue.key} = $1::text::{queue.key_type}"""
+
+
+def status_as_set(queue: Queue) -> str:
+    """Return status and error of a row as its transaction sees them; $1 its key as text."""
+    error = f"m.{queue.error}::text" if queue.error else "NULL"
+    return f"""SELECT m.{queue.status}::text, {error} FROM {queue.table} m
+  WHERE m.{queue.key} = $1::text::{queue.key_type}"""
+
+
+def mark_processing(queue: Queue) -> str:
+    """Mark a queued row as being worked on; $1 its key as text."""
+    return f"""UPDATE {queue.table} SET {queue.status} = {literal(queue.processing)}
+  WHERE {queue.key} = $1::text::{queue.key_type}
+    AND {queue.status} = {literal(queue.queued)}"""
+
+
+def hold_queued(queue: Queue) -> str:
+    """Keep queued rows from being claimed; $1 stage, $2 items."""
+    return f"""WITH taken AS (
+    UPDATE {queue.table} m SET {queue.status} = {literal(queue.processing)}
+    WHERE m.{queue.key} = ANY($2::text[]::{queue.key_type}[])
+      AND m.{queue.status} = {literal(queue.queued)}
+    RETURNING m.{queue.key}::text AS item
+  )
+  INSERT INTO curation.claim AS k (stage, item, due_at, tries)
+  SELECT $1, item, {NEVER}, 0 FROM taken
+  ON CONFLICT (stage, item) DO UPDATE SET due_at = excluded.due_at
+    WHERE k.fence IS NULL"""
+
+
+def withdraw(queue: Queue) -> str:
+    """Fail items that nobody works on; $1 stage, $2 items, $3 why."""
+    error = f", {queue.error} = left($3, 1024)" if queue.error else ""
+    return f"""WITH waiting AS (
+    DELETE FROM curation.claim k
+    WHERE k.stage = $1 AND k.item = ANY($2::text[]) AND k.fence IS NULL
+    RETURNING k.item
+  )
+  UPDATE {queue.table} m SET {queue.status} = {literal(queue.failed)}{error}
+  WHERE m.{queue.key} = ANY($2::text[]::{queue.key_type}[]) AND $3::text IS NOT NULL
+    AND (m.{queue.status} = {literal(queue.queued)} OR (
+      m.{queue.status} = {literal(queue.processing)}
+      AND m.{queue.key}::text IN (SELECT item FROM waiting)))"""
+
+
+def dead_letters(queue: Queue) -> str:
+    """List dead letters whose row is still failed; $1 stage, $2 item or null, $3 limit."""
+    # Whoever queued the row again by plain SQL has replayed it in their own way.
+    return f"""SELECT d.stage, d.item, d.kind, d.why, d.tries, d.deaths, d.died_at
+  FROM curation.dead_letter d
+  JOIN {queue.table} m ON m.{queue.key} = d.item::{queue.key_type}
+  WHERE d.stage = $1 AND m.{queue.status} = {literal(queue.failed)}
+    AND ($2::text IS NULL OR d.item = $2)
+  ORDER BY d.died_at DESC LIMIT $3"""
+
+
+def replay(queue: Queue) -> str:
+    """Queue dead items again; $1 stage, $2 items (null: all)."""
+    return remove_dead_letters(
+        "replayed",
+        f"""UPDATE {queue.table} m
+    SET {queue.status} = {literal(queue.queued)}{cleared(queue)}
+    FROM removed WHERE m.{queue.key} = removed.item::{queue.key_type}
+      AND m.{queue.status} = {literal(queue.failed)} RETURNING removed.item""",
+    )
+
+
+def discard() -> str:
+    """Forget dead letters, the rows keep their status; $1 stage, $2 items (null: all)."""
+    return remove_dead_letters("discarded", "SELECT item FROM removed")
+
+
+def remove_dead_letters(outcome: str, change: str) -> str:
+    """Remove dead letters, carry out `change`, and record it in their history."""
+    return f"""WITH removed AS (
+    DELETE FROM curation.dead_letter
+    WHERE stage = $1 AND ($2::text[] IS NULL OR item = ANY($2::text[]))
+    RETURNING item, fence, tries
+  ), changed AS (
+    {change}
+  )
+  INSERT INTO curation.attempt (stage, item, fence, tries, outcome)
+  SELECT $1, item, fence, tries, {literal(outcome)} FROM removed
+  WHERE item IN (SELECT item FROM changed)"""
+
+
+def cleared(queue: Queue) -> str:
+    """Clear the error, if the stage keeps one."""
+    return f", {queue.error} = NULL" if queue.error else ""
+
+
+def touched(queue: Queue) -> str:
+    """Renew `updated_at`, if the model wants that."""
+    return f", {queue.touched} = clock_timestamp()" if queue.touched else ""
+
+
+# A clock set back would make a dead worker's lease outlive it: no lease may end
+# later than the longest one that could be given out now.
+CLAMP_LEASES = """UPDATE curation.claim
+  SET lease_until = clock_timestamp() + make_interval(secs => $2)
+  WHERE stage = $1 AND fence IS NOT NULL
+    AND lease_until > clock_timestamp() + make_interval(secs => 2 * $2)"""
+
+EXPIRED = """SELECT item, fence, lease_until FROM curation.claim
+  WHERE stage = $1 AND fence IS NOT NULL AND lease_until < clock_timestamp()"""
+
+# A claim that is locked is being settled: the reaper steps over it too, so it needs no
+# heartbeat, and waiting for it would stop the hearts of all others. Returns the lost.
+HEARTBEAT = """WITH s AS MATERIALIZED (
+    SELECT * FROM unnest($1::text[], $2::text[], $3::bigint[], $4::float8[])
+      AS s(stage, item, fence, lease)
+  ), mine AS MATERIALIZED (
+    SELECT k.stage, k.item, s.lease FROM s JOIN curation.claim k
+      ON k.stage = s.stage AND k.item = s.item AND k.fence = s.fence
+    FOR NO KEY UPDATE OF k SKIP LOCKED
+  ), beaten AS (
+    UPDATE curation.claim k
+    SET lease_until = clock_timestamp() + make_interval(secs => mine.lease)
+    FROM mine WHERE k.stage = mine.stage AND k.item = mine.item
+  )
+  SELECT s.stage, s.item, s.fence FROM s WHERE NOT EXISTS (
+    SELECT FROM curation.claim k
+    WHERE k.stage = s.stage AND k.item = s.item AND k.fence = s.fence)"""
+
+# Which stages have items whose wait is over; $1 stages. The time as a sub-select is one
+# that an index can be asked for.
+DUE = """SELECT s.name FROM unnest($1::text[]) AS s(name)
+  WHERE EXISTS (SELECT FROM curation.claim k WHERE k.stage = s.name
+      AND k.fence IS NULL AND k.deaths = 0 AND k.due_at <= (SELECT clock_timestamp()))
+    OR EXISTS (SELECT FROM curation.claim k WHERE k.stage = s.name
+      AND k.fence IS NULL AND k.deaths > 0 AND k.due_at <= (SELECT clock_timestamp()))"""
+
+SETTLED = """SELECT a.item, a.fence, a.outcome FROM curation.attempt a
+  JOIN unnest($2::text[], $3::bigint[]) AS s(item, fence)
+    ON a.item = s.item AND a.fence = s.fence
+  WHERE a.stage = $1
+    -- Not what others wrote about this claim: that it was rescued, or refused.
+    AND a.outcome NOT IN ('rescued', 'quarantined', 'refused', 'discarded')"""
+
+MINE = "SELECT item, fence, tries, deaths FROM curation.claim WHERE stage = $1 AND worker = $2"
+
+REGISTER = """INSERT INTO curation.stage (name, queue) VALUES ($1, $2::text::jsonb)
+  ON CONFLICT (name) DO UPDATE SET queue = excluded.queue, seen_at = clock_timestamp()"""
+
+PLAN_BY_INDEX_ONLY = "SELECT " + ", ".join(
+    f"set_config('enable_{method}', 'off', true)"
+    for method in ("seqscan", "bitmapscan", "sort", "incremental_sort")
+)
+
+PARTIAL_INDEXES = """SELECT count(*) FROM pg_index
+  JOIN pg_class ON pg_class.oid = indexrelid
+  WHERE relname = ANY($1::text[]) AND indpred IS NOT NULL AND indisvalid"""
+
+# Partial indexes of the same rows as those named, in the order of the key.
+PARTIAL_BY_KEY = """SELECT count(*) FROM pg_index i JOIN pg_index used
+    ON used.indrelid = i.indrelid AND used.indpred IS NOT NULL
+    AND pg_get_expr(used.indpred, used.indrelid) = pg_get_expr(i.indpred, i.indrelid)
+  JOIN pg_class ON pg_class.oid = used.indexrelid
+  WHERE relname = ANY($1::text[]) AND i.indisvalid
+    AND pg_get_indexdef(i.indexrelid, 1, true) = $2"""
+
+STATES = """SELECT name, paused_at IS NOT NULL
+    AND (paused_until IS NULL OR paused_until > clock_timestamp()) AS paused, paused_why
+  FROM curation.stage WHERE name = ANY($1::text[])"""
+
+PAUSE = """UPDATE curation.stage SET paused_at = clock_timestamp(), paused_why = $2,
+    paused_until = clock_timestamp() + make_interval(secs => $3::float8)
+  WHERE name = $1 RETURNING name"""
+
+RESUME = """UPDATE curation.stage SET paused_at = NULL, paused_until = NULL, paused_why = NULL
+  WHERE name = $1 RETURNING name"""
+
+REFUSED = """INSERT INTO curation.attempt (stage, item, fence, tries, outcome, why, worker)
+  SELECT $1, s.item, s.fence, s.tries, 'refused', 'its claim was lost before it settled', $5
+  FROM unnest($2::text[], $3::bigint[], $4::int[]) AS s(item, fence, tries)"""
+
+NOTIFY = "SELECT pg_notify('curation', name) FROM unnest($1::text[]) AS s(name)"
+
+HOLD_WAITING = f"""UPDATE curation.claim SET due_at = {NEVER}
+  WHERE stage = $1 AND item = ANY($2::text[]) AND fence IS NULL AND due_at < {NEVER}"""
+
+RELEASE = f"""UPDATE curation.claim SET due_at = clock_timestamp()
+  WHERE stage = $1 AND item = ANY($2::text[]) AND fence IS NULL AND due_at = {NEVER}"""
+
+# The row's status is set already; $4 is the outcome it stands for, $5 the reason.
+CLOSE_CLAIM = """WITH mine AS (
+    DELETE FROM curation.claim WHERE stage = $1 AND item = $2 AND fence = $3
+    RETURNING stage, item, fence, tries, deaths, worker, claimed_at
+  ), dead AS (
+    INSERT INTO curation.dead_letter (stage, item, fence, kind, why, tries, deaths)
+    SELECT stage, item, fence, $4, $5, tries, deaths FROM mine WHERE $4 = 'gave_up'
+    ON CONFLICT (stage, item) DO UPDATE SET fence = excluded.fence,
+      kind = excluded.kind, why = excluded.why, tries = excluded.tries,
+      deaths = excluded.deaths, died_at = clock_timestamp()
+  )
+  INSERT INTO curation.attempt
+    (stage, item, fence, tries, outcome, why, worker, claimed_at, settled_at)
+  SELECT stage, item, fence, tries, $4, $5, worker, claimed_at, clock_timestamp()
+  FROM mine"""
+
+FORGET = "DELETE FROM curation.claim WHERE stage = $1 AND item = $2"
+
+WAITING_LONGER = """SELECT count(*) FROM curation.claim
+  WHERE fence IS NULL AND due_at > clock_timestamp() + make_interval(secs => $1)"""
+
+LOCK_CLAIM = """SELECT 1 FROM curation.claim
+  WHERE stage = $1 AND item = $2 AND fence = $3 FOR UPDATE"""
+
+STAGES = """SELECT name, queue::text, paused_at, paused_until, paused_why,
+    paused_at IS NOT NULL AND (paused_until IS NULL OR paused_until > clock_timestamp())
+      AS paused
+  FROM curation.stage ORDER BY name"""
+
+SETTLED_SINCE = """SELECT count(*) FROM curation.attempt
+  WHERE stage = $1 AND settled_at > clock_timestamp() - make_interval(secs => $2)
+    AND outcome IN ('done', 'skipped', 'gave_up', 'exhausted', 'quarantined')"""
+
+# The history of open dead letters and of items in hand is kept however old.
+PURGE = """DELETE FROM curation.attempt WHERE ctid = ANY(ARRAY(
+    SELECT a.ctid FROM curation.attempt a
+    WHERE a.settled_at < clock_timestamp() - make_interval(secs => $1)
+      AND NOT EXISTS (SELECT FROM curation.dead_letter d
+        WHERE d.stage = a.stage AND d.item = a.item)
+      AND NOT EXISTS (SELECT FROM curation.claim k
+        WHERE k.stage = a.stage AND k.item = a.item)
+    LIMIT $2))"""
+
+CLAIM_OF = """SELECT worker, lease_until, due_at, tries, deaths FROM curation.claim
+  WHERE stage = $1 AND item = $2"""
+
+DEAD_LETTER_KIND = (
+    "SELECT kind FROM curation.dead_letter WHERE stage = $1 AND item = $2"
+)
+
+ATTEMPTS = """SELECT fence, tries, outcome, why, worker, claimed_at, settled_at, due_at,
+    traceback
+  FROM curation.attempt WHERE stage = $1 AND item = $2 ORDER BY settled_at, fence"""

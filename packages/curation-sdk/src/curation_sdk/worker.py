@@ -1,0 +1,293 @@
+"""A worker: claims, works, settles, beats and rescues until it is stopped."""
+
+import asyncio
+import contextlib
+import os
+import secrets
+import socket
+import time
+from collections.abc import Iterable
+from datetime import timedelta
+from typing import Self
+
+import structlog
+from sqlalchemy.ext.asyncio import AsyncEngine
+
+from curation_sdk.background import BackgroundTasks, wait_for
+from curation_sdk.backpressure import Backpressure
+from curation_sdk.claim import Claimer, select_list
+from curation_sdk.connection import Connection
+from curation_sdk.errors import CurationSdkError, UnknownStage
+from curation_sdk.events import Event, Events
+from curation_sdk.execution import StageRun
+from curation_sdk.heartbeat import Heartbeat
+from curation_sdk.notifier import Notifier
+from curation_sdk.producer import LOOK_FOR_RETRIES, Producer
+from curation_sdk.reap import Reaper
+from curation_sdk.registry import AnyStage, Ready, Registry
+from curation_sdk.settle import Settler
+from curation_sdk.settlement import Returned
+from curation_sdk.statements import statements_of
+
+GRACE = timedelta(seconds=5)
+POLL = timedelta(seconds=1)
+LAST_WORDS = 3.0
+"""Seconds, beyond its grace, in which a stopping worker may settle what it has."""
+
+log = structlog.get_logger()
+
+
+class Worker:
+    """Works the items of some stages with two connections, and a third to listen.
+
+    `registry` names all stages of the application when this worker runs only some.
+    `listen_dsn` is a direct way to the database (not through a pooler) on which the
+    worker hears at once that rows were queued; without it, it looks every `poll`.
+    """
+
+    def __init__(
+        self,
+        engine: AsyncEngine,
+        stages: Iterable[AnyStage],
+        *,
+        tools: object = None,
+        name: str | None = None,
+        listen_dsn: str | None = None,
+        registry: Registry | None = None,
+        events: Events[Event] | None = None,
+        poll: timedelta = POLL,
+    ) -> None:
+        self.stages = tuple(stages)
+        if not self.stages:
+            raise CurationSdkError("A worker needs at least one stage.")
+        self.registry = registry or Registry(self.stages)
+        self.name = name or f"{socket.gethostname()}-{os.getpid()}"
+        # Two lives of one process name must not be taken for each other.
+        self.name = f"{self.name}-{secrets.token_hex(4)}"
+        self.events: Events[Event] = events if events is not None else Events()
+        self._engine = engine
+        self._tools = tools
+        self._listen_dsn = listen_dsn
+        self._runs: dict[str, StageRun] = {}
+        self._claim_connection = Connection(engine)
+        self._settle_connection = Connection(engine)
+        self._background = BackgroundTasks(self.name, self.events)
+        self._notifier = Notifier(self._claim_connection, self.wake)
+        self._settler = Settler(
+            self._runs,
+            self._settle_connection,
+            self._background,
+            self.events,
+            worker=self.name,
+            on_wake=self._announce,
+        )
+        self._backpressure = Backpressure(
+            self._runs, self._claim_connection, self._background, self.events
+        )
+        self._heartbeat = Heartbeat(
+            self._runs,
+            self._claim_connection,
+            Reaper(self._claim_connection, self.events),
+        )
+        self._producer = Producer(
+            self._runs,
+            self._claim_connection,
+            self._background,
+            self.events,
+            worker=self.name,
+            poll=poll.total_seconds(),
+        )
+        self._stopping = asyncio.Event()
+        self._stopped = asyncio.Event()
+        self._started = False
+
+    @property
+    def in_hand(self) -> int:
+        """How many items this worker holds."""
+        return sum(len(run.held) for run in self._runs.values())
+
+    @property
+    def refused(self) -> int:
+        """How many late answers of this worker were refused by the fence."""
+        return self._settler.refused
+
+    async def __aenter__(self) -> Self:
+        await self.start()
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.stop()
+
+    async def start(self) -> None:
+        """Check the stages against the database; raise if one cannot run as it is."""
+        if self._started:
+            return
+        for ready in await self.registry.check(self._engine, self.stages):
+            self._runs[ready.stage.name] = self._prepare(ready)
+            self._backpressure.queues_fed[ready.stage.name] = ready.queue
+        await self._learn_queues_fed()
+        self._started = True
+        for task in (
+            self._settler.settle_finished,
+            self._heartbeat.beat,
+            self._heartbeat.rescue,
+            self._heartbeat.watch_timeouts,
+            self._backpressure.watch_states,
+            self._notifier.send,
+        ):
+            self._background.keep(task)
+        if self._listen_dsn is not None:
+            self._background.keep(self._listen)
+
+    async def run(self) -> None:
+        """Work until stopped; nothing the database does ends it."""
+        await self.start()
+        for run in self._runs.values():
+            self._producer.start(run)
+        await self._stopped.wait()
+
+    async def run_batch(
+        self, stage: str | AnyStage, *, within: timedelta = timedelta(minutes=10)
+    ) -> int:
+        """Work one batch of a stage at most; return how many settled.
+
+        Items whose next attempt is due go first. Items of a worker that vanished are
+        rescued, and worked if nothing else was.
+        """
+        run = await self._started_run(stage)
+        before, deadline = run.settled, time.monotonic() + within.total_seconds()
+        await self._heartbeat.look_for_expired(run)
+        claimed = await self._producer.claim_once(run)
+        await self._until_settled(run, deadline)
+        while self._heartbeat.is_watching(run) and time.monotonic() < deadline:
+            await wait_for(self._stopping, LOOK_FOR_RETRIES)
+        if not claimed and run.is_open:
+            await self._producer.claim_once(run)
+            await self._until_settled(run, deadline)
+        await self._producer.stop(run)
+        await self._hand_back(run, time.monotonic() + GRACE.total_seconds())
+        return run.settled - before
+
+    async def drain(
+        self,
+        stage: str | AnyStage,
+        *,
+        within: timedelta = timedelta(minutes=1),
+        rescue: bool = False,
+    ) -> int:
+        """Work one stage until nothing of it can be claimed; return how many settled.
+
+        Items that wait for a later attempt are left for later. `rescue` also waits for
+        the items of workers that seem to have vanished, and works them.
+        """
+        run = await self._started_run(stage)
+        before, began = run.settled, time.monotonic()
+        if rescue:
+            await self._heartbeat.look_for_expired(run)
+        alone = not self._producer.is_active(run)
+        self._producer.start(run)
+        run.wake.set()
+        deadline = began + within.total_seconds()
+        while not self._stopping.is_set() and time.monotonic() < deadline:
+            since = max(run.busy_at, began)
+            empty = run.empty_at > since and run.empty_waiting_at > since
+            if rescue and self._heartbeat.is_watching(run):
+                began = time.monotonic()
+            elif not run.held:
+                if empty or not run.may_continue:
+                    break
+                # The last look was before the last settle; look again now, not at
+                # the next poll.
+                run.wake.set()
+                run.suspect_gone.set()
+            run.changed.clear()
+            await wait_for(run.changed, LOOK_FOR_RETRIES)
+        if alone and not self._stopping.is_set():
+            await self._producer.stop(run)
+            await self._hand_back(run, time.monotonic() + GRACE.total_seconds())
+        return run.settled - before
+
+    async def stop(self, *, grace: timedelta = GRACE) -> None:
+        """Claim no more at once; finish what is in work within `grace`; hand back the rest."""
+        first = not self._stopping.is_set()
+        self._stopping.set()
+        if first and self._started:
+            deadline = time.monotonic() + grace.total_seconds()
+            await self._producer.close()
+            runs = self._runs.values()
+            await asyncio.gather(*(self._hand_back(run, deadline) for run in runs))
+            await self._settle_last(deadline + LAST_WORDS)
+        await self._background.end()
+        await self._claim_connection.close()
+        await self._settle_connection.close()
+        self._stopped.set()
+
+    async def _started_run(self, stage: str | AnyStage) -> StageRun:
+        await self.start()
+        name = stage if isinstance(stage, str) else stage.name
+        if name not in self._runs:
+            raise UnknownStage(f"This worker does not run a stage '{name}'.")
+        return self._runs[name]
+
+    async def _until_settled(self, run: StageRun, deadline: float) -> None:
+        while run.held and time.monotonic() < deadline and not self._stopping.is_set():
+            run.changed.clear()
+            await wait_for(run.changed, LOOK_FOR_RETRIES)
+
+    def wake(self, *stages: str) -> None:
+        """Look for queued rows of these stages now."""
+        for name in stages:
+            run = self._runs.get(name)
+            if run is not None:
+                run.wake.set()
+
+    def _prepare(self, ready: Ready) -> StageRun:
+        dialect = self._engine.dialect
+        statements = statements_of(
+            ready.queue,
+            columns=select_list(ready.stage, dialect),
+            batch=ready.stage.batch,
+            keyed=ready.keyed,
+        )
+        return StageRun(
+            ready.stage,
+            ready.queue,
+            statements,
+            claimer=Claimer(ready.stage, statements, self._claim_connection, self.name),
+            dialect=dialect,
+            tools=self._tools,
+            some_finished=self._settler.some_finished,
+            on_broken=self._backpressure.pause,
+        )
+
+    async def _learn_queues_fed(self) -> None:
+        fed = {name for run in self._runs.values() for name in run.stage.feeds}
+        missing = [self.registry[name] for name in fed if name not in self._runs]
+        if not missing:
+            return
+        for ready in await self.registry.check(self._engine, missing):
+            self._backpressure.queues_fed[ready.stage.name] = ready.queue
+
+    async def _hand_back(self, run: StageRun, deadline: float) -> None:
+        run.give_back_ready("the worker stopped")
+        await run.until_idle(deadline)
+        for slot in tuple(run.slots):
+            slot.stop(Returned("the worker stopped before it was finished"))
+        await run.until_idle(time.monotonic() + 1)
+
+    async def _settle_last(self, deadline: float) -> None:
+        # Whatever the database cannot be told now, its leases will tell it later.
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(max(deadline - time.monotonic(), 0)):
+                while self._settler.unsettled:  # noqa: ASYNC110 - two signals
+                    await asyncio.sleep(0.002)
+
+    def _announce(self, stages: Iterable[str]) -> None:
+        for name in stages:
+            if name not in self.registry:
+                log.error("wake.unknown_stage", stage=name)
+        self._notifier.announce(stages)
+
+    async def _listen(self) -> None:
+        assert self._listen_dsn is not None  # noqa: S101 - for the type checker
+        await self._notifier.listen(self._listen_dsn, self._runs)

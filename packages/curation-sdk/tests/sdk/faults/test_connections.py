@@ -1,0 +1,109 @@
+"""Few connections, however many ask: a burst degrades, it never deadlocks."""
+
+import asyncio
+import time
+from collections.abc import Iterator
+from datetime import timedelta
+
+import asyncpg
+import pytest
+from sqlalchemy import text
+from sqlalchemy.exc import TimeoutError as PoolTimeout
+from sqlalchemy.ext.asyncio import AsyncEngine
+
+from curation_sdk import Done, Outcome, Worker, history, wake
+from tests.sdk.faults.scenario import Field, orchard
+from tests.sdk.rig.checker import inspect
+from tests.sdk.rig.cluster import Cluster, running_cluster
+from tests.sdk.rig.connect import connect
+from tests.sdk.rig.fleet import wait_for
+from tests.sdk.rig.orchard import Seed, Weather, stages
+
+CALLERS = 200
+POOL = 5
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[Cluster]:
+    with running_cluster() as server:
+        yield server
+
+
+@pytest.fixture
+def field(cluster: Cluster) -> Iterator[Field]:
+    # The context manager lays out tables with a loop of its own, before the test's.
+    with orchard(300, cluster) as laid_out:
+        yield laid_out
+
+
+async def test_a_pool_of_five_serves_two_hundred_callers(field: Field) -> None:
+    database = connect(field.url, pool_size=POOL)
+    lease = timedelta(seconds=10)
+    async with Worker(database, stages(lease=lease), tools=Weather()) as worker:
+        running = asyncio.ensure_future(worker.run())
+        started = time.monotonic()
+
+        callers = (ask_twice(database, n + 1) for n in range(CALLERS))
+        ends = await asyncio.wait_for(
+            asyncio.gather(*callers, return_exceptions=True), 60
+        )
+
+        # On a busy machine some may be turned away in time; nobody may hang or fail
+        # in another way.
+        waits = [end for end in ends if isinstance(end, float)]
+        turned_away = [end for end in ends if isinstance(end, PoolTimeout)]
+        assert len(waits) + len(turned_away) == CALLERS, ends
+        assert len(waits) >= CALLERS // 2
+        assert time.monotonic() - started < 60
+        await asyncio.to_thread(
+            wait_for, lambda: not field.has_work(), seconds=60, what="the end"
+        )
+        await worker.stop()
+        await running
+    await database.dispose()
+    assert inspect(field.dsn).is_exact
+
+
+async def test_a_worker_needs_three_connections_however_much_it_holds(
+    field: Field,
+) -> None:
+    field.sow(1700)
+    database = connect(field.url, pool_size=2)
+    everyone, gate = asyncio.Event(), asyncio.Event()
+    begun = 0
+
+    async def wait(_seed: Seed, _weather: Weather) -> Outcome:
+        nonlocal begun
+        begun += 1
+        if begun == 2000:
+            everyone.set()
+        await gate.wait()
+        return Done()
+
+    [sow, _] = stages(lease=timedelta(seconds=30), concurrency=2000, batch=500)
+    worker = Worker(database, [sow.configured(work=wait)], listen_dsn=field.dsn)
+    running = asyncio.ensure_future(worker.run())
+    await asyncio.wait_for(everyone.wait(), 60)
+
+    observer = await asyncpg.connect(field.dsn)
+    connections = await observer.fetchval(
+        "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()"
+        " AND pid <> pg_backend_pid()"
+    )
+
+    await observer.close()
+    gate.set()
+    await worker.stop()
+    await running
+    await database.dispose()
+    assert connections <= 3
+
+
+async def ask_twice(database: AsyncEngine, number: int) -> float:
+    """Ask as a request does: one statement after the other, never two at once."""
+    started = time.monotonic()
+    await history(database, "sow", number)
+    async with database.connect() as connection:
+        await connection.execute(text("SELECT pg_sleep(0.005)"))
+    await wake(database, "sow")
+    return time.monotonic() - started

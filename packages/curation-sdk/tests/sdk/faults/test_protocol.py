@@ -1,0 +1,326 @@
+"""The promises one by one, each as the shortest history that a broken engine fails."""
+
+import asyncio
+import time
+from collections.abc import AsyncIterator
+
+import pytest
+
+from curation_sdk import Done, Transaction, statements
+from tests.sdk.conftest import Database
+from tests.sdk.model.ledger import Ledger, entry_of
+from tests.sdk.rig.cluster import Cluster
+from tests.sdk.rig.proxy import fault_proxy
+
+GROUP = 60
+"""Items enough to be settled by the statement for many."""
+
+
+@pytest.fixture
+async def ledger(empty_database: Database) -> AsyncIterator[Ledger]:
+    opened = await Ledger.open(empty_database.url, empty_database.dsn)
+    yield opened
+    await opened.close()
+
+
+async def test_a_worker_that_lost_its_claim_writes_nothing(ledger: Ledger) -> None:
+    await ledger.reset(1)
+    [late] = await ledger.hands[0].claim("batch")
+    await ledger.requeue(1)
+    [current] = await ledger.hands[1].claim("batch")
+
+    await late.hand.settle(late, entry_of(late))
+
+    now = await ledger.look(1)
+    assert (now.status, now.fence) == ("working", current.held.fence)
+    assert now.entries == ()
+
+
+async def test_a_rescued_item_is_settled_by_its_new_owner_only(ledger: Ledger) -> None:
+    await ledger.reset(1)
+    [late] = await ledger.hands[0].claim("batch")
+    await ledger.jump(100)
+    await ledger.hands[1].reap()
+    [current] = await ledger.hands[1].claim("suspect")
+
+    await late.hand.settle(late, entry_of(late))
+    await current.hand.settle(current, entry_of(current))
+
+    now = await ledger.look(1)
+    assert (now.status, len(now.entries)) == ("done", 1)
+    assert late.hand.worker.refused == 1
+    assert current.hand.worker.refused == 0
+
+
+async def test_a_late_answer_in_a_group_does_not_use_a_neighbours_fence(
+    ledger: Ledger,
+) -> None:
+    await ledger.reset(2 * GROUP)
+    hand = ledger.hands[0]
+    hand.batch(GROUP)
+    first = await hand.claim("batch")
+    await ledger.observer.execute(
+        "UPDATE job SET status = 'queued', queued_at = 'epoch' WHERE id = 1"
+    )
+    hand.batch(GROUP)
+    second = await hand.claim("batch")
+    for mine in (*first, *second):
+        hand.run.hold(mine.held)
+    [late] = [mine for mine in first if mine.job == 1]
+    [current] = [mine for mine in second if mine.job == 1]
+
+    group = [late, *(mine for mine in second if mine.job != 1)]
+    await hand.settle_together([(mine, Done()) for mine in group])
+
+    now = await ledger.look(1)
+    assert (now.status, now.fence) == ("working", current.held.fence)
+    assert hand.worker.refused == 1
+    done = "SELECT count(*) FROM job WHERE status = 'done'"
+    assert await ledger.observer.fetchval(done) == GROUP - 1
+
+
+async def test_a_group_settles_what_is_still_its_own(ledger: Ledger) -> None:
+    await ledger.reset(GROUP)
+    hand = ledger.hands[0]
+    hand.batch(GROUP)
+    mine = await hand.claim("batch")
+    await ledger.cancel(1)
+    await ledger.erase(2)
+    await ledger.requeue(3)
+    await ledger.hands[1].claim("batch")
+
+    await hand.settle_together([(each, Done()) for each in mine])
+
+    statuses = await ledger.observer.fetch(
+        "SELECT status, count(*) FROM job GROUP BY 1 ORDER BY 1"
+    )
+    expected = [("cancelled", 1), ("done", GROUP - 3), ("working", 1)]
+    assert [tuple(row) for row in statuses] == expected
+    assert hand.worker.refused == 3
+    noted = await ledger.observer.fetch(
+        "SELECT outcome, count(*) FROM curation.attempt GROUP BY 1 ORDER BY 1"
+    )
+    assert [tuple(row) for row in noted] == [("done", GROUP - 3), ("refused", 3)]
+
+
+async def test_a_cancelled_item_gets_no_result(ledger: Ledger) -> None:
+    await ledger.reset(1)
+    [mine] = await ledger.hands[0].claim("batch")
+    await ledger.cancel(1)
+
+    await mine.hand.settle(mine, entry_of(mine))
+
+    now = await ledger.look(1)
+    assert (now.status, now.entries) == ("cancelled", ())
+
+
+async def test_status_and_effect_stand_or_fall_together(ledger: Ledger) -> None:
+    await ledger.reset(1)
+    [mine] = await ledger.hands[0].claim("batch")
+
+    async def break_off(transaction: Transaction) -> None:
+        raise ValueError("the effect failed half way")
+
+    await mine.hand.settle(mine, Done(break_off))
+
+    now = await ledger.look(1)
+    assert (now.status, now.entries) == ("working", ())
+
+
+async def test_a_settle_that_meets_a_dead_connection_is_repeated(
+    ledger: Ledger,
+) -> None:
+    await ledger.reset(1)
+    [mine] = await ledger.hands[0].claim("batch")
+    await ledger.cut(mine.hand)
+
+    await mine.hand.settle(mine, entry_of(mine))
+
+    now = await ledger.look(1)
+    assert (now.status, len(now.entries)) == ("done", 1)
+
+
+async def test_a_session_cut_inside_the_settle_doubles_nothing(ledger: Ledger) -> None:
+    await ledger.reset(1)
+    [mine] = await ledger.hands[0].claim("batch")
+    cuts = [mine.hand]
+
+    async def cut_once() -> None:
+        if cuts:
+            await ledger.cut(cuts.pop())
+
+    await mine.hand.settle(mine, entry_of(mine, cut_once))
+
+    now = await ledger.look(1)
+    assert (now.status, len(now.entries)) == ("done", 1)
+
+
+async def test_a_commit_whose_answer_was_lost_counts_once(ledger: Ledger) -> None:
+    await ledger.reset(1)
+    [mine] = await ledger.hands[0].claim("batch")
+    mine.hand.connection.lose_next = True
+
+    await mine.hand.settle(mine, entry_of(mine))
+
+    now = await ledger.look(1)
+    assert (now.status, len(now.entries)) == ("done", 1)
+    assert mine.hand.worker.refused == 0
+
+
+@pytest.mark.long
+async def test_a_connection_that_falls_silent_while_it_opens_is_given_up(
+    postgres_server: Cluster, empty_database: Database
+) -> None:
+    socket = f"{postgres_server.home}/.s.PGSQL.{postgres_server.port}"
+    async with fault_proxy(socket=socket) as proxy:
+        place = f"postgres@127.0.0.1:{proxy.port}/{empty_database.name}"
+        ledger = await Ledger.open(f"postgresql+asyncpg://{place}", empty_database.dsn)
+        await ledger.reset(1)
+        [mine] = await ledger.hands[0].claim("batch")
+        await ledger.engine.dispose()
+        await ledger.cut(mine.hand)
+        # It accepts, and says no more.
+        proxy.hold_after = 0
+        started = time.monotonic()
+
+        settling = asyncio.ensure_future(mine.hand.settle(mine, entry_of(mine)))
+        await asyncio.sleep(1)
+        proxy.hold_after = None
+        await settling
+
+        assert time.monotonic() - started < 15
+        assert proxy.injected > 0
+        assert (await ledger.look(1)).status == "done"
+        await ledger.close()
+
+
+@pytest.mark.long
+async def test_a_connection_that_falls_silent_inside_the_settle_is_given_up(
+    postgres_server: Cluster, empty_database: Database
+) -> None:
+    socket = f"{postgres_server.home}/.s.PGSQL.{postgres_server.port}"
+    async with fault_proxy(socket=socket) as proxy:
+        place = f"postgres@127.0.0.1:{proxy.port}/{empty_database.name}"
+        ledger = await Ledger.open(f"postgresql+asyncpg://{place}", empty_database.dsn)
+        await ledger.reset(1)
+        [mine] = await ledger.hands[0].claim("batch")
+        mine.hand.connection.when_begun = proxy.hold_all
+        started = time.monotonic()
+
+        await mine.hand.settle(mine, entry_of(mine))
+
+        assert time.monotonic() - started < 15
+        now = await ledger.look(1)
+        assert (now.status, len(now.entries)) == ("done", 1)
+        await ledger.close()
+
+
+async def test_a_running_lease_is_left_alone(ledger: Ledger) -> None:
+    await ledger.reset(1)
+    [mine] = await ledger.hands[0].claim("batch")
+
+    await ledger.hands[1].reap()
+
+    assert (await ledger.look(1)).fence == mine.held.fence
+
+
+async def test_a_worker_with_a_wrong_clock_gets_a_whole_lease(
+    ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await ledger.reset(1)
+    right = time.time
+    monkeypatch.setattr(time, "time", lambda: right() - 86_400)
+    ledger.hands[0].forget()
+
+    [mine] = await ledger.hands[0].claim("batch")
+    await ledger.hands[1].reap()
+
+    assert (await ledger.look(1)).fence == mine.held.fence
+
+
+async def test_a_claim_takes_no_more_than_asked(ledger: Ledger) -> None:
+    await ledger.reset(40)
+    await ledger.observer.execute("ANALYZE job")
+    driver = await ledger.hands[0].connection._open()
+    # The plan under which a LIMIT inside IN is run again for every row.
+    for method in ("hashjoin", "mergejoin", "hashagg", "sort", "material", "memoize"):
+        await driver.execute(f"SET enable_{method} = off")
+
+    taken = await ledger.hands[0].claim("batch")
+
+    working = await ledger.observer.fetchval(
+        "SELECT count(*) FROM job WHERE status = 'working'"
+    )
+    assert (len(taken), working) == (2, 2)
+
+
+async def test_a_large_claim_from_a_small_table_does_not_read_it_all(
+    ledger: Ledger,
+) -> None:
+    await ledger.reset(20_000)
+    await ledger.observer.execute("ANALYZE job")
+    queue = ledger.hands[0].run.queue
+    rows = statements.claim_rows(queue, 1000, keyed=True)
+    claim = statements.take_first(queue, "m.id AS c0", rows)
+
+    plan = await ledger.observer.fetch(f"EXPLAIN {claim}", "book", "hand", 30.0)
+
+    lines = "\n".join(row[0] for row in plan)
+    assert "Seq Scan on job" not in lines
+    assert "Tid Scan on job" in lines
+
+
+async def test_a_claim_steps_over_rows_that_others_hold(ledger: Ledger) -> None:
+    await ledger.reset(3)
+    ledger.hands[0].connection._timeout = 2.0
+    async with ledger.observer.transaction():
+        await ledger.observer.execute("SELECT FROM job WHERE id = 1 FOR UPDATE")
+
+        taken = await ledger.hands[0].claim("batch")
+
+    assert [mine.job for mine in taken] == [2, 3]
+
+
+async def test_nobody_is_condemned_for_a_death_in_company(ledger: Ledger) -> None:
+    await ledger.reset(2)
+    hand = ledger.hands[0]
+    await hand.claim("batch")
+    for _ in range(3):
+        await ledger.jump(100)
+        await ledger.hands[1].reap()
+        await hand.claim_suspects_together()
+    await ledger.jump(100)
+    await ledger.hands[1].reap()
+
+    assert await ledger.observer.fetchval("SELECT max(deaths) FROM curation.claim") == 2
+    [alone] = await hand.claim("suspect")
+    await ledger.jump(100)
+    await ledger.hands[1].reap()
+
+    dead = await ledger.observer.fetch("SELECT item, kind FROM curation.dead_letter")
+    assert [tuple(row) for row in dead] == [(str(alone.job), "quarantined")]
+
+
+async def test_a_clock_set_back_keeps_nobody_waiting(ledger: Ledger) -> None:
+    await ledger.reset(1)
+    await ledger.hands[0].claim("batch")
+    await ledger.jump(-600)
+    await ledger.hands[1].reap()
+
+    left = await ledger.observer.fetchval(
+        "SELECT extract(epoch FROM lease_until - clock_timestamp())::float8"
+        " FROM curation.claim"
+    )
+
+    assert left <= 60
+
+
+async def test_a_queued_row_that_others_hold_is_found_later(ledger: Ledger) -> None:
+    await ledger.reset(3)
+    async with ledger.observer.transaction():
+        await ledger.observer.execute("SELECT FROM job WHERE id = 1 FOR UPDATE")
+        await ledger.hands[0].claim("batch")
+
+    taken = await ledger.hands[0].claim("batch")
+
+    assert [mine.job for mine in taken] == [1]

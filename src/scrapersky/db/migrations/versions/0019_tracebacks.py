@@ -1,0 +1,16 @@
+"""The Curation SDK's tables count their own versions; attempts keep tracebacks."""
+
+from alembic import op
+
+from curation_sdk import migrations
+
+revision = "0019_tracebacks"
+down_revision = "0018_origins"
+
+
+def upgrade() -> None:
+    migrations.upgrade(op.get_bind(), to=3)
+
+
+def downgrade() -> None:
+    migrations.downgrade(op.get_bind(), to=2)
