@@ -304,7 +304,9 @@ class Slot:
                 stage=self._run.stage.name,
                 item=held.item,
                 attempt=held.tries,
-                exc_info=error,
+                # As text: a renderer that shows every variable takes seconds for it,
+                # and would write what the function had in hand into the log.
+                traceback=result.traceback,
             )
         return result
 
