@@ -109,7 +109,8 @@ def empty_database(postgres_server: TestServer) -> Iterator[TestDatabase]:
 
 def a_database(server: TestServer, template: str) -> Iterator[TestDatabase]:
     name = f"test_{os.getpid()}_{next(COUNTER)}"
-    server.run(f'CREATE DATABASE "{name}" TEMPLATE "{template}"')
+    # Copying files is twice as fast as writing every page to the log.
+    server.run(f'CREATE DATABASE "{name}" TEMPLATE "{template}" STRATEGY FILE_COPY')
     yield server.database(name)
     server.run(f'DROP DATABASE "{name}" WITH (FORCE)')
 
