@@ -1,7 +1,6 @@
 """A worker's life: timeouts, lost claims, cut connections, waking, and an orderly end."""
 
 import asyncio
-import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import timedelta
@@ -222,13 +221,11 @@ async def test_a_stop_hands_everything_back_without_spending_an_attempt(
     desk: Desk,
 ) -> None:
     await desk.open(50)
-    async with desk.running(triage(patient(), concurrency=5)) as worker:
+    async with desk.running(triage(patient(600), concurrency=5)) as worker:
         await desk.until("SELECT count(*) > 0 FROM curation.claim", True)
 
-        began = time.monotonic()
         await worker.stop(grace=timedelta(milliseconds=100))
 
-        assert time.monotonic() - began < 5
     assert await desk.states() == {"Queued": 50}
     assert await desk.one("SELECT count(*) FROM curation.claim") == 0
     outcomes = await desk.rows("SELECT DISTINCT outcome FROM curation.attempt")
@@ -300,12 +297,12 @@ async def test_a_stage_waits_while_the_next_one_is_full(desk: Desk) -> None:
 
 async def test_a_wake_up_is_heard_at_once(desk: Desk) -> None:
     declared = triage()
-    async with desk.running(declared, listen_dsn=desk.dsn, poll=timedelta(minutes=1)):
+    async with desk.running(declared, listen_dsn=desk.dsn, poll=timedelta(hours=1)):
         await asyncio.sleep(0.3)
         await desk.open(1)
         await wake(desk.engine, "triage")
 
-        await desk.until(DONE, 1, seconds=5)
+        await desk.until(DONE, 1)
 
 
 async def test_settling_wakes_the_stage_that_is_fed(desk: Desk) -> None:
@@ -320,7 +317,7 @@ async def test_settling_wakes_the_stage_that_is_fed(desk: Desk) -> None:
         return Done(hand_over)
 
     stages = [triage(work, feeds=("answer",)), answer()]
-    async with desk.running(*stages, listen_dsn=desk.dsn, poll=timedelta(minutes=1)):
+    async with desk.running(*stages, listen_dsn=desk.dsn, poll=timedelta(hours=1)):
         await desk.until(
             "SELECT count(*) FROM ticket WHERE answer_state = 'Complete'", 3
         )
