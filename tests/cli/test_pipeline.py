@@ -33,8 +33,9 @@ from tests.engine.rig.port import free_port
 from tests.providers.servers.nominatim import NominatimServer
 from tests.providers.servers.overpass import OverpassServer
 from tests.providers.town import a_town
+from tests.waiting import HUNG
 
-PATIENCE = 60
+PATIENCE = HUNG
 MIGRATED = "migrated"
 
 
@@ -168,10 +169,11 @@ def add_file_search(database: TestDatabase, file: str) -> None:
     )
 
 
-def test_the_demo_ends_by_itself_with_nothing_invented(home: Path) -> None:
+@pytest.mark.parametrize("size", [8, pytest.param(30, marks=pytest.mark.long)])
+def test_the_demo_ends_by_itself_with_nothing_invented(home: Path, size: int) -> None:
     settings = {"SCRAPERSKY_DATA_DIR": str(home), "PORT": str(free_port())}
 
-    done = run("demo", "--size", "30", "--once", settings=settings)
+    done = run("demo", "--size", str(size), "--once", settings=settings)
 
     assert done.returncode == 0, done.stderr
     table = {

@@ -18,6 +18,7 @@ from typing import Any
 import psycopg
 
 from tests.engine.rig.port import free_port
+from tests.scratch import roomy_directory
 
 # PostgreSQL refuses to run as root, so there it runs as this nameless account.
 NOBODY = 65534
@@ -195,7 +196,7 @@ def running_cluster(
 
 def a_home() -> Path:
     """Make a directory that the server's account may write to."""
-    home = Path(tempfile.mkdtemp(prefix="scrapersky-pg-", dir="/tmp"))
+    home = Path(tempfile.mkdtemp(prefix="scrapersky-pg-", dir=roomy_directory() or "/tmp"))
     if os.geteuid() == 0:
         os.chown(home, NOBODY, NOBODY)
     home.chmod(0o755)
