@@ -83,9 +83,7 @@ class TestServer:
 @pytest.fixture(scope="session")
 def scratch() -> Iterator[Path]:
     """Give a directory that the server's own OS user may pass through."""
-    directory = Path(
-        tempfile.mkdtemp(prefix="scrapersky-test-", dir=roomy_directory())
-    )
+    directory = Path(tempfile.mkdtemp(prefix="scrapersky-test-", dir=roomy_directory()))
     directory.chmod(0o711)
     yield directory
     shutil.rmtree(directory, ignore_errors=True)

@@ -15,7 +15,6 @@ from scrapersky.api.operations.hub import (
     MOST_STREAMS_EACH,
     Event,
 )
-from scrapersky.db.connection import connect, parse_target
 from scrapersky.models import Contact
 from scrapersky.privacy.retention import KINDS, purge_expired
 from tests.api.operations.rig import Listener, Served, new_key, serving
@@ -42,7 +41,7 @@ def quick_looks() -> Iterator[None]:
 
 async def until(is_so: Callable[[], bool]) -> None:
     async with asyncio.timeout(HUNG):
-        while not is_so():
+        while not is_so():  # noqa: ASYNC110 - there is no event for it
             await asyncio.sleep(0.01)
 
 
@@ -310,7 +309,7 @@ async def test_listening_holds_no_connection(clean: Served) -> None:
         for _ in range(5):
             (place,) = await clean.add_places(1)
             for listener in (one, other):
-                await listener.until(lambda heard, id=str(place): id in heard.ids)
+                await listener.until(lambda heard, told=str(place): told in heard.ids)
             # Between two looks nothing is held, however many listen.
             await until(are_free)
 

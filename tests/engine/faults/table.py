@@ -9,9 +9,7 @@ from tests.engine.faults.scenario import Row
 Runs = dict[str, Callable[[], Row]]
 
 QUICK: Runs = {
-    "kills": partial(
-        scenario.kill_workers, seeds=300, kills=8, every=0.2, pause=0.05
-    ),
+    "kills": partial(scenario.kill_workers, seeds=300, kills=8, every=0.2, pause=0.05),
     "pauses": partial(scenario.stop_workers, seeds=300, pauses=1, pause=0.1),
     "restarts": partial(
         scenario.restart_database, seeds=300, restarts=2, every=0.5, pause=0.05

@@ -196,7 +196,9 @@ def running_cluster(
 
 def a_home() -> Path:
     """Make a directory that the server's account may write to."""
-    home = Path(tempfile.mkdtemp(prefix="scrapersky-pg-", dir=roomy_directory() or "/tmp"))
+    home = Path(
+        tempfile.mkdtemp(prefix="scrapersky-pg-", dir=roomy_directory() or "/tmp")
+    )
     if os.geteuid() == 0:
         os.chown(home, NOBODY, NOBODY)
     home.chmod(0o755)

@@ -1,0 +1,54 @@
+"""How the tests are run: in an order of their own, and without the slow ones if asked."""
+
+import random
+from itertools import groupby
+
+import pytest
+
+from scripts import tested
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add what ./check asks for."""
+    group = parser.getgroup("line", "the test line")
+    group.addoption("--order", type=int, help="shuffle the tests, by this seed")
+    group.addoption(
+        "--at-most", type=float, help="leave out tests that last took longer (seconds)"
+    )
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(
+    config: pytest.Config, items: list[pytest.Item]
+) -> None:
+    """Leave out what is slow, and shuffle the rest."""
+    longest = config.getoption("--at-most")
+    if longest is not None:
+        leave_out(config, items, longest)
+    seed = config.getoption("--order")
+    if seed is not None:
+        items[:] = shuffled(items, seed)
+
+
+def leave_out(config: pytest.Config, items: list[pytest.Item], longest: float) -> None:
+    """Deselect tests that took longer in the last whole run."""
+    seconds = tested.remembered()
+    slow = [item for item in items if seconds.get(plain(item), 0) > longest]
+    config.hook.pytest_deselected(items=slow)
+    left = set(slow)
+    items[:] = [item for item in items if item not in left]
+
+
+def plain(item: pytest.Item) -> str:
+    """Return a test's name without the group it runs in."""
+    return tested.GROUP.sub("", item.nodeid)
+
+
+def shuffled(items: list[pytest.Item], seed: int) -> list[pytest.Item]:
+    """Shuffle modules and the tests of each; what shares a fixture stays together."""
+    order = random.Random(seed)  # noqa: S311
+    modules = [list(tests) for _, tests in groupby(items, key=lambda one: one.path)]
+    order.shuffle(modules)
+    for tests in modules:
+        order.shuffle(tests)
+    return [test for tests in modules for test in tests]
