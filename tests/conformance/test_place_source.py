@@ -42,7 +42,7 @@ from tests.providers.rig import (
 from tests.providers.servers import fault
 from tests.providers.servers.fault import Fault
 from tests.providers.servers.google import BILLING_OFF, SUSPENDED
-from tests.waiting import ends_at_once
+from tests.waiting import HUNG, ends_at_once
 
 PRICED = ("google", "google-without-survey")
 ONLINE = ("google", "google-without-survey", "osm")
@@ -401,7 +401,7 @@ async def test_an_error_answer_costs_nothing_and_a_lost_answer_counts(rig: Rig) 
 
 
 async def test_kill_9_costs_at_most_one_request_each(rig: Rig, tmp_path: Path) -> None:
-    await killed_search(rig, tmp_path, kills=3)
+    await killed_search(rig, tmp_path, kills=1)
 
 
 @pytest.mark.long
@@ -416,7 +416,7 @@ async def test_kill_9_never_breaks_the_budget(rig: Rig, tmp_path: Path) -> None:
     cap = Decimal("0.25")
     order = an_order(rig, tmp_path, cap=str(cap))
 
-    code = await run_killing(order, kills=2, dice=random.Random(5))
+    code = await run_killing(order, kills=1, dice=random.Random(5))
 
     assert code == EXHAUSTED
     assert spent_in(Path(order["ledger"])) <= cap
@@ -472,7 +472,7 @@ async def run_killing(order: dict[str, Any], *, kills: int, dice: random.Random)
             child.send_signal(signal.SIGKILL)
         await child.wait()
     child = await start(order)
-    return await asyncio.wait_for(child.wait(), 60)
+    return await asyncio.wait_for(child.wait(), HUNG)
 
 
 async def start(order: dict[str, Any]) -> asyncio.subprocess.Process:

@@ -101,7 +101,7 @@ async def test_an_extraction_error_keeps_its_type(sandbox: Sandbox) -> None:
 
 
 async def test_neighbours_of_a_bad_page_go_on() -> None:
-    patient = SandboxLimits(cpu=timedelta(seconds=3))
+    patient = SandboxLimits(cpu=timedelta(seconds=2))
     async with Sandbox(children=2, limits=patient) as sandbox:
         await sandbox.warm_up()
         bad = [asyncio.create_task(sandbox.run(sandboxed.spin)) for _ in range(2)]
