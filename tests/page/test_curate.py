@@ -71,11 +71,11 @@ async def open_list(page: Page, address: str) -> Locator:
     return grid
 
 
-async def decided(app: RunningApp, domain: str, status: str, seconds: int = 10) -> None:
+async def decided(app: RunningApp, domain: str, status: str) -> None:
     query = (
         f"SELECT sitemap_curation_status::text FROM domains WHERE domain = '{domain}'"
     )
-    await told(app, query, [(status,)], seconds)
+    await told(app, query, [(status,)])
 
 
 async def decision(app: RunningApp, domain: str) -> str:

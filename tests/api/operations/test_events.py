@@ -1,7 +1,7 @@
 """The event stream: complete, only one's own, resumable, and never a burden."""
 
 import asyncio
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
 
@@ -19,7 +19,7 @@ from scrapersky.models import Contact
 from scrapersky.privacy.retention import KINDS, purge_expired
 from tests.api.operations.rig import Listener, Served, new_key, serving
 from tests.conftest import TestDatabase
-from tests.waiting import HUNG
+from tests.waiting import HUNG, until
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 OVERLAP = 0.5
@@ -37,12 +37,6 @@ def quick_looks() -> Iterator[None]:
         for name, value in LOOKS.items():
             patch.setattr(f"scrapersky.api.operations.{name}", value)
         yield
-
-
-async def until(is_so: Callable[[], bool]) -> None:
-    async with asyncio.timeout(HUNG):
-        while not is_so():  # noqa: ASYNC110 - there is no event for it
-            await asyncio.sleep(0.01)
 
 
 def open_files() -> int:
