@@ -1,5 +1,6 @@
 """How the tests are run: in an order of their own, and without the slow ones if asked."""
 
+import gc
 import random
 from itertools import groupby
 
@@ -28,6 +29,11 @@ def pytest_collection_modifyitems(
     seed = config.getoption("--order")
     if seed is not None:
         items[:] = shuffled(items, seed)
+
+
+def pytest_collection_finish() -> None:
+    """Let the collector of garbage pass over what was imported: it is here to stay."""
+    gc.freeze()
 
 
 def leave_out(config: pytest.Config, items: list[pytest.Item], longest: float) -> None:

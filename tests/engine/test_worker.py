@@ -184,7 +184,7 @@ async def test_a_lost_claim_cancels_the_work_on_it(desk: Desk) -> None:
 async def test_heartbeats_keep_a_long_item_from_the_reaper(desk: Desk) -> None:
     await desk.open(3)
 
-    declared = triage(patient(1.5), lease=timedelta(milliseconds=500))
+    declared = triage(patient(2.5), lease=timedelta(seconds=1))
     async with desk.running(declared), desk.running(declared):
         await desk.until(DONE, 3)
 
@@ -199,15 +199,15 @@ async def test_a_heart_beats_on_while_another_item_is_being_settled(desk: Desk) 
 
     async def work(ticket: Ticket, _tools: object) -> Outcome:
         if ticket.id == 2:
-            await asyncio.sleep(1.5)
+            await asyncio.sleep(2.5)
             return Done()
 
         async def slow(transaction: Any) -> None:
-            await transaction.driver.execute("SELECT pg_sleep(1.5)")
+            await transaction.driver.execute("SELECT pg_sleep(2.5)")
 
         return Done(slow)
 
-    declared = triage(work, lease=timedelta(milliseconds=500))
+    declared = triage(work, lease=timedelta(seconds=1))
     async with desk.running(declared), desk.running(declared):
         await desk.until(DONE, 2)
 

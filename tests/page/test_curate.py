@@ -29,9 +29,11 @@ HOSTILE = (
 )
 
 
-@pytest_asyncio.fixture(scope="module", loop_scope="session", autouse=True)
+@pytest_asyncio.fixture(loop_scope="session", autouse=True)
 async def records(app: RunningApp) -> None:
-    """Make domains to decide about, and contacts with evidence."""
+    """Make domains to decide about, and contacts with evidence; nothing else is left."""
+    app.be_running()
+    await app.empty()
     tenant = await app.tenant()
     await app.run(
         "INSERT INTO domains (tenant_id, domain, title, verdict)"

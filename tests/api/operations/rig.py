@@ -125,6 +125,9 @@ class Served:
     async def empty(self) -> None:
         await empty_tables(self.engine, EMPTIED)
         await self.run("UPDATE curation.stage SET paused_at = NULL, paused_why = NULL")
+        # What was counted before the tables were emptied is still good for a second.
+        self.app.state.desk.board._paused.forget()
+        self.app.state.desk.board._tenants.clear()
 
     async def add(self, model: Any, tenant: UUID | None = None, **values: Any) -> UUID:
         rows = {"tenant_id": tenant or self.tenant, **values}

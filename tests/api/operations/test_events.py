@@ -111,8 +111,8 @@ async def test_what_commits_late_is_told_too(clean: Served) -> None:
 
 
 async def test_who_comes_back_hears_what_was_missed(clean: Served) -> None:
-    (first,) = await clean.add_places(1)
     async with clean.listening() as listener:
+        (first,) = await clean.add_places(1)
         await listener.until(lambda one: str(first) in one.ids and one.last_id)
     missed = await clean.add_places(3)
 
