@@ -1,12 +1,19 @@
-"""How the tests are run: in an order of their own, and without the slow ones if asked."""
+"""How the tests are run: in what order, without the slow ones if asked, and timed."""
 
 import gc
+import os
 import random
+import time
+from collections import defaultdict
+from collections.abc import Generator
 from itertools import groupby
 
 import pytest
 
 from scripts import tested
+
+FIXTURES: dict[str, float] = defaultdict(float)
+"""Seconds that each fixture took to set up, without those that it uses."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -34,6 +41,25 @@ def pytest_collection_modifyitems(
 def pytest_collection_finish() -> None:
     """Let the collector of garbage pass over what was imported: it is here to stay."""
     gc.freeze()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_fixture_setup(
+    fixturedef: pytest.FixtureDef[object],
+) -> Generator[None, object, object]:
+    """Count the seconds of a fixture."""
+    began = time.monotonic()
+    try:
+        return (yield)
+    finally:
+        FIXTURES[fixturedef.argname] += time.monotonic() - began
+
+
+def pytest_sessionfinish() -> None:
+    """Leave the seconds of this worker's fixtures for `python -m scripts.tested`."""
+    worker = os.environ.get("PYTEST_XDIST_WORKER")
+    if worker is not None:
+        tested.keep_fixtures(worker, FIXTURES)
 
 
 def leave_out(config: pytest.Config, items: list[pytest.Item], longest: float) -> None:

@@ -104,6 +104,7 @@ def repeat(times: int, asked: argparse.Namespace) -> int:
 def run_line(asked: argparse.Namespace) -> int:
     """Run the gates: short ones first, then types and web page beside the tests."""
     RESULTS.unlink(missing_ok=True)
+    tested.forget_fixtures()
     plan = affected.plan_for(ROOT, asked.paths) if asked.paths else affected.EVERYTHING
     done = [run(name, command) for name, command in FIRST.items()]
     beside = {"types": TYPES} | ({"web page": PAGE} if plan.page else {})

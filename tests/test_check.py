@@ -5,7 +5,16 @@ from pathlib import Path
 import pytest
 
 from scripts.affected import Plan, plan_for
-from scripts.tested import Results, read, remember, remembered
+from scripts.tested import (
+    Results,
+    fixtures,
+    folders,
+    forget_fixtures,
+    keep_fixtures,
+    read,
+    remember,
+    remembered,
+)
 
 ROOT = Path(__file__).parents[1]
 REPORT = """<testsuites><testsuite>
@@ -82,3 +91,14 @@ def test_a_run_without_a_report_is_no_reason_to_forget_the_last_one(
     remember(read(tmp_path / "missing.xml"), kept)
 
     assert remembered(kept) == {"a": 1.0}
+
+
+def test_seconds_are_added_up_by_folder_and_by_fixture(tmp_path: Path) -> None:
+    keep_fixtures("gw0", {"database": 1.0}, tmp_path)
+    keep_fixtures("gw1", {"database": 0.5, "app": 2.0}, tmp_path)
+    added = fixtures(tmp_path)
+    forget_fixtures(tmp_path)
+
+    assert added == {"database": 1.5, "app": 2.0}
+    assert fixtures(tmp_path) == {}
+    assert folders({"a/b/test_x.py::one": 1.0, "a/b/test_y.py::two": 2.0}) == {"a/b": 3}
