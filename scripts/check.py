@@ -1,51 +1,215 @@
-"""Run every gate, show what each says, and end with one summary."""
+"""Run every gate, show what each says, and end with one summary.
 
+`./check --help` names its options: everything once, everything several times beside busy
+loops, or what a change of some files can break.
+"""
+
+import argparse
 import os
+import random
 import subprocess
 import sys
+import tempfile
 import time
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT))
+
+from scripts import affected, tested  # noqa: E402 - found by the line above
+
 BIN = Path(sys.executable).parent
-LONG = "--long"
+RESULTS = ROOT / "build" / "tests.xml"
 SHARED = ("--dist", "loadgroup")
 """Tests that share a browser and an application stay together on one worker."""
-STUCK = ["-o", "faulthandler_timeout=600", "-o", "faulthandler_exit_on_timeout=true"]
+STUCK = ("-o", "faulthandler_timeout=600", "-o", "faulthandler_exit_on_timeout=true")
 """A quick test that takes many minutes hangs: show where, and go on with the others."""
+BUSY = "while True: pass"
+FIRST = {
+    "formatting": ("ruff", "format", "--check", "."),
+    "lint": ("ruff", "check", "."),
+    "imports": ("lint-imports",),
+}
+"""Done in seconds, before the rest."""
+TYPES = ("mypy",)
+PAGE = ("python", "scripts/page.py", "check")
 
 
-def main() -> int:
-    """Run the gates one after the other; all of them, whatever fails."""
-    words = [word for word in sys.argv[1:] if word != LONG]
-    is_long = LONG in sys.argv
-    marker = [] if is_long else ["-m", "not long", *STUCK]
-    gates = {
-        "formatting": ["ruff", "format", "--check", "."],
-        "lint": ["ruff", "check", "."],
-        "types": ["mypy"],
-        "imports": ["lint-imports"],
-        "web page": ["python", "scripts/page.py", "check"],
-        "tests": ["pytest", "-q", "-n", workers(), *SHARED, *marker, *words],
-    }
-    results = {name: run(name, command) for name, command in gates.items()}
-    print("\n── summary " + "─" * 40)
-    for name, (code, seconds) in results.items():
-        print(f"{'ok  ' if code == 0 else 'FAIL'}  {name:12} {seconds:6.1f} s")
-    return 0 if all(code == 0 for code, _ in results.values()) else 1
+@dataclass(frozen=True, slots=True)
+class Done:
+    """What a gate came to."""
+
+    name: str
+    code: int
+    seconds: float
+
+    def __str__(self) -> str:
+        return (
+            f"{'FAIL' if self.code else 'ok  '}  {self.name:12} {self.seconds:6.1f} s"
+        )
 
 
-def run(name: str, command: list[str]) -> tuple[int, float]:
-    """Run one gate and return its exit code and how long it took."""
-    print(f"\n── {name}: {' '.join(command)}", flush=True)
-    started = time.monotonic()
-    # Some environments forbid writing bytecode, which makes every child start slowly.
-    environment = {
-        k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"
-    }
-    done = subprocess.run(
-        [BIN / command[0], *command[1:]], check=False, env=environment
+def main(words: Sequence[str]) -> int:
+    """Run the line once or several times; return 1 if anything failed."""
+    asked = options(words)
+    busy = asked.busy if asked.busy is not None else 4 * bool(asked.repeat)
+    with busy_loops(busy):
+        if asked.repeat:
+            return repeat(asked.repeat, asked)
+        return run_line(asked)
+
+
+def options(words: Sequence[str]) -> argparse.Namespace:
+    """Read the command line; the tests of this script call it too."""
+    parser = argparse.ArgumentParser(
+        prog="./check", description="Check formatting, lint, types, imports and tests."
     )
-    return done.returncode, time.monotonic() - started
+    parser.add_argument("paths", nargs="*", help="check what these files can break")
+    parser.add_argument(
+        "--changed", action="store_true", help="the files that differ from the commit"
+    )
+    parser.add_argument(
+        "--long", action="store_true", help="runs that take minutes too"
+    )
+    parser.add_argument("--repeat", type=int, metavar="N", help="run it all N times")
+    parser.add_argument("--busy", type=int, metavar="B", help="busy loops beside it")
+    parser.add_argument("--seed", type=int, metavar="S", help="the order of the tests")
+    asked = parser.parse_args(words)
+    if asked.changed:
+        asked.paths = [*asked.paths, *affected.changed_files(ROOT)]
+        if not asked.paths:
+            parser.exit(0, "Nothing has changed.\n")
+    return asked
+
+
+def repeat(times: int, asked: argparse.Namespace) -> int:
+    """Run the line again and again; name every test that ever failed."""
+    failed: dict[str, list[int]] = defaultdict(list)
+    codes = []
+    for turn in range(1, times + 1):
+        print(f"\n══ run {turn} of {times}", flush=True)
+        codes.append(run_line(asked))
+        for name in tested.read(RESULTS).failed:
+            failed[name].append(turn)
+    print(f"\n── {times} runs, {sum(map(bool, codes))} of them failed")
+    for name, turns in sorted(failed.items()):
+        print(f"FAIL  {name} in run {', '.join(map(str, turns))}")
+    return int(any(codes))
+
+
+def run_line(asked: argparse.Namespace) -> int:
+    """Run the gates: short ones first, then types and web page beside the tests."""
+    RESULTS.unlink(missing_ok=True)
+    tested.forget_fixtures()
+    plan = affected.plan_for(ROOT, asked.paths) if asked.paths else affected.EVERYTHING
+    done = [run(name, command) for name, command in FIRST.items()]
+    beside = {"types": TYPES} | ({"web page": PAGE} if plan.page else {})
+    with running_beside(beside) as others:
+        if plan.tests is not None:
+            done.append(run("tests", pytest(plan, asked)))
+        done += [other.wait() for other in others]
+    summarise(done, plan)
+    return int(any(one.code for one in done))
+
+
+def pytest(plan: affected.Plan, asked: argparse.Namespace) -> list[str]:
+    """Write the command that runs the tests of a plan, in an order of their own."""
+    seed = asked.seed if asked.seed is not None else random.randrange(10**6)  # noqa: S311
+    print(f"\nOrder of the tests: ./check --seed {seed}", flush=True)
+    marker = [] if asked.long else ["-m", "not long", *STUCK]
+    quick = [f"--at-most={affected.DAILY}"] if plan.is_daily else []
+    return [
+        *("pytest", "-q", "-n", workers(), *SHARED, *marker, *quick),
+        *(f"--order={seed}", f"--junitxml={RESULTS}", *(plan.tests or ())),
+    ]
+
+
+def summarise(done: Sequence[Done], plan: affected.Plan) -> None:
+    """Print what was slow, what was skipped, and what every gate came to."""
+    results = tested.read(RESULTS)
+    if not plan.is_daily:
+        tested.remember(results)
+    print("\n── slowest tests")
+    for name, seconds in results.slowest(10):
+        print(f"{seconds:6.1f} s  {name}")
+    print("── skipped" + ("" if results.skipped else ": nothing"))
+    for reason, names in sorted(results.skipped.items()):
+        print(f"{len(names):4} x  {reason}")
+    print("── summary " + "─" * 40)
+    print(*done, sep="\n")
+
+
+@dataclass(frozen=True, slots=True)
+class Beside:
+    """A gate that runs while the tests do; what it says is shown at its end."""
+
+    name: str
+    process: "subprocess.Popen[bytes]"
+    said: Path
+    began: float
+
+    def wait(self) -> Done:
+        """Wait for its end and show what it said."""
+        code = self.process.wait()
+        # What the file says last is when it ended, not when somebody looked.
+        seconds = max(self.said.stat().st_mtime - self.began, 0.0)
+        print(f"\n── {self.name}\n{self.said.read_text(errors='replace')}", flush=True)
+        return Done(self.name, code, seconds)
+
+
+@contextmanager
+def running_beside(gates: Mapping[str, Sequence[str]]) -> Iterator[list[Beside]]:
+    """Start gates that need no attention; end them when the tests are interrupted."""
+    with tempfile.TemporaryDirectory() as folder:
+        started = []
+        for name, command in gates.items():
+            said = Path(folder) / name.replace(" ", "-")
+            with said.open("wb") as out:
+                process = subprocess.Popen(
+                    [BIN / command[0], *command[1:]],
+                    stdout=out,
+                    stderr=subprocess.STDOUT,
+                    cwd=ROOT,
+                    env=environment(),
+                )
+            started.append(Beside(name, process, said, time.time()))
+        try:
+            yield started
+        finally:
+            for one in started:
+                one.process.kill()
+                one.process.wait()
+
+
+def run(name: str, command: Sequence[str]) -> Done:
+    """Run one gate in the foreground."""
+    print(f"\n── {name}: {' '.join(command)}", flush=True)
+    began = time.monotonic()
+    done = subprocess.run(
+        [BIN / command[0], *command[1:]], check=False, cwd=ROOT, env=environment()
+    )
+    return Done(name, done.returncode, time.monotonic() - began)
+
+
+@contextmanager
+def busy_loops(count: int) -> Iterator[None]:
+    """Keep processors busy while the block runs, as other work on a machine does."""
+    loops = [subprocess.Popen([sys.executable, "-c", BUSY]) for _ in range(count)]
+    try:
+        yield
+    finally:
+        for loop in loops:
+            loop.kill()
+            loop.wait()
+
+
+def environment() -> dict[str, str]:
+    """Let bytecode be written: without it every child starts slowly."""
+    return {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"}
 
 
 def workers() -> str:
@@ -54,4 +218,4 @@ def workers() -> str:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(sys.argv[1:]))

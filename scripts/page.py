@@ -127,6 +127,12 @@ def install(sources: Path, *, everything: bool) -> None:
     stamp.write_text(f"{wanted} {'all' if everything else 'run'}", encoding="utf-8")
 
 
+def install_all(root: Path = ROOT) -> None:
+    """Install what checks need too; processes that ask at once wait for the first."""
+    with alone(root):
+        install(root / "frontend", everything=True)
+
+
 def run(sources: Path, script: str, *words: str) -> None:
     """Run one of the installed tools; what it says is shown when it fails."""
     done = subprocess.run(
@@ -186,7 +192,7 @@ def alone(root: Path) -> Iterator[None]:
 def check(root: Path = ROOT) -> bool:
     """Check types, style and tests of the page; say whether all is well."""
     sources = root / "frontend"
-    install(sources, everything=True)
+    install_all(root)
     results = [checked(sources, name, *command) for name, command in CHECKS.items()]
     return all([schema_is_current(sources), *results])
 
@@ -217,7 +223,7 @@ def schema_is_current(sources: Path) -> bool:
 def types(root: Path = ROOT) -> None:
     """Write the types of the API from its description."""
     sources = root / "frontend"
-    install(sources, everything=True)
+    install_all(root)
     place = sources / "src" / "api" / "schema.ts"
     run(sources, *SCHEMA, f"--output={place}")
 

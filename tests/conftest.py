@@ -16,6 +16,7 @@ import structlog
 from scrapersky.db.connection import connect, parse_target
 from scrapersky.db.embedded import ROLE, EmbeddedPostgres, server_user, usable_binaries
 from scrapersky.db.migrate import upgrade
+from tests.sdk.rig.scratch import roomy_directory
 
 TEMPLATE = "template_migrated"
 COUNTER = itertools.count()
@@ -82,7 +83,7 @@ class TestServer:
 @pytest.fixture(scope="session")
 def scratch() -> Iterator[Path]:
     """Give a directory that the server's own OS user may pass through."""
-    directory = Path(tempfile.mkdtemp(prefix="scrapersky-test-"))
+    directory = Path(tempfile.mkdtemp(prefix="scrapersky-test-", dir=roomy_directory()))
     directory.chmod(0o711)
     yield directory
     shutil.rmtree(directory, ignore_errors=True)
@@ -95,7 +96,12 @@ def postgres_server(scratch: Path) -> Iterator[TestServer]:
     It need not survive a power cut, so it does not wait for the disk; tests of
     durability start a server of their own.
     """
-    hasty = {"fsync": "off", "full_page_writes": "off", "max_connections": "300"}
+    hasty = {
+        "fsync": "off",
+        "full_page_writes": "off",
+        "max_connections": "300",
+        "max_wal_size": "128MB",
+    }
     home = scratch / "shared"
     with EmbeddedPostgres(home, options=hasty) as server:
         yield TestServer(usable_binaries(home, server_user()), server.socket_dir)
@@ -109,7 +115,8 @@ def empty_database(postgres_server: TestServer) -> Iterator[TestDatabase]:
 
 def a_database(server: TestServer, template: str) -> Iterator[TestDatabase]:
     name = f"test_{os.getpid()}_{next(COUNTER)}"
-    server.run(f'CREATE DATABASE "{name}" TEMPLATE "{template}"')
+    # Copying files is twice as fast as writing every page to the log.
+    server.run(f'CREATE DATABASE "{name}" TEMPLATE "{template}" STRATEGY FILE_COPY')
     yield server.database(name)
     server.run(f'DROP DATABASE "{name}" WITH (FORCE)')
 

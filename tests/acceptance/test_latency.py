@@ -1,7 +1,6 @@
-"""One record crosses all stages of an idle system in seconds, not in minutes."""
+"""One record crosses all stages of an idle system without waiting for a tick."""
 
 import asyncio
-import time
 from pathlib import Path
 
 from scrapersky.db.connection import connect, parse_target
@@ -11,9 +10,7 @@ from scrapersky.stages import PIPELINE
 from scrapersky.stages.mail_server import DnsMailServers
 from tests.acceptance.rig import a_desk, settings_for
 from tests.conftest import TestDatabase
-
-GENEROUS = 30.0
-"""Seconds; the benchmark holds the goal of three on a quiet machine."""
+from tests.sdk.rig.waiting import HUNG
 
 
 async def test_a_record_needs_no_tick_to_cross_all_stages(
@@ -29,16 +26,15 @@ async def test_a_record_needs_no_tick_to_cross_all_stages(
             mail_servers=DnsMailServers(("127.0.0.1",), town.invitation.dns_port),
         )
         async with background_work(settings, target, world=world, ticking=False):
-            began = time.monotonic()
-            await desk.search()
-            while await desk.open():
-                await asyncio.sleep(0.05)
-                await desk.validate()
-            seconds = time.monotonic() - began
+            # How fast it is, the benchmark measures.
+            async with asyncio.timeout(HUNG):
+                await desk.search()
+                while await desk.open():
+                    await asyncio.sleep(0.05)
+                    await desk.validate()
         compared = await desk.compare(town.invitation)
         done = {row[0] for row in await desk.rows("SELECT stage FROM curation.attempt")}
 
-    assert seconds < GENEROUS
     assert done == {stage.name for stage in PIPELINE}
     assert [tally.missed for tally in compared.tallies] == [(), ()]
 

@@ -1,10 +1,25 @@
 """Tests that share an application stay together on one worker, which starts it once."""
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from scrapersky.crawler import Sandbox
+
 HERE = Path(__file__).parent
+
+
+@pytest.fixture(autouse=True, scope="module")
+def children_when_needed() -> Iterator[None]:
+    """Start parsing children when there is something to parse: most tests have nothing."""
+
+    async def later(_: Sandbox) -> None:
+        pass
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Sandbox, "warm_up", later)
+        yield
 
 
 @pytest.hookimpl(tryfirst=True)  # before the groups are read

@@ -10,8 +10,9 @@ from typing_extensions import override
 
 from scrapersky.api.gateway.wire import Wire
 from scrapersky.api.server import Server
+from tests.sdk.rig.waiting import HUNG
 
-GRACE = 60
+GRACE = 10 * int(HUNG)
 """Longer than the test waits: a stop that needs it has failed."""
 
 
@@ -48,6 +49,6 @@ async def test_who_comes_as_the_door_closes_does_not_hold_up_the_stop() -> None:
 
     server.should_exit = True
 
-    await asyncio.wait_for(running, GRACE / 4)
+    await asyncio.wait_for(running, HUNG)
     for writer in writers:
         writer.close()

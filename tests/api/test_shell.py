@@ -2,13 +2,14 @@
 
 import json
 import re
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 
 import httpx
 import pytest
+import pytest_asyncio
 import structlog
-from fastapi import FastAPI
+from fastapi import APIRouter, FastAPI
 from sqlalchemy import text
 
 from scrapersky.api.app import create_app
@@ -20,8 +21,9 @@ from scrapersky.errors import (
     UnknownItem,
 )
 from scrapersky.settings import load_settings
-from tests.conftest import TestDatabase
+from tests.conftest import TestDatabase, TestServer, a_database
 
+pytestmark = pytest.mark.asyncio(loop_scope="module")
 SETTINGS = load_settings({}, dotenv=None).settings
 
 
@@ -42,10 +44,43 @@ def app(database: TestDatabase) -> FastAPI:
     return create_app(SETTINGS, parse_target(database.url))
 
 
-@pytest.fixture
-async def client(app: FastAPI) -> AsyncIterator[httpx.AsyncClient]:
+@pytest.fixture(scope="module")
+def shared_database(
+    postgres_server: TestServer, template: str
+) -> Iterator[TestDatabase]:
+    yield from a_database(postgres_server, template)
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def client(shared_database: TestDatabase) -> AsyncIterator[httpx.AsyncClient]:
+    """A client of one application for the tests that leave it as it is."""
+    app = create_app(SETTINGS, parse_target(shared_database.url))
+    app.include_router(trial)
     async with client_of(app) as client:
         yield client
+
+
+trial = APIRouter()
+
+
+@trial.get("/bug")
+async def bug() -> None:
+    raise RuntimeError("postgresql://u:secret@host")
+
+
+@trial.get("/missing")
+async def missing() -> None:
+    raise UnknownItem("There is no such item.", hint="Check the id.")
+
+
+@trial.get("/down")
+async def down() -> None:
+    raise DatabaseUnreachable("No database answers at 10.0.0.7.")
+
+
+@trial.get("/page")
+async def page(number: int) -> int:
+    return number
 
 
 async def execute(database: TestDatabase, statement: str) -> None:
@@ -63,23 +98,25 @@ async def test_it_is_alive_and_ready(client: httpx.AsyncClient) -> None:
 
 
 async def test_it_is_not_ready_when_the_schema_changes_under_it(
-    client: httpx.AsyncClient, database: TestDatabase
+    app: FastAPI, database: TestDatabase
 ) -> None:
-    await execute(database, "ALTER TABLE pages DROP COLUMN title")
+    async with client_of(app) as client:
+        await execute(database, "ALTER TABLE pages DROP COLUMN title")
 
-    answer = await client.get("/health/ready")
+        answer = await client.get("/health/ready")
 
     assert answer.status_code == 503
     assert answer.json()["checks"]["migrations"].startswith("1 differences")
 
 
 async def test_it_is_alive_but_not_ready_without_its_database(
-    client: httpx.AsyncClient, database: TestDatabase
+    app: FastAPI, database: TestDatabase
 ) -> None:
-    await close(database)
+    async with client_of(app) as client:
+        await close(database)
 
-    assert (await client.get("/health/live")).status_code == 200
-    answer = await client.get("/health/ready")
+        assert (await client.get("/health/live")).status_code == 200
+        answer = await client.get("/health/ready")
     assert answer.status_code == 503
     assert answer.json()["checks"]["database"] == "failed; the log has the reason"
 
@@ -135,31 +172,21 @@ async def test_a_wrong_method_is_a_problem(client: httpx.AsyncClient) -> None:
     assert answer.headers["allow"] == "GET"
 
 
-async def test_a_bug_tells_the_caller_nothing_from_inside(app: FastAPI) -> None:
-    @app.get("/bug")
-    async def bug() -> None:
-        raise RuntimeError("postgresql://u:secret@host")
-
-    async with client_of(app) as client:
-        answer = await client.get("/bug")
+async def test_a_bug_tells_the_caller_nothing_from_inside(
+    client: httpx.AsyncClient,
+) -> None:
+    answer = await client.get("/bug")
 
     assert answer.status_code == 500
     assert "secret" not in answer.text
     assert answer.json()["request_id"] == answer.headers["x-request-id"]
 
 
-async def test_an_error_of_ours_answers_with_its_own_status(app: FastAPI) -> None:
-    @app.get("/missing")
-    async def missing() -> None:
-        raise UnknownItem("There is no such item.", hint="Check the id.")
-
-    @app.get("/down")
-    async def down() -> None:
-        raise DatabaseUnreachable("No database answers at 10.0.0.7.")
-
-    async with client_of(app) as client:
-        foreseen = await client.get("/missing")
-        unavailable = await client.get("/down")
+async def test_an_error_of_ours_answers_with_its_own_status(
+    client: httpx.AsyncClient,
+) -> None:
+    foreseen = await client.get("/missing")
+    unavailable = await client.get("/down")
 
     assert (foreseen.status_code, foreseen.json()["hint"]) == (404, "Check the id.")
     assert unavailable.status_code == 503
@@ -167,13 +194,10 @@ async def test_an_error_of_ours_answers_with_its_own_status(app: FastAPI) -> Non
     assert "10.0.0.7" not in unavailable.text
 
 
-async def test_invalid_input_is_named_but_not_repeated(app: FastAPI) -> None:
-    @app.get("/page")
-    async def page(number: int) -> int:
-        return number
-
-    async with client_of(app) as client:
-        answer = await client.get("/page", params={"number": "<script>"})
+async def test_invalid_input_is_named_but_not_repeated(
+    client: httpx.AsyncClient,
+) -> None:
+    answer = await client.get("/page", params={"number": "<script>"})
 
     assert answer.status_code == 422
     assert answer.json()["errors"][0]["where"] == "query.number"
@@ -234,9 +258,7 @@ async def test_the_openapi_document_is_whole(client: httpx.AsyncClient) -> None:
     assert json.dumps(document)
 
 
-async def test_the_stages_tell_how_they_stand(
-    client: httpx.AsyncClient, database: TestDatabase
-) -> None:
+async def test_the_stages_tell_how_they_stand(client: httpx.AsyncClient) -> None:
     stages = (await client.get("/api/v3/stages")).json()
 
     assert [stage["stage"] for stage in stages][:2] == ["place_search", "deep_scan"]

@@ -20,6 +20,7 @@ from scrapersky.cli import app
 from scrapersky.db.embedded import is_alive, running_postmaster
 from scrapersky.settings import VARIABLES
 from tests.conftest import TestDatabase
+from tests.sdk.rig.waiting import HUNG
 
 COMMAND = Path(sys.executable).with_name("scrapersky")
 CLEAN = {
@@ -86,7 +87,7 @@ def run(*arguments: str, **settings: object) -> subprocess.CompletedProcess[str]
         env=environment,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=HUNG,
         check=False,
         cwd="/",
     )
@@ -111,7 +112,7 @@ def running(home: Path, port: int) -> Iterator["subprocess.Popen[str]"]:
 
 
 def wait_until_ready(port: int) -> None:
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + HUNG
     while True:
         try:
             with urllib.request.urlopen(
@@ -132,7 +133,7 @@ def test_a_request_to_stop_stops_everything_it_started(
     with running(home, port) as process:
         database = running_postmaster(home / "postgres")
         process.send_signal(request_to_stop)
-        _, said = process.communicate(timeout=20)
+        _, said = process.communicate(timeout=HUNG)
 
     assert process.returncode == 0
     assert "Stopped." in said
@@ -150,7 +151,7 @@ def test_after_kill_9_the_next_start_recovers_by_itself(home: Path, port: int) -
 
     with running(home, port) as process:
         process.terminate()
-        process.communicate(timeout=20)
+        process.communicate(timeout=HUNG)
 
     assert not is_alive(orphan)
 

@@ -33,8 +33,8 @@ from tests.providers.servers.nominatim import NominatimServer
 from tests.providers.servers.overpass import OverpassServer
 from tests.providers.town import a_town
 from tests.sdk.rig.port import free_port
+from tests.sdk.rig.waiting import HUNG, wait_until
 
-PATIENCE = 60
 MIGRATED = "migrated"
 
 
@@ -91,7 +91,7 @@ def run(
         env=CLEAN | settings,
         capture_output=True,
         text=True,
-        timeout=2 * PATIENCE,
+        timeout=2 * HUNG,
         check=False,
         **options,
     )
@@ -152,11 +152,8 @@ def execute(database: TestDatabase, statement: str, *values: Any) -> list[Any]:
         return cursor.fetchall() if cursor.description else []
 
 
-def wait_until(database: TestDatabase, question: str) -> None:
-    deadline = time.monotonic() + PATIENCE
-    while not execute(database, question)[0][0]:
-        assert time.monotonic() < deadline, question
-        time.sleep(0.1)
+def wait_for(database: TestDatabase, question: str) -> None:
+    wait_until(lambda: bool(execute(database, question)[0][0]), question)
 
 
 def add_file_search(database: TestDatabase, file: str) -> None:
@@ -168,10 +165,11 @@ def add_file_search(database: TestDatabase, file: str) -> None:
     )
 
 
-def test_the_demo_ends_by_itself_with_nothing_invented(home: Path) -> None:
+@pytest.mark.parametrize("size", [8, pytest.param(30, marks=pytest.mark.long)])
+def test_the_demo_ends_by_itself_with_nothing_invented(home: Path, size: int) -> None:
     settings = {"SCRAPERSKY_DATA_DIR": str(home), "PORT": str(free_port())}
 
-    done = run("demo", "--size", "30", "--once", settings=settings)
+    done = run("demo", "--size", str(size), "--once", settings=settings)
 
     assert done.returncode == 0, done.stderr
     table = {
@@ -314,14 +312,12 @@ def test_stages_are_paused_and_dead_letters_replayed_beside_a_worker(
         held = execute(database, "SELECT status::text FROM place_searches")
         told = command("stages", "--json")
         command("stages", "resume", "place_search")
-        wait_until(database, "SELECT bool_and(status = 'Error') FROM place_searches")
+        wait_for(database, "SELECT bool_and(status = 'Error') FROM place_searches")
         (letter,) = json.loads(command("dead-letters", "--json").stdout)
         story = command("dead-letters", "inspect", "place_search", letter["item"])
         (home / "imports" / "missing.csv").write_text("name\nAda's Bakery\n")
         replayed = command("dead-letters", "replay", "place_search")
-        wait_until(
-            database, "SELECT bool_and(status = 'Completed') FROM place_searches"
-        )
+        wait_for(database, "SELECT bool_and(status = 'Completed') FROM place_searches")
 
     assert paused.returncode == 0
     assert held == [("Queued",)]
@@ -343,8 +339,8 @@ def test_two_workers_share_a_database_and_a_stopped_one_hands_its_work_back(
         for name in names:
             add_file_search(database, name)
         first.send_signal(signal.SIGTERM)
-        first.wait(PATIENCE)
-        wait_until(
+        first.wait(HUNG)
+        wait_for(
             database,
             "SELECT count(*) = 12 FROM place_searches WHERE status = 'Completed'",
         )

@@ -28,8 +28,9 @@ def home(scratch: Path) -> Iterator[Path]:
         yield server.home
 
 
-def test_nobody_is_let_in_and_nothing_listens(home: Path) -> None:
-    refused = run("up", SCRAPERSKY_DATA_DIR=home, HOST="0.0.0.0", PORT=1029)
+def test_nobody_is_let_in_and_nothing_listens(scratch: Path) -> None:
+    with EmbeddedPostgres(scratch / "cli-nobody") as empty:
+        refused = run("up", SCRAPERSKY_DATA_DIR=empty.home, HOST="0.0.0.0", PORT=1029)
 
     assert refused.returncode == 2
     assert "nobody has any yet" in refused.stderr

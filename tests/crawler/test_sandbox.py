@@ -101,7 +101,7 @@ async def test_an_extraction_error_keeps_its_type(sandbox: Sandbox) -> None:
 
 
 async def test_neighbours_of_a_bad_page_go_on() -> None:
-    patient = SandboxLimits(cpu=timedelta(seconds=3))
+    patient = SandboxLimits(cpu=timedelta(seconds=2))
     async with Sandbox(children=2, limits=patient) as sandbox:
         await sandbox.warm_up()
         bad = [asyncio.create_task(sandbox.run(sandboxed.spin)) for _ in range(2)]
@@ -173,14 +173,14 @@ async def test_what_a_parser_prints_disturbs_nobody(sandbox: Sandbox) -> None:
     assert await sandbox.run(sandboxed.chatter) == 1
 
 
-async def test_a_large_body_passes_quickly(sandbox: Sandbox) -> None:
+async def test_a_large_body_costs_little_to_pass(sandbox: Sandbox) -> None:
     await sandbox.warm_up()
-    began = time.monotonic()
+    began = time.process_time()
 
     facts = await sandbox.run(sandboxed.parse, b"x" * 10_000_000)
 
     assert facts.count == 10_000_000
-    assert time.monotonic() - began < 10
+    assert time.process_time() - began < 1
 
 
 async def test_keyword_arguments_are_refused(sandbox: Sandbox) -> None:

@@ -53,7 +53,7 @@ def built() -> None:
     """Have the page built from its sources, and what looks at it installed."""
     page_build.build()
     if not AXE.exists():
-        page_build.install(page_build.ROOT / "frontend", everything=True)
+        page_build.install_all()
 
 
 @pytest.fixture(scope="session")

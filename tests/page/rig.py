@@ -3,8 +3,7 @@
 import asyncio
 import socket
 import threading
-import time
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -29,6 +28,7 @@ from scrapersky.settings import load_settings
 from tests.api.records.rig import AT_REST
 from tests.api.records.rig import EMPTIED as RECORDS
 from tests.conftest import TestDatabase
+from tests.sdk.rig.waiting import HUNG, wait_until
 
 AXE = Path(__file__).parents[2] / "frontend/node_modules/axe-core/axe.min.js"
 SCREENS = {
@@ -55,7 +55,7 @@ EMPTIED = (
     f"{RECORDS}, selection_rules, api_keys, curation.dead_letter, curation.attempt,"
     " curation.claim"
 )
-expect.set_options(timeout=20_000)  # a busy machine, not a slow page
+expect.set_options(timeout=60_000)  # a busy machine, not a slow page
 QUIET = {**AT_REST, "API_RATE_PER_SECOND": "0", "LOG_LEVEL": "ERROR"}
 """The stages rest, so that a status stays what a test made it."""
 
@@ -86,12 +86,12 @@ class RunningApp:
             target=self._server.run, kwargs={"sockets": [listener]}
         )
         self._thread.start()
-        wait_until(lambda: bool(self._server and self._server.started), 30)
+        wait_until(lambda: bool(self._server and self._server.started))
 
     def stop(self) -> None:
         if self._server and self._thread and self._listener:
             self._server.should_exit = True
-            self._thread.join(timeout=30)
+            self._thread.join(timeout=HUNG)
             # Left open, it would let others in whom nobody answers: they wait in vain.
             self._listener.close()
             assert not self._thread.is_alive(), "the application does not stop"
@@ -147,21 +147,11 @@ def listen(port: int) -> socket.socket:
     return listener
 
 
-def wait_until(is_so: Callable[[], bool], seconds: float = 10) -> None:
-    until = time.monotonic() + seconds
-    while not is_so():
-        assert time.monotonic() < until, "it did not happen in time"
-        time.sleep(0.02)
-
-
-async def told(
-    app: RunningApp, query: str, answer: list[Any], seconds: float = 10
-) -> None:
+async def told(app: RunningApp, query: str, answer: list[Any]) -> None:
     """Wait until the database answers a query so."""
-    until = time.monotonic() + seconds
-    while (found := await app.run(query)) != answer:
-        assert time.monotonic() < until, f"{query}: {found}"
-        await asyncio.sleep(0.05)
+    async with asyncio.timeout(HUNG):
+        while await app.run(query) != answer:  # noqa: ASYNC110 - it tells nobody
+            await asyncio.sleep(0.05)
 
 
 @dataclass
@@ -229,7 +219,7 @@ async def a_context(browser: Browser, address: str, **options: Any) -> BrowserCo
             **options,
         }
     )
-    context.set_default_timeout(45_000)  # a busy machine, not a slow page
+    context.set_default_timeout(60_000)  # a busy machine, not a slow page
     return context
 
 

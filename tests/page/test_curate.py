@@ -29,9 +29,11 @@ HOSTILE = (
 )
 
 
-@pytest_asyncio.fixture(scope="module", loop_scope="session", autouse=True)
+@pytest_asyncio.fixture(loop_scope="session", autouse=True)
 async def records(app: RunningApp) -> None:
-    """Make domains to decide about, and contacts with evidence."""
+    """Make domains to decide about, and contacts with evidence; nothing else is left."""
+    app.be_running()
+    await app.empty()
     tenant = await app.tenant()
     await app.run(
         "INSERT INTO domains (tenant_id, domain, title, verdict)"
@@ -71,11 +73,11 @@ async def open_list(page: Page, address: str) -> Locator:
     return grid
 
 
-async def decided(app: RunningApp, domain: str, status: str, seconds: int = 10) -> None:
+async def decided(app: RunningApp, domain: str, status: str) -> None:
     query = (
         f"SELECT sitemap_curation_status::text FROM domains WHERE domain = '{domain}'"
     )
-    await told(app, query, [(status,)], seconds)
+    await told(app, query, [(status,)])
 
 
 async def decision(app: RunningApp, domain: str) -> str:
@@ -222,9 +224,9 @@ async def test_a_decision_survives_a_restart_of_the_server(
     await expect(page.get_by_text("The server does not answer.")).to_be_visible()
     app.start()
 
-    await decided(app, "shop-0200.example", "Selected", 30)
+    await decided(app, "shop-0200.example", "Selected")
     live = page.get_by_role("complementary").get_by_text("Live")
-    await expect(live).to_be_visible(timeout=30_000)
+    await expect(live).to_be_visible()
 
 
 async def test_what_hostile_pages_say_is_shown_and_does_nothing(

@@ -1,6 +1,7 @@
 """The home screen: how the pipeline stands, live, and what can be done about it."""
 
 import pytest
+import pytest_asyncio
 from playwright.async_api import Browser, Page, expect
 
 from tests.page.rig import RunningApp, a_page, violations, watch_of
@@ -15,6 +16,12 @@ INSERT INTO places_staging (tenant_id, source, source_place_id, name, licence)
 SELECT $1, 'test', 'place-' || n || $3::text, 'Place ' || n, 'free'
 FROM generate_series(1, $2::int) n
 """
+
+
+@pytest_asyncio.fixture(loop_scope="session", autouse=True)
+async def emptied(app: RunningApp) -> None:
+    """Begin with nothing, whatever the test before has left."""
+    await app.empty()
 
 
 async def add_places(app: RunningApp, count: int, mark: str) -> None:

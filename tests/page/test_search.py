@@ -3,6 +3,7 @@
 import json
 
 import pytest
+import pytest_asyncio
 from playwright.async_api import Page, expect
 
 from tests.page.rig import RunningApp, violations
@@ -31,6 +32,12 @@ HIT = """
 INSERT INTO place_search_hits (search_id, place_id, tenant_id, facts_hash)
 VALUES ($1, $2, $3, $4)
 """
+
+
+@pytest_asyncio.fixture(loop_scope="session", autouse=True)
+async def emptied(app: RunningApp) -> None:
+    """Begin with nothing, whatever the test before has left."""
+    await app.empty()
 
 
 async def test_several_searches_show_their_price_and_start_at_once(

@@ -15,8 +15,10 @@ from scrapersky.errors import HostBusy, HostPaused
 from scrapersky.politeness import PostgresLedger
 
 DELAY = timedelta(seconds=0.2)
-PATIENCE = timedelta(seconds=10)
+PATIENCE = timedelta(seconds=60)
 HURRY = timedelta(seconds=0.1)
+LESS_THAN_A_LEASE = timedelta(seconds=30)
+"""Whoever waits no longer has not got the host because its lease ran out."""
 
 
 async def turn(
@@ -91,19 +93,19 @@ async def test_the_host_of_a_dead_worker_is_taken_over_after_lease_and_delay(
         longest_request=timedelta(seconds=0.4),
         delay=timedelta(seconds=0.5),
     )
-    await dead.acquire("shop.example", url="", patience=PATIENCE)
     died = time.monotonic()
+    await dead.acquire("shop.example", url="", patience=PATIENCE)
 
     began = await turn(ledgers[0], "shop.example")
 
-    assert 1.5 - 0.05 <= began - died < 5
+    assert began - died >= 1.5
 
 
 async def test_a_returned_lease_keeps_its_delay(engine: AsyncEngine) -> None:
     async with PostgresLedger(engine) as first:
         await first.acquire("slow.example", url="", patience=PATIENCE)
-        first.release("slow.example", delay=timedelta(seconds=1))
         ended = time.monotonic()
+        first.release("slow.example", delay=timedelta(seconds=1))
     async with PostgresLedger(engine) as second:
         began = await turn(second, "slow.example")
 
@@ -115,8 +117,8 @@ async def test_giving_up_the_wait_does_not_shorten_it_for_the_next(
 ) -> None:
     async with PostgresLedger(engine) as first:
         await first.acquire("slow.example", url="", patience=PATIENCE)
-        first.release("slow.example", delay=timedelta(seconds=1))
         ended = time.monotonic()
+        first.release("slow.example", delay=timedelta(seconds=1))
     async with PostgresLedger(engine) as second:
         with pytest.raises(HostBusy):
             await turn(second, "slow.example", patience=HURRY)
@@ -218,14 +220,14 @@ async def test_leases_are_returned_when_a_worker_leaves(
     async with PostgresLedger(engine) as leaving:
         await turn(leaving, "shop.example")
 
-    assert await turn(ledgers[0], "shop.example", patience=timedelta(seconds=2))
+    assert await turn(ledgers[0], "shop.example", patience=LESS_THAN_A_LEASE)
 
 
 async def test_an_idle_lease_is_returned_for_others(engine: AsyncEngine) -> None:
     async with PostgresLedger(engine) as idle, PostgresLedger(engine) as other:
         await turn(idle, "shop.example")
 
-        assert await turn(other, "shop.example", patience=PATIENCE)
+        assert await turn(other, "shop.example", patience=LESS_THAN_A_LEASE)
 
 
 async def test_old_hosts_are_forgotten_but_pauses_are_kept(

@@ -8,13 +8,12 @@ import os
 import random
 import subprocess
 import sys
-import time
-from datetime import timedelta
 
 import pytest
 
 from tests.conftest import TestDatabase
-from tests.zoo.polite import LEASE, Street
+from tests.sdk.rig.waiting import until
+from tests.zoo.polite import Street
 from tests.zoo.rig import ROOT
 
 WORKERS = 4
@@ -57,11 +56,7 @@ def kill(worker: "subprocess.Popen[bytes]") -> None:
 async def answered(street: Street, more: int) -> None:
     """Wait until the street has seen some more requests."""
     wanted = len(street.turns) + more
-    patience = LEASE + timedelta(seconds=60)
-    deadline = time.monotonic() + patience.total_seconds()
-    while len(street.turns) < wanted:
-        assert time.monotonic() < deadline, "the workers stand still"
-        await asyncio.sleep(0.05)
+    await until(lambda: len(street.turns) >= wanted)
 
 
 @pytest.mark.long

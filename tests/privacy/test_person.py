@@ -212,7 +212,7 @@ async def test_people_erased_in_mid_drain_are_gone_and_do_not_come_back(
     line: Line, database: TestDatabase, postgres_server: TestServer
 ) -> None:
     """Half are erased while their pages are worked on; then all is crawled again."""
-    count = 40
+    count = 16
     for number in range(count):
         line.web.page(f"a{number}.bv/", team_page(number))
         line.web.page(f"a{number}.bv/team", team_page(number))

@@ -101,8 +101,10 @@ def source_of(recipe: dict[str, Any]) -> PlaceSource:
 
 
 @asynccontextmanager
-async def google_rig(directory: Path, *, survey: bool = True) -> AsyncIterator[Rig]:
-    town = a_town(150)
+async def google_rig(
+    directory: Path, *, survey: bool = True, size: int = 150
+) -> AsyncIterator[Rig]:
+    town = a_town(size)
     async with GoogleServer(town) as server:
         recipe = {"kind": "google", "url": server.base_url, "survey": survey}
         source = source_of(recipe)

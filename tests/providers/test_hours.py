@@ -95,13 +95,13 @@ def test_any_text_is_a_whole_week_or_unknown(text: str) -> None:
 
 
 def test_no_text_takes_long() -> None:
-    started = time.monotonic()
+    started = time.process_time()
 
     week_from_osm("mo" + " " * 990 + "x")
     week_from_osm("mo," * 330 + "x")
     week_from_osm("mo-tu " * 160 + "x")
 
-    assert time.monotonic() - started < 1
+    assert time.process_time() - started < 1
 
 
 def at(day: int, hour: int, minute: int = 0) -> dict[str, int]:

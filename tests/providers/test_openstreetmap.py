@@ -1,3 +1,4 @@
+import asyncio
 import json
 from collections.abc import AsyncIterator
 from dataclasses import replace
@@ -154,13 +155,14 @@ async def test_an_area_across_the_date_line_is_one_query() -> None:
 async def test_requests_are_paced(server: OverpassServer) -> None:
     server.gives_up_above = 0.3
     source = an_osm(server.interpreter, interval=timedelta(seconds=0.1))
+    began = asyncio.get_running_loop().time()
 
     await collect(source, DENTISTS)
     await source.close()
 
-    gaps = [b - a for a, b in zip(server.times, server.times[1:], strict=False)]
-    assert len(gaps) == 4
-    assert min(gaps) > 0.08
+    # A request that arrives late shortens the gap after it, never the whole.
+    assert len(server.times) == 5
+    assert server.times[-1] - began >= 4 * 0.1
 
 
 async def test_a_location_is_found_and_handed_out_for_good(
@@ -274,13 +276,14 @@ async def test_the_geocoder_keeps_its_pace_over_all_callers(
     maps: NominatimServer,
 ) -> None:
     geocoder = a_nominatim(maps.url, interval=timedelta(seconds=0.2))
+    began = asyncio.get_running_loop().time()
 
     for _ in range(3):
         await geocoder.locate("Austin, TX")
     await geocoder.close()
 
-    gaps = [b - a for a, b in zip(maps.times, maps.times[1:], strict=False)]
-    assert min(gaps) > 0.15
+    assert len(maps.times) == 3
+    assert maps.times[-1] - began >= 2 * 0.2
 
 
 @pytest.mark.parametrize(

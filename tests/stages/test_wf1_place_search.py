@@ -24,11 +24,13 @@ from tests.stages.rig import Line, running_line
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 STAGE = "place_search"
+SMALL = 70
+"""Places in the town: enough that a search takes many requests."""
 
 
 @pytest_asyncio.fixture(loop_scope="session")
 async def google(tmp_path: Path) -> AsyncIterator[Rig]:
-    async with google_rig(tmp_path, survey=False) as rig:
+    async with google_rig(tmp_path, survey=False, size=SMALL) as rig:
         yield rig
 
 

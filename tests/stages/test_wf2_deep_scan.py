@@ -20,12 +20,14 @@ from tests.stages.test_wf1_place_search import add_search, server_of
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 STAGE = "deep_scan"
+SMALL = 20
+"""Places in the town: enough for a place of every kind."""
 STALE = "UPDATE places_staging SET seen_at = clock_timestamp() - interval '3 days'"
 
 
 @pytest_asyncio.fixture(loop_scope="session")
 async def google(tmp_path: Path) -> AsyncIterator[Rig]:
-    async with google_rig(tmp_path, survey=False) as rig:
+    async with google_rig(tmp_path, survey=False, size=SMALL) as rig:
         yield rig
 
 

@@ -98,6 +98,13 @@ def cases_in(said: str) -> int:
     return int(found[1].replace(",", ""))
 
 
+def test_hundreds_of_made_up_requests(served: Address, tmp_path: Path) -> None:
+    run = Run("coverage,fuzzing", seed=7, examples=1, share=0.06)
+
+    assert fuzz(served, tmp_path, run) >= 400
+
+
+@pytest.mark.long
 def test_two_thousand_made_up_requests(served: Address, tmp_path: Path) -> None:
     run = Run("coverage,fuzzing", seed=7, examples=3, share=0.34)
 

@@ -19,9 +19,10 @@ from scrapersky.api.gateway.tenancy import (
     patient,
 )
 from scrapersky.db.connection import parse_target
-from scrapersky.db.pool import waiting_together
+from scrapersky.db.pool import SOONEST, SharedPatience, waiting_together
 from tests.api.gateway.rig import House
 from tests.conftest import TestDatabase
+from tests.sdk.rig.waiting import HUNG
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -41,7 +42,7 @@ router = APIRouter(prefix="/api/v3/trial")
 async def slow(_who: Reader, engine: Database) -> str:
     with patient(timedelta(milliseconds=200)):
         async with engine.connect() as connection:
-            await connection.execute(text("SELECT pg_sleep(9)"))
+            await connection.execute(text("SELECT pg_sleep(600)"))
     return "done"
 
 
@@ -76,14 +77,11 @@ def trial(started: House) -> None:
 
 
 async def test_a_question_that_takes_too_long_is_stopped(house: House) -> None:
-    started = time.monotonic()
-
     answer = await house.get("/trial/slow", house.viewer)
 
     assert answer.status_code == 503
     assert answer.json()["type"].endswith("/query-too-slow")
     assert answer.headers["retry-after"]
-    assert time.monotonic() - started < 8
 
 
 async def burst(house: House) -> dict[int, list[float]]:
@@ -105,10 +103,10 @@ async def burst(house: House) -> dict[int, list[float]]:
 
 
 async def test_a_burst_degrades_and_never_deadlocks(house: House) -> None:
-    taken = await burst(house)
+    async with asyncio.timeout(HUNG):
+        taken = await burst(house)
 
     assert set(taken) == {200, 503}
-    assert max(map(max, taken.values())) < 10
 
 
 @pytest.mark.long
@@ -131,16 +129,19 @@ async def test_one_who_waits_twice_does_not_wait_twice_as_long(
     house: House, module_database: TestDatabase
 ) -> None:
     engine = connect_as_api(parse_target(module_database.url), pool_size=1)
-    began = time.monotonic()
+    pool, waited = engine.sync_engine.pool, []
+    assert isinstance(pool, SharedPatience)
 
-    with waiting_together(within=60), acting_for(house.home):
+    with waiting_together(within=HUNG), acting_for(house.home):
         async with engine.connect():
             for _ in range(3):
                 with pytest.raises(TimeoutError):
                     await engine.connect()
+                waited.append(pool.timeout())
     await engine.dispose()
 
-    assert time.monotonic() - began < 2.5 * POOL_PATIENCE.total_seconds()
+    assert waited[0] > POOL_PATIENCE.total_seconds() / 2
+    assert waited[1:] == [SOONEST, SOONEST]
 
 
 @pytest.mark.parametrize(

@@ -15,6 +15,7 @@ from scrapersky.api.gateway import body as bodies
 from scrapersky.api.gateway.wire import Wire
 from tests.api.gateway.served import Address, serving
 from tests.conftest import TestDatabase
+from tests.sdk.rig.waiting import HUNG
 
 HEAD = b"GET /health/live HTTP/1.1\r\nHost: a\r\n"
 
@@ -78,7 +79,7 @@ async def told(
         dripping = asyncio.create_task(drip(writer, drops, pause))
         said = b""
         try:
-            async with asyncio.timeout(20):
+            async with asyncio.timeout(HUNG):
                 while part := await reader.read(65_536):
                     said += part
         except ConnectionResetError:
@@ -113,12 +114,15 @@ async def test_a_head_that_does_not_end_is_not_waited_for(
 
 
 async def test_a_silent_connection_is_closed(served: Address) -> None:
-    async with connected(served) as (reader, _), asyncio.timeout(20):
+    async with connected(served) as (reader, _), asyncio.timeout(HUNG):
         assert b" 408 " in await reader.read()
 
 
-async def test_a_request_whose_head_took_its_time_is_answered(served: Address) -> None:
-    async with connected(served) as (reader, writer), asyncio.timeout(20):
+async def test_a_request_whose_head_took_its_time_is_answered(
+    served: Address, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Hasty, "head_patience", HUNG)
+    async with connected(served) as (reader, writer), asyncio.timeout(HUNG):
         for part in (HEAD[:20], HEAD[20:], b"Connection: close\r\n\r\n"):
             writer.write(part)
             await asyncio.sleep(0.1)

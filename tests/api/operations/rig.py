@@ -24,6 +24,7 @@ from scrapersky.models.status import Role
 from scrapersky.settings import load_settings
 from tests.api.emptying import empty_tables
 from tests.conftest import TestDatabase
+from tests.sdk.rig.waiting import HUNG
 
 PREFIXES = (
     "PLACE_SEARCH", "DEEP_SCAN", "DOMAIN_EXTRACTION", "DOMAIN", "DOMAIN_SITEMAP",
@@ -79,8 +80,8 @@ class Listener:
         async with self._news:
             self._news.notify_all()
 
-    async def until(self, is_enough: Any, patience: float = 20) -> None:
-        async with asyncio.timeout(patience), self._news:
+    async def until(self, is_enough: Any) -> None:
+        async with asyncio.timeout(HUNG), self._news:
             await self._news.wait_for(lambda: is_enough(self))
 
     def of(self, name: str) -> list[Any]:
@@ -124,6 +125,9 @@ class Served:
     async def empty(self) -> None:
         await empty_tables(self.engine, EMPTIED)
         await self.run("UPDATE curation.stage SET paused_at = NULL, paused_why = NULL")
+        # What was counted before the tables were emptied is still good for a second.
+        self.app.state.desk.board._paused.forget()
+        self.app.state.desk.board._tenants.clear()
 
     async def add(self, model: Any, tenant: UUID | None = None, **values: Any) -> UUID:
         rows = {"tenant_id": tenant or self.tenant, **values}
@@ -225,7 +229,10 @@ async def new_key(
 
 @asynccontextmanager
 async def serving(
-    database: TestDatabase, settings: Mapping[str, str] | None = None
+    database: TestDatabase,
+    settings: Mapping[str, str] | None = None,
+    *,
+    grace: int = 20,
 ) -> AsyncIterator[Served]:
     """Serve the application of a database on a free port."""
     target = parse_target(database.url)
@@ -236,7 +243,7 @@ async def serving(
     listener = socket.socket()
     listener.bind(("127.0.0.1", 0))
     port = listener.getsockname()[1]
-    server = Server(app, grace=20)
+    server = Server(app, grace=grace)
     running = asyncio.create_task(server.serve(sockets=[listener]))
     limits = httpx.Limits(max_connections=None, max_keepalive_connections=0)
     try:

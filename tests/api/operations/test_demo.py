@@ -10,6 +10,7 @@ from scrapersky.errors import BlockedAddress, FetchError, NoSuchHost
 from scrapersky.models.status import Role
 from scrapersky.scheduler.annex import ENDING, PRESENCE, presence_ledger
 from tests.api.operations.rig import Served, new_key
+from tests.sdk.rig.waiting import HUNG
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -19,10 +20,12 @@ CONTACTS = "SELECT count(*) FROM contacts WHERE tenant_id = :tenant"
 async def test_the_town_is_searched_and_read_beside_the_real_world(
     clean: Served,
 ) -> None:
+    await clean.app.state.desk.town.close()
+    await clean.run("DELETE FROM hosts")
     before = await clean.get("/demo")
     started = await clean.post("/demo", {"size": 12, "decide": True})
     again = await clean.post("/demo", {"size": 12})
-    async with asyncio.timeout(90):
+    async with asyncio.timeout(HUNG):
         while not await clean.scalar(CONTACTS, tenant=clean.tenant):  # noqa: ASYNC110
             await asyncio.sleep(0.5)
     crawler = clean.app.state.background.tools.crawler

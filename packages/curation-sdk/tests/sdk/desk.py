@@ -16,6 +16,7 @@ from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 
 from curation_sdk import Backoff, Done, Outcome, Stage, Worker, queue_index, stage
 from curation_sdk.events import Event, Events
+from tests.sdk.rig.waiting import HUNG
 
 
 class State(enum.StrEnum):
@@ -183,7 +184,7 @@ class Desk:
             await worker.stop()
             await task
 
-    async def until(self, statement: str, wanted: Any, seconds: float = 10) -> None:
+    async def until(self, statement: str, wanted: Any, seconds: float = HUNG) -> None:
         """Wait until a query's first value is `wanted`; fail if it never is."""
         await eventually(lambda: self.one(statement), wanted, seconds)
 
@@ -198,7 +199,7 @@ class Desk:
 
 
 async def eventually(
-    ask: Callable[[], Awaitable[Any]], wanted: Any, seconds: float = 10
+    ask: Callable[[], Awaitable[Any]], wanted: Any, seconds: float = HUNG
 ) -> None:
     deadline = time.monotonic() + seconds
     got = await ask()

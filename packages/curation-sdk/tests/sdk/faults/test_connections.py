@@ -1,7 +1,6 @@
 """Few connections, however many ask: a burst degrades, it never deadlocks."""
 
 import asyncio
-import time
 from collections.abc import Iterator
 from datetime import timedelta
 
@@ -18,6 +17,7 @@ from tests.sdk.rig.cluster import Cluster, running_cluster
 from tests.sdk.rig.connect import connect
 from tests.sdk.rig.fleet import wait_for
 from tests.sdk.rig.orchard import Seed, Weather, stages
+from tests.sdk.rig.waiting import HUNG
 
 CALLERS = 200
 POOL = 5
@@ -41,22 +41,20 @@ async def test_a_pool_of_five_serves_two_hundred_callers(field: Field) -> None:
     lease = timedelta(seconds=10)
     async with Worker(database, stages(lease=lease), tools=Weather()) as worker:
         running = asyncio.ensure_future(worker.run())
-        started = time.monotonic()
 
         callers = (ask_twice(database, n + 1) for n in range(CALLERS))
         ends = await asyncio.wait_for(
-            asyncio.gather(*callers, return_exceptions=True), 60
+            asyncio.gather(*callers, return_exceptions=True), HUNG
         )
 
         # On a busy machine some may be turned away in time; nobody may hang or fail
         # in another way.
-        waits = [end for end in ends if isinstance(end, float)]
+        served = [end for end in ends if end is None]
         turned_away = [end for end in ends if isinstance(end, PoolTimeout)]
-        assert len(waits) + len(turned_away) == CALLERS, ends
-        assert len(waits) >= CALLERS // 2
-        assert time.monotonic() - started < 60
+        assert len(served) + len(turned_away) == CALLERS, ends
+        assert len(served) >= CALLERS // 2
         await asyncio.to_thread(
-            wait_for, lambda: not field.has_work(), seconds=60, what="the end"
+            wait_for, lambda: not field.has_work(), seconds=HUNG, what="the end"
         )
         await worker.stop()
         await running
@@ -83,7 +81,7 @@ async def test_a_worker_needs_three_connections_however_much_it_holds(
     [sow, _] = stages(lease=timedelta(seconds=30), concurrency=2000, batch=500)
     worker = Worker(database, [sow.configured(work=wait)], listen_dsn=field.dsn)
     running = asyncio.ensure_future(worker.run())
-    await asyncio.wait_for(everyone.wait(), 60)
+    await asyncio.wait_for(everyone.wait(), HUNG)
 
     observer = await asyncpg.connect(field.dsn)
     connections = await observer.fetchval(
@@ -99,11 +97,9 @@ async def test_a_worker_needs_three_connections_however_much_it_holds(
     assert connections <= 3
 
 
-async def ask_twice(database: AsyncEngine, number: int) -> float:
+async def ask_twice(database: AsyncEngine, number: int) -> None:
     """Ask as a request does: one statement after the other, never two at once."""
-    started = time.monotonic()
     await history(database, "sow", number)
     async with database.connect() as connection:
         await connection.execute(text("SELECT pg_sleep(0.005)"))
     await wake(database, "sow")
-    return time.monotonic() - started

@@ -9,6 +9,7 @@ import pytest
 from tests.sdk.faults.scenario import LEASE, Field, fleet_of, orchard
 from tests.sdk.rig.fleet import wait_for
 from tests.sdk.rig.revision_1 import work_as_revision_1
+from tests.sdk.rig.waiting import HUNG
 
 # What a later release may do to the engine's tables while old workers run: add, never
 # rename or remove. Each step must get its lock within a second, or try again later.
@@ -22,11 +23,11 @@ ADDITIONS = (
 
 
 def test_old_and_new_workers_drain_one_queue_while_the_schema_grows() -> None:
-    with orchard(1000) as field, fleet_of(field, 0.02, 12):
+    with orchard(300) as field, fleet_of(field, 0.02, 12):
         old = start_old_workers(field, 2)
         try:
             for statement in ADDITIONS:
-                time.sleep(0.3)
+                time.sleep(0.2)
                 field.keep_busy()
                 add_patiently(field, statement)
             row = field.finish("old and new side by side", len(ADDITIONS))
@@ -64,7 +65,7 @@ def start_old_workers(
             )
             != []
         ),
-        seconds=30,
+        seconds=HUNG,
         what="the first item of an old worker",
     )
     return processes

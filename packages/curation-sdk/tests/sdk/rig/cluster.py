@@ -1,6 +1,8 @@
 """A PostgreSQL server of our own that a test may crash, restart and send in time."""
 
+import atexit
 import contextlib
+import functools
 import importlib.util
 import os
 import shutil
@@ -16,6 +18,7 @@ from typing import Any
 import psycopg
 
 from tests.sdk.rig.port import free_port
+from tests.sdk.rig.scratch import roomy_directory
 
 # PostgreSQL refuses to run as root, so there it runs as this nameless account.
 NOBODY = 65534
@@ -75,11 +78,7 @@ class Cluster:
 
     def initialise(self) -> None:
         """Make the data directory: durable settings stay at PostgreSQL's defaults."""
-        self._run(
-            "initdb",
-            *("--pgdata", str(self.data), "--username=postgres", "--auth=trust"),
-            *("--encoding=UTF8", "--locale=C", "--no-instructions", "--no-sync"),
-        )
+        run_as_server("cp", "-a", f"{new_directory()}/data", str(self.data))
         own = {
             "port": str(self.port),
             "listen_addresses": "127.0.0.1",
@@ -166,16 +165,6 @@ class Cluster:
         self.stop()
         shutil.rmtree(self.home, ignore_errors=True)
 
-    def _run(self, program: str, *arguments: str) -> None:
-        done = subprocess.run(
-            [BINARIES / program, *arguments],
-            capture_output=True,
-            check=False,
-            **_identity(),
-        )
-        if done.returncode:
-            raise RuntimeError(f"{program} failed: {done.stderr.decode()}")
-
     def _environment(self) -> dict[str, str]:
         environment = {"PATH": os.environ.get("PATH", ""), "LC_ALL": "C", "TZ": "UTC"}
         if self.faketime is not None:
@@ -193,10 +182,7 @@ def running_cluster(
     *, settings: dict[str, str] | None = None, faketime: Path | None = None
 ) -> Iterator[Cluster]:
     """Yield a started server with a directory and port of its own; delete it after."""
-    home = Path(tempfile.mkdtemp(prefix="scrapersky-pg-", dir="/tmp"))
-    if os.geteuid() == 0:
-        os.chown(home, NOBODY, NOBODY)
-    home.chmod(0o755)
+    home = a_home()
     cluster = Cluster(home, free_port(), settings or {}, faketime)
     try:
         if faketime is not None:
@@ -206,6 +192,37 @@ def running_cluster(
         yield cluster
     finally:
         cluster.remove()
+
+
+def a_home() -> Path:
+    """Make a directory that the server's account may write to."""
+    home = Path(
+        tempfile.mkdtemp(prefix="scrapersky-pg-", dir=roomy_directory() or "/tmp")
+    )
+    if os.geteuid() == 0:
+        os.chown(home, NOBODY, NOBODY)
+    home.chmod(0o755)
+    return home
+
+
+@functools.cache
+def new_directory() -> Path:
+    """Run initdb once in this process: every server gets a copy of what it made."""
+    home = a_home()
+    atexit.register(shutil.rmtree, home, ignore_errors=True)
+    run_as_server(
+        *(str(BINARIES / "initdb"), "--pgdata", str(home / "data")),
+        *("--username=postgres", "--auth=trust", "--encoding=UTF8", "--locale=C"),
+        *("--no-instructions", "--no-sync"),
+    )
+    return home
+
+
+def run_as_server(*command: str) -> None:
+    """Run a program as the account that the server runs as."""
+    done = subprocess.run(command, capture_output=True, check=False, **_identity())
+    if done.returncode:
+        raise RuntimeError(f"{command[0]} failed: {done.stderr.decode()}")
 
 
 def _identity() -> dict[str, Any]:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from multiprocessing.context import ForkServerContext, ForkServerProcess
 from multiprocessing.synchronize import Event
 
+from tests.sdk.rig.waiting import HUNG
 from tests.sdk.rig.worker import Order, work
 
 
@@ -70,7 +71,7 @@ class Fleet:
 
     def choose(self) -> Member:
         """Return a random worker that is at work: a fault must hit someone busy."""
-        deadline = time.monotonic() + 30
+        deadline = time.monotonic() + HUNG
         while True:
             busy = [member for member in self.workers if member.ready.is_set()]
             if busy:
@@ -99,8 +100,8 @@ class Fleet:
         """SIGTERM a worker; return the seconds until it was gone."""
         started = time.monotonic()
         victim.process.terminate()
-        victim.process.join(30)
-        assert not victim.process.is_alive(), "the worker did not stop within 30 s"
+        victim.process.join(HUNG)
+        assert not victim.process.is_alive(), "the worker did not stop"
         return time.monotonic() - started
 
     def end(self) -> None:

@@ -1,0 +1,86 @@
+"""How the tests are run: in what order, without the slow ones if asked, and timed."""
+
+import gc
+import os
+import random
+import time
+from collections import defaultdict
+from collections.abc import Generator
+from itertools import groupby
+
+import pytest
+
+from scripts import tested
+
+FIXTURES: dict[str, float] = defaultdict(float)
+"""Seconds that each fixture took to set up, without those that it uses."""
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add what ./check asks for."""
+    group = parser.getgroup("line", "the test line")
+    group.addoption("--order", type=int, help="shuffle the tests, by this seed")
+    group.addoption(
+        "--at-most", type=float, help="leave out tests that last took longer (seconds)"
+    )
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(
+    config: pytest.Config, items: list[pytest.Item]
+) -> None:
+    """Leave out what is slow, and shuffle the rest."""
+    longest = config.getoption("--at-most")
+    if longest is not None:
+        leave_out(config, items, longest)
+    seed = config.getoption("--order")
+    if seed is not None:
+        items[:] = shuffled(items, seed)
+
+
+def pytest_collection_finish() -> None:
+    """Let the collector of garbage pass over what was imported: it is here to stay."""
+    gc.freeze()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_fixture_setup(
+    fixturedef: pytest.FixtureDef[object],
+) -> Generator[None, object, object]:
+    """Count the seconds of a fixture."""
+    began = time.monotonic()
+    try:
+        return (yield)
+    finally:
+        FIXTURES[fixturedef.argname] += time.monotonic() - began
+
+
+def pytest_sessionfinish() -> None:
+    """Leave the seconds of this worker's fixtures for `python -m scripts.tested`."""
+    worker = os.environ.get("PYTEST_XDIST_WORKER")
+    if worker is not None:
+        tested.keep_fixtures(worker, FIXTURES)
+
+
+def leave_out(config: pytest.Config, items: list[pytest.Item], longest: float) -> None:
+    """Deselect tests that took longer in the last whole run."""
+    seconds = tested.remembered()
+    slow = [item for item in items if seconds.get(plain(item), 0) > longest]
+    config.hook.pytest_deselected(items=slow)
+    left = set(slow)
+    items[:] = [item for item in items if item not in left]
+
+
+def plain(item: pytest.Item) -> str:
+    """Return a test's name without the group it runs in."""
+    return tested.GROUP.sub("", item.nodeid)
+
+
+def shuffled(items: list[pytest.Item], seed: int) -> list[pytest.Item]:
+    """Shuffle modules and the tests of each; what shares a fixture stays together."""
+    order = random.Random(seed)  # noqa: S311
+    modules = [list(tests) for _, tests in groupby(items, key=lambda one: one.path)]
+    order.shuffle(modules)
+    for tests in modules:
+        order.shuffle(tests)
+    return [test for tests in modules for test in tests]

@@ -1,0 +1,104 @@
+"""The command that checks everything: what it runs for a change, and what it tells."""
+
+from pathlib import Path
+
+import pytest
+
+from scripts.affected import Plan, plan_for
+from scripts.tested import (
+    Results,
+    fixtures,
+    folders,
+    forget_fixtures,
+    keep_fixtures,
+    read,
+    remember,
+    remembered,
+)
+
+ROOT = Path(__file__).parents[1]
+REPORT = """<testsuites><testsuite>
+<testcase classname="tests.db.test_pool" name="test_a[x@y.bv]" time="3.5"/>
+<testcase classname="tests.api.test_front" name="test_b@test_front" time="0.5">
+  <failure message="no"/></testcase>
+<testcase classname="tests.api.test_front" name="test_c" time="0.1">
+  <error message="no"/></testcase>
+<testcase classname="tests.api.test_front" name="test_d" time="0">
+  <skipped message="no Chromium"/></testcase>
+</testsuite></testsuites>"""
+
+
+@pytest.mark.parametrize(
+    ("path", "tests"),
+    [
+        ("src/scrapersky/db/pool.py", ("tests/db",)),
+        ("src/scrapersky/api/gateway/wire.py", ("tests/api/gateway",)),
+        ("src/scrapersky/api/account/router.py", ("tests/api",)),
+        ("src/scrapersky/settings.py", ("tests/test_settings.py",)),
+        ("tests/db/test_embedded.py", ("tests/db/test_embedded.py",)),
+        ("tests/db/test_gone.py", None),
+        ("tests/stages/rig.py", ("tests/stages",)),
+        ("docs/explanation/proofs.md", ("tests/test_docs.py",)),
+        ("frontend/src/app/App.tsx", None),
+    ],
+)
+def test_a_change_runs_the_tests_of_its_room(
+    path: str, tests: tuple[str, ...] | None
+) -> None:
+    assert plan_for(ROOT, [path]).tests == tests
+
+
+def test_tests_that_are_named_run_however_slow_they_are() -> None:
+    named = plan_for(ROOT, ["tests/db/test_embedded.py::test_it_is_durable_by_default"])
+    room = plan_for(ROOT, ["src/scrapersky/db"])
+
+    assert named.tests == ("tests/db/test_embedded.py::test_it_is_durable_by_default",)
+    assert not named.is_daily
+    assert room == Plan(("tests/db",), page=False)
+
+
+def test_a_folder_is_not_run_twice() -> None:
+    paths = ["src/scrapersky/api/app.py", "src/scrapersky/api/gateway/wire.py"]
+
+    assert plan_for(ROOT, paths).tests == ("tests/api",)
+
+
+def test_the_page_is_checked_when_its_sources_change() -> None:
+    assert plan_for(ROOT, ["frontend/src/app/App.tsx"]).page
+    assert not plan_for(ROOT, ["src/scrapersky/db/pool.py"]).page
+
+
+def test_a_report_tells_what_failed_what_was_slow_and_what_was_skipped(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "tests.xml").write_text(REPORT)
+
+    results = read(tmp_path / "tests.xml")
+
+    assert results.slowest(1) == [("tests/db/test_pool.py::test_a[x@y.bv]", 3.5)]
+    assert results.failed == [
+        "tests/api/test_front.py::test_b",
+        "tests/api/test_front.py::test_c",
+    ]
+    assert dict(results.skipped) == {"no Chromium": ["tests/api/test_front.py::test_d"]}
+
+
+def test_a_run_without_a_report_is_no_reason_to_forget_the_last_one(
+    tmp_path: Path,
+) -> None:
+    kept = tmp_path / "build" / "seconds.json"
+    remember(Results(seconds={"a": 1.0}), kept)
+    remember(read(tmp_path / "missing.xml"), kept)
+
+    assert remembered(kept) == {"a": 1.0}
+
+
+def test_seconds_are_added_up_by_folder_and_by_fixture(tmp_path: Path) -> None:
+    keep_fixtures("gw0", {"database": 1.0}, tmp_path)
+    keep_fixtures("gw1", {"database": 0.5, "app": 2.0}, tmp_path)
+    added = fixtures(tmp_path)
+    forget_fixtures(tmp_path)
+
+    assert added == {"database": 1.5, "app": 2.0}
+    assert fixtures(tmp_path) == {}
+    assert folders({"a/b/test_x.py::one": 1.0, "a/b/test_y.py::two": 2.0}) == {"a/b": 3}
