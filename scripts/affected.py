@@ -10,7 +10,14 @@ from typing import Final
 DAILY: Final = 2.0
 """Seconds: tests that took longer are left to the whole line."""
 WRITTEN: Final = "tests/test_docs.py"
-SOURCES: Final = ("src/scrapersky/", "src/")
+SDK: Final = "packages/curation-sdk"
+SOURCES: Final = {
+    f"{SDK}/src/curation_sdk/": f"{SDK}/tests/sdk",
+    f"{SDK}/": f"{SDK}/tests",
+    "src/scrapersky/": "tests",
+    "src/": "tests",
+}
+"""Which tests mirror which sources; the first prefix that fits decides."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,8 +74,8 @@ def tests_of(root: Path, path: str) -> Iterable[str]:
         yield from [path] if (root / path.partition("::")[0]).exists() else []
     elif roots := [one for one in test_roots(root) if is_inside(path, one, same=True)]:
         yield nearest(root, roots[0], PurePosixPath(path))
-    elif path.startswith(SOURCES):
-        yield from room_tests(root, path)
+    elif path.startswith(tuple(SOURCES)) and not path.endswith(".md"):
+        yield room_tests(root, path)
     elif path.endswith(".md"):
         yield WRITTEN
     elif not path.startswith(("frontend", "bench", "docs")):
@@ -77,12 +84,11 @@ def tests_of(root: Path, path: str) -> Iterable[str]:
         )
 
 
-def room_tests(root: Path, path: str) -> Iterable[str]:
+def room_tests(root: Path, path: str) -> str:
     """Name the folder or file of tests that mirrors a file of the sources."""
-    prefix = next(one for one in SOURCES if path.startswith(one))
+    prefix, tests = next(each for each in SOURCES.items() if path.startswith(each[0]))
     inside = PurePosixPath(path.removeprefix(prefix))
-    for tests in test_roots(root):
-        yield nearest(root, tests, PurePosixPath(tests) / inside)
+    return nearest(root, tests, PurePosixPath(tests) / inside)
 
 
 def nearest(root: Path, top: str, path: PurePosixPath) -> str:

@@ -37,6 +37,14 @@ REPORT = """<testsuites><testsuite>
         ("src/scrapersky/settings.py", ("tests/test_settings.py",)),
         ("tests/db/test_embedded.py", ("tests/db/test_embedded.py",)),
         ("tests/db/test_gone.py", None),
+        (
+            "packages/curation-sdk/src/curation_sdk/reap.py",
+            ("packages/curation-sdk/tests/sdk/test_reap.py",),
+        ),
+        (
+            "packages/curation-sdk/src/curation_sdk/settle.py",
+            ("packages/curation-sdk/tests/sdk",),
+        ),
         ("tests/stages/rig.py", ("tests/stages",)),
         ("docs/explanation/proofs.md", ("tests/test_docs.py",)),
         ("frontend/src/app/App.tsx", None),
