@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from curation_sdk.registry import AnyStage
+from curation_sdk import AnyStage
 from scrapersky import errors
 from scrapersky.cli import app
 from scrapersky.scheduler.app import STAGE_JOBS

@@ -13,6 +13,9 @@ from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 from curation_sdk.connection import root_of
 from curation_sdk.errors import CurationSdkError
+from curation_sdk.schema import metadata
+
+__all__ = ["LATEST", "current_version", "downgrade", "metadata", "migrate", "upgrade"]
 
 LOCK = 0x5C7A_9E0A
 """The advisory lock that lets one process migrate while the others wait."""

@@ -8,6 +8,16 @@ columns are the SDK's own affair, these are not.
 
 from curation_sdk.queue import literal
 
+__all__ = [
+    "DEAD_LETTERS",
+    "ITEM_TABLES",
+    "PURGE_DEAD_LETTERS",
+    "attempts",
+    "claims",
+    "dead_letters",
+    "literal",
+]
+
 ITEM_TABLES = ("curation.claim", "curation.attempt", "curation.dead_letter")
 """The tables that hold a row per item, for grants and row-level security."""
 
