@@ -33,7 +33,7 @@ AtEnd: TypeAlias = Callable[["Transaction", list[Any]], Awaitable[None]]
 
 
 class Transaction:
-    """An open transaction; the engine alone commits it."""
+    """An open transaction, as an effect gets it; only the SDK commits it."""
 
     __slots__ = ("_at_end", "_connection", "_driver", "wakes")
 
@@ -79,19 +79,19 @@ class Transaction:
             return await self._connection.scalars(statement, parameters)
 
     def wake(self, *stages: str) -> None:
-        """Tell workers of these stages, after the commit, that rows were queued."""
+        """Notify the workers of these stages, after the commit, that rows were queued."""
         self.wakes.update(stages)
 
     def at_end(self, act: AtEnd, value: object) -> None:
-        """Let `act` run once before the commit, with the values that all effects gave.
+        """Run `act` once before the commit, with the values that all effects passed.
 
-        Items that settle together share a transaction: what is the same work for each
-        of them is done once for all.
+        Items that settle together share a transaction, so work that is the same for
+        each of them can be done once for all.
         """
         self._at_end.setdefault(act, []).append(value)
 
     async def end(self) -> None:
-        """Run what effects have left for the end."""
+        """Run what effects have passed to `at_end`; the SDK calls it before it commits."""
         while self._at_end:
             act = next(iter(self._at_end))
             await act(self, self._at_end.pop(act))

@@ -68,16 +68,19 @@ async def run_job_loop(  # noqa: PLR0917 - the order its users know
     within: timedelta = timedelta(minutes=10),
     events: Events[Event] | None = None,
 ) -> int:
-    """Work the queued rows of a model; return how many were settled.
+    """Work the queued rows of a model; return how many attempts were settled.
 
     `mode="drain"` works until nothing is left or `within` is over; `"one_batch"` works
     at most `batch_size` rows and returns. Either rescues the rows of a process that was
-    killed, so a loop that cron calls needs no other.
+    killed, so a loop called from cron needs no other housekeeping.
 
-    The function returns when the item is done and raises when it is not; it may also
-    return an outcome, or set the status itself. Whatever it commits is committed when it
-    returns, together with the status. Each item in work uses one connection from its
-    first statement on, besides the two of the loop.
+    The function `async def f(item_id, session)` returns when the item is done and raises
+    when it failed; it may also return an outcome, or set the status itself. What it writes
+    is committed when it returns, together with the status. Each item in work uses one
+    connection from its first statement on, besides the two of the loop.
+
+    `name` is the stage's name, `table_column` unless given; `events` is as in `Worker`, and
+    the other parameters are the fields of `Stage` with the same names.
     """
     refuse_foreign_statuses(
         name or model.__name__,

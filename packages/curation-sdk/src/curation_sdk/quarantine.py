@@ -83,8 +83,8 @@ _is_alone: ContextVar[bool] = ContextVar("curation_sdk_is_alone", default=False)
 def is_working_alone() -> bool:
     """Return whether the current item is worked alone, so that all others wait for it.
 
-    Work that would wait long for something (a rate limit, a lock) should rather return
-    `Later` than wait.
+    Work that would have to wait long for something (a rate limit, a lock) should return
+    `Later` instead.
     """
     return _is_alone.get()
 

@@ -25,6 +25,7 @@ from sqlalchemy.dialects.postgresql import JSONB
 SCHEMA = "curation"
 
 metadata = MetaData(schema=SCHEMA)
+"""The SDK's tables, for the `target_metadata` of Alembic's autogenerate."""
 
 # Bytes, not a language's sort order: keys are only compared for equality.
 Key = Text(collation="C")

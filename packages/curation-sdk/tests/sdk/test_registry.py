@@ -40,7 +40,7 @@ def declared(**options: Any) -> Any:
     [
         ({"batch": 0}, "at least 1"),
         ({"max_attempts": 0}, "at least 1"),
-        ({"lease": timedelta(0)}, "longer than nothing"),
+        ({"lease": timedelta(0)}, "must be positive"),
         ({"done": State.QUEUED}, "must be different"),
         ({"failed": State.QUEUED}, "must differ"),
         ({"high_water": 5}, "needs feeds"),
