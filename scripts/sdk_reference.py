@@ -110,14 +110,17 @@ def target_of(member: griffe.Object | griffe.Alias) -> griffe.Object:
 
 def described(name: str, member: griffe.Object) -> list[str]:
     """Describe one public name."""
-    lines = [f"### {name}", "", "```python", signature(name, member), "```", ""]
-    lines += [text_of(member), ""]
+    lines = [f"### {name}", "", *quoted(signature(name, member)), text_of(member), ""]
     if isinstance(member, griffe.Class) and name != "Queue":
         lines += field_table(member)
         for method in methods(member):
-            lines += ["```python", signature(method.name, method), "```", ""]
-            lines += [text_of(method), ""]
+            lines += [*quoted(signature(method.name, method)), text_of(method), ""]
     return lines
+
+
+def quoted(text: str) -> list[str]:
+    """Write Python in Markdown, with the quotes that our formatter uses."""
+    return ["```python", text.replace("'", '"'), "```", ""]
 
 
 def signature(name: str, member: griffe.Object) -> str:
@@ -188,7 +191,7 @@ def field_table(member: griffe.Class) -> list[str]:
 
 def code(value: object) -> str:
     """Write a default for a cell of a table."""
-    return f"`{value}`" if value is not None else ""
+    return f"`{value}`".replace("'", '"') if value is not None else ""
 
 
 def fields(member: griffe.Class) -> list[tuple[str, griffe.Attribute]]:
