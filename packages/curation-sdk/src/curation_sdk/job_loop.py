@@ -1,4 +1,4 @@
-"""The plain way in: a model of your own and an `async def f(item_id, session)`.
+"""Job loops, for a model of your own and an `async def f(item_id, session)`.
 
 The same claims, leases and fences as for stages. Because the function gets a session,
 the item is settled in that session's own transaction: what the function wrote and the
@@ -136,7 +136,7 @@ class Job:
     queue: Queue
     function: JobFunction
     violation: ContractViolation | None = None
-    """What the function did that cannot be honoured; it ends the loop."""
+    """What the function did that cannot be supported; it ends the loop."""
 
     async def run(self, claim: Claim) -> Result:
         """Run the function in a fenced session, and settle in its transaction."""
@@ -155,7 +155,7 @@ class Job:
             await session.end()
 
     def _stop(self, claim: Claim, violation: ContractViolation) -> Result:
-        """End the loop; the item is handed back as if it had never been claimed."""
+        """End the loop; the item goes back to the queue, and no attempt is spent."""
         if self.violation is None:
             self.violation = violation
         log.error(
@@ -230,7 +230,7 @@ class Job:
     async def _settle_as_queued(self, claim: Claim, driver: Any) -> Settlement:  # noqa: ANN401
         """Try an item again that the function has queued, with the pauses of a failure.
 
-        Left as it is, the row would be claimed again at once, for ever.
+        Left queued, the row would be claimed again immediately and endlessly.
         """
         retry = Retry("the function queued it again")
         settlement = settlement_of(self.stage, self.queue, claim, retry)
@@ -248,7 +248,7 @@ class Job:
 def settlement_as_set(
     queue: Queue, status: str | None, error: str | None
 ) -> Settlement:
-    """Understand a status that the function has set: done, failed, or another one."""
+    """Interpret a status that the function has set: done, failed, or another one."""
     if status is None:
         return Settlement("done", queue.done, "the function deleted its row")
     if status == queue.done:

@@ -65,7 +65,7 @@ class Reaper:
         return total
 
     async def reap_at_once(self, known: Iterable[Queue]) -> Reaped:
-        """Rescue whatever has expired now, and rows that have lost their claim."""
+        """Rescue every expired item now, and rows that are processing without a claim."""
         total = Reaped()
         for queue in known:
             await self._clamp_leases(queue)

@@ -145,7 +145,7 @@ def refuse_unconsumed(stages: Iterable[AnyStage], queues: Iterable[Attribute]) -
         column = str(queue.property.columns[0])
         if column not in known.values():
             raise CurationSdkError(
-                f"Rows queued in {column} would wait for ever: no stage consumes it.",
+                f"Rows queued in {column} would wait forever: no stage consumes it.",
                 hint="Register the stage that claims this column.",
             )
 

@@ -75,7 +75,7 @@ class Stage(Generic[ItemT, ToolsT]):
     """A NOT NULL column; each tenant gets an equal share of every batch."""
     order_by: Order | None = None
     """What is claimed first: the smallest. A column, its `.desc()`, or a tuple of them;
-    `None` is the primary key. `@stage` takes `Model.updated_at` unless told otherwise."""
+    `None` is the primary key. `@stage` uses `Model.updated_at` unless given."""
     batch: int = 100
     """How many rows one claim takes."""
     concurrency: int = 100
