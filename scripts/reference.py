@@ -12,6 +12,7 @@ from scrapersky.cli import app as command_line
 from scrapersky.db.connection import parse_target
 from scrapersky.errors import ScraperSkyError
 from scrapersky.settings import VARIABLES, StageSettings, load_settings, shown
+from scripts import sdk_reference
 
 MADE = (
     "<!-- Made by `python -m scripts.reference`; edit the code, not this page. -->\n\n"
@@ -75,7 +76,7 @@ def errors_page() -> str:
         "",
         (
             "Every error ScraperSky raises on purpose says what happened and, where there "
-            "is something to do, what to do. *Tried again*: the engine retries the same "
+            "is something to do, what to do. *Tried again*: the SDK retries the same "
             "work later."
         ),
         "",
@@ -125,6 +126,11 @@ def routes_page() -> str:
     return MADE + "\n".join(lines) + "\n"
 
 
+def sdk_page() -> str:
+    """Describe everything public in the Curation SDK."""
+    return MADE + sdk_reference.page()
+
+
 DOCS = Path(__file__).parents[1] / "docs"
 KINDS = {
     "tutorial": "Tutorial: learn by doing",
@@ -158,6 +164,7 @@ PAGES: dict[str, Callable[[], str]] = {
     "commands.md": commands_page,
     "errors.md": errors_page,
     "api-routes.md": routes_page,
+    "curation-sdk.md": sdk_page,
 }
 
 

@@ -6,12 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from curation_sdk.registry import AnyStage
+from curation_sdk import AnyStage
 from scrapersky import errors
 from scrapersky.cli import app
 from scrapersky.scheduler.app import STAGE_JOBS
 from scrapersky.settings import VARIABLES, Settings
 from scrapersky.stages import PIPELINE, settings_of
+from scripts import sdk_reference
 from scripts.reference import PAGES
 
 
@@ -32,7 +33,9 @@ ROOT = Path(__file__).parents[1]
 REFERENCE = ROOT / "docs" / "reference"
 HOUSEKEEPING = ("reap_expired_claims", "purge_old_history")
 PREFIXES = prefixes_by_stage()
-PROSE = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
+PROSE = sorted(
+    [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("packages/*/*.md")]
+)
 
 
 @pytest.mark.parametrize("name", sorted(PAGES))
@@ -64,6 +67,14 @@ def test_every_error_is_documented() -> None:
     ]
 
     assert [name for name in names if f"`{name}`" not in page] == []
+
+
+def test_every_public_name_of_the_sdk_has_a_docstring() -> None:
+    assert sdk_reference.undocumented() == []
+
+
+def test_every_public_name_of_the_sdk_is_in_its_reference() -> None:
+    assert sdk_reference.unlisted() == []
 
 
 @pytest.mark.parametrize("stage", PIPELINE, ids=lambda stage: stage.name)

@@ -1,6 +1,6 @@
 """The records of the pipeline, as tables of PostgreSQL."""
 
-from curation_sdk.schema import metadata as engine_tables
+from curation_sdk.migrations import metadata as sdk_tables
 from scrapersky.models.access import (
     IdempotencyKey,
     Installation,
@@ -29,7 +29,7 @@ from scrapersky.models.suppression import Suppression, SuppressionKey
 from scrapersky.models.tenant import ApiKey, Tenant, User
 from scrapersky.models.view import SavedView
 
-METADATA = (Base.metadata, engine_tables)
+METADATA = (Base.metadata, sdk_tables)
 """Every table this code expects in the database."""
 
 __all__ = [

@@ -1,4 +1,4 @@
-"""Figures for Prometheus: what the engine tells, counted, and how the stages stand."""
+"""Figures for Prometheus: what the Curation SDK reports, counted, and how the stages stand."""
 
 from collections.abc import Mapping
 from importlib.metadata import version
@@ -110,7 +110,7 @@ class Metrics:
         self.forget = events.listen(self.count)
 
     def count(self, event: Event) -> None:
-        """Count one event of the engine."""
+        """Count one event of the SDK."""
         match event:
             case Claimed(stage=stage, items=items):
                 self._claimed.labels(stage).inc(len(items))

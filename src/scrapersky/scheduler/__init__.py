@@ -1,1 +1,1 @@
-"""The one shared scheduler: it only ticks; the engine does the work."""
+"""The one shared scheduler: it only ticks; the SDK's workers do the work."""

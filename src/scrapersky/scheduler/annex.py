@@ -18,8 +18,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.ext.asyncio import AsyncEngine
 from typing_extensions import override
 
-from curation_sdk import Later, Outcome
-from curation_sdk.registry import AnyStage
+from curation_sdk import AnyStage, Later, Outcome
 from scrapersky.crawler import (
     Crawler,
     CrawlerPolicy,

@@ -1,7 +1,6 @@
 """The stages of the pipeline, one file each; they meet only in the database."""
 
-from curation_sdk import Registry
-from curation_sdk.registry import AnyStage
+from curation_sdk import AnyStage, Registry
 from scrapersky.models import (
     Contact,
     Domain,

@@ -6,7 +6,7 @@ from uuid import UUID
 from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from curation_sdk.registry import AnyStage
+from curation_sdk import AnyStage
 from scrapersky.stages import PIPELINE
 
 

@@ -9,9 +9,8 @@ from uuid import UUID
 from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
-from curation_sdk import queries
-from curation_sdk.queue import literal
-from curation_sdk.registry import AnyStage
+from curation_sdk import AnyStage, queries
+from curation_sdk.queries import literal
 from scrapersky.stages import PIPELINE
 from scrapersky.stages.standing import TROUBLE
 

@@ -36,12 +36,14 @@ from curation_sdk.outcome import (
     Skip,
 )
 from curation_sdk.quarantine import is_working_alone
+from curation_sdk.queue import Queue
 from curation_sdk.reap import Reaped, reap
-from curation_sdk.registry import Registry, queue_index
+from curation_sdk.registry import AnyStage, Registry, queue_index
 from curation_sdk.stage import Backoff, Stage, stage
 from curation_sdk.worker import Worker
 
 __all__ = [
+    "AnyStage",
     "Attempt",
     "Backoff",
     "ClaimLost",
@@ -55,6 +57,7 @@ __all__ = [
     "Later",
     "Outcome",
     "Permanent",
+    "Queue",
     "Reaped",
     "Registry",
     "Retry",

@@ -1,4 +1,4 @@
-"""Background tasks: what a worker does beside its items, for as long as it lives."""
+"""Background tasks: what a worker does besides working items, for as long as it runs."""
 
 import asyncio
 import contextlib
@@ -14,13 +14,13 @@ from curation_sdk.events import Event, Events, WorkerFault
 FIRST_PAUSE = 0.05
 LONGEST_PAUSE = 1.0
 RECOVERED_AFTER = 5.0
-"""Seconds a task must have gone well before its next failure counts as the first."""
+"""Seconds without an error after which the pause before a restart is short again."""
 
 log = structlog.get_logger()
 
 
 class BackgroundTasks:
-    """Background tasks that no error ends, only `end` does."""
+    """Tasks that survive every error, and end only by `end`."""
 
     def __init__(self, worker: str, events: Events[Event]) -> None:
         self._worker = worker
@@ -28,11 +28,11 @@ class BackgroundTasks:
         self._tasks: set[asyncio.Task[None]] = set()
 
     def keep(self, work: Callable[[], Awaitable[None]]) -> None:
-        """Do something again and again; after an error, again after a pause."""
+        """Run something again and again, with a pause after each end or error."""
         self.start(self._keep_going(work))
 
     def start(self, work: Coroutine[Any, Any, None]) -> None:
-        """Do something once, in the background."""
+        """Run something once."""
         task = asyncio.create_task(work)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
@@ -44,7 +44,7 @@ class BackgroundTasks:
         self._events.emit(WorkerFault(doing, repr(error)))
 
     async def end(self) -> None:
-        """Cancel everything and wait until it is gone."""
+        """Cancel all tasks and wait until they have ended."""
         tasks = tuple(self._tasks)
         for task in tasks:
             task.cancel()
@@ -65,7 +65,7 @@ class BackgroundTasks:
 
 
 async def wait_for(event: asyncio.Event, seconds: float) -> None:
-    """Wait for an event, but no longer than this."""
+    """Wait for an event, at most this long."""
     with contextlib.suppress(TimeoutError):
         async with asyncio.timeout(seconds):
             await event.wait()

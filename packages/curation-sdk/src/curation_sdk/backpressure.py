@@ -1,4 +1,4 @@
-"""Backpressure: what keeps a stage from claiming, and lets it go on: pauses and full queues."""
+"""Backpressure: stop a stage from claiming while it is paused or the next queue is full."""
 
 import asyncio
 from collections.abc import Mapping
@@ -15,7 +15,7 @@ LOOK_AT_STATES = 0.5
 
 
 class Backpressure:
-    """Looks at the stages' states in the database, and pauses a stage that broke."""
+    """Watches the states of stages in the database, and pauses a stage that broke."""
 
     def __init__(
         self,
@@ -31,7 +31,7 @@ class Backpressure:
         self.queues_fed: dict[str, Queue] = {}
 
     async def watch_states(self) -> None:
-        """Follow the pauses of every stage, and the depth of the queues it fills."""
+        """Watch the pauses of every stage, and the depth of the queues it fills."""
         while True:
             await self._look_at_pauses()
             for run in self._runs.values():
@@ -39,7 +39,7 @@ class Backpressure:
             await asyncio.sleep(LOOK_AT_STATES)
 
     def pause(self, run: StageRun, broken: Broken) -> None:
-        """Stop a stage whose work said that no item can succeed now."""
+        """Pause a stage whose work has reported that no item can succeed now."""
         if run.paused is not None:
             return
         run.paused = broken.why
@@ -57,7 +57,7 @@ class Backpressure:
                 await self._connection.fetch(
                     statements.PAUSE, run.stage.name, broken.why, seconds
                 )
-            except Exception as error:  # noqa: BLE001 - until it is told
+            except Exception as error:  # noqa: BLE001 - until it is stored
                 self._background.report("pause", error)
                 await asyncio.sleep(LONGEST_PAUSE)
             else:
@@ -69,7 +69,7 @@ class Backpressure:
         for row in rows:
             run = self._runs[row["name"]]
             if run.paused != asked_at[row["name"]]:
-                # It broke while we asked; the answer is older than that.
+                # It broke while the query ran, so this row is out of date.
                 continue
             if row["paused"] and run.paused is None:
                 run.paused = row["paused_why"] or "paused"

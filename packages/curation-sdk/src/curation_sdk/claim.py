@@ -1,4 +1,4 @@
-"""Claim: take the next items of a stage, fast whatever else the table holds."""
+"""Claim: take the next items of a stage, at a cost that does not grow with the table."""
 
 import time
 from collections.abc import Callable
@@ -19,15 +19,15 @@ if TYPE_CHECKING:
     from curation_sdk.statements import Statements
 
 RESCAN_EVERY = 2.0
-"""Seconds a cursor may run on before rows left of it are looked for again."""
+"""Seconds after which rows behind the cursor are looked for again."""
 TENANTS_EVERY = 0.25
-"""Seconds a list of tenants with work is trusted."""
+"""Seconds for which a list of tenants with queued rows is used."""
 EXPECT_CLAIMED = 10.0
-"""Seconds for which, after one queued row with a claim, more of them are expected."""
+"""Seconds for which, after one queued row that had a claim, more are expected."""
 
 
 class ClaimedItem:
-    """An item in hand: whose it is by fence, and the row as it was when claimed."""
+    """An item in hand: the fence of its claim, and the row as it was when claimed."""
 
     __slots__ = ("beat", "claimed", "crashes", "fence", "item", "row", "tries")
 
@@ -45,7 +45,7 @@ class ClaimedItem:
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """A claim alone, for work that loads its row itself."""
+    """A claim without its row, for work that loads the row itself."""
 
     key: Any
     item: str
@@ -55,7 +55,7 @@ class Claim:
 
 
 class Claimer:
-    """Sends a stage's claims and remembers how far it has come."""
+    """Sends a stage's claims and remembers its position in the queue."""
 
     def __init__(
         self,
@@ -85,7 +85,7 @@ class Claimer:
         return self._place(held.row)[1]
 
     async def next_batch(self) -> list[ClaimedItem]:
-        """Claim the next queued items; an empty list means that none was found."""
+        """Claim the next queued items; an empty list if there are none."""
         shared = self._statements.claim_shared is not None
         if time.monotonic() - self._claimed_rows_at > EXPECT_CLAIMED:
             try:
@@ -95,7 +95,7 @@ class Claimer:
         return await (self._share(again=True) if shared else self._start_over())
 
     async def next_rows(self, limit: int) -> list[ClaimedItem]:
-        """Claim at most so many queued items, in the order of the queue."""
+        """Claim up to `limit` queued items, in the order of the queue."""
         if self._statements.claim_shared is not None:
             return await self._share(again=True) if limit == self._stage.batch else []
         return await self._take(self._statements.claim_at_most(limit))
@@ -105,7 +105,7 @@ class Claimer:
         return await self._take(self._statements.claim_due, limit)
 
     async def next_rescued(self, limit: int) -> list[ClaimedItem]:
-        """Claim a few items whose worker crashed while it had more in hand."""
+        """Claim a few items whose worker crashed with more than one item in hand."""
         return await self._take(self._statements.claim_rescued, limit)
 
     async def next_suspect(self) -> list[ClaimedItem]:
@@ -116,8 +116,8 @@ class Claimer:
         onward = self._statements.claim_onward
         fresh = time.monotonic() - self._scanned < RESCAN_EVERY
         if onward is not None and self._cursor is not None and fresh:
-            # Walking on from the last item steps over the dead index entries that
-            # an old snapshot keeps; what was left behind is found by the next scan.
+            # Starting after the last item skips the dead index entries that an old
+            # snapshot keeps; rows behind the cursor are found by the next full scan.
             found = await self._take(onward, *self._cursor)
             if found:
                 self._move(found)
@@ -162,7 +162,7 @@ class Claimer:
             return []
         now = time.monotonic()
         at = self._item_at
-        # One statement, one fence.
+        # All rows of one claim share a fence.
         fence, *history = rows[0][at + 1 :]
         found = [ClaimedItem(row[at], fence, row, now) for row in rows]
         if history and history[0] is not None:
@@ -178,14 +178,14 @@ class Claimer:
 
 
 def loaded_columns(stage: Stage[Any, Any]) -> list[tuple[str, Column[Any]]]:
-    """Return the attributes an item carries beside its status, with their columns."""
+    """Return the attributes an item has loaded besides its status, with their columns."""
     mapper: Mapper[Any] = inspect(stage.model)
     keys = set(mapper.primary_key)
     status = column_of(stage, stage.claims)
     found = []
     for attribute in mapper.column_attrs:
         column = attribute.columns[0]
-        # Its status is no news: whatever was claimed is being processed.
+        # The status need not be loaded: every claimed item is being processed.
         wanted = carries_row(stage, attribute) and column is not status
         if isinstance(column, Column) and (wanted or column in keys):
             found.append((attribute.key, column))
@@ -216,8 +216,8 @@ def select_list(stage: Stage[Any, Any], dialect: Dialect) -> str:
 def maker_of(stage: Stage[Any, Any], dialect: Dialect) -> Callable[[Any], Any]:
     """Return what turns a claimed row into a detached instance of the model.
 
-    No session is involved, so this costs microseconds; changes to the instance are
-    never written, and attributes that were not loaded raise when they are touched.
+    No session is involved, which keeps it cheap. Changes to the instance are never
+    written, and attributes that were not loaded raise when they are accessed.
     """
     columns = loaded_columns(stage)
     names = [name for name, _ in columns]
@@ -237,7 +237,7 @@ def maker_of(stage: Stage[Any, Any], dialect: Dialect) -> Callable[[Any], Any]:
     def make(row: asyncpg.Record) -> object:
         instance = new_instance()
         values = instance.__dict__
-        # The item's own columns come first; what is beyond them is for the engine.
+        # The item's own columns come first; the rest is for the SDK.
         values.update(zip(names, row), **known)  # noqa: B905 - on purpose
         for name, convert in converters:
             values[name] = convert(values[name])
@@ -258,9 +258,9 @@ def processing_of(stage: Stage[Any, Any], dialect: Dialect) -> dict[str, Any]:
 
 
 def converter_of(column: Column[Any], dialect: Dialect) -> Callable[[Any], Any] | None:
-    """Return what turns the driver's value into the model's, if anything must."""
+    """Return what converts the driver's value into the model's, if it needs converting."""
     if isinstance(column.type, Numeric | Float):
-        # The driver knows Decimal and float apart by itself.
+        # The driver already distinguishes Decimal from float.
         return None
     kind = column.type.dialect_impl(dialect)
     return kind.result_processor(dialect, None)

@@ -1,7 +1,7 @@
-"""One connection kept open for one kind of statement, and opened again when it breaks.
+"""A connection that is kept open for one kind of statement, and reopened when it breaks.
 
-A worker needs two, however many items it has in hand: one that claims, one that
-settles. Nothing here depends on session state, so a pooler may stand in between.
+A worker needs two, however many items it has in hand: one that claims and one that
+settles. Nothing here depends on session state, so a pooler may sit in between.
 """
 
 import asyncio
@@ -18,12 +18,12 @@ from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 STATEMENT_TIMEOUT = timedelta(seconds=8)
 CONNECT_TIMEOUT = 5.0
-"""Seconds a new connection may take, everything the driver asks for included.
+"""Seconds that opening a connection may take, including the driver's own queries.
 
-Together with the timeout for a statement: how long silence may hold anybody up.
+With the timeout of a statement, this bounds how long a silent connection blocks a worker.
 """
-# If we fall silent in the middle, the server must let go of the rows as soon as we
-# would have given it up ourselves. LOCAL: a pooler lends the connection to others.
+# If this process hangs in the middle, the server must release the row locks as soon as the
+# client would have given up. LOCAL: behind a pooler, others use the same connection later.
 BEGIN = "BEGIN; SET LOCAL idle_in_transaction_session_timeout = 8000"
 TRANSIENT_CLASSES = ("08", "40", "53", "55", "57", "58")
 """Connection, rollback, resources, object state, intervention, system errors."""
@@ -33,7 +33,7 @@ AtEnd: TypeAlias = Callable[["Transaction", list[Any]], Awaitable[None]]
 
 
 class Transaction:
-    """An open transaction; the engine alone commits it."""
+    """An open transaction, as an effect gets it; only the SDK commits it."""
 
     __slots__ = ("_at_end", "_connection", "_driver", "wakes")
 
@@ -79,26 +79,26 @@ class Transaction:
             return await self._connection.scalars(statement, parameters)
 
     def wake(self, *stages: str) -> None:
-        """Tell workers of these stages, after the commit, that rows were queued."""
+        """Notify the workers of these stages, after the commit, that rows were queued."""
         self.wakes.update(stages)
 
     def at_end(self, act: AtEnd, value: object) -> None:
-        """Let `act` run once before the commit, with the values that all effects gave.
+        """Run `act` once before the commit, with the values that all effects passed.
 
-        Items that settle together share a transaction: what is the same work for each
-        of them is done once for all.
+        Items that settle together share a transaction, so work that is the same for
+        each of them can be done once for all.
         """
         self._at_end.setdefault(act, []).append(value)
 
     async def end(self) -> None:
-        """Run what effects have left for the end."""
+        """Run what effects have passed to `at_end`; the SDK calls it before it commits."""
         while self._at_end:
             act = next(iter(self._at_end))
             await act(self, self._at_end.pop(act))
 
 
 class Connection:
-    """A connection of the pool that is checked out for as long as it works."""
+    """A connection of the pool, checked out until it breaks or is closed."""
 
     def __init__(
         self, engine: AsyncEngine, *, timeout: timedelta = STATEMENT_TIMEOUT
@@ -114,7 +114,7 @@ class Connection:
         async with self._lock:
             driver = await self._open()
             try:
-                # Our own limit: the driver's asks the server to stop first, which a
+                # Not the driver's own timeout: it asks the server to cancel first, and a
                 # half-open connection never answers.
                 async with asyncio.timeout(self._timeout):
                     return await driver.fetch(statement, *arguments)
@@ -140,7 +140,7 @@ class Connection:
                     await driver.execute("COMMIT")
             except Exception as error:
                 if is_lost(error):
-                    # A silent connection would not answer a ROLLBACK either.
+                    # A connection that is lost would not answer a ROLLBACK either.
                     await self._drop()
                 else:
                     await self._roll_back(driver)
@@ -150,7 +150,7 @@ class Connection:
                 raise
 
     async def close(self) -> None:
-        """Give the connection back to the pool."""
+        """Return the connection to the pool."""
         async with self._lock:
             connection, self._connection, self._driver = self._connection, None, None
             if connection is not None:
@@ -167,8 +167,8 @@ class Connection:
     async def _connect(self) -> "asyncpg.Connection[Any]":
         connection = await self._engine.connect()
         try:
-            # The engine says BEGIN and COMMIT itself, through the driver, so that
-            # SQLAlchemy and asyncpg can write in one and the same transaction.
+            # BEGIN and COMMIT are sent through the driver, so that SQLAlchemy and
+            # asyncpg can write in the same transaction.
             connection = await connection.execution_options(
                 isolation_level="AUTOCOMMIT"
             )
@@ -202,7 +202,7 @@ class Connection:
 
 
 def is_lost(error: BaseException) -> bool:
-    """Return whether the connection is gone, so that a COMMIT may or may not stand."""
+    """Return whether the connection is lost, so that a COMMIT may or may not have happened."""
     cause = root_of(error)
     if isinstance(cause, asyncpg.PostgresError):
         code = str(cause.sqlstate or "")
@@ -214,7 +214,7 @@ def is_lost(error: BaseException) -> bool:
 
 
 def is_transient(error: BaseException) -> bool:
-    """Return whether the same statement may succeed later, the item being innocent."""
+    """Return whether the same statement may succeed later, so that no item is at fault."""
     cause = root_of(error)
     if isinstance(error, PoolTimeout) or is_lost(cause):
         return True
@@ -224,7 +224,7 @@ def is_transient(error: BaseException) -> bool:
 
 
 def root_of(error: BaseException) -> BaseException:
-    """Return the driver's error inside SQLAlchemy's wrapping."""
+    """Return the driver's error that SQLAlchemy has wrapped."""
     if isinstance(error, DBAPIError) and error.orig is not None:
         return error.orig.__cause__ or error.orig
     return error

@@ -1,4 +1,4 @@
-"""Look after stages from outside: pause, resume, hold, measure, wake, purge."""
+"""Look after stages from outside a worker: pause, resume, hold, measure, wake, purge."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,9 +12,29 @@ from curation_sdk import statements
 from curation_sdk.errors import UnknownStage
 from curation_sdk.queue import Queue
 
+__all__ = [
+    "NEVER",
+    "StageState",
+    "count_waiting",
+    "depth",
+    "forget",
+    "hold",
+    "oldest",
+    "pause",
+    "purge",
+    "queue_named",
+    "queues",
+    "rate",
+    "release",
+    "resume",
+    "states",
+    "wake",
+    "withdraw",
+]
+
 PURGE_STEP = 5_000
 NEVER = datetime.fromisoformat(statements.NEVER_TEXT)
-"""When a held item is due."""
+"""The due time of a held item."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,11 +42,17 @@ class StageState:
     """A stage as the database knows it."""
 
     name: str
+    """The name of the stage."""
     queue: Queue
+    """Its table, columns and statuses."""
     paused: bool
+    """Whether it is paused now."""
     paused_at: datetime | None
+    """When it was paused."""
     paused_until: datetime | None
+    """When it resumes by itself; None if someone must resume it."""
     paused_why: str | None
+    """The reason."""
 
 
 async def execute(
@@ -37,7 +63,7 @@ async def execute(
 
 
 async def states(engine: AsyncEngine) -> list[StageState]:
-    """Return every stage that was ever registered, in the order of names."""
+    """Return every stage that was ever registered, ordered by name."""
     async with engine.connect() as connection:
         rows = (await execute(connection, statements.STAGES)).all()
     return [
@@ -76,7 +102,10 @@ async def pause(
     *,
     resume_after: timedelta | None = None,
 ) -> None:
-    """Stop a stage from claiming, at once and in every worker."""
+    """Stop a stage from claiming, in every worker; what is in work is finished.
+
+    With `resume_after` it resumes by itself.
+    """
     seconds = None if resume_after is None else resume_after.total_seconds()
     await change_stage(engine, statements.PAUSE, stage, why, seconds)
 
@@ -112,7 +141,7 @@ async def depth(engine: AsyncEngine, stage: str, *, at_most: int | None = None) 
 
 
 async def oldest(engine: AsyncEngine, stage: str) -> Any:  # noqa: ANN401 - whatever order_by holds
-    """Return the smallest `order_by` value queued (how long the queue's head waits)."""
+    """Return the smallest `order_by` value queued, or None if nothing is queued."""
     queue = await queue_named(engine, stage)
     async with engine.connect() as connection:
         return (await execute(connection, statements.oldest(queue))).scalar_one()
@@ -121,7 +150,10 @@ async def oldest(engine: AsyncEngine, stage: str) -> Any:  # noqa: ANN401 - what
 async def rate(
     engine: AsyncEngine, stage: str, *, over: timedelta = timedelta(minutes=1)
 ) -> float:
-    """Return how many items per second the stage finished lately."""
+    """Return how many items per second the stage has finished, over the last while.
+
+    Finished are items that are done, skipped or dead letters.
+    """
     seconds = over.total_seconds()
     async with engine.connect() as connection:
         count = await execute(connection, statements.SETTLED_SINCE, stage, seconds)
@@ -152,7 +184,8 @@ async def purge(engine: AsyncEngine, *, older_than: timedelta) -> int:
 async def hold(connection: AsyncConnection, queue: Queue, items: Sequence[str]) -> int:
     """Keep queued and waiting items from being claimed; return how many.
 
-    Items in work are finished. A held item waits like one between two attempts.
+    Items in work are finished. A held item is in the processing status, like one that
+    waits for another attempt, until `release` or `withdraw`.
     """
     arguments = (queue.stage, list(items))
     held = await execute(connection, statements.hold_queued(queue), *arguments)
@@ -171,7 +204,10 @@ async def release(
 async def withdraw(
     connection: AsyncConnection, queue: Queue, items: Sequence[str], why: str
 ) -> int:
-    """Take items that nobody works on out of the stage as failed; return how many."""
+    """Fail queued, waiting and held items, with a reason; return how many.
+
+    Items in work are not touched. No dead letter is made.
+    """
     withdrawn = await execute(
         connection, statements.withdraw(queue), queue.stage, list(items), why
     )
@@ -179,9 +215,9 @@ async def withdraw(
 
 
 async def forget(connection: AsyncConnection, stage: str, item_id: object) -> None:
-    """Drop the claim on an item, whoever has it: its worker can no longer settle it.
+    """Delete the claim on an item: the worker that holds it can no longer settle it.
 
-    For code that has taken the row out of the stage's hands by itself.
+    For code that has changed the row's status itself, in the same transaction.
     """
     await execute(connection, statements.FORGET, stage, str(item_id))
 
@@ -189,7 +225,7 @@ async def forget(connection: AsyncConnection, stage: str, item_id: object) -> No
 async def count_waiting(
     engine: AsyncEngine, *, longer_than: timedelta = timedelta(0)
 ) -> int:
-    """Count the items of all stages whose next attempt is further away than this."""
+    """Count the items of all stages whose next attempt is due later than this from now."""
     async with engine.connect() as connection:
         seconds = longer_than.total_seconds()
         counted = await execute(connection, statements.WAITING_LONGER, seconds)

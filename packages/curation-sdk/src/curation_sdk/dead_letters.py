@@ -1,4 +1,4 @@
-"""Dead letters: items that need a person. List them, look closer, replay or discard."""
+"""Dead letters: items that need a person. List them, inspect them, replay or discard them."""
 
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -11,25 +11,38 @@ from curation_sdk.errors import UnknownItem
 from curation_sdk.history import Attempt, attempts_of
 from curation_sdk.queue import Queue
 
+__all__ = ["DeadLetter", "discard", "inspect", "list", "replay"]
+
 
 @dataclass(frozen=True, slots=True)
 class DeadLetter:
-    """An item that failed for good: `kind` is gave_up, exhausted or quarantined."""
+    """An item that failed for good."""
 
     stage: str
+    """The name of the stage."""
     item: str
+    """The row's primary key as text."""
     kind: str
+    """gave_up, exhausted (no attempts left) or quarantined (it crashes its workers)."""
     why: str | None
+    """The reason."""
     tries: int
+    """How many attempts were made."""
     crashes: int
+    """How many workers crashed with the item in hand."""
     died_at: datetime
+    """When it became a dead letter."""
     attempts: tuple[Attempt, ...] = ()
+    """Its history; only `inspect` fills it."""
 
 
 async def list(  # noqa: A001 - read as dead_letters.list
     engine: AsyncEngine, stage: str | None = None, *, limit: int = 100
 ) -> "tuple[DeadLetter, ...]":
-    """Return dead letters, the latest first, of one stage or of all."""
+    """Return the dead letters of one stage or of all, the latest first.
+
+    An item whose row has left the failed status since is not listed.
+    """
     known = (
         await queues(engine) if stage is None else [await queue_named(engine, stage)]
     )
@@ -51,7 +64,10 @@ async def inspect(engine: AsyncEngine, stage: str, item_id: object) -> DeadLette
 
 
 async def replay(engine: AsyncEngine, stage: str, *item_ids: object) -> int:
-    """Queue dead items again with all their attempts; none named: all of the stage."""
+    """Queue dead letters again, as if they had never been tried; return how many.
+
+    Without ids, all of the stage.
+    """
     queue = await queue_named(engine, stage)
     count = await remove(engine, statements.replay(queue), stage, item_ids)
     if count:
@@ -60,7 +76,10 @@ async def replay(engine: AsyncEngine, stage: str, *item_ids: object) -> int:
 
 
 async def discard(engine: AsyncEngine, stage: str, *item_ids: object) -> int:
-    """Forget dead letters; the rows keep their failed status."""
+    """Remove dead letters; their rows keep the failed status. Return how many.
+
+    Without ids, all of the stage.
+    """
     await queue_named(engine, stage)
     return await remove(engine, statements.discard(), stage, item_ids)
 

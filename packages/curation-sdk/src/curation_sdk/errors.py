@@ -1,14 +1,14 @@
-"""Every error the SDK raises on purpose, and the two that your own code may raise.
+"""Every error the SDK raises on purpose, and those that your own code may raise.
 
-CurationSdkError
-├── InvalidStage        a stage cannot run as it is declared
-├── ContractViolation   a function broke its contract; its row is untouched
-├── UnknownStage        no stage of this name was ever registered
-├── UnknownItem         the stage's table has no such row
-├── ClaimLost           another worker owns the item now
-├── StageBroken         raise it: no item of this stage can succeed now
-├── Permanent           raise it: this item can never succeed
-└── Transient           raise it: this item may succeed later
+    CurationSdkError
+    ├── InvalidStage        a stage cannot run as it is declared
+    ├── ContractViolation   a function broke its contract; its row is not failed for it
+    ├── UnknownStage        no stage of this name was ever registered
+    ├── UnknownItem         the stage's table has no such row
+    ├── ClaimLost           another worker owns the item now
+    ├── StageBroken         raise it: no item of this stage can succeed now
+    ├── Permanent           raise it: this item can never succeed
+    └── Transient           raise it: this item may succeed later
 
 An exception class of your own takes part without inheriting from these: the attributes
 `retryable`, `retry_after`, `pauses_stage` and `resume_after` mean the same on any class.
@@ -19,7 +19,7 @@ from typing import ClassVar
 
 
 class CurationSdkError(Exception):
-    """Something went wrong that the SDK foresaw; `hint` says what to do about it."""
+    """The base of all errors of the SDK; `hint` says what to do about it, where known."""
 
     retryable: ClassVar[bool] = False
 
@@ -37,7 +37,7 @@ class InvalidStage(CurationSdkError):
 
 
 class ContractViolation(CurationSdkError):
-    """A function did what the SDK cannot honour; its row was handed back unharmed."""
+    """A function did what the SDK cannot support; its row went back to the queue."""
 
 
 class UnknownStage(CurationSdkError):
@@ -57,8 +57,8 @@ class ClaimLost(CurationSdkError):
 class StageBroken(CurationSdkError):
     """The whole stage cannot work (bad key, provider down): it is paused.
 
-    Raised by work, it costs the item nothing: no attempt is spent. `resume_after`
-    lets the stage try again by itself; without it a person must resume the stage.
+    The item goes back to the queue, and no attempt is spent. With `resume_after` the
+    stage resumes by itself; without it, someone must call `resume`.
     """
 
     pauses_stage: ClassVar[bool] = True
@@ -75,11 +75,11 @@ class StageBroken(CurationSdkError):
 
 
 class Permanent(CurationSdkError):
-    """This item can never succeed: it fails now, without another attempt."""
+    """This item can never succeed: it fails at once, without another attempt."""
 
 
 class Transient(CurationSdkError):
-    """This item may succeed later: it is tried again after `retry_after` or the backoff."""
+    """This item may succeed later: it is tried again after `retry_after`, or the backoff."""
 
     retryable = True
 

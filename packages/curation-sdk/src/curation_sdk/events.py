@@ -1,4 +1,4 @@
-"""Events: what a worker reports to whoever listens."""
+"""Events: what a worker reports to its listeners."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -51,7 +51,7 @@ class DeadLettered:
 
 @dataclass(frozen=True, slots=True)
 class Rescued:
-    """An item was taken from a worker that vanished."""
+    """An item was taken from a worker whose lease had expired."""
 
     stage: str
     item: str
@@ -69,7 +69,7 @@ class Requeued:
 
 @dataclass(frozen=True, slots=True)
 class Fenced:
-    """A late answer was refused: the item belongs to someone else by now."""
+    """A late result was refused: another worker owns the item by now."""
 
     stage: str
     item: str
@@ -100,7 +100,7 @@ class Drained:
 
 @dataclass(frozen=True, slots=True)
 class Overclaimed:
-    """A claim returned more items than were asked for: an alarm, never expected."""
+    """A claim returned more items than were asked for, which should never happen."""
 
     stage: str
     asked: int
@@ -129,15 +129,21 @@ Event: TypeAlias = (
     | Overclaimed
     | WorkerFault
 )
+"""Anything a worker reports."""
 
 EventT = TypeVar("EventT")
 Listener = Callable[[EventT], None]
+"""A plain function that is called with every event."""
 
 log = structlog.get_logger()
 
 
 class Events(Generic[EventT]):
-    """Reports every event to its listeners; falsy while nobody listens."""
+    """Calls its listeners with every event; falsy while there are none.
+
+    Pass one to `Worker(events=...)`. Listeners are called in the event loop of the worker,
+    so they must be quick; one that raises is logged, and the others are still called.
+    """
 
     def __init__(self) -> None:
         self._listeners: list[Listener[EventT]] = []
@@ -156,7 +162,7 @@ class Events(Generic[EventT]):
         return stop
 
     def emit(self, event: EventT) -> None:
-        """Call every listener; one that raises is logged and harms no other."""
+        """Call every listener."""
         for listener in tuple(self._listeners):
             try:
                 listener(event)

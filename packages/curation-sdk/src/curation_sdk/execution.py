@@ -1,4 +1,4 @@
-"""Execute: many items of one stage at once, each under its timeout, none with a session."""
+"""Execution: many items of one stage at once, each with a timeout, none with a session."""
 
 import asyncio
 import time
@@ -128,7 +128,7 @@ class StageRun:
             asyncio.get_running_loop().call_soon(self.start_slots)
 
     def give_back_ready(self, why: str) -> None:
-        """Hand back the items nobody has begun to work on."""
+        """Return the items that are not in work yet to the queue."""
         while self.ready:
             self.finish(self.ready.popleft(), Returned(why))
 
@@ -169,7 +169,7 @@ class StageRun:
             self.changed.set()
 
     def lose(self, item: str, fence: int) -> None:
-        """Stop working on an item that belongs to someone else now."""
+        """Stop working on an item whose claim was lost."""
         held = self.held.get(item)
         if held is None or held.fence != fence:
             return
@@ -191,14 +191,14 @@ class StageRun:
                 slot.stop(Retry(f"ran past its timeout of {limit:g} s"))
 
     def finish(self, held: ClaimedItem, result: Result) -> None:
-        """Hand a result over to be settled."""
+        """Pass a result on to be settled."""
         if type(result) is Broken:
             self.stop(result.why) if result.is_local else self._on_broken(self, result)
         self.finished.append((held, result))
         self._some_finished.set()
 
     def stop(self, why: str) -> None:
-        """Claim no more in this worker, whatever the stage does elsewhere."""
+        """Stop claiming in this worker only."""
         if self.stopped is None:
             self.stopped = why
             self.give_back_ready(why)
@@ -225,7 +225,7 @@ class StageRun:
             return replace(outcome, status=status)
         if isinstance(outcome, (Done, Retry, Later, GiveUp, Committed)):
             return outcome
-        # A bug of the function, not of its items: none of them is condemned for it.
+        # A bug in the function, not in its items: none of them is failed for it.
         why = (
             f"{self.stage.name} returned {outcome!r} instead of an outcome "
             "(Done, Retry, Later, GiveUp or Skip)"
@@ -279,7 +279,7 @@ class Slot:
                 count += 1
                 if count == ITEMS_BEFORE_YIELD:
                     run.note_pace(count, time.monotonic() - began)
-                    # Work that never waits must not keep the heartbeat from beating.
+                    # Work that never awaits must not starve the heartbeat.
                     await asyncio.sleep(0)
                     count, began = 0, time.monotonic()
         finally:

@@ -1,4 +1,4 @@
-"""Heartbeat: renew what is in hand, cancel what is late, rescue what others lost."""
+"""Heartbeat: renew leases, cancel items past their timeout, rescue abandoned items."""
 
 import asyncio
 import time
@@ -11,7 +11,7 @@ from curation_sdk.reap import Reaper
 
 
 class Heartbeat:
-    """The background tasks of a worker that are only a matter of time."""
+    """The background tasks of a worker that run at fixed intervals."""
 
     def __init__(
         self, runs: Mapping[str, StageRun], connection: Connection, reaper: Reaper

@@ -1,4 +1,4 @@
-"""The history of one item: who claimed it when, what happened, when it is tried again."""
+"""The history of one item: who claimed it and when, what happened, when it is tried again."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -15,15 +15,24 @@ class Attempt:
     """One claim of an item and what became of it."""
 
     fence: int
+    """The number of the claim; later claims have higher ones."""
     tries: int
+    """Which attempt it was, counted from 1."""
     outcome: str
+    """done, skipped, retried, postponed, gave_up, exhausted, returned, rescued,
+    quarantined, refused, requeued, replayed or discarded."""
     why: str | None
+    """The reason, where there is one."""
     worker: str | None
+    """The name of the worker that had claimed the item."""
     claimed_at: datetime | None
+    """When the item was claimed, by the database's clock."""
     settled_at: datetime
+    """When this was recorded, by the database's clock."""
     due_at: datetime | None
+    """When the next attempt was due, if there was to be one."""
     traceback: str | None = None
-    """Of an exception that nobody foresaw; the end of it if it was long."""
+    """The traceback of an unexpected exception; if it was long, the end of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,15 +40,25 @@ class History:
     """An item's state now, and everything that happened to it in this stage."""
 
     stage: str
+    """The name of the stage."""
     item: str
+    """The row's primary key as text."""
     status: str | None
+    """The row's status; None if the row is gone."""
     worker: str | None
+    """The worker that holds the item now."""
     lease_until: datetime | None
+    """Until when that worker's claim holds without another heartbeat."""
     next_try_at: datetime | None
+    """When the item is tried again; `control.NEVER` while it is held."""
     tries: int
+    """How many attempts the current claim has counted; 0 without a claim."""
     crashes: int
+    """How many workers have crashed with the item in hand."""
     dead: str | None
+    """The kind of dead letter the item is, if it is one."""
     attempts: tuple[Attempt, ...]
+    """Every attempt, the first one first."""
 
 
 async def history(engine: AsyncEngine, stage: str, item_id: object) -> History:

@@ -1,4 +1,4 @@
-"""The plain way in: a model of your own and an `async def f(item_id, session)`.
+"""Job loops, for a model of your own and an `async def f(item_id, session)`.
 
 The same claims, leases and fences as for stages. Because the function gets a session,
 the item is settled in that session's own transaction: what the function wrote and the
@@ -68,16 +68,19 @@ async def run_job_loop(  # noqa: PLR0917 - the order its users know
     within: timedelta = timedelta(minutes=10),
     events: Events[Event] | None = None,
 ) -> int:
-    """Work the queued rows of a model; return how many were settled.
+    """Work the queued rows of a model; return how many attempts were settled.
 
     `mode="drain"` works until nothing is left or `within` is over; `"one_batch"` works
     at most `batch_size` rows and returns. Either rescues the rows of a process that was
-    killed, so a loop that cron calls needs no other.
+    killed, so a loop called from cron needs no other housekeeping.
 
-    The function returns when the item is done and raises when it is not; it may also
-    return an outcome, or set the status itself. Whatever it commits is committed when it
-    returns, together with the status. Each item in work uses one connection from its
-    first statement on, besides the two of the loop.
+    The function `async def f(item_id, session)` returns when the item is done and raises
+    when it failed; it may also return an outcome, or set the status itself. What it writes
+    is committed when it returns, together with the status. Each item in work uses one
+    connection from its first statement on, besides the two of the loop.
+
+    `name` is the stage's name, `table_column` unless given; `events` is as in `Worker`, and
+    the other parameters are the fields of `Stage` with the same names.
     """
     refuse_foreign_statuses(
         name or model.__name__,
@@ -133,7 +136,7 @@ class Job:
     queue: Queue
     function: JobFunction
     violation: ContractViolation | None = None
-    """What the function did that cannot be honoured; it ends the loop."""
+    """What the function did that cannot be supported; it ends the loop."""
 
     async def run(self, claim: Claim) -> Result:
         """Run the function in a fenced session, and settle in its transaction."""
@@ -152,7 +155,7 @@ class Job:
             await session.end()
 
     def _stop(self, claim: Claim, violation: ContractViolation) -> Result:
-        """End the loop; the item is handed back as if it had never been claimed."""
+        """End the loop; the item goes back to the queue, and no attempt is spent."""
         if self.violation is None:
             self.violation = violation
         log.error(
@@ -227,7 +230,7 @@ class Job:
     async def _settle_as_queued(self, claim: Claim, driver: Any) -> Settlement:  # noqa: ANN401
         """Try an item again that the function has queued, with the pauses of a failure.
 
-        Left as it is, the row would be claimed again at once, for ever.
+        Left queued, the row would be claimed again immediately and endlessly.
         """
         retry = Retry("the function queued it again")
         settlement = settlement_of(self.stage, self.queue, claim, retry)
@@ -245,7 +248,7 @@ class Job:
 def settlement_as_set(
     queue: Queue, status: str | None, error: str | None
 ) -> Settlement:
-    """Understand a status that the function has set: done, failed, or another one."""
+    """Interpret a status that the function has set: done, failed, or another one."""
     if status is None:
         return Settlement("done", queue.done, "the function deleted its row")
     if status == queue.done:

@@ -49,7 +49,7 @@ class JobSession(AsyncSession):
         self.may_commit = False
 
     def begin(self) -> AsyncSessionTransaction:
-        """Begin a block within the transaction; one that raises takes back only itself."""
+        """Begin a savepoint; a block that raises rolls back only its own writes."""
         return self.begin_nested()
 
     async def commit(self) -> None:
@@ -58,7 +58,7 @@ class JobSession(AsyncSession):
         self.is_unsaved = False
 
     async def close(self) -> None:
-        """Do nothing if all is committed: the loop closes the session itself."""
+        """Do nothing if everything is committed: the loop closes the session itself."""
         pending = self.new or self.dirty or self.deleted
         if not self.has_ended and (self.is_unsaved or pending):
             raise ContractViolation(
@@ -73,7 +73,7 @@ class JobSession(AsyncSession):
         return await self.connection()
 
     async def commit_with_status(self) -> None:
-        """Commit what was written, the status among it."""
+        """Commit what was written, including the status."""
         self.may_commit = True
         await super().commit()
 
@@ -87,7 +87,7 @@ class JobSession(AsyncSession):
 def check_fence(
     session: FencedSession, _transaction: SessionTransaction, connection: Connection
 ) -> None:
-    """Let the session write only while the item is ours."""
+    """Let the session write only while the claim on its item holds."""
     job = session.job_session
     if job.has_ended:
         log.error("job.session_used_late", stage=job.stage, item=job.claim.item)
@@ -95,7 +95,7 @@ def check_fence(
             f"The session of item {job.claim.item} was used after its function returned.",
             hint="Await every task that the function starts before it returns.",
         )
-    # The lock makes the reaper, and any later claim, wait for our COMMIT.
+    # The lock makes the reaper, and any later claim, wait for this COMMIT.
     found = connection.exec_driver_sql(
         statements.LOCK_CLAIM, (job.stage, job.claim.item, job.claim.fence)
     )
@@ -105,7 +105,7 @@ def check_fence(
 
 @event.listens_for(FencedSession, "before_commit")
 def refuse_commit(session: FencedSession) -> None:
-    """Let nothing but the loop commit the transaction."""
+    """Let only the loop commit the transaction."""
     if not session.job_session.may_commit and not session.in_nested_transaction():
         raise ContractViolation(
             "The function committed the transaction behind its session.",

@@ -1,7 +1,11 @@
-"""Bring the SDK's own tables to the version this code needs, from whatever version they have.
+"""Bring the SDK's own tables up to date, from any older version.
 
-Each version only adds: workers of the version before go on while and after it is applied.
-Beside migrations of your own, call `upgrade(op.get_bind())` in a revision of yours.
+They are in the schema `curation`: `stage` (what each stage owns, and its pauses), `claim`
+(items in work or waiting), `attempt` (what became of every claim), `dead_letter`, `version`,
+and the sequence `fence`. Nothing is added to the tables that hold the queues.
+
+Workers of the version before keep working during and after an upgrade. Beside migrations
+of your own, call `upgrade(op.get_bind())` in a revision.
 """
 
 import asyncio
@@ -13,6 +17,9 @@ from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 from curation_sdk.connection import root_of
 from curation_sdk.errors import CurationSdkError
+from curation_sdk.schema import metadata
+
+__all__ = ["LATEST", "current_version", "downgrade", "metadata", "migrate", "upgrade"]
 
 LOCK = 0x5C7A_9E0A
 """The advisory lock that lets one process migrate while the others wait."""
@@ -26,7 +33,7 @@ OLDEST_SERVER = 14
 
 @dataclass(frozen=True, slots=True)
 class Version:
-    """What one version of the tables adds, and how it is taken back."""
+    """The statements that apply one version of the tables, and those that undo it."""
 
     upgrade: tuple[str, ...]
     downgrade: tuple[str, ...]
@@ -134,12 +141,13 @@ VERSIONS: dict[int, Version] = {
     ),
 }
 LATEST = max(VERSIONS)
+"""The version of the tables that this code needs."""
 COUNTED_SINCE = 3
-"""The version that began to record versions; what came before is found by looking."""
+"""The first version that is recorded; older ones are recognised by what is there."""
 
 
 async def migrate(engine: AsyncEngine) -> int:
-    """Apply the versions that are missing, all or none; return how many there were."""
+    """Apply the missing versions in one transaction; return how many there were."""
     for attempt in range(1, MOST_TRIES + 1):
         try:
             async with engine.begin() as connection:
@@ -169,7 +177,7 @@ def upgrade(connection: Connection, to: int = LATEST) -> int:
 
 
 def downgrade(connection: Connection, to: int) -> None:
-    """Take versions back in an open transaction, down to `to`."""
+    """Undo versions in an open transaction, down to `to`; 0 drops the tables."""
     for number in range(current_version(connection), to, -1):
         if number > COUNTED_SINCE:
             connection.execute(

@@ -34,14 +34,14 @@ class Notifier:
         while True:
             await self._some.wait()
             self._some.clear()
-            # Notifying inside every transaction would take one global lock at each
-            # commit; once in a while, apart from them, costs nobody anything.
+            # NOTIFY takes a global lock at commit, so it is sent apart from the
+            # transactions that write, and for many of them at once.
             names, self._stages = self._stages, set()
             await self._connection.fetch(statements.NOTIFY, sorted(names))
             await asyncio.sleep(NOTIFY_EVERY)
 
     async def listen(self, dsn: str, stages: Iterable[str]) -> None:
-        """Wake a stage whenever another worker, or anyone, announces rows for it."""
+        """Wake a stage whenever a notification says that rows were queued for it."""
         connection: asyncpg.Connection[Any] = await asyncpg.connect(
             dsn, timeout=5, statement_cache_size=0
         )

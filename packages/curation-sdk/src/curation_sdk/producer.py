@@ -1,4 +1,4 @@
-"""Produce: claim for the stages of a worker, as much as they can work."""
+"""Producer: claim as much for the stages of a worker as they can work."""
 
 import asyncio
 import time
@@ -28,7 +28,7 @@ log = structlog.get_logger()
 
 
 class Producer:
-    """Sends the claims of one worker and hands out what they bring."""
+    """Sends the claims of one worker and passes the items on to their stages."""
 
     def __init__(
         self,
@@ -89,7 +89,7 @@ class Producer:
     async def stop(self, run: StageRun) -> None:
         """Claim no more for a stage; return when no claim of it is under way."""
         tasks = self._tasks.pop(run.stage.name, [])
-        # A claim that is under way must end, or nobody would know what it claimed.
+        # A claim that is under way must end, or its items would be known to no one.
         run.wake.set()
         run.room.set()
         run.suspect_gone.set()
@@ -102,7 +102,7 @@ class Producer:
             await self.stop(self._runs[name])
 
     def accept(self, run: StageRun, found: list[ClaimedItem], asked: int) -> None:
-        """Give claimed items to their stage, or back if it has stopped meanwhile."""
+        """Give claimed items to their stage, or return them if it has stopped since."""
         if not found:
             return
         if len(found) > asked:
@@ -180,7 +180,7 @@ class Producer:
     async def _look_for_due(self, *, at_once: bool) -> tuple[frozenset[str], float]:
         """Return which stages have items to try again, and when that was asked.
 
-        One question for all stages: nearly always the answer is that none has.
+        One query for all stages: nearly always none of them has any.
         """
         async with self._looking:
             began = time.monotonic()
@@ -220,12 +220,12 @@ class Producer:
         return found
 
     async def _return_strays(self, run: StageRun) -> None:
-        """Hand back items that a claim took although its answer never came."""
+        """Return items that a claim took although its answer was lost."""
         try:
             rows = await self._connection.fetch(
                 statements.MINE, run.stage.name, self._worker
             )
-        except Exception:  # noqa: BLE001 - their lease will tell
+        except Exception:  # noqa: BLE001 - their lease will expire
             return
         now = time.monotonic()
         for row in rows:

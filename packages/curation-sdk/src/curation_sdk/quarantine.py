@@ -1,4 +1,4 @@
-"""Quarantine: find the items that crash their workers, and blame no others.
+"""Quarantine: find the items that crash their workers, without blaming others.
 
 An item is *rescued* when its worker vanished while it had the item in hand. The rule:
 
@@ -7,8 +7,8 @@ An item is *rescued* when its worker vanished while it had the item in hand. The
 2. An item whose next crash would condemn it is worked alone: its worker holds nothing
    else, and writes so into the claim first.
 3. A crash while worked alone condemns the item once it has crashed `max_crashes` times,
-   unless another worker crashed lately without it. Then workers are dying of something
-   else too, and it takes `BENEFIT_OF_DOUBT` more crashes to blame the item.
+   unless another worker has crashed recently without it. Then workers also crash for
+   another reason, and it takes `BENEFIT_OF_DOUBT` more crashes to blame the item.
 
 The rule itself is a handful of SQL fragments, used by the statements that claim and
 reap; `Quarantine` is the part of a worker that tries suspects alone.
@@ -35,9 +35,9 @@ RESCUED_TOGETHER = 10
 BENEFIT_OF_DOUBT = 2
 """How many more crashes alone condemn an item while workers also crash without it."""
 LATELY = "5 minutes"
-"""For how long the crash of a worker makes other crashes less telling."""
+"""How long the crash of a worker counts as a sign of another cause."""
 ALONE_AT_MOST = 10.0
-"""Seconds a worker gives to items that must be worked alone, before others again."""
+"""Seconds a worker spends on items worked alone before it returns to the others."""
 TICK = 0.005
 
 UNSUSPECTED = "k.deaths = 0"
@@ -51,8 +51,8 @@ CRASHED_LATELY = f"""SELECT DISTINCT worker FROM curation.attempt
     WHERE outcome = 'rescued'
       AND settled_at > statement_timestamp() - interval '{LATELY}'"""  # noqa: S608
 
-# Workers that crashed lately are looked up once, and only where an item is to be judged:
-# by the statement's time, which an index can be asked for.
+# Workers that crashed recently are looked up once, and only where an item is to be judged;
+# by the statement's time, because only a stable time can use the index.
 CRASHED_WITHOUT_IT = """SELECT FROM lately
       WHERE lately.worker <> expired.worker
         AND NOT EXISTS (SELECT FROM curation.attempt b
@@ -64,7 +64,7 @@ IS_POISON = f"""alone AND deaths >= $2::int AND (
 
 SET_APART = """UPDATE curation.claim SET alone = true
   WHERE stage = $1 AND item = $2 AND fence = $3 RETURNING item"""
-"""From here on a crash can only be this item's own."""
+"""From here on, a crash can only be caused by this item."""
 
 
 def rescued(queue: Queue) -> str:
@@ -83,8 +83,8 @@ _is_alone: ContextVar[bool] = ContextVar("curation_sdk_is_alone", default=False)
 def is_working_alone() -> bool:
     """Return whether the current item is worked alone, so that all others wait for it.
 
-    Work that would wait long for something (a rate limit, a lock) should rather return
-    `Later` than wait.
+    Work that would have to wait long for something (a rate limit, a lock) should return
+    `Later` instead.
     """
     return _is_alone.get()
 
@@ -100,7 +100,7 @@ def working_alone() -> Iterator[None]:
 
 
 class Intake(Protocol):
-    """What quarantine needs of the producer: to stop all claims, and to hand out one."""
+    """What quarantine needs of the producer: to stop all claims, and to start one item."""
 
     may_claim: asyncio.Event
     under_way: int
@@ -151,7 +151,7 @@ class Quarantine:
             self._is_busy = False
             self._intake.may_claim.set()
         if tried:
-            # As long for all others as it took.
+            # Then give all other items as much time as it took.
             self._not_before = 2 * time.monotonic() - began
         return tried
 
@@ -182,7 +182,7 @@ class Quarantine:
             rows = await self._connection.fetch(
                 SET_APART, run.stage.name, held.item, held.fence
             )
-        except Exception as error:  # noqa: BLE001 - it is handed back
+        except Exception as error:  # noqa: BLE001 - the item is returned
             self._background.report("set an item apart", error)
             return False
         return bool(rows)

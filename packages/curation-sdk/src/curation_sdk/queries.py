@@ -1,17 +1,28 @@
 """The SDK's tables as sources for queries of your own, such as those of a dashboard.
 
-Each function returns a sub-select to put after FROM or JOIN and to give an alias; `item`
-is the key of the stage's row as text. Read the tables through these: their names and
-columns are the SDK's own affair, these are not.
+Each function returns a subquery to put after FROM or JOIN, with an alias of your own; `item`
+is the primary key of the stage's row as text. Read the tables through these functions: the
+names and columns of the tables may change, those of the subqueries do not.
 """
 # ruff: noqa: S608 - stages are written as quoted literals
 
 from curation_sdk.queue import literal
 
+__all__ = [
+    "DEAD_LETTERS",
+    "ITEM_TABLES",
+    "PURGE_DEAD_LETTERS",
+    "attempts",
+    "claims",
+    "dead_letters",
+    "literal",
+]
+
 ITEM_TABLES = ("curation.claim", "curation.attempt", "curation.dead_letter")
 """The tables that hold a row per item, for grants and row-level security."""
 
 DEAD_LETTERS = "curation.dead_letter"
+"""The table of dead letters, for what concerns all stages at once."""
 
 PURGE_DEAD_LETTERS = """DELETE FROM curation.dead_letter WHERE (stage, item) IN (
     SELECT stage, item FROM curation.dead_letter
@@ -21,7 +32,7 @@ PURGE_DEAD_LETTERS = """DELETE FROM curation.dead_letter WHERE (stage, item) IN 
 
 
 def claims(stage: str) -> str:
-    """Items in hand or waiting: item, is_working, due_at (null while in hand)."""
+    """Items in work or waiting: item, is_working, due_at (null while in work)."""
     return f"""(SELECT item, fence IS NOT NULL AS is_working, due_at
       FROM curation.claim WHERE stage = {literal(stage)})"""
 

@@ -18,7 +18,7 @@ from curation_sdk.stage import Attribute, Stage, Term
 
 @dataclass(frozen=True, slots=True)
 class Queue:
-    """Where a stage's items are; every name is quoted, ready for SQL."""
+    """Where a stage's items are: table, columns and statuses, with every name quoted for SQL."""
 
     stage: str
     table: str
@@ -126,7 +126,7 @@ def stored(stage: Stage[Any, Any], status: object, dialect: Dialect) -> str:
 
 
 def literal(value: str) -> str:
-    """Quote a text for SQL; a parameter would hide the partial index."""
+    """Quote a text for SQL, where a parameter would hide the partial index."""
     return "'" + value.replace("'", "''") + "'"
 
 

@@ -1,4 +1,4 @@
-"""Reap: items of workers that vanished go back, or to quarantine if they crash again."""
+"""Reap: return the items of workers that vanished to the queue, or quarantine them."""
 
 import time
 from collections.abc import Iterable
@@ -24,8 +24,11 @@ class Reaped:
     """What one round of rescue did, over all stages."""
 
     rescued: int = 0
+    """Items taken from workers whose lease had expired; they are worked again."""
     quarantined: int = 0
+    """Items that became dead letters because they crash their workers."""
     requeued: int = 0
+    """Rows that were processing without a claim, and are queued again."""
 
     def __add__(self, other: "Reaped") -> "Reaped":
         return Reaped(
@@ -36,11 +39,11 @@ class Reaped:
 
 
 class Reaper:
-    """Takes claims whose lease has run out, and stayed out for a while.
+    """Takes claims whose lease has expired and has not been renewed since.
 
-    Only the database's clock ends a lease. But that clock may jump, and a database
-    that was down for a minute finds every lease expired: so a claim must be seen
-    expired twice, a heartbeat apart, before its worker counts as dead.
+    Only the database's clock ends a lease. But that clock may jump, and after an outage of
+    the database every lease looks expired. So a claim must be seen expired twice, a third
+    of a lease apart, before its worker counts as dead.
     """
 
     def __init__(
@@ -62,7 +65,7 @@ class Reaper:
         return total
 
     async def reap_at_once(self, known: Iterable[Queue]) -> Reaped:
-        """Rescue whatever has expired now, and rows that have lost their claim."""
+        """Rescue every expired item now, and rows that are processing without a claim."""
         total = Reaped()
         for queue in known:
             await self._clamp_leases(queue)
@@ -120,7 +123,8 @@ class Reaper:
 async def reap(engine: AsyncEngine) -> Reaped:
     """Rescue, in every stage the database knows, all items whose lease has expired.
 
-    Workers do this by themselves; call it to be sure that nothing waits for them.
+    Also queues rows again that are processing without a claim. Workers and `run_job_loop`
+    rescue by themselves; call this to rescue at once, without a second look at the lease.
     """
     connection = Connection(engine)
     try:

@@ -1,4 +1,4 @@
-"""All stages together, checked before anything starts: what would fail silently is refused."""
+"""The stages of an application, checked before anything starts."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -20,6 +20,7 @@ from curation_sdk.queue import Queue, column_of, literal, queue_of
 from curation_sdk.stage import Attribute, Order, Stage, Term
 
 AnyStage = Stage[Any, Any]
+"""A stage of any model, with any tools."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +33,13 @@ class Ready:
 
 
 class Registry:
-    """Every stage of an application; `queues` are columns that some stage must consume."""
+    """Every stage of an application; `queues` are columns that some stage must consume.
+
+    Refused, with a hint: two stages with one name or one column, a stage in `feeds` or a
+    column in `queues` that no stage consumes. A worker's start also refuses a missing table
+    or partial index, a status the column cannot hold, a primary key of several columns, and
+    a tenant column that may be null.
+    """
 
     def __init__(
         self, stages: Iterable[AnyStage], *, queues: Iterable[Attribute] = ()
@@ -83,9 +90,9 @@ def queue_index(
     priority: Attribute | None = None,
     tenant: Attribute | None = None,
 ) -> Index:
-    """Put the partial index that a stage's claims need on its table, and return it.
+    """Add the partial index that a stage's claims need to its table, and return it.
 
-    `order_by`, `priority` and `tenant` are as the stage has them.
+    Pass `order_by`, `priority` and `tenant` as the stage has them.
     """
     mapper: Mapper[Any] = inspect(claims.class_)
     status: Column[Any] = claims.property.columns[0]
@@ -138,7 +145,7 @@ def refuse_unconsumed(stages: Iterable[AnyStage], queues: Iterable[Attribute]) -
         column = str(queue.property.columns[0])
         if column not in known.values():
             raise CurationSdkError(
-                f"Rows queued in {column} would wait for ever: no stage consumes it.",
+                f"Rows queued in {column} would wait forever: no stage consumes it.",
                 hint="Register the stage that claims this column.",
             )
 

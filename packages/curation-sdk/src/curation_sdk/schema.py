@@ -1,7 +1,7 @@
 """The SDK's own tables, in a schema of their own.
 
-They never touch the tables they queue for: a claim names its item by text key, so
-any table with a single-column key can be a queue without a column more.
+A claim names its item by its key as text, so any table with a single-column key can be a
+queue without another column.
 """
 
 from sqlalchemy import (
@@ -25,8 +25,9 @@ from sqlalchemy.dialects.postgresql import JSONB
 SCHEMA = "curation"
 
 metadata = MetaData(schema=SCHEMA)
+"""The SDK's tables, for the `target_metadata` of Alembic's autogenerate."""
 
-# Bytes, not a language's sort order: keys are only compared for equality.
+# Bytewise, not a language's sort order: keys are only compared for equality.
 Key = Text(collation="C")
 Moment = DateTime(timezone=True)
 
@@ -75,7 +76,7 @@ claim = Table(
     # of a stage, and under an old snapshot that means every claim there ever was.
     PrimaryKeyConstraint("item", "stage"),
     comment="Items in hand (with a fence) or waiting for another try (without).",
-    # Rows live for milliseconds: leave room for heartbeats, vacuum early.
+    # Rows are short-lived: leave room for heartbeats, and vacuum early.
     postgresql_with={
         "fillfactor": 70,
         "autovacuum_vacuum_scale_factor": 0.05,
@@ -111,9 +112,9 @@ attempt = Table(
     comment="What became of every claim; purged by age.",
 )
 Index("attempt_item", attempt.c.item, attempt.c.stage)
-# Rows arrive in the order of time, so a block range index finds an age for nothing.
+# Rows arrive in the order of time, so a block range index is small and sufficient.
 Index("attempt_age", attempt.c.settled_at, postgresql_using="brin")
-# Crashes of workers are few among millions of attempts, and are asked for by themselves.
+# Crashes are rare among attempts, and are looked up by themselves.
 Index(
     "attempt_rescued",
     attempt.c.settled_at,

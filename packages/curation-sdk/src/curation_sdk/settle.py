@@ -1,4 +1,4 @@
-"""Settle: results, status and hand-over commit together, or not at all."""
+"""Settle: results, status and the next stage's rows commit together, or not at all."""
 
 import asyncio
 import time
@@ -38,18 +38,18 @@ MOST_WITH_EFFECTS = 100
 MOST_ROUNDS = 3
 WITH_EFFECT = (Done, Retry, GiveUp)
 MANY = 50
-"""From how many items on a group is settled by the statement made for many."""
+"""How many items a group must have to be settled by the statement made for many."""
 MOST_SETTLED_AT_ONCE = 1_000
 LINGER = 0.003
 """Seconds a settle waits for more items while they arrive in quick succession."""
 ENOUGH = 200
-"""Items that are worth a commit of their own."""
+"""How many results are committed without waiting for more."""
 
 log = structlog.get_logger()
 
 
 class EffectFailed(Exception):
-    """An item's effect raised: the item failed, its neighbours did not."""
+    """An item's effect raised: that item failed, the others in its transaction did not."""
 
     def __init__(self, held: ClaimedItem, cause: Exception) -> None:
         super().__init__(str(cause))
@@ -58,11 +58,11 @@ class EffectFailed(Exception):
 
 
 class EffectStalled(TimeoutError):
-    """A statement of an effect got no answer: the connection is silent, or it is slow."""
+    """A statement of an effect timed out: the connection is lost, or the statement is slow."""
 
 
 class Settler:
-    """Writes what became of items, whatever happens to the connection meanwhile.
+    """Writes what became of items, even if the connection breaks in the middle.
 
     Results of several batches share one commit, stage by stage.
     """
@@ -94,7 +94,7 @@ class Settler:
         return waiting + self._settling
 
     async def settle_finished(self) -> None:
-        """Settle what is finished, as it comes."""
+        """Settle results as they arrive."""
         last = 0.0
         while True:
             await self.some_finished.wait()
@@ -139,7 +139,7 @@ class Settler:
                 await self.settle(run, part)
             except Exception as error:  # noqa: BLE001 - nothing may end a worker
                 self._background.report("settle", error)
-                # Hold them no longer: without a heartbeat the reaper sees them.
+                # Let go of them: without heartbeats, the reaper will take them.
                 run.release(part)
                 run.note_settled(0)
 
@@ -156,7 +156,7 @@ class Settler:
             except Exception as error:  # noqa: BLE001 - sorted out below
                 rounds += 1
                 lost = is_lost(error)
-                # A new connection cures silence, but not a statement that is slow.
+                # A new connection helps against a lost one, not against a slow statement.
                 curable = lost and not isinstance(error, EffectStalled)
                 if not is_transient(error) or (rounds > MOST_ROUNDS and not curable):
                     await self._settle_apart(run, batch, error)
@@ -165,7 +165,7 @@ class Settler:
                 await asyncio.sleep(pause)
                 pause = min(2 * pause, LONGEST_PAUSE)
                 if lost:
-                    # The COMMIT may have happened although its answer never came.
+                    # The COMMIT may have happened although its answer was lost.
                     batch = await self._still_open(run, batch)
             else:
                 return
@@ -215,21 +215,21 @@ class Settler:
         self, run: StageRun, batch: Batch, error: Exception
     ) -> None:
         if len(batch) > 1:
-            # One item's effect must not poison its neighbours: each on its own.
+            # One item's effect must not fail the others: settle each by itself.
             for finished in batch:
                 await self.settle(run, [finished])
             return
         held, result = batch[0]
         cause = error.cause if isinstance(error, EffectFailed) else error
         if isinstance(result, Retry | GiveUp) and result.effect is not None:
-            # What was learnt cannot be written; that the work failed still can.
+            # The effect cannot be written, but the failure of the work can.
             log.warning(
                 "effect.failed", stage=run.stage.name, item=held.item, why=repr(cause)
             )
             await self.settle(run, [(held, replace(result, effect=None))])
             return
         if isinstance(result, Retry):
-            # Even "try again" cannot be written. Its lease runs out; the reaper sees it.
+            # Not even the retry can be written: the lease expires, and the reaper takes it.
             log.error(
                 "item.unsettled", stage=run.stage.name, item=held.item, why=str(cause)
             )
@@ -342,7 +342,7 @@ def effect_of(result: Result) -> Effect | None:
 async def apply(
     held: ClaimedItem, effect: Effect | None, transaction: Transaction
 ) -> None:
-    """Run an item's effect; raise EffectFailed for what is the effect's own fault."""
+    """Run an item's effect; raise EffectFailed if the effect itself is at fault."""
     assert effect is not None  # noqa: S101 - for the type checker
     limit = asyncio.timeout(EFFECT_TIMEOUT.total_seconds())
     try:
@@ -359,7 +359,7 @@ async def apply(
 
 
 async def end(transaction: Transaction) -> None:
-    """Run what the effects have left for the end; who raises there is found apart."""
+    """Run what the effects have passed to `at_end`."""
     try:
         async with asyncio.timeout(EFFECT_TIMEOUT.total_seconds()):
             await transaction.end()
@@ -368,7 +368,7 @@ async def end(transaction: Transaction) -> None:
 
 
 def event_of(stage: str, held: ClaimedItem, verdict: Settlement, now: float) -> Event:
-    """Return the news about a settled item."""
+    """Return the event that reports a settled item."""
     match verdict.outcome:
         case "retried":
             wait = timedelta(seconds=verdict.wait or 0.0)

@@ -1,4 +1,4 @@
-"""From what work returned to what is written: pure decisions, no database."""
+"""Settlements: what a result means for its item, decided without the database."""
 
 import traceback
 from collections.abc import Sequence
@@ -17,7 +17,7 @@ LONGEST_TRACEBACK = 8_000
 
 @dataclass(frozen=True, slots=True)
 class Returned:
-    """The item was not worked to an end through no fault of its own."""
+    """The work was not finished, through no fault of the item."""
 
     why: str
 
@@ -36,7 +36,7 @@ class Broken:
 
 @dataclass(frozen=True, slots=True)
 class Crashed(Retry):
-    """The work raised what nobody foresaw; the item is tried again."""
+    """The work raised an unexpected exception; the item is tried again."""
 
     traceback: str | None = None
 
@@ -56,7 +56,7 @@ class Settlement:
 
 @dataclass(frozen=True, slots=True)
 class Committed:
-    """The work has settled its item itself, in its own transaction; as done, or so."""
+    """The work has settled its item in its own transaction: as done, unless given."""
 
     settlement: Settlement | None = None
 
@@ -103,7 +103,7 @@ def settlement_of(
         case Returned(why=why) | Broken(why=why):
             if held.tries <= 1 and held.crashes == 0:
                 return Settlement("returned", queue.queued, clean(why), spare=1)
-            # It has a history to keep: the claim row stays, due at once.
+            # Its attempts and crashes must be kept: the claim row stays, due at once.
             return Settlement(
                 "returned", queue.processing, clean(why), wait=0.0, spare=1
             )
@@ -131,7 +131,7 @@ def result_of_error(error: BaseException) -> Result:
         case False:
             return GiveUp(text)
         case True:
-            # Some errors know when it is worth trying again: a server said so.
+            # Some errors know when to try again, because a server said so.
             return Retry(text, getattr(error, "retry_after", None))
     return Crashed(f"crashed: {error!r}", traceback=traceback_of(error))
 

@@ -1,4 +1,4 @@
-"""A stage: which status column it owns, and how one item of it is worked."""
+"""A stage: which status column it owns, and how one of its items is worked."""
 
 import random
 from collections.abc import Awaitable, Callable
@@ -24,59 +24,92 @@ Order = Term | tuple[Term, ...]
 
 @dataclass(frozen=True, slots=True)
 class Backoff:
-    """How long to wait before the next try: doubling, capped, spread by chance."""
+    """How long to wait before the next attempt: growing, capped, spread at random."""
 
     first: timedelta = timedelta(seconds=5)
+    """The wait after the first attempt."""
     factor: float = 2.0
+    """By how much each further wait is longer than the one before."""
     longest: timedelta = timedelta(hours=1)
+    """The cap on a wait, before jitter."""
     jitter: float = 0.2
+    """The share by which a wait is made longer or shorter at random."""
 
     def pause(self, tries: int) -> timedelta:
-        """Return how long to wait after this many tries."""
+        """Return how long to wait after this many attempts."""
         grown = self.first.total_seconds() * self.factor ** min(max(tries - 1, 0), 64)
         capped = min(grown, self.longest.total_seconds())
-        # Chance only spreads the load, it protects nothing.
+        # Only spreads the load, so it need not be unpredictable.
         spread = random.uniform(1 - self.jitter, 1 + self.jitter)  # noqa: S311
         return timedelta(seconds=capped * spread)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stage(Generic[ItemT, ToolsT]):
-    """A status column turned into a queue, and the function that works its items."""
+    """A status column turned into a queue, and the function that works its items.
+
+    Usually made by the decorator `@stage`.
+    """
 
     name: str
+    """Identifies the stage in the database, in logs and in calls that take a stage."""
     model: type[ItemT]
+    """The mapped class whose rows are the items; it has a single-column primary key."""
     work: Work[ItemT, ToolsT]
+    """`async def work(item, tools) -> Outcome`."""
     claims: Attribute
+    """The status column that this stage owns, as `Model.column`."""
     queued: Any
+    """The status of rows that are to be worked."""
     processing: Any
+    """The status of rows in work, and of those waiting for another attempt."""
     done: Any
+    """The status of rows whose work succeeded."""
     failed: Any
+    """The status of rows that are dead letters."""
     error: Attribute | None = None
+    """A text column for the last failure, cut at 1024 characters; cleared on success."""
     priority: Attribute | None = None
+    """A column; rows with a higher value are claimed first, nulls last."""
     tenant: Attribute | None = None
+    """A NOT NULL column; each tenant gets an equal share of every batch."""
     order_by: Order | None = None
+    """What is claimed first: the smallest. A column, its `.desc()`, or a tuple of them;
+    `None` is the primary key. `@stage` uses `Model.updated_at` unless given."""
     batch: int = 100
+    """How many rows one claim takes."""
     concurrency: int = 100
+    """How many items of one worker are in work at once."""
     timeout: timedelta = timedelta(minutes=5)
+    """After which one item is cancelled and tried again."""
     lease: timedelta = timedelta(seconds=30)
+    """How long a claim holds without a heartbeat of its worker."""
     max_attempts: int = 5
+    """How many attempts may fail before the item becomes a dead letter."""
     max_crashes: int = 3
+    """How many workers may crash with the item in hand, the last of them with nothing
+    else in hand, before it is quarantined. While workers also crash without the item,
+    it takes two more, each with nothing else in hand."""
     backoff: Backoff = Backoff()
+    """How long a failed item waits."""
     feeds: tuple[str, ...] = ()
+    """The stages whose rows this stage's effects queue; they are woken after a settle."""
     high_water: int | None = None
+    """Claim nothing while a stage in `feeds` has this many rows queued."""
     load: Literal["row", "id", "claim"] = "row"
+    """`"row"` loads the item's columns, `"id"` its primary key alone. `"claim"` passes
+    the claim instead of the item, as `run_job_loop` needs it."""
 
     def __post_init__(self) -> None:
         for problem in self._problems():
             raise InvalidStage(self.name, problem)
 
     async def __call__(self, item: ItemT, tools: ToolsT) -> Outcome:
-        """Work one item without any queue, as tests do."""
+        """Work one item without a queue, for tests."""
         return await self.work(item, tools)
 
     def configured(self, **changes: object) -> "Stage[ItemT, ToolsT]":
-        """Return the same stage with other numbers, as settings ask for."""
+        """Return the same stage with some fields changed."""
         return replace(self, **changes)  # type: ignore[arg-type]
 
     def _problems(self) -> list[str]:
@@ -92,7 +125,7 @@ class Stage(Generic[ItemT, ToolsT]):
                 "batch, concurrency, max_attempts and max_crashes must be at least 1"
             )
         if min(spans) <= timedelta(0):
-            problems.append("timeout and lease must be longer than nothing")
+            problems.append("timeout and lease must be positive")
         if len({str(self.queued), str(self.processing), str(self.done)}) < 3:  # noqa: PLR2004
             problems.append("queued, processing and done must be different statuses")
         if str(self.failed) in {str(self.queued), str(self.processing)}:
@@ -114,8 +147,24 @@ def stage(
 ) -> Callable[[Work[ItemT, ToolsT]], Stage[ItemT, ToolsT]]:
     """Turn a work function into a stage that owns the status column `claims`.
 
-    `options` are the other fields of `Stage`. `order_by` is the model's `updated_at`
-    unless given: the longest waiting item is claimed first.
+    `options` are the other fields of `Stage`. Without `order_by`, claims are ordered by
+    the model's `updated_at`, so that the row that has waited longest goes first.
+
+    The function is called with a detached instance of the model, as the row was when it
+    was claimed, and with the worker's `tools`. No connection is held while it runs.
+    Deferred columns and relationships raise when touched, and changes to the instance
+    are never written: results are written by an `Effect`.
+
+    | the function | the row | counts as an attempt |
+    |---|---|---|
+    | returns `Done` | done | yes |
+    | returns `Retry`, raises `Transient` | tried again; failed after `max_attempts` | yes |
+    | returns `Later` | tried again | no |
+    | returns `GiveUp`, raises `Permanent` | failed, a dead letter | yes |
+    | returns `Skip` | the status given | yes |
+    | raises `StageBroken` | back in the queue; the stage is paused | no |
+    | raises anything else | as `Retry`, with its traceback in the history | yes |
+    | returns anything else | back in the queue; the stage is paused | no |
     """
     model: type[Any] = cast("type[Any]", claims.class_)
     if "order_by" not in options:

@@ -52,7 +52,7 @@ def statements_of(queue: Queue, *, columns: str, batch: int, keyed: bool) -> Sta
     """Write the statements of a stage.
 
     `columns` are what a claim returns of the row (as `m.x, m.y`); `keyed` says that
-    the claim index ends with the key, so that the cursor can tell equal times apart.
+    the claim index ends with the key, so that the cursor can distinguish equal times.
     """
     rows = claim_rows(queue, batch, keyed=keyed)
     shared = shared_rows(queue, batch) if queue.tenant else None
@@ -132,7 +132,7 @@ def take_first(queue: Queue, columns: str, picked: str) -> str:
 
     A row that was queued again while it was in hand, or while it waited for its next
     try, has one: then a unique violation says that `take_again` is needed. To look for
-    claims first, or to insert with a conflict in mind, would cost every item.
+    claims first, or to insert with ON CONFLICT, would make every claim slower.
     """
     return f"""{taken_rows(queue, columns, picked)}, held AS (
     {INSERT_CLAIMS}
@@ -178,7 +178,7 @@ def names_of(columns: str) -> str:
 
 
 def claim_waiting(queue: Queue, columns: str, which: str) -> str:
-    """Take items whose wait is over, at most $4; forget those cancelled meanwhile."""
+    """Take items whose wait is over, at most $4; delete the claims of cancelled ones."""
     return f"""WITH due AS MATERIALIZED (
     SELECT k.item, k.tries, k.deaths FROM curation.claim k
     WHERE k.stage = $1 AND k.fence IS NULL AND {which}
@@ -230,8 +230,8 @@ def settle_done(queue: Queue) -> str:
 def settle_many(queue: Queue) -> str:
     """Finish many items without an error; $2 items, $3 the fences among them.
 
-    Cheaper than `settle_done`, because it walks along each table's key once. But any
-    of the fences is good for any of the items: whoever calls must know that none of
+    Cheaper than `settle_done`, because it walks along each table's key once. But it
+    accepts any of the fences for any of the items: the caller must know that none of
     the items is held under another one of them.
     """
     return f"""WITH mine AS (
@@ -456,7 +456,7 @@ def hold_queued(queue: Queue) -> str:
 
 
 def withdraw(queue: Queue) -> str:
-    """Fail items that nobody works on; $1 stage, $2 items, $3 why."""
+    """Fail items that are not in work; $1 stage, $2 items, $3 why."""
     error = f", {queue.error} = left($3, 1024)" if queue.error else ""
     return f"""WITH waiting AS (
     DELETE FROM curation.claim k
@@ -472,7 +472,7 @@ def withdraw(queue: Queue) -> str:
 
 def dead_letters(queue: Queue) -> str:
     """List dead letters whose row is still failed; $1 stage, $2 item or null, $3 limit."""
-    # Whoever queued the row again by plain SQL has replayed it in their own way.
+    # A row that was queued again by plain SQL has left the failed status.
     return f"""SELECT d.stage, d.item, d.kind, d.why, d.tries, d.deaths, d.died_at
   FROM curation.dead_letter d
   JOIN {queue.table} m ON m.{queue.key} = d.item::{queue.key_type}
@@ -532,7 +532,7 @@ EXPIRED = """SELECT item, fence, lease_until FROM curation.claim
   WHERE stage = $1 AND fence IS NOT NULL AND lease_until < clock_timestamp()"""
 
 # A claim that is locked is being settled: the reaper steps over it too, so it needs no
-# heartbeat, and waiting for it would stop the hearts of all others. Returns the lost.
+# heartbeat, and waiting for it would delay all other heartbeats. Returns the lost ones.
 HEARTBEAT = """WITH s AS MATERIALIZED (
     SELECT * FROM unnest($1::text[], $2::text[], $3::bigint[], $4::float8[])
       AS s(stage, item, fence, lease)

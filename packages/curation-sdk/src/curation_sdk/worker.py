@@ -1,4 +1,4 @@
-"""A worker: claims, works, settles, beats and rescues until it is stopped."""
+"""A worker: claims, works and settles items until it is stopped."""
 
 import asyncio
 import contextlib
@@ -38,11 +38,14 @@ log = structlog.get_logger()
 
 
 class Worker:
-    """Works the items of some stages with two connections, and a third to listen.
+    """Works the items of some stages, with two connections of the engine's pool.
 
-    `registry` names all stages of the application when this worker runs only some.
-    `listen_dsn` is a direct way to the database (not through a pooler) on which the
-    worker hears at once that rows were queued; without it, it looks every `poll`.
+    `tools` is passed to every work function. `registry` holds all stages of the application
+    when this worker runs only some of them. `listen_dsn` opens a third connection, which must
+    go to PostgreSQL directly and not through a pooler: on it the worker is notified of queued
+    rows at once. Without it the worker looks every `poll`. `events` reports what it does.
+
+    As a context manager it checks its stages at the start and stops at the end.
     """
 
     def __init__(
@@ -108,7 +111,7 @@ class Worker:
 
     @property
     def refused(self) -> int:
-        """How many late answers of this worker were refused by the fence."""
+        """How many late results of this worker were refused by the fence."""
         return self._settler.refused
 
     async def __aenter__(self) -> Self:
@@ -140,7 +143,7 @@ class Worker:
             self._background.keep(self._listen)
 
     async def run(self) -> None:
-        """Work until stopped; nothing the database does ends it."""
+        """Work until stopped; a database that goes away and comes back does not end it."""
         await self.start()
         for run in self._runs.values():
             self._producer.start(run)
@@ -149,10 +152,10 @@ class Worker:
     async def run_batch(
         self, stage: str | AnyStage, *, within: timedelta = timedelta(minutes=10)
     ) -> int:
-        """Work one batch of a stage at most; return how many settled.
+        """Work at most one batch of a stage; return how many attempts were settled.
 
         Items whose next attempt is due go first. Items of a worker that vanished are
-        rescued, and worked if nothing else was.
+        rescued, and worked if nothing else was claimed.
         """
         run = await self._started_run(stage)
         before, deadline = run.settled, time.monotonic() + within.total_seconds()
@@ -175,9 +178,9 @@ class Worker:
         within: timedelta = timedelta(minutes=1),
         rescue: bool = False,
     ) -> int:
-        """Work one stage until nothing of it can be claimed; return how many settled.
+        """Work one stage until nothing can be claimed; return how many attempts settled.
 
-        Items that wait for a later attempt are left for later. `rescue` also waits for
+        Items whose next attempt is not due yet are left waiting. `rescue` also waits for
         the items of workers that seem to have vanished, and works them.
         """
         run = await self._started_run(stage)
@@ -208,7 +211,10 @@ class Worker:
         return run.settled - before
 
     async def stop(self, *, grace: timedelta = GRACE) -> None:
-        """Claim no more at once; finish what is in work within `grace`; hand back the rest."""
+        """Stop claiming, finish what is in work within `grace`, and return the rest to the queue.
+
+        What is returned has not spent an attempt.
+        """
         first = not self._stopping.is_set()
         self._stopping.set()
         if first and self._started:
@@ -276,7 +282,7 @@ class Worker:
         await run.until_idle(time.monotonic() + 1)
 
     async def _settle_last(self, deadline: float) -> None:
-        # Whatever the database cannot be told now, its leases will tell it later.
+        # What cannot be written now is rescued when its lease expires.
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(max(deadline - time.monotonic(), 0)):
                 while self._settler.unsettled:  # noqa: ASYNC110 - two signals

@@ -40,7 +40,7 @@ def declared(**options: Any) -> Any:
     [
         ({"batch": 0}, "at least 1"),
         ({"max_attempts": 0}, "at least 1"),
-        ({"lease": timedelta(0)}, "longer than nothing"),
+        ({"lease": timedelta(0)}, "must be positive"),
         ({"done": State.QUEUED}, "must be different"),
         ({"failed": State.QUEUED}, "must differ"),
         ({"high_water": 5}, "needs feeds"),
@@ -82,7 +82,7 @@ def test_two_stages_of_one_name_are_refused() -> None:
 def test_a_queue_that_nobody_empties_is_refused() -> None:
     with pytest.raises(InvalidStage, match="no registered stage consumes"):
         Registry([triage(feeds=("nowhere",))])
-    with pytest.raises(CurationSdkError, match="would wait for ever"):
+    with pytest.raises(CurationSdkError, match="would wait forever"):
         Registry([triage()], queues=[Ticket.answer_state])
 
 

@@ -7,8 +7,8 @@ from sqlalchemy import func, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 import curation_sdk
+from curation_sdk import Queue
 from curation_sdk.control import hold, queue_named, release, withdraw
-from curation_sdk.queue import Queue
 from scrapersky.curation.batch.kind import BatchKind, kind_named
 from scrapersky.curation.batch.progress import batch_of
 from scrapersky.curation.batch.submission import CANCELLED
