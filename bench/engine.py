@@ -29,7 +29,8 @@ import asyncpg
 import psutil
 import uvloop
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+sys.path.insert(1, str(Path(__file__).resolve().parents[1] / "packages/curation-sdk"))
 
 from bench.engine_peers import (
     bare,

@@ -21,7 +21,7 @@ from curation_sdk import (
     Outcome,
     Stage,
     Worker,
-    install,
+    migrate,
     queue_index,
     stage,
     wake,
@@ -105,7 +105,7 @@ async def lay_out(url: str) -> None:
     database = engine_for(url)
     async with database.begin() as connection:
         await connection.run_sync(Base.metadata.create_all)
-    await install(database)
+    await migrate(database)
     await database.dispose()
 
 

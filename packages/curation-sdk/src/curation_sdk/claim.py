@@ -129,7 +129,7 @@ class Claimer:
 
     async def _start_over(self) -> list[ClaimedItem]:
         self._scanned = time.monotonic()
-        return await self._take(self._statements.claim_again)
+        return await self._take(self._statements.claim_at_most(self._stage.batch))
 
     async def _share(self, *, again: bool = False) -> list[ClaimedItem]:
         stale = time.monotonic() - self._tenants_at > TENANTS_EVERY

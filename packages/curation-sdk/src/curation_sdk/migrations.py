@@ -195,7 +195,11 @@ def current_version(connection: Connection) -> int:
         return int(counted or 0)
     if not exists(connection, "curation.claim"):
         return 0
-    return 2 if exists(connection, "curation.attempt_rescued") else 1
+    # The old index may have been left beside the new ones.
+    is_second = exists(connection, "curation.attempt_rescued") and not exists(
+        connection, "curation.claim_due"
+    )
+    return 2 if is_second else 1
 
 
 def record(connection: Connection, version: int) -> None:

@@ -52,7 +52,7 @@ class Notifier:
             while not connection.is_closed():
                 await asyncio.sleep(PROBE_EVERY)
                 async with asyncio.timeout(PROBE_EVERY):
-                    await connection.execute("SELECT 1")
+                    await connection.execute(statements.PROBE)
         finally:
             connection.terminate()
 

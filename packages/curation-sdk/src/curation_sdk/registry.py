@@ -16,7 +16,7 @@ from curation_sdk.connection import is_transient, root_of
 from curation_sdk.control import execute
 from curation_sdk.errors import CurationSdkError, InvalidStage
 from curation_sdk.migrations import refuse_old_tables
-from curation_sdk.queue import Queue, column_of, literal, queue_of
+from curation_sdk.queue import Queue, column_of, queue_of
 from curation_sdk.stage import Attribute, Order, Stage, Term
 
 AnyStage = Stage[Any, Any]
@@ -162,7 +162,7 @@ async def check_stage(connection: AsyncConnection, stage: AnyStage) -> Ready:
         stage.name,
         f"{queue.table} has no partial index for its claims, so every claim would "
         "read the whole table",
-        hint=f"Create it: {index_statement(queue)}",
+        hint=f"Create it: {statements.create_index(queue)}",
     )
 
 
@@ -207,19 +207,12 @@ async def uses_partial_index(
 ) -> bool:
     """Return whether the planner can claim along a partial index, in claim order."""
     by_key = queue.order == f"m.{queue.key}" and not queue.tenant
-    of_tenant = f"m.{queue.tenant} = (SELECT NULL::{queue.tenant_type})"
-    rows = statements.claimable_rows(
-        queue,
-        limit=1,
-        conditions=[of_tenant] if queue.tenant else [],
-        keyed=keyed,
-        # The index of the key gives this order too, and would hide the partial one.
-        ordered=not by_key,
-    )
+    # The index of the key gives its order too, and would hide the partial one.
+    explain = statements.explain_claim(queue, keyed=keyed, ordered=not by_key)
     async with connection.begin_nested() as savepoint:
         # Only whether it can, not whether it would: a small table is read whole.
         await execute(connection, statements.PLAN_BY_INDEX_ONLY)
-        plan = await execute(connection, f"EXPLAIN (FORMAT JSON) {rows}")
+        plan = await execute(connection, explain)
         found = plan.scalar_one()
         await savepoint.rollback()
     nodes = list(plan_nodes(found if isinstance(found, list) else orjson.loads(found)))
@@ -242,18 +235,3 @@ def plan_nodes(plan: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
             node = waiting.pop()
             yield node
             waiting.extend(node.get("Plans", ()))
-
-
-def index_statement(queue: Queue) -> str:
-    """Write the CREATE INDEX a queue needs."""
-    ordered = ", ".join(queue.order_terms)
-    columns = [
-        *([queue.tenant] if queue.tenant else []),
-        *([f"{queue.priority} DESC NULLS LAST"] if queue.priority else []),
-        *([ordered] if ordered != queue.key else []),
-        queue.key,
-    ]
-    return (
-        f"CREATE INDEX CONCURRENTLY ON {queue.table} ({', '.join(columns)})"
-        f" WHERE {queue.status} = {literal(queue.queued)};"
-    )

@@ -34,7 +34,6 @@ class Statements:
     """
 
     claim: str
-    claim_again: str
     claim_at_most: Callable[[int], str]
     claim_onward: str | None
     claim_shared: str | None
@@ -61,7 +60,6 @@ def statements_of(queue: Queue, *, columns: str, batch: int, keyed: bool) -> Sta
         onward = claim_rows(queue, batch, keyed=keyed, onward=True)
     return Statements(
         claim=take_first(queue, columns, rows),
-        claim_again=take_again(queue, columns, rows),
         claim_at_most=lambda limit: take_again(
             queue, columns, claim_rows(queue, limit, keyed=keyed)
         ),
@@ -81,14 +79,15 @@ def statements_of(queue: Queue, *, columns: str, batch: int, keyed: bool) -> Sta
 def claimable_rows(
     queue: Queue,
     *,
-    limit: int,
+    limit: int | str,
     conditions: Sequence[str] = (),
     keyed: bool = True,
     ordered: bool = True,
 ) -> str:
     """Select the places of queued rows in claim order, without locking them.
 
-    `keyed` breaks ties by the key; `conditions` are further ones, joined by AND.
+    `keyed` breaks ties by the key; `conditions` are further ones, joined by AND;
+    `limit` is a number, or the parameter that holds it.
     """
     tie = f", m.{queue.key}" if keyed else ""
     order = f"ORDER BY {queue.order}{tie}" if ordered else ""
@@ -113,16 +112,13 @@ def claim_rows(queue: Queue, batch: int, *, keyed: bool, onward: bool = False) -
 
 def shared_rows(queue: Queue, batch: int) -> str:
     """Select and lock an equal share of each tenant's; $4 tenants, $5 rows for each."""
+    conditions = [f"m.{queue.tenant} = t.tenant", NOT_PAUSED]
+    share = claimable_rows(queue, limit="$5", conditions=conditions, keyed=False)
     return f"""SELECT mine.place
     FROM unnest($4::{queue.tenant_type}[]) AS t(tenant)
     CROSS JOIN LATERAL (
-      SELECT m.ctid AS place
-      FROM {queue.table} m
-      WHERE m.{queue.status} = {literal(queue.queued)} AND m.{queue.tenant} = t.tenant
-        AND {NOT_PAUSED}
-      ORDER BY {queue.order}
-      LIMIT $5
-      FOR NO KEY UPDATE SKIP LOCKED
+    {share}
+    FOR NO KEY UPDATE SKIP LOCKED
     ) mine
     LIMIT {batch}"""
 
@@ -305,11 +301,9 @@ def settle_any(queue: Queue) -> str:
   ), logged AS (
     INSERT INTO curation.attempt (stage, item, fence, tries, outcome, why, worker,
       claimed_at, settled_at, due_at, traceback)
-    SELECT $1, mine.item, mine.fence, mine.tries,
-      CASE WHEN kept.item IS NULL THEN 'discarded' ELSE mine.outcome END, mine.why,
-      mine.worker, mine.claimed_at, clock_timestamp(),
-      clock_timestamp() + make_interval(secs => kept.wait), mine.traceback
-    FROM mine LEFT JOIN kept ON kept.item = mine.item
+    SELECT $1, item, fence, tries, outcome, why, worker, claimed_at,
+      clock_timestamp(), clock_timestamp() + make_interval(secs => wait), traceback
+    FROM kept
   )
   SELECT item, fence FROM kept"""
 
@@ -406,6 +400,31 @@ def cast_statuses(queue: Queue) -> str:
     statuses = (queue.queued, queue.processing, queue.done, queue.failed)
     casts = ", ".join(f"{literal(s)}::{queue.status_type}" for s in statuses)
     return f"SELECT {casts} FROM {queue.table} LIMIT 0"
+
+
+def explain_claim(queue: Queue, *, keyed: bool, ordered: bool) -> str:
+    """Ask how a row would be claimed; of some tenant, if the queue has tenants."""
+    of_tenant = f"m.{queue.tenant} = (SELECT NULL::{queue.tenant_type})"
+    conditions = [of_tenant] if queue.tenant else []
+    rows = claimable_rows(
+        queue, limit=1, conditions=conditions, keyed=keyed, ordered=ordered
+    )
+    return f"EXPLAIN (FORMAT JSON) {rows}"
+
+
+def create_index(queue: Queue) -> str:
+    """Write the CREATE INDEX that a queue's claims need."""
+    ordered = ", ".join(queue.order_terms)
+    columns = [
+        *([queue.tenant] if queue.tenant else []),
+        *([f"{queue.priority} DESC NULLS LAST"] if queue.priority else []),
+        *([ordered] if ordered != queue.key else []),
+        queue.key,
+    ]
+    return (
+        f"CREATE INDEX CONCURRENTLY ON {queue.table} ({', '.join(columns)})"
+        f" WHERE {queue.status} = {literal(queue.queued)};"
+    )
 
 
 def depth(queue: Queue, *, at_most: int | None = None) -> str:
@@ -598,8 +617,11 @@ RESUME = """UPDATE curation.stage SET paused_at = NULL, paused_until = NULL, pau
   WHERE name = $1 RETURNING name"""
 
 REFUSED = """INSERT INTO curation.attempt (stage, item, fence, tries, outcome, why, worker)
-  SELECT $1, s.item, s.fence, s.tries, 'refused', 'its claim was lost before it settled', $5
+  SELECT $1, s.item, s.fence, s.tries, 'refused',
+    'its claim was lost, or its row changed, before it settled', $5
   FROM unnest($2::text[], $3::bigint[], $4::int[]) AS s(item, fence, tries)"""
+
+PROBE = "SELECT 1"
 
 NOTIFY = "SELECT pg_notify('curation', name) FROM unnest($1::text[]) AS s(name)"
 

@@ -1,14 +1,27 @@
 """The promises one by one, each as the shortest history that a broken engine fails."""
 
 import asyncio
+import enum
 import time
 from collections.abc import AsyncIterator
+from datetime import timedelta
+from typing import Any
 
 import pytest
+from sqlalchemy import text
+from sqlalchemy.ext.asyncio import AsyncSession
 
-from curation_sdk import Done, Transaction, statements
+from curation_sdk import Done, Retry, Transaction, run_job_loop, statements
 from tests.sdk.conftest import Database
-from tests.sdk.model.ledger import Ledger, entry_of
+from tests.sdk.model.ledger import (
+    DONE,
+    FAILED,
+    QUEUED,
+    WORKING,
+    Job,
+    Ledger,
+    entry_of,
+)
 from tests.sdk.rig.cluster import Cluster
 from tests.sdk.rig.proxy import fault_proxy
 
@@ -324,3 +337,103 @@ async def test_a_queued_row_that_others_hold_is_found_later(ledger: Ledger) -> N
     taken = await ledger.hands[0].claim("batch")
 
     assert [mine.job for mine in taken] == [1]
+
+
+class Status(enum.StrEnum):
+    QUEUED = QUEUED
+    WORKING = WORKING
+    DONE = DONE
+    FAILED = FAILED
+
+
+async def loop(ledger: Ledger, function: Any, **options: Any) -> int:
+    """Call the plain loop on the ledger's own stage."""
+    return await run_job_loop(
+        Job,
+        Status,
+        Status.QUEUED,
+        Status.WORKING,
+        Status.DONE,
+        Status.FAILED,
+        function,
+        order_by_column="queued_at",
+        name="book",
+        engine=ledger.engine,
+        **options,
+    )
+
+
+async def look(_job: int, _session: AsyncSession) -> None:
+    pass
+
+
+async def test_a_loop_called_once_rescues_what_another_process_left(
+    ledger: Ledger,
+) -> None:
+    await ledger.reset(1)
+    await ledger.hands[0].claim("batch")
+    await ledger.jump(100)
+
+    settled = await loop(ledger, look, lease=timedelta(milliseconds=300))
+
+    assert settled == 1
+    assert (await ledger.look(1)).status == "done"
+
+
+async def test_one_batch_works_no_more_than_asked(ledger: Ledger) -> None:
+    await ledger.reset(7)
+    [first, second] = await ledger.hands[0].claim("batch")
+    again = Retry("once more", after=timedelta(0))
+    await ledger.hands[0].settle_together([(first, again), (second, again)])
+
+    settled = await loop(ledger, look, batch_size=3, mode="one_batch")
+
+    assert settled == 3
+    left = "SELECT count(*) FROM job WHERE status = 'queued'"
+    assert await ledger.observer.fetchval(left) == 4
+
+
+async def test_the_claim_of_another_worker_is_not_closed(ledger: Ledger) -> None:
+    await ledger.reset(1)
+    [late] = await ledger.hands[0].claim("batch")
+    await ledger.requeue(1)
+    [current] = await ledger.hands[1].claim("batch")
+
+    await ledger.observer.execute(
+        statements.CLOSE_CLAIM, "book", "1", late.held.fence, "done", None
+    )
+
+    assert (await ledger.look(1)).fence == current.held.fence
+    assert not await ledger.observer.fetchval("SELECT count(*) FROM curation.attempt")
+
+
+async def test_a_status_that_a_function_sets_too_late_is_not_written(
+    ledger: Ledger,
+) -> None:
+    await ledger.reset(1)
+
+    async def finish_late(job: int, session: AsyncSession) -> None:
+        await ledger.requeue(job)
+        await ledger.hands[1].claim("batch")
+        await session.execute(text("UPDATE job SET status = 'done'"))
+
+    await loop(ledger, finish_late, within=timedelta(seconds=1))
+
+    now = await ledger.look(1)
+    assert (now.status, now.claimed) == ("working", True)
+
+
+async def test_the_reaper_steps_over_an_item_whose_session_writes(
+    ledger: Ledger,
+) -> None:
+    await ledger.reset(1)
+
+    async def write_slowly(_job: int, session: AsyncSession) -> None:
+        await ledger.jump(100)
+        await session.execute(text("SELECT 1"))
+        await ledger.hands[1].reap()
+
+    await loop(ledger, write_slowly)
+
+    outcomes = await ledger.observer.fetch("SELECT outcome FROM curation.attempt")
+    assert [row["outcome"] for row in outcomes] == ["done"]

@@ -12,7 +12,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from curation_sdk import settle, statements
+from curation_sdk.claim import ClaimedItem, Claimer
 from curation_sdk.execution import Batch, StageRun
+from curation_sdk.heartbeat import Heartbeat
 from curation_sdk.outcome import Done
 from curation_sdk.queue import Queue
 from curation_sdk.settle import Settler
@@ -38,7 +40,7 @@ def rewrite(put: Put, function: str, pattern: str, by: str) -> None:
     def broken(*arguments: Any, **options: Any) -> str:
         changed, count = re.subn(pattern, by, original(*arguments, **options))
         if not count:
-            raise RuntimeError(f"{function} has no {pattern!r}: mend this mutant")
+            raise RuntimeError(f"{function} has no {pattern!r}: fix this mutant")
         return changed
 
     put(statements, function, broken)
@@ -48,7 +50,7 @@ def replace(put: Put, constant: str, pattern: str, by: str) -> None:
     """Change a statement that the engine keeps as a constant."""
     changed, count = re.subn(pattern, by, getattr(statements, constant))
     if not count:
-        raise RuntimeError(f"{constant} has no {pattern!r}: mend this mutant")
+        raise RuntimeError(f"{constant} has no {pattern!r}: fix this mutant")
     put(statements, constant, changed)
 
 
@@ -138,7 +140,7 @@ def limit_inside_in(put: Put) -> None:
         }
         for old, new in changes.items():
             if old not in text:
-                raise RuntimeError(f"taken_rows has no {old!r}: mend this mutant")
+                raise RuntimeError(f"taken_rows has no {old!r}: fix this mutant")
             text = text.replace(old, new)
         return text
 
@@ -170,6 +172,44 @@ def forgets_failed_settles(put: Put) -> None:
             self._conclude(run, batch)
 
     put(Settler, "_insist", insist)
+
+
+def never_looks_back(put: Put) -> None:
+    original = Claimer._walk_on
+
+    async def walk_on(self: Claimer) -> list[ClaimedItem]:
+        onward = self._statements.claim_onward
+        if onward is None or self._cursor is None:
+            return await original(self)
+        return await self._take(onward, *self._cursor)
+
+    put(Claimer, "_walk_on", walk_on)
+
+
+def never_looks_for_expired(put: Put) -> None:
+    async def look_for_expired(self: Heartbeat, run: StageRun) -> None:
+        pass
+
+    put(Heartbeat, "look_for_expired", look_for_expired)
+
+
+def batch_beyond_its_limit(put: Put) -> None:
+    async def next_rows(self: Claimer, limit: int) -> list[ClaimedItem]:
+        return await self._take(self._statements.claim_at_most(self._stage.batch))
+
+    put(Claimer, "next_rows", next_rows)
+
+
+def closes_any_claim(put: Put) -> None:
+    replace(put, "CLOSE_CLAIM", r" AND fence = \$3", " AND $3::bigint IS NOT NULL")
+
+
+def session_of_any_fence(put: Put) -> None:
+    replace(put, "LOCK_CLAIM", r" AND fence = \$3", " AND $3::bigint IS NOT NULL")
+
+
+def session_without_lock(put: Put) -> None:
+    replace(put, "LOCK_CLAIM", r" FOR UPDATE", "")
 
 
 MUTANTS = {
@@ -248,5 +288,35 @@ MUTANTS = {
         "a settle that fails is taken for done",
         "test_a_session_cut_inside_the_settle_doubles_nothing",
         forgets_failed_settles,
+    ),
+    "never_looks_back": Mutant(
+        "the cursor never returns to rows it has stepped over",
+        "test_a_queued_row_that_others_hold_is_found_later",
+        never_looks_back,
+    ),
+    "never_looks_for_expired": Mutant(
+        "run_job_loop does not look for the items of a process that was killed",
+        "test_a_loop_called_once_rescues_what_another_process_left",
+        never_looks_for_expired,
+    ),
+    "batch_beyond_its_limit": Mutant(
+        "one batch takes as many queued rows as if no waiting ones had been taken",
+        "test_one_batch_works_no_more_than_asked",
+        batch_beyond_its_limit,
+    ),
+    "closes_any_claim": Mutant(
+        "a claim is closed whatever its fence",
+        "test_the_claim_of_another_worker_is_not_closed",
+        closes_any_claim,
+    ),
+    "session_of_any_fence": Mutant(
+        "a status that a function sets counts although its claim was lost",
+        "test_a_status_that_a_function_sets_too_late_is_not_written",
+        session_of_any_fence,
+    ),
+    "session_without_lock": Mutant(
+        "a session that writes does not keep its claim from the reaper",
+        "test_the_reaper_steps_over_an_item_whose_session_writes",
+        session_without_lock,
     ),
 }
