@@ -53,3 +53,5 @@ class ApiKey(OwnedRecord, Base):
     expires_at: Mapped[datetime | None]
     last_used_at: Mapped[datetime | None]
     revoked_at: Mapped[datetime | None]
+    is_personal: Mapped[bool] = mapped_column(server_default=text("false"))
+    """Made by a person, so that it ends with them; others are the machine's own."""

@@ -139,10 +139,15 @@ async def change_user(
 
 
 async def remove_user(connection: AsyncConnection, user: AnyRow) -> None:
-    """Remove a person; what they made stays."""
+    """Remove a person with their keys; what else they made stays."""
     await keep_an_admin(connection, user)
     await connection.execute(
         delete(User).where(User.id == user.id, User.tenant_id == user.tenant_id)
+    await connection.execute(
+        update(ApiKey)
+        .where(ApiKey.created_by == user.id, ApiKey.revoked_at.is_(None))
+        .values(revoked_at=func.clock_timestamp())
+    )
     )
 
 
@@ -200,6 +205,7 @@ async def add_key(
             created_by=made_by,
             expires_at=None if lasts is None else func.clock_timestamp() + lasts,
         )
+            is_personal=made_by is not None,
         .returning(*KEY_COLUMNS)
     )
     return key, (await connection.execute(statement)).one()

@@ -108,7 +108,7 @@ async def change(
 
 @router.delete("/{user_id}", operation_id="delete_user", status_code=204)
 async def remove(request: Request, user_id: UUID, who: Admin, engine: Database) -> None:
-    """Remove a person; what they made stays."""
+    """Remove a person and revoke their keys; what else they made stays."""
     async with engine.begin() as connection:
         user = await user_of(connection, who.tenant_id, user_id)
         await remove_user(connection, user)

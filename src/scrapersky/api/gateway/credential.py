@@ -15,7 +15,8 @@ from sqlalchemy import Row, Select, delete, func, insert, or_, select, update
 from sqlalchemy.dialects.postgresql import insert as upsert
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
-from scrapersky.api.gateway.identity import Permission
+from scrapersky.api.gateway.identity import ROLES, Permission
+from scrapersky.api.gateway.token import Token
 from scrapersky.models import (
     ApiKey,
     LoginSession,
@@ -168,10 +169,12 @@ async def account_of_key(engine: AsyncEngine, secret: str) -> Account | None:
         .outerjoin(User, User.id == ApiKey.created_by)
         .where(
             ApiKey.prefix == form[1],
+            User.role.label("role_of_maker"),
             ApiKey.revoked_at.is_(None),
             or_(ApiKey.expires_at.is_(None), ApiKey.expires_at > now),
             Tenant.suspended_at.is_(None),
-            # A key is worth as much as who made it.
+            # A key is worth as much as who made it is now.
+            or_(ApiKey.is_personal.is_(False), User.id.is_not(None)),
             User.disabled_at.is_(None),
         )
     )
@@ -189,7 +192,7 @@ async def account_of_key(engine: AsyncEngine, secret: str) -> Account | None:
         user_id=found.created_by,
         name=f"key {found.name}",
         email=None,
-        role=found.role,
+        role=lesser(found.role, found.role_of_maker),
         scopes=frozenset(Permission(scope) for scope in found.scopes),
         expires_at=found.expires_at,
     )
@@ -204,6 +207,13 @@ async def open_session(
     over = select(LoginSession.token_hash).where(LoginSession.expires_at < now)
     await connection.execute(
         delete(LoginSession).where(LoginSession.token_hash.in_(over.limit(SWEPT)))
+def lesser(role: Role, other: Role | None) -> Role:
+    """Return which of two roles may less; None has no say."""
+    if other is None:
+        return role
+    return min(role, other, key=lambda one: len(ROLES[one]))
+
+
     )
     await connection.execute(
         insert(LoginSession).values(
