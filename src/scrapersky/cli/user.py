@@ -78,6 +78,7 @@ def create_user(
                 role=role,
                 password_hash=HASHER.hash(password) if password else None,
                 subject=subject,
+                issuer=load_settings().settings.jwt_issuer,
             )
             await note(
                 connection,

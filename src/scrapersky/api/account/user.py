@@ -62,6 +62,7 @@ async def create(
             role=given.role,
             password_hash=hashed,
             subject=given.subject,
+            issuer=gate.issuer,
         )
         details = {"email": given.email, "role": given.role.value}
         actor = actor_of(who, request)
@@ -92,6 +93,8 @@ async def change(
     values = changes(given)
     if "password" in values:
         values["password_hash"] = await hash_of(gate, values.pop("password"))
+    if "subject" in values:
+        values["issuer"] = gate.issuer if values["subject"] else None
     async with engine.begin() as connection:
         user = await user_of(connection, who.tenant_id, user_id)
         changed = await change_user(connection, user, values)

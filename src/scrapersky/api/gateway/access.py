@@ -11,7 +11,7 @@ from typing import Final, Generic, TypeVar
 from uuid import UUID
 
 from fastapi import Request
-from sqlalchemy import exists, select
+from sqlalchemy import exists, select, update
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from scrapersky.api.gateway.credential import (
@@ -20,7 +20,7 @@ from scrapersky.api.gateway.credential import (
     account,
     account_of_key,
     account_of_session,
-    account_of_subject,
+    account_of_token,
     csrf_token,
     digest,
 )
@@ -132,6 +132,11 @@ class Gate:
         request.state.who = who
         return who
 
+    @property
+    def issuer(self) -> str | None:
+        """Who issues the access tokens that are good here."""
+        return self.rules.issuer if self.rules else None
+
     def person(self, user: AnyRow) -> Identity:
         """Return who a person is that has just logged in."""
         return self._identity(account(user), "session", str(user.id))
@@ -200,15 +205,18 @@ class Gate:
             if found is None:
                 raise self._failed(request, "The API key is not good here.")
             return self._identity(found, "key", secret[:14])
-        if self.rules is None:
+        rules = self.rules
+        if rules is None:
             raise self._failed(request, "Access tokens are not set up here.")
         try:
-            token = await read_token(self.rules, secret, self.clock())
+            token = await read_token(rules, secret, self.clock())
         except NotAuthenticated as error:
             raise self._failed(request, str(error)) from None
         found = await self._known.get(
             token.digest,
-            lambda: account_of_subject(self.engine, token.subject, token.digest),
+            lambda: account_of_token(
+                self.engine, token, rules.issuer, self.home_tenant
+            ),
         )
         if found is None or token.tenant_id not in {None, found.tenant_id}:
             raise self._failed(request, "The access token is not good here.")
@@ -302,6 +310,7 @@ async def any_key(engine: AsyncEngine) -> bool:
 async def open_gate(settings: Settings, engine: AsyncEngine) -> Gate:
     """Read what the gate must know before the first request."""
     await refuse_open_house(settings, engine)
+    await bind_subjects(engine, settings.jwt_issuer)
     oldest = select(Tenant.id, Tenant.name).order_by(Tenant.created_at, Tenant.id)
     async with engine.connect() as connection:
         home = (await connection.execute(oldest.limit(1))).one()
@@ -321,6 +330,18 @@ async def open_gate(settings: Settings, engine: AsyncEngine) -> Gate:
         logins=Limiter(burst=10, per_second=1 / 30),
         accounts=Limiter(burst=50, per_second=1 / 10),
     )
+
+
+async def bind_subjects(engine: AsyncEngine, issuer: str | None) -> None:
+    """Bind subjects of which nobody knew whose they are to the issuer of now.
+
+    Another issuer may call another person so: after a change they are written anew.
+    """
+    if issuer is None:
+        return
+    unbound = update(User).where(User.subject.is_not(None), User.issuer.is_(None))
+    async with engine.begin() as connection:
+        await connection.execute(unbound.values(issuer=issuer))
 
 
 def may_be_local(settings: Settings) -> bool:

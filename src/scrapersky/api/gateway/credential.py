@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 from typing import Any, Final, TypeAlias
 from uuid import UUID
 
-from sqlalchemy import Row, Select, delete, func, insert, or_, select, update
+from sqlalchemy import Row, Select, and_, delete, func, insert, or_, select, update
 from sqlalchemy.dialects.postgresql import insert as upsert
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
@@ -99,18 +99,27 @@ def active_users() -> Select[*tuple[Any, ...]]:
     )
 
 
-async def account_of_subject(
-    engine: AsyncEngine, subject: str, token: bytes
+async def account_of_token(
+    engine: AsyncEngine, token: Token, issuer: str, home: UUID
 ) -> Account | None:
-    """Return whose access token this is, unless it was revoked."""
-    is_revoked = select(RevokedToken).where(RevokedToken.token_hash == token).exists()
-    query = active_users().where(User.subject == subject, ~is_revoked)
+    """Return whose access token this is, unless it was revoked.
+
+    A subject is looked up in the tenant that the token names, or else in the
+    installation's own: any admin may write any subject beside a user of theirs.
+    """
+    revoked = select(RevokedToken).where(RevokedToken.token_hash == token.digest)
+    meant = and_(
+        User.subject == token.subject,
+        User.issuer == issuer,
+        User.tenant_id == (token.tenant_id or home),
+    )
+    query = active_users().where(meant, ~revoked.exists())
     with suppress(ValueError):
         # Our own id comes first: nobody gets in its way by calling themselves so.
-        by_id = User.id == UUID(subject)
+        by_id = User.id == UUID(token.subject)
         query = (
             active_users()
-            .where(or_(by_id, User.subject == subject), ~is_revoked)
+            .where(or_(by_id, meant), ~revoked.exists())
             .order_by(by_id.desc())
             .limit(1)
         )
@@ -160,6 +169,7 @@ async def account_of_key(engine: AsyncEngine, secret: str) -> Account | None:
             ApiKey.created_by,
             ApiKey.secret_hash,
             ApiKey.expires_at,
+            User.role.label("role_of_maker"),
             Tenant.name.label("tenant_name"),
             (
                 ApiKey.last_used_at.is_(None) | (ApiKey.last_used_at < now - SEEN_EVERY)
@@ -169,7 +179,6 @@ async def account_of_key(engine: AsyncEngine, secret: str) -> Account | None:
         .outerjoin(User, User.id == ApiKey.created_by)
         .where(
             ApiKey.prefix == form[1],
-            User.role.label("role_of_maker"),
             ApiKey.revoked_at.is_(None),
             or_(ApiKey.expires_at.is_(None), ApiKey.expires_at > now),
             Tenant.suspended_at.is_(None),
@@ -198,6 +207,13 @@ async def account_of_key(engine: AsyncEngine, secret: str) -> Account | None:
     )
 
 
+def lesser(role: Role, other: Role | None) -> Role:
+    """Return which of two roles may less; None has no say."""
+    if other is None:
+        return role
+    return min(role, other, key=lambda one: len(ROLES[one]))
+
+
 async def open_session(
     connection: AsyncConnection, user: AnyRow, lasts: timedelta
 ) -> str:
@@ -207,13 +223,6 @@ async def open_session(
     over = select(LoginSession.token_hash).where(LoginSession.expires_at < now)
     await connection.execute(
         delete(LoginSession).where(LoginSession.token_hash.in_(over.limit(SWEPT)))
-def lesser(role: Role, other: Role | None) -> Role:
-    """Return which of two roles may less; None has no say."""
-    if other is None:
-        return role
-    return min(role, other, key=lambda one: len(ROLES[one]))
-
-
     )
     await connection.execute(
         insert(LoginSession).values(
