@@ -237,6 +237,40 @@ async def test_people_are_made_changed_and_removed(house: House) -> None:
     assert "password" not in made.text
 
 
+@pytest.mark.parametrize(
+    "twin",
+    [
+        "\uff41da@example.com",
+        "\u0430da@example.com",
+        "ada@example.com.",
+        "ada\u200b@example.com",
+        "ad\u00e0@example.com",
+    ],
+)
+async def test_an_address_that_looks_like_anothers_was_let_in(
+    house: House, twin: str
+) -> None:
+    answer = await house.send("POST", "/users", house.admin, json={"email": twin})
+
+    assert answer.status_code == 422
+
+
+async def test_a_person_whose_host_is_in_another_script_logs_in(house: House) -> None:
+    name, password = uuid4().hex, "tall trees 4 miles"
+    made = await house.send(
+        "POST",
+        "/users",
+        house.admin,
+        json={"email": f"{name}@b\u00fccher.example", "password": password},
+    )
+    written = {"email": f"{name}@B\u00dcCHER.example", "password": password}
+    login = await house.send("POST", "/session", json=written)
+    house.client.cookies.clear()
+
+    assert made.json()["email"] == f"{name}@xn--bcher-kva.example"
+    assert login.status_code == 201
+
+
 async def test_everything_done_to_people_is_noted(house: House) -> None:
     email = f"{uuid4().hex}@example.com"
 
