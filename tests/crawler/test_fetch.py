@@ -688,3 +688,30 @@ async def test_the_verdict_can_be_asked_for_alone() -> None:
 
     assert not verdict.allowed
     assert verdict.sitemaps == ("https://a.example/s.xml",)
+
+
+@pytest.mark.parametrize(
+    ("asked", "rests"),
+    [
+        ("30", 30),
+        ("0", 60),
+        ("1", 1),
+        ("Fri, 31 Dec 1999 23:59:59 GMT", 60),
+        ("-1", 60),
+        ("NaN", 60),
+        ("soon", 60),
+        ("", 60),
+        ("86400", 6 * 3600),
+        ("9" * 5000, 6 * 3600),
+        ("Fri, 31 Dec 9999 23:59:59 GMT", 6 * 3600),
+    ],
+)
+async def test_a_host_rests_for_as_long_as_it_asks_within_bounds(
+    asked: str, rests: int
+) -> None:
+    busy = answer(b"", f"Retry-After: {asked}", status="429 Busy")
+    async with a_site({"/": busy}) as site, a_crawler(site) as crawler:
+        with pytest.raises(Backoff) as refused:
+            await crawler.fetch(site.url())
+
+    assert refused.value.retry_after == timedelta(seconds=rests)
