@@ -1,5 +1,5 @@
 # Sourced by ./scrapersky and ./check: makes .venv hold what locks/$wanted.txt names.
-# Uses uv where present; otherwise brings it from the package index into .tools.
+# Uses uv where present; otherwise brings the one of locks/uv.txt, by its hash, into .tools.
 set -eu
 
 lock="locks/$wanted.txt"
@@ -31,9 +31,10 @@ find_uv() {
             say "(on Debian and Ubuntu: apt-get install python3-venv)."
             return 1
         }
-        .tools/bin/python -m pip install --quiet --disable-pip-version-check 'uv>=0.9' || {
+        .tools/bin/python -m pip install --quiet --disable-pip-version-check \
+            --require-hashes --only-binary :all: --requirement locks/uv.txt || {
             rm -rf .tools
-            say "The package index did not answer; check the network and try again."
+            say "uv could not be installed: the lines above say why. Is the package index in reach?"
             return 1
         }
     fi

@@ -7,6 +7,11 @@ compile() {
     uv pip compile --quiet --universal --generate-hashes --no-header --python-version 3.11 \
         --no-emit-package curation-sdk pyproject.toml "$@"
 }
+{
+    echo "# Made by scripts/lock.sh: the one program that installs the others."
+    uv --version | sed 's/^uv \([^ ]*\).*/uv==\1/' |
+        uv pip compile --quiet --universal --generate-hashes --no-header --no-annotate --python-version 3.11 -
+} >locks/uv.txt
 compile --output-file locks/run.txt
 compile --group dev --constraint locks/run.txt --output-file locks/dev.txt
 compile --group dev --group bench --constraint locks/dev.txt --output-file locks/bench.txt

@@ -184,7 +184,8 @@ def alone(root: Path) -> Iterator[None]:
     """Let one process build at a time; the next finds the work done."""
     place = root / "build" / "page.lock"
     place.parent.mkdir(exist_ok=True)
-    with place.open("w") as lock:
+    # Whoever can open the file can hold the lock.
+    with os.fdopen(os.open(place, os.O_WRONLY | os.O_CREAT, 0o600), "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield
 

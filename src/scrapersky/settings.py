@@ -278,6 +278,11 @@ class Settings(Frozen):
     session_hours: PositiveInt = Field(
         168, le=8760, description="How long a login lasts at most."
     )
+    trusted_hosts: Listed = Field(
+        (),
+        description="Names by which this server is asked for; without any, all are "
+        "taken. Those of this machine always are.",
+    )
     trusted_proxies: Listed = Field(
         (),
         description="Addresses or networks of proxies whose X-Forwarded-For and "

@@ -2,7 +2,10 @@
 
 import asyncio
 import gzip
+import random
 import ssl
+import threading
+import time
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import timedelta
@@ -24,6 +27,7 @@ from scrapersky.crawler import (
     Hop,
     Kind,
 )
+from scrapersky.crawler.limits import MIB
 from scrapersky.errors import (
     Backoff,
     BadHttp,
@@ -51,6 +55,85 @@ PAGE = b"<html><title>Caf\xe9</title></html>"
 
 def to(place: str, status: str = "302 Found") -> bytes:
     return answer(b"", f"Location: {place}", status=status)
+
+
+def empty_gzip(size: int) -> bytes:
+    """Return so many bytes of gzip that stand for nothing at all."""
+    return gzip.compress(b"")[:10] + b"\0\0\0\xff\xff" * (size // 5)
+
+
+def threads(prefix: str) -> int:
+    return sum(one.name.startswith(prefix) for one in threading.enumerate())
+
+
+async def test_stacked_compression_froze_the_loop_and_was_tried_again() -> None:
+    bomb = gzip.compress(empty_gzip(256 * MIB))
+    page = answer(bomb, "Content-Encoding: gzip, gzip")
+    async with a_site({"/": page}) as site, a_crawler(site) as crawler:
+        began = time.process_time()
+        with pytest.raises(TooBig) as refused:
+            await crawler.fetch(site.url())
+
+    assert time.process_time() - began < 0.5
+    assert not refused.value.retryable
+
+
+async def test_a_long_body_is_inflated_beside_the_loop_and_a_short_one_on_it() -> None:
+    noise = random.Random(0).randbytes(200_000).hex().encode()
+    says = {
+        path: answer(gzip.compress(b"<html>" + text), "Content-Encoding: gzip")
+        for path, text in {"/short": noise[:5_000], "/long": noise}.items()
+    }
+    async with a_site(says) as site, a_crawler(site) as crawler:
+        short = await crawler.fetch(site.url("/short"))
+        beside = threads("inflate")
+        long = await crawler.fetch(site.url("/long"))
+        again = await crawler.fetch(site.url("/long"))
+
+        assert (beside, threads("inflate") > 0) == (0, True)
+    assert short.body == b"<html>" + noise[:5_000]
+    assert long.body == again.body == b"<html>" + noise
+    assert (long.cut, site.connections) == (None, 1)
+
+
+async def test_a_long_body_that_breaks_off_while_it_is_inflated_is_cut() -> None:
+    noise = random.Random(0).randbytes(200_000).hex().encode()
+    whole = answer(gzip.compress(b"<html>" + noise), "Content-Encoding: gzip")
+    async with (
+        a_site({"/": whole[:-50_000]}, closes=True) as site,
+        a_crawler(site) as crawler,
+    ):
+        found = await crawler.fetch(site.url())
+
+    assert found.cut is Cut.TRUNCATED
+    assert (b"<html>" + noise).startswith(found.body)
+    assert len(found.body) > 200_000
+
+
+async def test_what_follows_a_long_body_does_not_fail_it() -> None:
+    noise = random.Random(0).randbytes(50_000).hex().encode()
+    whole = answer(gzip.compress(b"<html>" + noise), "Content-Encoding: gzip")
+    async with a_site({"/": whole + b"junk"}) as site, a_crawler(site) as crawler:
+        first = await crawler.fetch(site.url())
+        second = await crawler.fetch(site.url())
+
+    assert first.body == second.body == b"<html>" + noise
+    assert site.connections == 2  # never a second answer from the one with junk
+
+
+async def test_a_fetch_that_is_given_up_while_inflating_leaves_no_connection() -> None:
+    noise = random.Random(0).randbytes(2_000_000).hex().encode()
+    whole = answer(gzip.compress(b"<html>" + noise), "Content-Encoding: gzip")
+    async with a_site({"/": whole}) as site, a_crawler(site) as crawler:
+        await crawler.robots(site.url())
+        fetch = asyncio.create_task(crawler.fetch(site.url()))
+        while not threads("inflate"):  # noqa: ASYNC110 - a thread, not an event
+            await asyncio.sleep(0)
+        fetch.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await fetch
+
+        assert (await crawler.fetch(site.url())).body == b"<html>" + noise
 
 
 async def test_a_page_comes_with_everything_known_about_it() -> None:
@@ -605,3 +688,30 @@ async def test_the_verdict_can_be_asked_for_alone() -> None:
 
     assert not verdict.allowed
     assert verdict.sitemaps == ("https://a.example/s.xml",)
+
+
+@pytest.mark.parametrize(
+    ("asked", "rests"),
+    [
+        ("30", 30),
+        ("0", 60),
+        ("1", 1),
+        ("Fri, 31 Dec 1999 23:59:59 GMT", 60),
+        ("-1", 60),
+        ("NaN", 60),
+        ("soon", 60),
+        ("", 60),
+        ("86400", 6 * 3600),
+        ("9" * 5000, 6 * 3600),
+        ("Fri, 31 Dec 9999 23:59:59 GMT", 6 * 3600),
+    ],
+)
+async def test_a_host_rests_for_as_long_as_it_asks_within_bounds(
+    asked: str, rests: int
+) -> None:
+    busy = answer(b"", f"Retry-After: {asked}", status="429 Busy")
+    async with a_site({"/": busy}) as site, a_crawler(site) as crawler:
+        with pytest.raises(Backoff) as refused:
+            await crawler.fetch(site.url())
+
+    assert refused.value.retry_after == timedelta(seconds=rests)

@@ -2,6 +2,8 @@
 
 import gzip
 import itertools
+import random
+import time
 import tracemalloc
 import zlib
 
@@ -28,6 +30,12 @@ def inflate(
 def raw_deflate(data: bytes) -> bytes:
     engine = zlib.compressobj(wbits=-15)
     return engine.compress(data) + engine.flush()
+
+
+def empty_blocks(size: int) -> bytes:
+    """Return so many bytes of gzip that stand for nothing at all."""
+    head = gzip.compress(b"")[:10]
+    return head + b"\0\0\0\xff\xff" * (size // 5)
 
 
 @pytest.mark.parametrize("step", [1, 7, 1000, 10**6])
@@ -75,6 +83,28 @@ def test_a_bomb_in_a_bomb_is_stopped() -> None:
 
     with pytest.raises(TooBig):
         inflate(bomb, "gzip", "gzip")
+
+
+def test_a_body_that_is_large_only_between_its_layers_cost_seconds() -> None:
+    bomb = gzip.compress(empty_blocks(64 * MIB))
+    began = time.process_time()
+
+    with pytest.raises(TooBig) as refused:
+        inflate(bomb, "gzip", "gzip")
+
+    assert time.process_time() - began < 0.5
+    assert not refused.value.retryable
+
+
+@pytest.mark.parametrize("most", [10 * MIB, 50 * MIB])
+def test_no_layer_grows_beyond_what_the_whole_may(most: int) -> None:
+    engine = zlib.compressobj(level=0, wbits=31)
+    noise = random.Random(0).randbytes(MIB)
+    middle = b"".join(engine.compress(noise) for _ in range(most // MIB + 1))
+    body = gzip.compress(noise + middle)
+
+    with pytest.raises(TooBig, match="inflated"):
+        inflate(body, "gzip", "gzip", step=len(body), most=most)
 
 
 def test_the_ratio_counts_only_beyond_a_megabyte() -> None:

@@ -8,12 +8,13 @@ import sys
 import time
 from collections.abc import AsyncIterator, Callable, Iterator
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 import psutil
 import pytest
 
-from scrapersky.crawler.sandbox import Sandbox, SandboxLimits
+from scrapersky.crawler.sandbox import LAYERS, Sandbox, SandboxLimits
 from scrapersky.errors import BadSitemap, ParserUnavailable, Trap
 from tests.crawler import sandboxed
 
@@ -200,3 +201,51 @@ async def test_a_page_is_not_blamed_for_a_child_that_cannot_start() -> None:
             await sandbox.run(sandboxed.pid)
 
     assert caught.value.retryable
+
+
+def has_all_layers() -> bool:
+    """Say whether this kernel can hold a child in every way."""
+    code = "from scrapersky.kit.confinement import confine; import os;"
+    code += "os.write(1, ' '.join(confine(2**30)).encode())"
+    told = subprocess.run(
+        [sys.executable, "-c", code], stdout=subprocess.PIPE, check=False
+    )
+    return set(LAYERS) <= set(told.stdout.decode().split())
+
+
+ALL_LAYERS = pytest.mark.skipif(
+    not has_all_layers(), reason="this kernel has no Landlock or no seccomp"
+)
+
+
+@pytest.fixture
+def open_place(tmp_path: Path) -> Path:
+    """Return a directory with a file, both of which anyone may change."""
+    (tmp_path / "secret").write_text("precious")
+    (tmp_path / "secret").chmod(0o666)
+    tmp_path.chmod(0o777)
+    return tmp_path
+
+
+@ALL_LAYERS
+async def test_whoever_took_the_parser_over_could_fork_write_and_log_in(
+    sandbox: Sandbox, open_place: Path
+) -> None:
+    secret, door = open_place / "secret", open_place / "door"
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(str(door))
+        listener.listen()
+        door.chmod(0o777)
+
+        told = await sandbox.run(
+            sandboxed.attack, os.getpid(), str(door), str(secret), str(open_place)
+        )
+
+    assert {name: how for name, how in told.items() if how == "did it"} == {}
+    assert secret.read_text() == "precious"
+    assert set(os.listdir(open_place)) == {"secret", "door"}  # noqa: PTH208
+
+
+@ALL_LAYERS
+async def test_the_parser_ran_as_root(sandbox: Sandbox) -> None:
+    assert await sandbox.run(sandboxed.user) != 0

@@ -219,3 +219,43 @@ async def test_every_claimable_status_has_its_partial_index(
 async def test_a_matching_schema_has_no_differences(migrated: AsyncEngine) -> None:
     async with migrated.connect() as connection:
         assert await connection.run_sync(differences, METADATA) == []
+
+
+async def test_addresses_stored_in_two_forms_become_one_and_nothing_is_lost(
+    empty: AsyncEngine,
+) -> None:
+    await upgrade(empty)
+    await downgrade(empty, "0018_origins")
+    await execute(
+        empty,
+        "INSERT INTO domains (tenant_id, domain, emails) SELECT id, 'a.bv',"
+        " ARRAY['info@m\u00fcller.de', 'x@a.bv', 'a@\U0001f600.de'] FROM tenants",
+        "INSERT INTO contacts (tenant_id, domain_id, email, name, phone) SELECT"
+        " d.tenant_id, d.id, e, n, p FROM domains d, (VALUES"
+        " ('info@m\u00fcller.de', 'Ada Li', NULL), ('info@xn--mller-kva.de', NULL, NULL),"
+        " ('x@a.bv', NULL, NULL), ('ada@b\u00fcro.de', NULL, NULL),"
+        " ('a@\U0001f600.de', NULL, '+442079460018'))"
+        " AS v (e, n, p)",
+        "INSERT INTO contact_evidence (tenant_id, contact_id, field, value, url, snippet,"
+        " method, confidence, robots, seen_at) SELECT tenant_id, id, 'email', email,"
+        " 'http://a.bv/', email, 'text', 1, 'allowed', now() FROM contacts",
+    )
+
+    assert await upgrade(empty) != ()
+
+    async with empty.connect() as connection:
+        contacts = await connection.execute(
+            text("SELECT email, name, phone FROM contacts ORDER BY email")
+        )
+        emails = await connection.scalar(text("SELECT emails FROM domains"))
+        seen = await connection.scalars(
+            text("SELECT value FROM contact_evidence WHERE value LIKE '%xn--m%'")
+        )
+    assert [tuple(row) for row in contacts] == [
+        ("ada@xn--bro-hoa.de", None, None),
+        ("info@xn--mller-kva.de", "Ada Li", None),
+        ("x@a.bv", None, None),
+        (None, None, "+442079460018"),
+    ]
+    assert emails == ["info@xn--mller-kva.de", "x@a.bv"]
+    assert seen.all() == ["info@xn--mller-kva.de"]

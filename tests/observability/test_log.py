@@ -2,12 +2,13 @@ import io
 import json
 import logging
 import sys
+import time
 from collections.abc import Iterator
 
 import pytest
 import structlog
 
-from scrapersky.observability.log import Format, configure_logs
+from scrapersky.observability.log import Format, configure_logs, without_addresses
 
 
 @pytest.fixture(autouse=True)
@@ -69,3 +70,49 @@ def test_libraries_log_through_the_same_pipe(monkeypatch: pytest.MonkeyPatch) ->
     logging.getLogger("some.library").warning("careful %s", "now")
 
     assert json.loads(stream.getvalue())["event"] == "careful now"
+
+
+@pytest.mark.parametrize("form", ["json", "console"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "http://a.bv/vcard?mail=ada.l@a.bv&x=1",
+        "http://a.bv/ada.l%40a.bv",
+        "no such mailbox: <ada.l@a.bv>",
+        "ada.l@m\u00fcller.de",
+    ],
+)
+def test_addresses_inside_of_urls_stood_in_the_log(
+    monkeypatch: pytest.MonkeyPatch, form: Format, text: str
+) -> None:
+    line = logged(monkeypatch, form, url=text, count=3)
+
+    assert "ada.l" not in line
+    assert "[e-mail]" in line
+
+
+@pytest.mark.parametrize("form", ["json", "console"])
+def test_addresses_inside_of_errors_are_hidden_too(
+    monkeypatch: pytest.MonkeyPatch, form: Format
+) -> None:
+    line = logged(monkeypatch, form, exc_info=ValueError("http://a.bv/ada.l@a.bv"))
+
+    assert "ValueError" in line
+    assert "ada.l" not in line
+
+
+def test_the_address_of_the_database_stays_readable(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    where = "postgresql://sky@db.example.com:5432/sky"
+
+    assert where in logged(monkeypatch, "json", database=where)
+
+
+@pytest.mark.parametrize("killer", ["@" * 100_000, "a" * 100_000 + "@", "a@" * 50_000])
+def test_no_text_takes_long_to_hide_addresses_in(killer: str) -> None:
+    began = time.process_time()
+
+    without_addresses(killer)
+
+    assert time.process_time() - began < 1

@@ -162,6 +162,44 @@ async def test_whatever_the_letters_all_of_it_is_found(
     assert notes is None or not re.search("@|%40|at|LI BO|ZOË", notes), notes
 
 
+async def test_a_renamed_contact_left_its_old_name_behind(house: House) -> None:
+    domain = await house.add_domain(title="Ada Byron and Augusta King at A")
+    ada = await house.add_contact(domain, email="ada@a.bv", name="Ada Lovelace")
+    bob = await house.add_contact(domain, email="bob@a.bv")
+    await house.run(
+        "UPDATE contact_evidence SET snippet = 'Ada Byron, Ada Lovelace; Bob'"
+        " WHERE contact_id = :bob",
+        bob=bob,
+    )
+    await house.run(
+        "INSERT INTO contact_evidence (tenant_id, contact_id, field, value, url,"
+        " snippet, method, confidence, robots, seen_at) VALUES (:t, :c, 'name',"
+        " 'Ada Byron', 'http://a.bv/', '', 'text', 1, 'allowed', now())",
+        t=house.actor.tenant_id,
+        c=ada,
+    )
+    await house.run(
+        "INSERT INTO audit_log (tenant_id, actor, action, subject, record_id, details)"
+        " VALUES (:t, 'x', 'edited', 'contacts', :c, CAST(:d AS jsonb))",
+        t=house.actor.tenant_id,
+        c=ada,
+        d='{"before": {"name": "Augusta King"}, "after": {"name": "Ada Lovelace"}}',
+    )
+
+    await erase_person(house.engine, house.actor, ADA)
+
+    assert await house.rows("SELECT title FROM domains") == [
+        ("[removed] and [removed] at A",)
+    ]
+    assert await house.rows("SELECT snippet FROM contact_evidence") == [
+        ("[removed], [removed]; Bob",)
+    ]
+    (details,) = await house.rows(
+        "SELECT details::text FROM audit_log WHERE action = 'edited'"
+    )
+    assert not [name for name in ("Lovelace", "King") if name in details[0]]
+
+
 async def test_a_namesake_at_another_site_keeps_their_name(house: House) -> None:
     here, elsewhere = await house.add_domain(), await house.add_domain("b.bv")
     await house.add_contact(here, email="ada@a.bv", name="Ada Lovelace")

@@ -20,6 +20,13 @@ from scrapersky.privacy.subject import (
     [
         (" Ada@A.BV ", "email", "ada@a.bv"),
         ("ada@münchen.de", "email", "ada@xn--mnchen-3ya.de"),
+        ("mailto:O\u2019Brien@a.bv.", "email", "o'brien@a.bv"),
+        ("'ada@a.bv", "email", "ada@a.bv"),
+        ("\uff41\uff44\uff41@\uff41.bv", "email", "ada@a.bv"),
+        ("trail-@a.bv", "email", "trail-@a.bv"),
+        ("a*b{c|d%e@a.bv", "email", "a*b{c|d%e@a.bv"),
+        ("ada+shop@a.bv", "email", "ada+shop@a.bv"),
+        ("+1 800 FLOWERS", "phone", "+18003569377"),
         ("+44 20 7946 0018", "phone", "+442079460018"),
         ("+1 (555) 010-0199", "phone", "+15550100199"),
         ("HTTPS://www.A.bv/contact?x=1", "domain", "a.bv"),
@@ -44,11 +51,12 @@ def test_what_is_none_of_them_is_refused(written: str) -> None:
     [
         "ada@a.bv", "mailto:Ada@A.bv?subject=x", "write to ada@a.bv.Or call",
         "ada [at] a [dot] bv", "ada(at)a.bv", "ada at a dot bv", "ada%40a.bv",
-        "<ada@a.bv>,bob@a.bv",
+        "<ada@a.bv>,bob@a.bv", "http://a.bv/?mail=ada@a.bv", "/team/ada@a.bv",
+        "'ada@a.bv'", "http://a.bv/%27ada%40a.bv", "|ada@a.bv|",
     ],
 )  # fmt: skip
 def test_an_address_is_found_however_it_is_written(text: str) -> None:
-    spellings = {one for _, found in addresses_in(text) for one in found}
+    spellings = {one.lower() for _, found in addresses_in(text) for one in found}
 
     assert "ada@a.bv" in spellings
     assert re.search(any_subject("ada@a.bv").pattern, text, re.IGNORECASE)
@@ -68,7 +76,25 @@ def test_a_number_is_found_however_it_is_written(text: str) -> None:
     assert re.search(any_subject("+442079460018").pattern, text)
 
 
-@pytest.mark.parametrize("text", ["xada@a.bv", "ada@a.bvx", "ada@b.bv", "ada@a.b"])
+@pytest.mark.parametrize(
+    ("address", "text"),
+    [
+        ("info@xn--mller-kva.de", "write to INFO@M\u00dcLLER.DE now"),
+        ("info@xn--mller-kva.de", "?to=info%40m%C3%BCller.de"),
+        ("info@xn--mller-kva.de", "info@mu\u0308ller.de"),
+        ("o'brien@a.bv", "x=o%27brien@a.bv"),
+        ("o'brien@a.bv", "O\u2019Brien (at) a.bv"),
+        ("ada@a.bv", "ada+shop@a.bv"),
+        ("\u00f6zil@a.bv", "\u00d6ZIL@a.bv"),
+    ],
+)
+def test_an_address_is_found_in_other_letters(address: str, text: str) -> None:
+    assert re.search(any_subject(address).pattern, text, re.IGNORECASE)
+
+
+@pytest.mark.parametrize(
+    "text", ["o'ada@a.bv", "xada@a.bv", "ada@a.bvx", "ada@b.bv", "ada@a.b"]
+)
 def test_another_address_is_not_taken_for_it(text: str) -> None:
     assert not re.search(any_subject("ada@a.bv").pattern, text, re.IGNORECASE)
 

@@ -42,6 +42,25 @@ async def test_every_page_is_stored_rated_and_waits(line: Line) -> None:
     assert best == [(A, True, "2026-01-02", SYSTEM_USER_ID)]
 
 
+@pytest.mark.parametrize("stored_before", [False, True])
+async def test_a_change_in_the_year_9999_was_believed(
+    line: Line, *, stored_before: bool
+) -> None:
+    line.web.sitemap("a.bv/sitemap.xml", A, lastmod="9999-12-31T23:59:59-12:00")
+    file = await line.add_sitemap(MAP)
+    if stored_before:
+        await line.work(STAGE)
+        await line.run("UPDATE pages SET lastmod = '9999-12-31'")
+        await line.run(
+            "UPDATE sitemap_files SET sitemap_import_status = 'Queued' WHERE id = :id",
+            id=file,
+        )
+
+    await line.work(STAGE)
+
+    assert await line.rows("SELECT url, lastmod FROM pages") == [(A, None)]
+
+
 async def test_what_is_not_worth_fetching_is_filtered(line: Line) -> None:
     asset, archive = "http://a.bv/flyer.pdf", "http://a.bv/2019/04/"
     line.web.sitemap("a.bv/sitemap.xml", A, asset, archive)

@@ -105,6 +105,13 @@ def codings() -> Iterator[Exhibit]:
             "bad_http",
         ),
         ("27c", "two layers", nested(raw, 2), "gzip, gzip", "ok bad_http"),
+        (
+            "27d",
+            "two layers with a hundred megabytes of nothing between them",
+            gzip.compress(packed[:10] + b"\0\0\0\xff\xff" * 20_000_000),
+            "gzip, gzip",
+            "too_big",
+        ),
         ("29a", "gzip cut in the middle", packed[:-60], "gzip", "ok_partial bad_http"),
         (
             "29b",

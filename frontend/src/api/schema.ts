@@ -1845,7 +1845,7 @@ export interface paths {
         get: operations["get_user"];
         put?: never;
         post?: never;
-        /** @description Remove a person; what they made stays. */
+        /** @description Remove a person and revoke their keys; what else they made stays. */
         delete: operations["delete_user"];
         options?: never;
         head?: never;

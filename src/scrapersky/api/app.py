@@ -104,6 +104,8 @@ def create_app(
         docs_url=None,
         redoc_url=None,
         openapi_url=None,
+        # Such a redirect would repeat the name that the request was sent to.
+        redirect_slashes=False,
     )
     install_problems(app)
     describe(app)
@@ -115,7 +117,11 @@ def create_app(
     if not settings.environment.is_deployed:
         app.include_router(reference.router)
     front.serve_page(app)
-    app.add_middleware(Door, proxies=parse_proxies(settings.trusted_proxies))
+    app.add_middleware(
+        Door,
+        proxies=parse_proxies(settings.trusted_proxies),
+        hosts=frozenset(host.lower() for host in settings.trusted_hosts),
+    )
     if settings.cors_origins:
         app.add_middleware(
             CORSMiddleware,

@@ -16,6 +16,7 @@ from scrapersky.api.records.schema import ExportFormat
 from scrapersky.cli.pipeline import default_tenant
 from scrapersky.cli.stages import on_database
 from scrapersky.errors import ConfigurationError
+from scrapersky.kit.private_file import appearing_whole
 from scrapersky.privacy.key import hand_out_keys
 from scrapersky.settings import load_settings
 
@@ -96,17 +97,13 @@ def form_of(path: Path) -> ExportFormat:
 
 async def write_file(parts: AsyncIterator[bytes], path: Path) -> None:
     """Write a file that appears whole or not at all."""
-    unfinished = path.with_name(f".{path.name}.unfinished")
     try:
-        with unfinished.open("wb") as file:
+        with appearing_whole(path) as file:
             await write(parts, file)
-        unfinished.replace(path)
     except OSError as error:
         raise ConfigurationError(
             f"{path} cannot be written: {error.strerror}."
         ) from error
-    finally:
-        unfinished.unlink(missing_ok=True)
 
 
 async def write(parts: AsyncIterator[bytes], file: BinaryIO) -> None:

@@ -20,7 +20,7 @@ from scrapersky.api.gateway.secret import refuse_unsafe
 from scrapersky.cli.database import a_database
 from scrapersky.cli.garbage import without_collector
 from scrapersky.cli.signals import stop_on_signals
-from scrapersky.db.embedded import make_home, server_user
+from scrapersky.db.embedded import lock_file, make_home, server_user
 from scrapersky.errors import AlreadyRunning, ConfigurationError
 from scrapersky.observability.log import configure_logs
 from scrapersky.settings import Settings, load_settings
@@ -117,7 +117,7 @@ def the_only_one(settings: Settings, address: str) -> Iterator[None]:
         return
     make_home(settings.data_dir, server_user())
     path = settings.data_dir / "up.lock"
-    with path.open("a+", encoding="utf-8") as lock:
+    with lock_file(path) as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:

@@ -4,6 +4,7 @@ import asyncio
 import getpass
 import secrets
 import sys
+from collections.abc import Callable
 from typing import Any
 
 from cyclopts import App
@@ -21,7 +22,7 @@ from scrapersky.api.account.people import (
     add_user,
     change_user,
 )
-from scrapersky.api.account.schema import an_email
+from scrapersky.api.account.schema import a_plain_email, an_email
 from scrapersky.api.gateway.credential import AnyRow
 from scrapersky.api.gateway.identity import ROLES, Permission
 from scrapersky.api.gateway.password import HASHER, refuse_weak
@@ -65,7 +66,7 @@ def create_user(
     subject
         Who they are to the issuer of access tokens; then they need no password.
     """
-    address = checked(email)
+    address = checked(email, a_plain_email)
     password, is_new = (None, False) if subject else a_password()
 
     async def act(engine: AsyncEngine) -> AnyRow:
@@ -78,6 +79,7 @@ def create_user(
                 role=role,
                 password_hash=HASHER.hash(password) if password else None,
                 subject=subject,
+                issuer=load_settings().settings.jwt_issuer,
             )
             await note(
                 connection,
@@ -252,10 +254,10 @@ def on_database(act: Any) -> Any:  # noqa: ANN401 - whatever the action returns
     return found  # noqa: RET504 - None stands if someone stopped it
 
 
-def checked(email: str) -> str:
+def checked(email: str, read: Callable[[str], str] = an_email) -> str:
     """Read an e-mail address, or say that it is none."""
     try:
-        return an_email(email)
+        return read(email)
     except ValueError as error:
         raise InvalidUserChange(f"'{email}': {error}.") from None
 

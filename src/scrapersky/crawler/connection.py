@@ -9,7 +9,9 @@ import asyncio
 import re
 import time
 from collections.abc import Callable
+from concurrent.futures import Executor
 from dataclasses import dataclass, field
+from functools import partial
 
 import httptools
 from typing_extensions import override
@@ -18,7 +20,14 @@ from scrapersky.crawler.inflate import Inflater, read_codings
 from scrapersky.crawler.limits import Limits
 from scrapersky.crawler.result import Cut
 from scrapersky.crawler.spool import Spool
-from scrapersky.errors import BadHttp, ConnectionLost, FetchError, TooBig, TooSlow
+from scrapersky.errors import (
+    BadHttp,
+    ConnectionLost,
+    FetchError,
+    TooBig,
+    TooSlow,
+    Unforeseen,
+)
 
 OPENING = re.compile(rb"HTTP/1\.[01] [1-5][0-9][0-9] ")
 OPENING_LENGTH = len(b"HTTP/1.1 200 ")
@@ -44,6 +53,8 @@ class Exchange:
     """Whether a body past its limits is cut, instead of refused."""
     may_spool: bool = False
     """Whether a long body goes to a file, instead of into memory."""
+    aside: Executor | None = None
+    """Where long compressed bodies are inflated; without it, on the event loop."""
     judge: "Callable[[Exchange], None] | None" = None
     """Asked once the headers are there; may raise to end the exchange."""
     status: int = 0
@@ -55,11 +66,15 @@ class Exchange:
     spool: Spool | None = None
     """The whole body, where it was too long for memory."""
     wire_bytes: int = 0
+    body_bytes: int = 0
+    """Bytes of the body as sent, without headers and chunk sizes."""
     cut: Cut | None = None
     sent_at: float = 0.0
     first_byte_at: float = 0.0
     body_at: float = 0.0
     headers_done: bool = False
+    received: bool = False
+    """Whether all of the answer is here, though some of it may not be inflated yet."""
     done: bool = False
 
     @property
@@ -109,6 +124,9 @@ class Connection(asyncio.BufferedProtocol):
         self._interim = 0
         self._framed = False
         self._timer: asyncio.TimerHandle | None = None
+        self._waiting = b""
+        """What is to be inflated beside the loop; nothing more is read meanwhile."""
+        self._inflating = False
         self._closed = asyncio.get_running_loop().create_future()
 
     async def ask(self, request: bytes, exchange: Exchange) -> Exchange:
@@ -134,7 +152,7 @@ class Connection(asyncio.BufferedProtocol):
         finally:
             self._timer.cancel()
             self._exchange = self._answer = self._parser = None
-            if not self.reusable:
+            if not self.reusable or self._inflating:
                 self.abort()
 
     def abort(self) -> None:
@@ -174,7 +192,7 @@ class Connection(asyncio.BufferedProtocol):
 
     def _receive(self, data: bytes) -> None:
         exchange, parser = self._exchange, self._parser
-        if exchange is None or parser is None or exchange.done:
+        if exchange is None or parser is None or exchange.received or exchange.done:
             self.abort()  # bytes nobody asked for: never trust what follows
             return
         if not exchange.first_byte_at:
@@ -183,14 +201,17 @@ class Connection(asyncio.BufferedProtocol):
         try:
             self._take(exchange, parser, data)
         except FetchError as error:
-            self._fail(error)
+            self._refuse(error)
         except httptools.HttpParserUpgrade:
-            self._fail(BadHttp(exchange.url, "switched protocols without being asked"))
+            self._refuse(
+                BadHttp(exchange.url, "switched protocols without being asked")
+            )
         except httptools.HttpParserCallbackError as error:
-            self._fail(_cause(error, exchange.url))
+            self._refuse(_cause(error, exchange.url))
         except httptools.HttpParserError as error:
             why = ascii(str(error))[:100]
-            self._fail(BadHttp(exchange.url, f"answered with broken HTTP: {why}"))
+            self._refuse(BadHttp(exchange.url, f"answered with broken HTTP: {why}"))
+        self._inflate_aside(exchange)
 
     @override
     def eof_received(self) -> bool:
@@ -205,6 +226,8 @@ class Connection(asyncio.BufferedProtocol):
         exchange = self._exchange
         if exchange is None or self._answer is None or self._answer.done():
             return
+        if exchange.received:
+            return  # all of it came; the rest is still inflated
         if not exchange.headers_done:
             what = "closed" if exc is None else "reset"
             self._fail(
@@ -213,13 +236,13 @@ class Connection(asyncio.BufferedProtocol):
             return
         if self._framed or exc is not None:
             exchange.cut = Cut.TRUNCATED
-        self._finish(exchange)
+        self._end(exchange)
 
     # httptools callbacks
 
     def on_message_begin(self) -> None:
         """Never reuse a connection that sends more answers than were asked for."""
-        if self._exchange is not None and self._exchange.done:
+        if self._exchange is not None and self._exchange.received:
             self.reusable = False
 
     def on_header(self, name: bytes, value: bytes) -> None:
@@ -244,7 +267,7 @@ class Connection(asyncio.BufferedProtocol):
     def on_headers_complete(self) -> None:
         """Look at the status, then prepare for the body."""
         exchange, parser = self._current, self._parser
-        if parser is None or exchange.done:
+        if parser is None or exchange.received or exchange.done:
             return
         status = parser.get_status_code()
         if parser.get_http_version() not in {"1.0", "1.1"} or not 100 <= status < 600:  # noqa: PLR2004
@@ -264,13 +287,19 @@ class Connection(asyncio.BufferedProtocol):
     def on_body(self, data: bytes) -> None:
         """Take a piece of the body."""
         exchange = self._current
-        if exchange.body is not None and not exchange.done:
+        if exchange.body is None or exchange.received or exchange.done:
+            return
+        exchange.body_bytes += len(data)
+        aside = exchange.aside is not None and not exchange.body.is_quick(len(data))
+        if aside or self._waiting:
+            self._waiting += data
+        else:
             exchange.body.feed(data)
 
     def on_message_complete(self) -> None:
         """Finish, unless it was only an interim answer."""
         exchange, parser = self._current, self._parser
-        if exchange.done:
+        if exchange.received or exchange.done:
             return
         if not exchange.headers_done:
             exchange.headers.clear()
@@ -278,7 +307,7 @@ class Connection(asyncio.BufferedProtocol):
             self._start_message()
             return
         self.reusable = parser is not None and bool(parser.should_keep_alive())
-        self._finish(exchange)
+        self._end(exchange)
 
     # Steps
 
@@ -308,11 +337,11 @@ class Connection(asyncio.BufferedProtocol):
                 exchange.url, f"sent {before:,} bytes without ending its headers"
             )
         parser.feed_data(data)
-        if not exchange.done and exchange.wire_bytes > exchange.max_wire:
+        if not exchange.received and exchange.wire_bytes > exchange.max_wire:
             raise TooBig(exchange.url, f"sent more than {exchange.max_wire:,} bytes")
-        if exchange.body is not None and not exchange.done:
-            framing = exchange.wire_bytes - exchange.body.taken
-            if framing > exchange.body.taken + FRAMING:
+        if exchange.body is not None and not exchange.received:
+            framing = exchange.wire_bytes - exchange.body_bytes
+            if framing > exchange.body_bytes + FRAMING:
                 raise BadHttp(exchange.url, "sent more framing than content")
 
     def _begin_body(self, exchange: Exchange) -> None:
@@ -386,8 +415,40 @@ class Connection(asyncio.BufferedProtocol):
         spent = time.monotonic() - exchange.sent_at
         self._fail(TooSlow(exchange.url, f"{what} after {spent:.1f} s"))
 
+    def _inflate_aside(self, exchange: Exchange) -> None:
+        """Inflate what waits in a thread, and read nothing more until that is done."""
+        data, self._waiting = self._waiting, b""
+        if not data or exchange.body is None or exchange.done:
+            return
+        if self.transport is not None:
+            self.transport.pause_reading()
+        self._inflating = True
+        loop = asyncio.get_running_loop()
+        work = loop.run_in_executor(exchange.aside, exchange.body.feed, data)
+        work.add_done_callback(partial(self._inflated, exchange))
+
+    def _inflated(self, exchange: Exchange, work: "asyncio.Future[None]") -> None:
+        error = None if work.cancelled() else work.exception()
+        if exchange is not self._exchange:
+            return  # the exchange was given up meanwhile, and the connection with it
+        self._inflating = False
+        if isinstance(error, FetchError):
+            self._fail(error)
+        elif error is not None:
+            self._fail(Unforeseen(exchange.url, f"failed with {type(error).__name__}"))
+        elif exchange.received:
+            self._finish(exchange)
+        if self.transport is not None:
+            self.transport.resume_reading()
+
+    def _end(self, exchange: Exchange) -> None:
+        """Take the end of the answer; it is finished once all of it is inflated."""
+        exchange.received = True
+        if not self._waiting and not self._inflating:
+            self._finish(exchange)
+
     def _finish(self, exchange: Exchange) -> None:
-        exchange.done = True
+        exchange.done = exchange.received = True
         body = exchange.body
         if body is not None:
             if exchange.cut is None and not body.is_whole:
@@ -397,6 +458,13 @@ class Connection(asyncio.BufferedProtocol):
             exchange.body = None
         if self._answer is not None and not self._answer.done():
             self._answer.set_result(exchange)
+
+    def _refuse(self, error: FetchError) -> None:
+        """Fail, unless all of the answer is here: then only what follows it is bad."""
+        if self._current.received:
+            self.reusable = False
+        else:
+            self._fail(error)
 
     def _fail(self, error: FetchError) -> None:
         self.reusable = False

@@ -92,6 +92,7 @@ class Crawler:
             self._guard,
         )
         self._aside = ThreadPoolExecutor(1, thread_name_prefix="robots")
+        self._inflating = ThreadPoolExecutor(2, thread_name_prefix="inflate")
         self._shelf = RobotsShelf()
         self._reading: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
         # The list of suffixes takes a while to load: not in a host's turn, and not while
@@ -120,6 +121,7 @@ class Crawler:
         """Close every connection."""
         await self._pool.close()
         self._aside.shutdown(cancel_futures=True)
+        self._inflating.shutdown(cancel_futures=True)
 
     async def fetch(
         self,
@@ -295,6 +297,7 @@ class Crawler:
             deadline=time.monotonic() + remaining,
             keep_partial=errand.keep_partial,
             may_spool=errand.may_spool,
+            aside=self._inflating,
             judge=errand.check_head,
         )
 

@@ -10,6 +10,8 @@ from scrapersky.crawler.spool import IN_MEMORY, Spool
 from scrapersky.errors import BadHttp, TooBig
 
 STEP = 256 * 1024
+AT_ONCE = 16 * 1024
+"""Compressed bytes of a body that are inflated on the event loop; most pages are less."""
 GZIP_MAGIC = b"\x1f\x8b"
 GZIP_WINDOW = 31
 ZLIB_WINDOW = 15
@@ -69,6 +71,10 @@ class Inflater:
         else:
             self._keep(data)
 
+    def is_quick(self, size: int) -> bool:
+        """Say whether so many more bytes are inflated before anyone would notice."""
+        return not self._layers or self.taken + size <= AT_ONCE
+
     @property
     def is_whole(self) -> bool:
         """Say whether every layer saw its own end."""
@@ -78,22 +84,28 @@ class Inflater:
         if level == len(self._layers):
             self._keep(data)
             return
-        for piece in self._layers[level].pieces(data):
+        layer = self._layers[level]
+        layer.taken += len(data)
+        for piece in layer.pieces(data):
+            # Every layer, not only the last: five gigabytes between two layers cost
+            # seconds, though what comes out at the end is a few bytes.
+            layer.given += len(piece)
+            self._check_growth(layer.taken, layer.given)
             self._push(piece, level + 1)
 
     def _keep(self, data: bytes) -> None:
         self._store(data)
         self.size += len(data)
-        size = self.size
-        if size > self.max_bytes:
+        self._check_growth(self.taken, self.size)
+
+    def _check_growth(self, taken: int, given: int) -> None:
+        if given > self.max_bytes:
             raise TooBig(self.url, f"is more than {self.max_bytes:,} bytes inflated")
         if (
-            size > self.limits.ratio_from
-            and size > self.limits.inflation_ratio * self.taken
+            given > self.limits.ratio_from
+            and given > self.limits.inflation_ratio * taken
         ):
-            raise TooBig(
-                self.url, f"grew {size // max(self.taken, 1)} times when inflated"
-            )
+            raise TooBig(self.url, f"grew {given // max(taken, 1)} times when inflated")
 
     def _store(self, data: bytes) -> None:
         if not self.may_spool or self.size + len(data) <= IN_MEMORY:
@@ -119,6 +131,8 @@ class _Layer:
         self.engine: zlib._Decompress | None = None
         self.is_plain = False
         self.members = 1
+        self.taken = 0
+        self.given = 0
 
     @property
     def is_whole(self) -> bool:

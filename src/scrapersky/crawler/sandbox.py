@@ -41,6 +41,8 @@ START_PATIENCE = 30.0
 SENT_AT_ONCE = 256 * 1024
 RECEIVED_AT_ONCE = 64 * 1024
 FRAME_HEAD = HEADER.size + LENGTH.size
+LAYERS = ("landlock", "seccomp", "user")
+"""What every child should have given up; a network of its own is more than these."""
 HURRY = 0.5
 """How long work waits for a busy child before one more is started."""
 
@@ -80,6 +82,7 @@ class Sandbox:
         self._starting: set[asyncio.Task[None]] = set()
         self._returned_at = 0.0
         self._watch: asyncio.TimerHandle | None = None
+        self._has_told = False
 
     async def __aenter__(self) -> Self:
         """Begin; children are started when they are first needed."""
@@ -241,10 +244,18 @@ class Sandbox:
             log.warning("sandbox.not_started", error=printable(repr(error)))
             self._fail_waiting("a child process could not be started")
             return
+        self._tell_layers(child.layers)
         self._children.add(child)
         child.on_done = self._give_back
         self._returned_at = time.monotonic()
         self._idle.append(child)
+
+    def _tell_layers(self, layers: list[str]) -> None:
+        """Say once if children can do more than they need, and why that is so."""
+        missing = [layer for layer in LAYERS if layer not in layers]
+        if missing and not self._has_told:
+            log.warning("sandbox.less_confined", missing=missing)
+        self._has_told = True
 
     def _fail_waiting(self, why: str) -> None:
         while self._waiting:
@@ -310,6 +321,8 @@ class _Child:
         ours.setblocking(False)  # noqa: FBT003
         self.link = ours
         self.calls = 0
+        self.layers: list[str] = []
+        """What the child has given up, by its own word before it saw any page."""
         self.peak_memory = 0
         self._listens = True
         self._loop = asyncio.get_running_loop()
@@ -339,7 +352,8 @@ class _Child:
         }
         job = _Job(pickle.dumps(settings))
         self.begin(job, limits)
-        await job.answer
+        _, told = await job.answer
+        self.layers = TypeAdapter(list[str]).validate_json(told)
         self.calls = 0
 
     def works_on(self, job: _Job) -> bool:

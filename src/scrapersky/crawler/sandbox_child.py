@@ -5,7 +5,6 @@ it reads comes from its parent and is trusted; what it writes is not, so results
 travel as JSON that the parent checks against the function's return type.
 """
 
-import ctypes
 import importlib
 import math
 import os
@@ -27,8 +26,6 @@ FILE = struct.Struct("@i")
 FILE_SPACE = socket.CMSG_SPACE(FILE.size)
 AT_ONCE = 1 << 16
 RESULT, FAILURE = b"r", b"f"
-CLONE_NEWNET, CLONE_NEWUSER = 0x4000_0000, 0x1000_0000
-PR_SET_PDEATHSIG, PR_SET_NO_NEW_PRIVS = 1, 38
 
 
 def main(descriptor: int) -> None:
@@ -38,8 +35,10 @@ def main(descriptor: int) -> None:
     sys.path[:] = settings["path"]
     for module in settings["preload"]:
         importlib.import_module(module)
-    confine(settings["memory"])
-    write_frame(link, RESULT, b"null")
+    # Found only now: where our own modules are, the parent has just told.
+    confinement = importlib.import_module("scrapersky.kit.confinement")
+    held = confinement.confine(settings["memory"])
+    write_frame(link, RESULT, TypeAdapter(list[str]).dump_json(held))
     while (frame := read_frame(link))[0]:
         kind, answer = work(*frame, settings["cpu"])
         write_frame(link, kind, answer)
@@ -82,22 +81,6 @@ def find(module: str, name: str) -> Callable[..., Any]:
 def adapter(function: Callable[..., Any]) -> TypeAdapter[Any]:
     """Return how the results of a function are written down."""
     return TypeAdapter(get_type_hints(function)["return"])
-
-
-def confine(memory: int) -> None:
-    """Give up what a parser has no use for: files, processes, memory, the network."""
-    libc = ctypes.CDLL(None, use_errno=True)
-    if hasattr(libc, "prctl"):
-        libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
-        libc.prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
-    if hasattr(libc, "unshare"):
-        # A network of its own, with nothing in it; some systems do not allow that.
-        libc.unshare(CLONE_NEWUSER | CLONE_NEWNET)
-    resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
-    open_files = 64
-    resource.setrlimit(resource.RLIMIT_NOFILE, (open_files, open_files))
 
 
 def allow_cpu(seconds: float) -> None:

@@ -1,5 +1,6 @@
 """Search by words: the same in lists, decisions and exports."""
 
+import contextlib
 import re
 from collections.abc import Mapping
 
@@ -7,6 +8,8 @@ from sqlalchemy import ColumnElement, and_, or_, true
 
 from scrapersky.curation.condition import text_of
 from scrapersky.curation.kind import Attribute, Kind
+from scrapersky.errors import InvalidSubject
+from scrapersky.kit.canonical import canonical_domain, canonical_email
 from scrapersky.models import (
     Contact,
     Domain,
@@ -46,7 +49,23 @@ def matches(kind: Kind, words: str | None) -> ColumnElement[bool]:
         return true()
     wanted = text_of(words).split()[:MOST_WORDS]
     texts = TEXTS[kind.name]
-    return and_(*(or_(*(has(text, word) for text in texts)) for word in wanted))
+    return and_(
+        *(
+            or_(*(has(text, form) for text in texts for form in forms_of(word)))
+            for word in wanted
+        )
+    )
+
+
+def forms_of(word: str) -> set[str]:
+    """Return a word and, if it is an address or a domain, the form it is kept in."""
+    forms = {word}
+    with contextlib.suppress(InvalidSubject):
+        if "@" in word:
+            forms.add(canonical_email(word))
+        elif not word.isascii() and "." in word:
+            forms.add(canonical_domain(word))
+    return forms
 
 
 def has(text: Attribute, word: str) -> ColumnElement[bool]:

@@ -21,9 +21,10 @@ from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
 from types import TracebackType
-from typing import IO, Any, Self
+from typing import IO, Any, Self, TextIO
 
 from scrapersky.errors import EmbeddedPostgresFailed
+from scrapersky.kit.private_file import make_private_directory, open_lock, open_log
 
 ROLE = "scrapersky"
 DATABASE = "scrapersky"
@@ -152,7 +153,7 @@ class EmbeddedPostgres:
 
     def _take_lock(self) -> bool:
         path = self.home / "postgres.lock"
-        lock = path.open("a", encoding="utf-8")
+        lock = lock_file(path)
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
@@ -174,8 +175,7 @@ class EmbeddedPostgres:
         command = [str(binaries / "postgres"), "-D", str(self.data)]
         for name, value in settings.items():
             command += ["-c", f"{name}={value}"]
-        self.log.touch(mode=0o600)
-        with self.log.open("ab") as log:
+        with os.fdopen(open_log(self.log), "ab") as log:
             # A session of its own: Ctrl-C in the terminal is for us; we stop the
             # server after the application has let go of it.
             return subprocess.Popen(
@@ -281,18 +281,24 @@ def make_home(home: Path, user: ServerUser) -> None:
         )
 
 
+def lock_file(path: Path) -> TextIO:
+    """Open a lock of the data directory, or say why that is not safe."""
+    try:
+        return open_lock(path)
+    except OSError as error:
+        raise EmbeddedPostgresFailed(
+            f"The file {path} cannot be used: {error.strerror}.",
+            hint="Remove it, or choose another place with SCRAPERSKY_DATA_DIR.",
+        ) from error
+
+
 def make_private(directory: Path, user: ServerUser) -> None:
     """Make a directory that only the server's user (and root) may enter."""
-    directory.mkdir(mode=0o700, exist_ok=True)
-    found = directory.stat()
-    if found.st_uid not in {user.uid, os.geteuid()}:
+    if not make_private_directory(directory, user.uid, user.gid):
         raise EmbeddedPostgresFailed(
-            f"{directory} belongs to another user.",
+            f"{directory} belongs to another user, or is a link.",
             hint="Remove it, or choose another SCRAPERSKY_DATA_DIR.",
         )
-    if found.st_uid != user.uid:
-        os.chown(directory, user.uid, user.gid)
-    directory.chmod(0o700)
 
 
 def usable_binaries(home: Path, user: ServerUser) -> Path:

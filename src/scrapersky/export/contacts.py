@@ -2,6 +2,7 @@
 
 import csv
 from collections.abc import AsyncIterator, Sequence
+from io import TextIOWrapper
 from pathlib import Path
 from typing import Any, TextIO
 from uuid import UUID
@@ -10,6 +11,7 @@ from sqlalchemy import CursorResult, text
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 from scrapersky.export.cell import csv_cell, harmless
+from scrapersky.kit.private_file import appearing_whole
 from scrapersky.privacy.shield import look_up
 
 __all__ = ["COLUMNS", "contact_cells", "contact_rows", "harmless", "write_csv"]
@@ -119,15 +121,12 @@ async def write_csv(
     engine: AsyncEngine, tenant_id: UUID, path: Path, search_id: UUID | None = None
 ) -> int:
     """Write the contacts to a file that appears whole or not at all; return how many."""
-    unfinished = path.with_name(f".{path.name}.unfinished")
-    try:
-        # The mark makes Excel read it as UTF-8.
-        with unfinished.open("w", newline="", encoding="utf-8-sig") as file:
-            count = await write_rows(engine, tenant_id, file, search_id)
-        unfinished.replace(path)
-    finally:
-        unfinished.unlink(missing_ok=True)
-    return count
+    # The mark makes Excel read it as UTF-8.
+    with (
+        appearing_whole(path) as file,
+        TextIOWrapper(file, newline="", encoding="utf-8-sig") as lines,
+    ):
+        return await write_rows(engine, tenant_id, lines, search_id)
 
 
 async def write_rows(

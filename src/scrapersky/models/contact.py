@@ -47,10 +47,13 @@ class Contact(OwnedRecord, Base):
         *list_indexes("contacts", "contact_curation_status"),
         Index("ix_contacts_by_confidence", "tenant_id", "confidence", "id"),
         Index("ix_contacts_tenant_id_email", "tenant_id", "email"),
+        # The database has the function too: an address without its subaddress.
+        Index("ix_contacts_tenant_id_mailbox", "tenant_id", text("mailbox_of(email)")),
         Index("ix_contacts_tenant_id_phone", "tenant_id", "phone"),
         Index("ix_contacts_phones", "phones", postgresql_using="gin"),
         CheckConstraint("num_nonnulls(email, phone) >= 1", name="reachable"),
         CheckConstraint("email = lower(email)", name="email_lower_case"),
+        CheckConstraint("email ~ '@[a-z0-9._-]+$'", name="email_ascii_domain"),
     )
 
     domain_id: Mapped[UUID] = mapped_column(

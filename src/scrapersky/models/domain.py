@@ -24,6 +24,11 @@ class Domain(OwnedRecord, Base):
         UniqueConstraint("tenant_id", "domain"),
         *list_indexes("domains", "sitemap_curation_status"),
         Index("ix_domains_emails", "emails", postgresql_using="gin"),
+        Index(
+            "ix_domains_mailboxes",
+            text("mailboxes_of(emails)"),
+            postgresql_using="gin",
+        ),
         Index("ix_domains_phones", "phones", postgresql_using="gin"),
     )
 

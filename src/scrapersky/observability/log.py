@@ -1,6 +1,7 @@
 """Structured logs: readable in a terminal, JSON where a machine reads them."""
 
 import logging
+import re
 import sys
 from functools import lru_cache
 from typing import Literal
@@ -13,6 +14,11 @@ Format = Literal["auto", "json", "console"]
 
 SECRET_WORDS = ("password", "secret", "token", "authorization", "api_key", "cookie")
 MASK = "********"
+HIDDEN = "[e-mail]"
+ADDRESS = re.compile(
+    r"[^\s/?&=#:,;<>\"()\[\]|\\@]{1,64}(?:@|%40)[^\s/?&=#:,;<>\"'()@]{3,255}"
+)
+"""Wider than what is an address: a log has no use for the difference."""
 NOISY = (
     "uvicorn.access", "uvicorn.error", "apscheduler", "alembic",
     # Our pool of connections reports as SQLAlchemy's do, under its own name.
@@ -35,9 +41,11 @@ def configure_logs(level: str = "INFO", form: Format = "auto") -> None:
         mask_secrets,
     ]
     render: list[Processor] = (
-        [structlog.processors.format_exc_info, one_line_json]
+        [structlog.processors.format_exc_info, hide_addresses, one_line_json]
         if as_json
         else [
+            structlog.processors.format_exc_info,
+            hide_addresses,
             make_printable,
             structlog.dev.ConsoleRenderer(
                 colors=sys.stderr.isatty(),
@@ -82,6 +90,24 @@ def mask_secrets(_logger: WrappedLogger, _method: str, event: EventDict) -> Even
 def is_secret(name: str) -> bool:
     """Tell by its name whether a value is nobody's business."""
     return any(word in name.lower() for word in SECRET_WORDS)
+
+
+def hide_addresses(_logger: WrappedLogger, _method: str, event: EventDict) -> EventDict:
+    """Take e-mail addresses out of everything written: URLs hold them, and errors do.
+
+    The address of a database looks like one, and is the operator's own.
+    """
+    for key, value in event.items():
+        if isinstance(value, str) and key != "database":
+            event[key] = without_addresses(value)
+    return event
+
+
+def without_addresses(text: str) -> str:
+    """Return a text with a mark in the place of each e-mail address."""
+    if "@" not in text and "%40" not in text:
+        return text
+    return ADDRESS.sub(HIDDEN, text)
 
 
 def make_printable(_logger: WrappedLogger, _method: str, event: EventDict) -> EventDict:

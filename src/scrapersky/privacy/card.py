@@ -1,11 +1,45 @@
 """Leave out of what a page says what its owners asked us not to keep."""
 
+import contextlib
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
+from scrapersky.errors import InvalidSubject
 from scrapersky.extraction.contact_card import ContactCard
 from scrapersky.extraction.contacts import Evidence
+from scrapersky.kit.canonical import canonical_email
 from scrapersky.privacy.shield import REMOVED, Shield
+
+
+def canonical_cards(cards: Iterable[ContactCard]) -> list[ContactCard]:
+    """Return the cards with their addresses in the one form in which they are kept."""
+    spelt = (canonical_card(card) for card in cards)
+    return [card for card in spelt if card.email or card.phone]
+
+
+def canonical_card(card: ContactCard) -> ContactCard:
+    """Return a card with its address in its one form; without, if that has none."""
+    if card.email is None:
+        return card
+    try:
+        address = canonical_email(card.email.address)
+    except InvalidSubject:
+        others = tuple(value for value in card.values if value[0] != "email")
+        return replace(card, email=None, values=others)
+    values = tuple(
+        (name, address if name == "email" else value, evidence, confidence)
+        for name, value, evidence, confidence in card.values
+    )
+    return replace(card, email=replace(card.email, address=address), values=values)
+
+
+def canonical_emails(addresses: Iterable[str]) -> list[str]:
+    """Return addresses in their one form, each once, without those that have none."""
+    found: dict[str, None] = {}
+    for address in addresses:
+        with contextlib.suppress(InvalidSubject):
+            found[canonical_email(address)] = None
+    return list(found)
 
 
 def words_of(cards: Iterable[ContactCard]) -> Iterator[str]:

@@ -8,12 +8,12 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import select
+from sqlalchemy import func, or_, select
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 from scrapersky.db.transaction import committed
 from scrapersky.models import Contact, Domain, Evidence
-from scrapersky.models.audit import Actor, note
+from scrapersky.models.audit import Actor, AuditEntry, note
 from scrapersky.privacy.shield import REMOVED
 from scrapersky.privacy.subject import Subject, SubjectKind, sign_of
 from scrapersky.privacy.suppression import suppress_here
@@ -185,6 +185,7 @@ class Traces:
         return (
             row.get("domain_id") in self.domain_ids
             or row.get("contact_id") in self.contact_ids
+            or row.get("record_id") in self.contact_ids
         )
 
 
@@ -195,18 +196,41 @@ async def traces_of(
     if subject.kind is not SubjectKind.EMAIL:
         return Traces(frozenset(), frozenset(), frozenset())
     mine = Contact.tenant_id == tenant_id
-    query = select(Contact.name, Contact.domain_id)
+    is_own = or_(
+        Contact.email == subject.value, func.mailbox_of(Contact.email) == subject.value
+    )
     own = (
-        await connection.execute(query.where(mine, Contact.email == subject.value))
+        await connection.execute(
+            select(Contact.id, Contact.name, Contact.domain_id).where(mine, is_own)
+        )
     ).all()
+    if not own:
+        return Traces(frozenset(), frozenset(), frozenset())
     domains = frozenset(row.domain_id for row in own)
     beside = select(Contact.id).where(mine, Contact.domain_id.in_(domains))
-    contacts = (
-        frozenset((await connection.scalars(beside)).all()) if own else frozenset()
-    )
+    contacts = frozenset((await connection.scalars(beside)).all())
+    names = {row.name for row in own}
+    names |= await former_names(connection, [row.id for row in own])
     # A single word is as likely to be a trade or a town as a person.
-    names = frozenset(row.name for row in own if row.name and len(row.name.split()) > 1)
-    return Traces(names, domains, contacts)
+    known = frozenset(name for name in names if name and len(name.split()) > 1)
+    return Traces(known, domains, contacts)
+
+
+async def former_names(
+    connection: AsyncConnection, contact_ids: list[UUID]
+) -> set[str]:
+    """Return what the contacts were called, by pages and by whoever renamed them."""
+    seen = select(Evidence.value).where(
+        Evidence.contact_id.in_(contact_ids), Evidence.field == "name"
+    )
+    edits = select(
+        AuditEntry.details["before"]["name"].astext,
+        AuditEntry.details["after"]["name"].astext,
+    ).where(AuditEntry.record_id.in_(contact_ids), AuditEntry.action == "edited")
+    found = set((await connection.scalars(seen)).all())
+    for row in await connection.execute(edits):
+        found |= {name for name in row if name}
+    return found
 
 
 def name_pattern(name: str) -> str:

@@ -4,6 +4,7 @@ import contextlib
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 from uuid import UUID
 
@@ -11,14 +12,17 @@ from sqlalchemy import exists, func, literal, or_, select, text
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from scrapersky.errors import InvalidSubject, Suppressed
+from scrapersky.kit.canonical import canonical_domain, canonical_email, mailbox_of
 from scrapersky.models import Suppression
 from scrapersky.privacy.key import Keys, keys_of
 from scrapersky.privacy.subject import (
+    Subject,
     SubjectKind,
     addresses_in,
+    is_clear,
     names_above,
     numbers_in,
-    phone_subject,
+    whole_subject,
 )
 
 REMOVED = "[removed]"
@@ -64,18 +68,16 @@ class Shield:
         return scrubbed(data, self._strike_out)
 
     def _strike_out(self, written: str) -> str:
+        if self.keys is None:
+            return written
         spans = [
-            found.span()
-            for found, spellings in addresses_in(written)
-            if any(self.hides_email(spelling) for spelling in spellings)
+            span for span, hashes in mentions(self.keys, written) if self._has(hashes)
         ]
-        spans += [
-            found.span()
-            for found, tails in numbers_in(written)
-            if self._has(tail_hashes(self.keys, tails))
-        ]
-        for start, end in sorted(spans, reverse=True):
-            written = written[:start] + REMOVED + written[end:]
+        end = len(written)
+        for start, stop in sorted(spans, key=lambda span: (-span[1], span[0])):
+            if stop <= end:  # else it is inside of one that is struck out already
+                written = written[:start] + REMOVED + written[stop:]
+                end = start
         return written
 
     def _has(self, hashes: Iterable[bytes]) -> bool:
@@ -184,11 +186,32 @@ def texts_in(data: object) -> Iterator[str]:
 def hashes_in(keys: Keys, data: object) -> Iterator[bytes]:
     """Yield the hash of everything in data that may be on a list."""
     for written in texts_in(data):
-        for _, spellings in addresses_in(written):
-            for spelling in spellings:
-                yield from email_hashes(keys, spelling)
-        for _, tails in numbers_in(written):
-            yield from tail_hashes(keys, tails)
+        for _, hashes in mentions(keys, written):
+            yield from hashes
+
+
+Span = tuple[int, int]
+
+
+def mentions(keys: Keys, written: str) -> Iterator[tuple[Span, list[bytes]]]:
+    """Yield where a text may name somebody, with the hashes to look for."""
+    if (whole := whole_subject(written)) is not None:
+        yield (0, len(written)), list(subject_hashes(keys, whole))
+        if is_clear(whole):
+            return
+    for span, spellings in addresses_in(written):
+        hashes = (email_hashes(keys, spelling) for spelling in spellings)
+        yield span, list(chain.from_iterable(hashes))
+    for span, tails in numbers_in(written):
+        yield span, list(tail_hashes(keys, tails))
+
+
+def subject_hashes(keys: Keys, subject: Subject) -> Iterator[bytes]:
+    """Yield the hashes by which an address or a number may be on the list."""
+    if subject.kind is SubjectKind.EMAIL:
+        yield from email_hashes(keys, subject.value)
+    else:
+        yield from keys.read(SubjectKind.PHONE, subject.value)
 
 
 def domains_hashes(keys: Keys, hosts: Iterable[str]) -> Iterator[bytes]:
@@ -198,27 +221,32 @@ def domains_hashes(keys: Keys, hosts: Iterable[str]) -> Iterator[bytes]:
 
 
 def email_hashes(keys: Keys | None, address: str) -> Iterator[bytes]:
-    """Yield the hashes by which an address may be on the list."""
-    if keys is not None:
-        yield from keys.read(SubjectKind.EMAIL, address.lower())
-        yield from domain_hashes(keys, address.rpartition("@")[2])
+    """Yield the hashes by which an address may be on the list.
+
+    An entry for a mailbox covers its subaddresses, and one for a domain all of it.
+    """
+    if keys is None:
+        return
+    with contextlib.suppress(InvalidSubject):
+        spelt = canonical_email(address)
+        for each in {spelt, mailbox_of(spelt)}:
+            yield from keys.read(SubjectKind.EMAIL, each)
+    yield from domain_hashes(keys, address.rpartition("@")[2])
 
 
 def domain_hashes(keys: Keys | None, host: str) -> Iterator[bytes]:
     """Yield the hashes by which a host may be on the list."""
     if keys is not None:
-        for name in names_above(host):
-            yield from keys.read(SubjectKind.DOMAIN, name)
+        with contextlib.suppress(InvalidSubject):
+            for name in names_above(canonical_domain(host)):
+                yield from keys.read(SubjectKind.DOMAIN, name)
 
 
 def phone_hashes(keys: Keys | None, number: str) -> Iterator[bytes]:
     """Yield the hashes by which a number may be on the list."""
-    if keys is None:
-        return
-    with contextlib.suppress(InvalidSubject):
-        yield from keys.read(SubjectKind.PHONE, phone_subject(number).value)
-    for _, tails in numbers_in(number):
-        yield from tail_hashes(keys, tails)
+    if keys is not None:
+        for _, hashes in mentions(keys, number):
+            yield from hashes
 
 
 def tail_hashes(keys: Keys | None, tails: Iterable[str]) -> Iterator[bytes]:

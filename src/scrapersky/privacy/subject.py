@@ -1,35 +1,47 @@
-"""Who is meant: an e-mail address, a phone number or a domain, in one spelling each."""
+"""Who is meant: an e-mail address, a phone number or a domain, in one form each."""
 
+import contextlib
 import re
+import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
+from urllib.parse import unquote
 
+import idna
 import phonenumbers
 
-from scrapersky.errors import InvalidSubject, InvalidUrl
-from scrapersky.kit.urls import canonical_host
+from scrapersky.errors import InvalidSubject
+from scrapersky.kit.canonical import (
+    SUBADDRESS,
+    canonical_domain,
+    canonical_email,
+    canonical_phone,
+)
 
 TAIL = 8
 """Digits by which a number is known however it is written."""
 SHORTEST_NUMBER = 6
-LONGEST_ADDRESS = 254
 LEAST_LABELS = 2
-MOST_LABELS = 6
 
 AT = r"(?:@|%40|&#64;|\s*[\[({]\s*(?:at|@)\s*[\])}]\s*|\s+at\s+)"
 DOT = r"(?:\.|\s*[\[({]\s*(?:dot|\.)\s*[\])}]\s*|\s+dot\s+)"
 GAP = r"[\s().\-/\u00a0\u2009\u2010-\u2015]{0,3}"
-LOCAL_SIGN = r"[^\s@<>()\[\]{}\"',;:|\\/=&?*%]"
-LABEL = r"[^\W_](?:[\w-]{0,61}[^\W_])?"
+LOCAL_SIGN = r"[^\s@<>()\[\]\",;:\\]"
+LABEL_END = r"(?:[^\W_]|%[89a-f][0-9a-f])"
+LABEL = rf"{LABEL_END}(?:(?:[\w-]|%[89a-f][0-9a-f]){{0,61}}{LABEL_END})?"
 
 ADDRESSES = re.compile(
-    rf"({LOCAL_SIGN}{{1,64}}){AT}({LABEL}(?:{DOT}{LABEL}){{1,5}})", re.IGNORECASE
+    rf"({LOCAL_SIGN}{{1,64}}){AT}({LABEL}(?:{DOT}{LABEL}){{1,9}})", re.IGNORECASE
 )
 NUMBERS = re.compile(rf"\d(?:{GAP}\d){{{SHORTEST_NUMBER - 1},17}}")
+INTERNATIONAL = re.compile(r"\+[\d\s().\-/\u00a0\u2009\u2010-\u2015]{3,39}")
 DOTS = re.compile(DOT, re.IGNORECASE)
 NOT_DIGIT = re.compile(r"\D")
 PLAIN = re.compile(r"[A-Za-z0-9]+")
+MAY_PRECEDE = re.compile(r"(?<!\w)'|%[0-9a-f]{2}|[*/=?&%{|}!#$^`~]", re.IGNORECASE)
+"""Signs that an address may have, and that may as well stand between it and a word."""
+SURROUNDINGS = "'.-"
 SHORTEST_SIGN = 3
 """Letters that are seldom enough to be looked for first."""
 
@@ -60,12 +72,14 @@ class Subject:
         match self.kind:
             case SubjectKind.EMAIL:
                 local, _, domain = self.value.rpartition("@")
-                dotted = DOT.join(re.escape(label) for label in domain.split("."))
-                return rf"(?<![\w.+-]){re.escape(local)}{AT}{dotted}(?![\w-])"
+                before = r"(?:(?<![\w.+-])(?<!\w')|(?<=%[0-9a-fA-F][0-9a-fA-F]))"
+                tag = "" if SUBADDRESS in local else r"(?:(?:\+|%2b)[\w.+-]{1,60})?"
+                name = written_name(domain, DOT)
+                return rf"{before}{written_as(local)}{tag}{AT}{name}(?![\w-])"
             case SubjectKind.PHONE:
                 return number_pattern(self.value)
             case SubjectKind.DOMAIN:
-                return rf"(?<![\w-]){re.escape(self.value)}(?![\w-])"
+                return rf"(?<![\w-]){written_name(self.value, re.escape('.'))}(?![\w-])"
 
 
 def sign_of(written: str) -> str | None:
@@ -78,54 +92,84 @@ def sign_of(written: str) -> str | None:
     return longest.lower() if len(longest) >= SHORTEST_SIGN else None
 
 
+def written_as(text: str) -> str:
+    """Write how letters may stand in a text: composed or not, escaped as in a URL."""
+    return "".join(map(written_sign, text))
+
+
+def written_sign(sign: str) -> str:
+    """Write how one letter may stand in a text."""
+    if sign.isascii() and sign.isalnum():
+        return sign
+    apart = unicodedata.normalize("NFD", sign)
+    # PostgreSQL knows small and capital letters of other scripts not in every locale.
+    forms = {sign, apart, sign.upper(), apart.upper(), *APOSTROPHES.get(sign, ())}
+    escaped = {"".join(f"%{byte:02x}" for byte in form.encode()) for form in forms}
+    return f"(?:{'|'.join(re.escape(form) for form in sorted(forms | escaped))})"
+
+
+APOSTROPHES = {"'": ("\u2019", "&#39;")}
+
+
+def written_name(domain: str, dot: str) -> str:
+    """Write how a domain may stand in a text: each label in ASCII, or as people read it."""
+    return dot.join(map(written_label, domain.split(".")))
+
+
+def written_label(label: str) -> str:
+    """Write how one label of a domain may stand in a text."""
+    if label.startswith("xn--"):
+        with contextlib.suppress(idna.IDNAError, UnicodeError):
+            return rf"(?:{re.escape(label)}|{written_as(idna.decode(label))})"
+    return re.escape(label)
+
+
 def email_subject(text: str) -> Subject:
     """Read an e-mail address."""
-    local, at, domain = text.strip().rpartition("@")
-    if not at or not local or any(sign.isspace() for sign in local):
-        raise InvalidSubject("This is not an e-mail address.")
-    return Subject(SubjectKind.EMAIL, f"{local.lower()}@{spelt_domain(domain)}")
+    return Subject(SubjectKind.EMAIL, canonical_email(text))
 
 
 def phone_subject(text: str, region: str | None = None) -> Subject:
     """Read a phone number: with its country code, or of the region that is given."""
-    try:
-        number = phonenumbers.parse(text.strip()[:40], region)
-    except phonenumbers.NumberParseException as error:
-        raise InvalidSubject(
-            "This is not a phone number with its country code.",
-            hint="Write it as +44 20 7946 0018.",
-        ) from error
-    written = phonenumbers.format_number(number, phonenumbers.PhoneNumberFormat.E164)
-    return Subject(SubjectKind.PHONE, str(written))
+    return Subject(SubjectKind.PHONE, canonical_phone(text, region))
 
 
 def domain_subject(text: str) -> Subject:
     """Read a domain, with or without what stands around it in a URL."""
     bare = re.sub(r"^[a-z]+://", "", text.strip(), flags=re.IGNORECASE)
     host = re.split(r"[/:?#]", bare, maxsplit=1)[0]
-    name = spelt_domain(host)
+    name = canonical_domain(host)
     return Subject(SubjectKind.DOMAIN, name.removeprefix("www."))
 
 
 def any_subject(text: str, region: str | None = None) -> Subject:
     """Read whichever of the three a line of a list is."""
     if "@" in text:
-        return email_subject(text)
+        return email_subject(text.strip().removeprefix("mailto:"))
     digits = NOT_DIGIT.sub("", text)
-    if len(digits) >= SHORTEST_NUMBER and not re.search(r"[^\W\d_]", text):
+    if text.strip().startswith("+") or (
+        len(digits) >= SHORTEST_NUMBER and not re.search(r"[^\W\d_]", text)
+    ):
         return phone_subject(text, region)
     return domain_subject(text)
 
 
-def spelt_domain(text: str) -> str:
-    """Spell a domain in its one form, or refuse it."""
-    try:
-        name = canonical_host(text.strip().rstrip(".").lower())
-    except InvalidUrl as error:
-        raise InvalidSubject(f"This is not a domain: {error.why}.") from error
-    if "." not in name or len(name) > LONGEST_ADDRESS:
-        raise InvalidSubject("This is not a domain.")
-    return name
+def whole_subject(text: str) -> Subject | None:
+    """Return the address or number that a text is, if it is nothing else."""
+    with contextlib.suppress(InvalidSubject):
+        if "@" in text:
+            return email_subject(text.strip().removeprefix("mailto:"))
+        if INTERNATIONAL.fullmatch(text.strip()):
+            return phone_subject(text)
+    return None
+
+
+def is_clear(subject: Subject) -> bool:
+    """Say whether a text that is this subject cannot hold another one.
+
+    `/team/ada@a.example` is an address by the standard, and more likely a path.
+    """
+    return subject.kind is SubjectKind.PHONE or not MAY_PRECEDE.search(subject.value)
 
 
 def number_pattern(e164: str) -> str:
@@ -145,35 +189,47 @@ def tail_of(e164: str) -> str:
 
 def names_above(host: str) -> Iterator[str]:
     """Yield a host and the domains it is in: mail.a.example, a.example."""
-    labels = host.lower().rstrip(".").split(".")[-MOST_LABELS:]
+    labels = host.split(".")
     for start in range(len(labels) - LEAST_LABELS + 1):
         yield ".".join(labels[start:])
 
 
-def addresses_in(text: str) -> Iterator[tuple[re.Match[str], list[str]]]:
-    """Find what may be e-mail addresses, each with the spellings it may mean.
+def addresses_in(text: str) -> Iterator[tuple[tuple[int, int], list[str]]]:
+    """Find what may be e-mail addresses: where each stands, and what it may mean.
 
     A sentence that ends without a space after it makes the domain look longer, so
-    every beginning of the domain counts.
+    every beginning of the domain counts; a URL or a quotation before it makes the local
+    part look longer, so every end of that counts.
     """
     for found in ADDRESSES.finditer(text):
-        local = found[1].lower().strip(".'-")
-        labels = DOTS.sub(".", found[2].lower()).split(".")
-        yield (
-            found,
-            [
-                f"{local}@{'.'.join(labels[:end])}"
-                for end in range(LEAST_LABELS, len(labels) + 1)
-            ],
-        )
+        labels = DOTS.sub(".", found[2]).split(".")
+        domains = [
+            unquote(".".join(labels[:end]))
+            for end in range(LEAST_LABELS, len(labels) + 1)
+        ]
+        for start in sorted(starts_in(found[1])):
+            written = found[1][start:]
+            locals_ = {written, written.rstrip(SURROUNDINGS), unquote(written)} - {""}
+            spellings = [f"{each}@{domain}" for each in locals_ for domain in domains]
+            yield (found.start() + start, found.end()), spellings
 
 
-def numbers_in(text: str) -> Iterator[tuple[re.Match[str], set[str]]]:
+def starts_in(local: str) -> set[int]:
+    """Return where a local part may begin in what stands before an @."""
+    bare = len(local) - len(local.lstrip(SURROUNDINGS))
+    after = {found.end() for found in MAY_PRECEDE.finditer(local)}
+    return {start for start in {0, bare, *after} if start < len(local)}
+
+
+def numbers_in(text: str) -> Iterator[tuple[tuple[int, int], set[str]]]:
     """Find what may be phone numbers, each with the tails it may have."""
     for found in NUMBERS.finditer(text):
         digits = NOT_DIGIT.sub("", found[0])
+        tails = {digits[end - TAIL : end] for end in range(TAIL, len(digits) + 1)}
         if len(digits) < TAIL:
-            yield found, {digits, digits.removeprefix("0")}
-            continue
-        ends = range(TAIL, len(digits) + 1)
-        yield found, {digits[end - TAIL : end] for end in ends}
+            tails = {digits, digits.removeprefix("0")}
+        if text.endswith(("+", "%2B", "%2b"), 0, found.start()):
+            # The whole of a number may be shorter than what others are known by.
+            with contextlib.suppress(InvalidSubject):
+                tails.add(tail_of(canonical_phone(f"+{digits}")))
+        yield found.span(), tails

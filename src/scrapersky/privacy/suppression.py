@@ -197,9 +197,14 @@ OF_DOMAIN = """domain_id IN (SELECT id FROM domains WHERE tenant_id = :tenant
 REMOVE: dict[SubjectKind, tuple[str, ...]] = {
     SubjectKind.EMAIL: (
         "DELETE FROM contacts WHERE tenant_id = :tenant AND email = ANY(:named)",
+        """DELETE FROM contacts WHERE tenant_id = :tenant
+          AND mailbox_of(email) = ANY(:named)""",
         """UPDATE domains SET emails = array(SELECT e FROM unnest(emails) AS e
-          WHERE lower(e) <> ALL(:named))
+          WHERE e <> ALL(:named))
         WHERE tenant_id = :tenant AND emails && CAST(:named AS text[])""",
+        """UPDATE domains SET emails = array(SELECT e FROM unnest(emails) AS e
+          WHERE mailbox_of(e) <> ALL(:named))
+        WHERE tenant_id = :tenant AND mailboxes_of(emails) && CAST(:named AS text[])""",
     ),
     SubjectKind.PHONE: (
         """DELETE FROM contacts WHERE tenant_id = :tenant AND email IS NULL

@@ -8,7 +8,7 @@ written once and repeated.
 import os
 from collections.abc import AsyncIterator, Iterator, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from struct import Struct
 from uuid import UUID
 
@@ -35,6 +35,8 @@ EPOCH = datetime(2000, 1, 1, tzinfo=UTC)
 TEXT_TYPE = 25
 SECOND_HALF = bytes(0x80 | byte & 0x3F for byte in range(256))
 """How the first byte of the second half of a UUID begins: by its variant."""
+CLOCKS_DIFFER = timedelta(days=1)
+"""How far ahead of ours a site's clock and time zone may be."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +78,7 @@ def pieces(pages: PageList, chosen: Sequence[int], owner: Owner) -> Iterator[byt
         for at, key in zip(chosen[start : start + ROWS], keys, strict=False):
             url, told = pages.urls[at].encode(), pages.lastmods[at]
             if (lastmod := lastmods.get(told)) is None:
-                lastmod = lastmods[told] = lastmod_field(told)
+                lastmod = lastmods[told] = lastmod_field(told, owner.now)
             size = LENGTH.pack(len(url))
             rows += (first, key, whose, size, url, lastmod, ratings[pages.rated[at]])
         yield b"".join(rows)
@@ -112,15 +114,16 @@ def urgency(score: float) -> int:
     return round(score * 100)
 
 
-def lastmod_field(told: str | None) -> bytes:
+def lastmod_field(told: str | None, now: datetime) -> bytes:
     """Write a time that the parser wrote."""
-    when = moment(told)
+    when = moment(told, now)
     return NULL if when is None else field(time_bytes(when))
 
 
-def moment(told: str | None) -> datetime | None:
-    """Read a time the parser wrote."""
-    return datetime.fromisoformat(told) if told else None
+def moment(told: str | None, now: datetime) -> datetime | None:
+    """Read a time the parser wrote; a change that is still to come is none."""
+    when = datetime.fromisoformat(told) if told else None
+    return None if when is None or when > now + CLOCKS_DIFFER else when
 
 
 def field(data: bytes) -> bytes:

@@ -13,6 +13,7 @@ from scrapersky.extraction.home_page import HomePage, read_home_page
 from scrapersky.extraction.verdict import VerdictKind
 from scrapersky.models import Domain
 from scrapersky.models.status import DomainStatus, SitemapAnalysisStatus
+from scrapersky.privacy.card import canonical_emails
 from scrapersky.privacy.shield import shield
 from scrapersky.stages.fetching import outcome_of
 from scrapersky.stages.tools import Tools
@@ -158,7 +159,7 @@ def columns(fetched: Fetched, found: HomePage) -> dict[str, Any]:
         "generator": facts.generator,
         "generator_version": facts.generator_version,
         "tech_stack": {tech.name: tech.version for tech in facts.technologies},
-        "emails": [email.address for email in contacts.emails],
+        "emails": canonical_emails(email.address for email in contacts.emails),
         "phones": [phone.e164 for phone in contacts.phones],
         "social_links": {
             social.network: social.url for social in reversed(contacts.socials)

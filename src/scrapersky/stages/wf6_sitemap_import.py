@@ -225,7 +225,7 @@ class Store:
             owner.domain_id,
             owner.sitemap_file_id,
             [pages.urls[at] for at in chosen],
-            [moment(pages.lastmods[at]) for at in chosen],
+            [moment(pages.lastmods[at], owner.now) for at in chosen],
             [rating.type.value for rating in ratings],
             [rating.score for rating in ratings],
             ["; ".join(rating.reasons) for rating in ratings],

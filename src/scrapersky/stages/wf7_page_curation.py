@@ -18,7 +18,7 @@ from scrapersky.kit.email_type import EmailType
 from scrapersky.kit.urls import parse_url
 from scrapersky.models import Page
 from scrapersky.models.status import ContactScrapeStatus, PageProcessingStatus
-from scrapersky.privacy.card import allowed_cards, words_of
+from scrapersky.privacy.card import allowed_cards, canonical_cards, words_of
 from scrapersky.privacy.shield import shield
 from scrapersky.stages.fetching import failure_of, outcome_of
 from scrapersky.stages.tools import Tools
@@ -98,7 +98,7 @@ async def curate_page(page: Page, tools: Tools) -> Outcome:
         return outcome_of(error)
     if found.not_found is not None:
         return GiveUp(f"the page says that it does not exist: {found.not_found!r}")
-    people = cards_of(found.contacts)
+    people = canonical_cards(cards_of(found.contacts))
     nothing = None if people else "the page names no e-mail address or phone number"
     return Done(
         store(page, fetched, found, people, tools.system_user_id), nothing=nothing

@@ -110,7 +110,7 @@ class House:
         gate = self.app.state.gate
         gate.forget()
         for limiter in (
-            gate.failures, gate.logins, gate.accounts, gate.callers, gate.tenants,
+            gate.failures, gate.attempts, gate.logins, gate.accounts, gate.callers, gate.tenants,
         ):  # fmt: skip
             limiter._buckets.clear()
 

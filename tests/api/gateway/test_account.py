@@ -5,6 +5,8 @@ from uuid import uuid4
 
 import pytest
 
+from scrapersky.api.account.people import add_key
+from scrapersky.api.gateway.identity import ROLES
 from scrapersky.models.status import Role
 from tests.api.gateway.rig import PASSWORD, House, Person, a_person
 
@@ -135,6 +137,73 @@ async def test_an_admin_of_another_tenant_is_no_operator(house: House) -> None:
     assert [answer.status_code for answer in answers] == [403, 403, 403]
 
 
+async def test_the_key_of_a_demoted_admin_kept_their_rights(house: House) -> None:
+    person = await a_person(house.engine, house.home, Role.ADMIN)
+    before = await house.get("/users", person)
+
+    await house.send(
+        "PATCH", f"/users/{person.id}", house.admin, json={"role": "viewer"}
+    )
+    session = await house.get("/session", person)
+    after = await house.get("/users", person)
+    await house.send(
+        "PATCH", f"/users/{person.id}", house.admin, json={"role": "admin"}
+    )
+    again = await house.get("/users", person)
+
+    statuses = (before.status_code, after.status_code, again.status_code)
+    assert statuses == (200, 403, 200)
+    assert (session.json()["role"], session.json()["permissions"]) == (
+        "viewer",
+        ["read"],
+    )
+
+
+async def test_the_key_of_a_removed_person_worked_again(house: House) -> None:
+    person = await a_person(house.engine, house.home, Role.ADMIN)
+    made = await make_key(house, person, role="admin")
+
+    removed = await house.send("DELETE", f"/users/{person.id}", house.admin)
+    answers = [
+        await house.get("/session", person),
+        await house.get("/session", headers={"X-API-Key": made["secret"]}),
+    ]
+
+    assert removed.status_code == 204
+    assert [answer.status_code for answer in answers] == [401, 401]
+    assert await house.scalar(
+        "SELECT bool_and(revoked_at IS NOT NULL) FROM api_keys WHERE id = :id",
+        id=made["id"],
+    )
+
+
+async def test_a_key_ends_with_who_made_it_also_when_sql_removes_them(
+    house: House,
+) -> None:
+    person = await a_person(house.engine, house.home, Role.ADMIN)
+
+    await house.run("DELETE FROM users WHERE id = :id", id=person.id)
+    house.fresh()
+
+    assert (await house.get("/session", person)).status_code == 401
+
+
+async def test_a_key_that_the_machine_made_needs_nobody(house: House) -> None:
+    async with house.engine.begin() as connection:
+        key, _ = await add_key(
+            connection,
+            house.home,
+            name="k",
+            role=Role.ADMIN,
+            scopes=sorted(ROLES[Role.ADMIN]),
+            made_by=None,
+        )
+
+    answer = await house.get("/session", headers={"X-API-Key": key.secret})
+
+    assert answer.json()["role"] == "admin"
+
+
 async def test_the_last_admin_stays(house: House) -> None:
     tenant = await house.scalar(
         "INSERT INTO tenants (name, slug) VALUES ('L', :slug) RETURNING id",
@@ -166,6 +235,40 @@ async def test_people_are_made_changed_and_removed(house: House) -> None:
     assert removed.status_code == 204
     assert (await house.get(path, house.admin)).status_code == 404
     assert "password" not in made.text
+
+
+@pytest.mark.parametrize(
+    "twin",
+    [
+        "\uff41da@example.com",
+        "\u0430da@example.com",
+        "ada@example.com.",
+        "ada\u200b@example.com",
+        "ad\u00e0@example.com",
+    ],
+)
+async def test_an_address_that_looks_like_anothers_was_let_in(
+    house: House, twin: str
+) -> None:
+    answer = await house.send("POST", "/users", house.admin, json={"email": twin})
+
+    assert answer.status_code == 422
+
+
+async def test_a_person_whose_host_is_in_another_script_logs_in(house: House) -> None:
+    name, password = uuid4().hex, "tall trees 4 miles"
+    made = await house.send(
+        "POST",
+        "/users",
+        house.admin,
+        json={"email": f"{name}@b\u00fccher.example", "password": password},
+    )
+    written = {"email": f"{name}@B\u00dcCHER.example", "password": password}
+    login = await house.send("POST", "/session", json=written)
+    house.client.cookies.clear()
+
+    assert made.json()["email"] == f"{name}@xn--bcher-kva.example"
+    assert login.status_code == 201
 
 
 async def test_everything_done_to_people_is_noted(house: House) -> None:

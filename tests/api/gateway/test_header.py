@@ -104,3 +104,41 @@ async def test_production_does_not_show_its_reference(path: str) -> None:
 
     assert "swagger" not in answer.text.lower()
     assert "openapi" not in answer.text.lower()
+
+
+@pytest.mark.parametrize(
+    "path", ["/api/v3/session/", "/health/live/", "/api/v3/users/"]
+)
+async def test_the_host_of_a_request_was_repeated_in_a_redirect(path: str) -> None:
+    async with client_of({}) as client:
+        answer = await client.get(path, headers={"Host": "evil.example"})
+
+    assert answer.status_code == 404
+    assert "location" not in answer.headers
+    assert "evil.example" not in answer.text
+
+
+async def test_a_server_with_names_answers_to_no_other() -> None:
+    async with client_of({"TRUSTED_HOSTS": "sky.example.com"}) as client:
+        answers = {
+            host: (await client.get("/health/live", headers={"Host": host})).status_code
+            for host in (
+                "sky.example.com", "SKY.example.com:8000", "localhost", "127.0.0.1:8000",
+                "[::1]:8000", "evil.example", "sky.example.com.evil.example", "",
+            )
+        }  # fmt: skip
+
+    assert [host for host, status in answers.items() if status != 200] == [
+        "evil.example",
+        "sky.example.com.evil.example",
+        "",
+    ]
+
+
+async def test_two_hosts_in_one_request_are_refused() -> None:
+    async with client_of({}) as client:
+        answer = await client.get(
+            "/health/live", headers=[("Host", "a.example"), ("Host", "b.example")]
+        )
+
+    assert answer.status_code == 400

@@ -7,7 +7,7 @@ import pytest_asyncio
 
 from scrapersky.api.gateway.address import client_address, parse_proxies, scheme_of
 from scrapersky.api.gateway.limit import MOST_CALLERS, Limiter
-from tests.api.gateway.rig import WITH_TOKENS, House, a_house
+from tests.api.gateway.rig import PASSWORD, WITH_TOKENS, House, a_house
 from tests.conftest import TestDatabase
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -84,6 +84,19 @@ async def test_guessing_keys_ends_in_waiting(house: House) -> None:
     assert codes[-1] == 429
     # Whoever has a good key is let in all the same.
     assert (await house.get("/session", house.curator)).status_code == 200
+
+
+async def test_bad_tokens_locked_correct_logins_out(house: House) -> None:
+    for number in range(105):
+        await house.get("/session", headers={"X-API-Key": f"ssk_guess{number}"})
+    wrong = await house.get("/session", headers={"X-API-Key": "ssk_guess"})
+
+    login = await house.send(
+        "POST", "/session", json={"email": house.admin.email, "password": PASSWORD}
+    )
+    house.client.cookies.clear()
+
+    assert (wrong.status_code, login.status_code) == (429, 201)
 
 
 async def test_a_bucket_fills_again() -> None:

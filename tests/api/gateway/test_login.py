@@ -222,7 +222,7 @@ async def test_one_address_cannot_try_many_accounts(house: House) -> None:
         )
         for n in range(3)
     ]
-    house.app.state.gate.failures._buckets["192.0.2.7"].left = 0
+    house.app.state.gate.attempts._buckets["192.0.2.7"].left = 0
 
     answers.append(
         await house.send(

@@ -1,20 +1,22 @@
 """Access tokens: only those signed for us, by whom we trust, for a short while."""
 
 import asyncio
+import hmac
 import json
 import time
 from base64 import urlsafe_b64encode
 from dataclasses import dataclass
 from typing import Any
+from uuid import uuid4
 
 import jwt
 import pytest
 from cryptography.hazmat.primitives.asymmetric import ec, rsa
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
-from scrapersky.api.gateway.access import Remembered
+from scrapersky.api.gateway.access import Remembered, bind_subjects
 from scrapersky.models.status import Role
-from tests.api.gateway.rig import SECRET, House, a_person, a_token, claims
+from tests.api.gateway.rig import ISSUER, SECRET, House, a_person, a_token, claims
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -293,12 +295,90 @@ async def test_a_token_can_be_revoked_by_its_owner(house: House) -> None:
 
 
 async def test_a_registered_subject_is_its_user(house: House) -> None:
-    await house.run(
-        "UPDATE users SET subject = 'auth0|42' WHERE id = :id", id=house.viewer.id
-    )
+    path = f"/users/{house.viewer.id}"
+    await house.send("PATCH", path, house.admin, json={"subject": "auth0|42"})
 
     assert await house.with_token(a_token("auth0|42")) == 200
     assert await house.with_token(a_token("auth0|4")) == 401
+
+
+async def test_a_squatted_subject_led_a_token_into_the_squatters_tenant(
+    house: House,
+) -> None:
+    subject = f"auth0|{uuid4()}"
+    squat = await house.send(
+        "PATCH",
+        f"/users/{house.stranger.id}",
+        house.stranger,
+        json={"subject": subject},
+    )
+    before = await house.with_token(a_token(subject))
+    ours = await house.send(
+        "PATCH", f"/users/{house.viewer.id}", house.admin, json={"subject": subject}
+    )
+    bearer = {"Authorization": f"Bearer {a_token(subject)}"}
+    after = await house.get("/session", headers=bearer)
+    named = a_token(subject, tenant_id=str(house.other))
+    theirs = await house.get("/session", headers={"Authorization": f"Bearer {named}"})
+
+    # What another tenant has written is no conflict: that would tell what they have.
+    assert (squat.status_code, before, ours.status_code) == (200, 401, 200)
+    assert after.json()["tenant"]["id"] == str(house.home)
+    assert theirs.json()["tenant"]["id"] == str(house.other)
+
+
+async def test_a_subject_of_another_issuer_is_nobody(house: House) -> None:
+    subject = f"auth0|{uuid4()}"
+    await house.run(
+        "UPDATE users SET subject = :subject, issuer = 'https://old.example/'"
+        " WHERE id = :id",
+        subject=subject,
+        id=house.viewer.id,
+    )
+
+    assert await house.with_token(a_token(subject)) == 401
+
+
+async def test_a_subject_written_before_is_bound_to_the_issuer_at_the_start(
+    house: House,
+) -> None:
+    subject = f"auth0|{uuid4()}"
+    await house.run(
+        "UPDATE users SET subject = :subject, issuer = NULL WHERE id = :id",
+        subject=subject,
+        id=house.viewer.id,
+    )
+    before = await house.with_token(a_token(subject))
+
+    await bind_subjects(house.engine, ISSUER)
+
+    assert (before, await house.with_token(a_token(subject))) == (401, 200)
+
+
+@pytest.mark.parametrize(
+    ("header", "said"),
+    [
+        ('{"alg": "HS256"}', '{%s, "sub": "%s", "sub": "%s"}'),
+        ('{"alg": "HS256"}', '{%s, "sub": "%s", "x": {"a": 1, "a": 2}, "y": "%s"}'),
+        ('{"alg": "none", "alg": "HS256"}', '{%s, "sub": "%s", "y": "%s"}'),
+    ],
+)
+async def test_a_signed_token_with_a_name_twice_was_taken(
+    house: House, header: str, said: str
+) -> None:
+    good = json.dumps({**claims("x"), "sub": None})[1:-1].replace(', "sub": null', "")
+    good = good.replace('"sub": null, ', "")
+
+    def signed(head: str, body: str) -> str:
+        parts = [urlsafe_b64encode(one.encode()).rstrip(b"=") for one in (head, body)]
+        mark = hmac.digest(SECRET.encode(), b".".join(parts), "sha256")
+        return b".".join([*parts, urlsafe_b64encode(mark).rstrip(b"=")]).decode()
+
+    me, other = house.viewer.id, house.admin.id
+    once = signed('{"alg": "HS256"}', f'{{{good}, "sub": "{me}"}}')
+
+    assert await house.with_token(once) == 200
+    assert await house.with_token(signed(header, said % (good, me, other))) == 401
 
 
 async def test_the_system_user_cannot_come_in(house: House) -> None:
@@ -348,8 +428,9 @@ async def test_a_token_in_the_address_is_refused(house: House, name: str) -> Non
 
 async def test_calling_oneself_like_anothers_id_gains_nothing(house: House) -> None:
     await house.run(
-        "UPDATE users SET subject = :victim WHERE id = :id",
+        "UPDATE users SET subject = :victim, issuer = :issuer WHERE id = :id",
         victim=str(house.admin.id),
+        issuer=ISSUER,
         id=house.stranger.id,
     )
     answer = await house.get(

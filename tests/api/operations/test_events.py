@@ -273,7 +273,26 @@ async def test_a_stream_ends_when_its_key_does(
 
         await asyncio.wait_for(listener.ended.wait(), HUNG)
 
-    assert listener.comments > 1
+    assert desk_of(clean).hub.streams == 0
+
+
+@pytest.mark.parametrize("where", ["here", "in another process"])
+async def test_a_stream_outlived_the_logout_of_its_listener(
+    clean: Served, where: str
+) -> None:
+    key = await new_key(clean.engine, clean.tenant)
+    async with clean.listening(key) as listener:
+        before = listener.comments
+        await clean.run(
+            "UPDATE api_keys SET revoked_at = now() WHERE prefix = :p", p=key[:14]
+        )
+        if where == "here":
+            clean.app.state.gate.forget()
+
+        await asyncio.wait_for(listener.ended.wait(), 30)
+
+    # It ends before the next sign of life, which comes after ten seconds of silence.
+    assert listener.comments == before
     assert desk_of(clean).hub.streams == 0
 
 

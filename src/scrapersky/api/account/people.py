@@ -93,6 +93,7 @@ async def add_user(
     name: str | None = None,
     password_hash: str | None = None,
     subject: str | None = None,
+    issuer: str | None = None,
 ) -> AnyRow:
     """Let a person in; raise RecordConflict if the tenant has them already."""
     statement = (
@@ -104,6 +105,7 @@ async def add_user(
             role=role,
             password_hash=password_hash,
             subject=subject,
+            issuer=issuer if subject else None,
         )
         .returning(*USER_COLUMNS)
     )
@@ -139,8 +141,13 @@ async def change_user(
 
 
 async def remove_user(connection: AsyncConnection, user: AnyRow) -> None:
-    """Remove a person; what they made stays."""
+    """Remove a person with their keys; what else they made stays."""
     await keep_an_admin(connection, user)
+    await connection.execute(
+        update(ApiKey)
+        .where(ApiKey.created_by == user.id, ApiKey.revoked_at.is_(None))
+        .values(revoked_at=func.clock_timestamp())
+    )
     await connection.execute(
         delete(User).where(User.id == user.id, User.tenant_id == user.tenant_id)
     )
@@ -198,6 +205,7 @@ async def add_key(
             role=role,
             scopes=[scope.value for scope in scopes],
             created_by=made_by,
+            is_personal=made_by is not None,
             expires_at=None if lasts is None else func.clock_timestamp() + lasts,
         )
         .returning(*KEY_COLUMNS)

@@ -8,6 +8,8 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from scrapersky.api.gateway.identity import Permission, Via
 from scrapersky.api.gateway.password import LONGEST
+from scrapersky.errors import InvalidSubject
+from scrapersky.kit.canonical import canonical_email
 from scrapersky.models.status import Role
 
 
@@ -21,6 +23,24 @@ def an_email(value: str) -> str:
     return f"{local}@{host}".lower()
 
 
+def a_plain_email(value: str) -> str:
+    """Read the address of a new person, which cannot be mistaken for another's.
+
+    Full-width and Cyrillic letters look like others, and a dot at the end like nothing.
+    A host in another script is kept in ASCII, where everyone sees the difference.
+    """
+    address = an_email(value)
+    local, _, host = address.rpartition("@")
+    if not local.isascii() or host.endswith("."):
+        raise ValueError(
+            "an e-mail address is written in ASCII, with no dot at its end"
+        )
+    try:
+        return canonical_email(address)
+    except InvalidSubject:
+        raise ValueError("this is no e-mail address") from None
+
+
 def a_name(value: str) -> str:
     """Read a name in which nothing is hidden."""
     if not value.strip() or not value.isprintable():
@@ -32,6 +52,11 @@ Email = Annotated[
     str,
     Field(min_length=3, max_length=254, examples=["ada@example.com"]),
     AfterValidator(an_email),
+]
+NewEmail = Annotated[
+    str,
+    Field(min_length=3, max_length=254, examples=["ada@example.com"]),
+    AfterValidator(a_plain_email),
 ]
 Name = Annotated[str, Field(min_length=1, max_length=200), AfterValidator(a_name)]
 Subject = Annotated[str, Field(min_length=1, max_length=255), AfterValidator(a_name)]
@@ -109,7 +134,7 @@ class SessionOut(BaseModel):
 class UserIn(Asked):
     """A person to let in."""
 
-    email: Email
+    email: NewEmail
     name: Name | None = None
     role: Role = Role.VIEWER
     password: Password | None = Field(

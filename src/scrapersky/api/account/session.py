@@ -1,5 +1,6 @@
 """Log in, log out, and see who one is."""
 
+from contextlib import suppress
 from importlib.metadata import version
 from typing import Annotated
 
@@ -19,7 +20,8 @@ from scrapersky.api.gateway.dependency import PUBLIC, SystemDatabase, allow
 from scrapersky.api.gateway.identity import Identity, Permission
 from scrapersky.api.gateway.limit import refuse
 from scrapersky.api.gateway.local import refuse_other_sites
-from scrapersky.errors import NotAllowed, NotAuthenticated
+from scrapersky.errors import InvalidSubject, NotAllowed, NotAuthenticated
+from scrapersky.kit.canonical import canonical_email
 from scrapersky.models import Tenant, User
 
 router = APIRouter(prefix="/session", tags=["session"])
@@ -94,7 +96,7 @@ async def recognise(gate: Gate, request: Request, given: LoginIn) -> AnyRow:
     """Return whose password this is; both answers take as long."""
     address = address_of(request)
     for limiter, caller in (
-        (gate.failures, address),
+        (gate.attempts, address),
         (gate.logins, f"{given.email} {address}"),
         (gate.accounts, given.email),
     ):
@@ -104,7 +106,7 @@ async def recognise(gate: Gate, request: Request, given: LoginIn) -> AnyRow:
     query = (
         active_users()
         .add_columns(User.password_hash)
-        .where(User.email == given.email, User.password_hash.is_not(None))
+        .where(User.email.in_(forms_of(given.email)), User.password_hash.is_not(None))
         .order_by(User.created_at)
         .limit(MOST_ACCOUNTS)
     )
@@ -122,6 +124,14 @@ async def recognise(gate: Gate, request: Request, given: LoginIn) -> AnyRow:
         "E-mail address and password do not belong together.",
         hint="An admin of your tenant can set a new password.",
     )
+
+
+def forms_of(email: str) -> set[str]:
+    """Return an address as it may be kept: as written, or in its one form."""
+    forms = {email}
+    with suppress(InvalidSubject):
+        forms.add(canonical_email(email))
+    return forms
 
 
 def shown(request: Request, who: Identity, token: str | None) -> SessionOut:

@@ -61,6 +61,7 @@ async def create(
                 role=Role.ADMIN,
                 password_hash=hashed,
                 subject=admin.subject,
+                issuer=gate.issuer,
             )
         actor = actor_of(who, request)
         await note(

@@ -62,6 +62,7 @@ async def create(
             role=given.role,
             password_hash=hashed,
             subject=given.subject,
+            issuer=gate.issuer,
         )
         details = {"email": given.email, "role": given.role.value}
         actor = actor_of(who, request)
@@ -92,6 +93,8 @@ async def change(
     values = changes(given)
     if "password" in values:
         values["password_hash"] = await hash_of(gate, values.pop("password"))
+    if "subject" in values:
+        values["issuer"] = gate.issuer if values["subject"] else None
     async with engine.begin() as connection:
         user = await user_of(connection, who.tenant_id, user_id)
         changed = await change_user(connection, user, values)
@@ -108,7 +111,7 @@ async def change(
 
 @router.delete("/{user_id}", operation_id="delete_user", status_code=204)
 async def remove(request: Request, user_id: UUID, who: Admin, engine: Database) -> None:
-    """Remove a person; what they made stays."""
+    """Remove a person and revoke their keys; what else they made stays."""
     async with engine.begin() as connection:
         user = await user_of(connection, who.tenant_id, user_id)
         await remove_user(connection, user)

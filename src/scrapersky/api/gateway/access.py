@@ -7,11 +7,12 @@ from collections import OrderedDict
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from datetime import timedelta
+from functools import partial
 from typing import Final, Generic, TypeVar
 from uuid import UUID
 
 from fastapi import Request
-from sqlalchemy import exists, select
+from sqlalchemy import exists, select, update
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from scrapersky.api.gateway.credential import (
@@ -20,7 +21,7 @@ from scrapersky.api.gateway.credential import (
     account,
     account_of_key,
     account_of_session,
-    account_of_subject,
+    account_of_token,
     csrf_token,
     digest,
 )
@@ -49,6 +50,8 @@ COOKIE: Final = "scrapersky_session"
 CSRF_HEADER: Final = "x-csrf-token"
 REMEMBERED: Final = timedelta(seconds=10)
 """How long a look-up is believed: a disabled user is out after that at the latest."""
+REMEMBERED_WHILE_OPEN: Final = timedelta(seconds=0.5)
+"""The same for requests that stay open and ask again: a logout ends them."""
 MOST_REMEMBERED: Final = 10_000
 TENANT_SHARE: Final = 4
 """A tenant's callers together may ask as often as this many of them."""
@@ -60,8 +63,13 @@ Found = TypeVar("Found")
 class Remembered(Generic[Found]):
     """What was looked up a moment ago; what was not found is asked for again."""
 
-    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self,
+        clock: Callable[[], float] = time.monotonic,
+        lasts: timedelta = REMEMBERED,
+    ) -> None:
         self._clock = clock
+        self._lasts = lasts.total_seconds()
         self._kept: OrderedDict[bytes, tuple[float, Found]] = OrderedDict()
         self._asked: dict[bytes, asyncio.Future[Found | None]] = {}
         self._cleared = 0
@@ -72,7 +80,7 @@ class Remembered(Generic[Found]):
         """Return what is known under a key, from memory if it is fresh."""
         now = self._clock()
         kept = self._kept.get(key)
-        if kept is not None and now - kept[0] < REMEMBERED.total_seconds():
+        if kept is not None and now - kept[0] < self._lasts:
             return kept[1]
         asked = self._asked.get(key)
         if asked is None:
@@ -113,7 +121,9 @@ class Gate:
     callers: Limiter
     tenants: Limiter
     failures: Limiter
-    """By address: whoever guesses credentials is told to wait, not what is wrong."""
+    """By address: whoever guesses keys or tokens is told to wait, not what is wrong."""
+    attempts: Limiter
+    """By address: logins. Its own, so that bad tokens keep nobody from logging in."""
     logins: Limiter
     """By account and address: a password is not tried out."""
     accounts: Limiter
@@ -122,6 +132,9 @@ class Gate:
     clock: Clock = utc_now
     _known: Remembered[Account] = field(default_factory=Remembered)
     _has_people: Remembered[bool] = field(default_factory=Remembered)
+    _of_late: Remembered[Account] = field(
+        default_factory=partial(Remembered, lasts=REMEMBERED_WHILE_OPEN)
+    )
 
     async def identify(self, request: Request) -> Identity:
         """Return who is asking; raise NotAuthenticated if nobody we know."""
@@ -132,6 +145,21 @@ class Gate:
         request.state.who = who
         return who
 
+    async def identify_again(self, request: Request) -> Identity:
+        """Return who has been asking for a while, as the database says now."""
+        request.state.who = None
+        request.state.is_asked_again = True
+        return await self.identify(request)
+
+    def _memory(self, request: Request) -> Remembered[Account]:
+        is_again = getattr(request.state, "is_asked_again", False)
+        return self._of_late if is_again else self._known
+
+    @property
+    def issuer(self) -> str | None:
+        """Who issues the access tokens that are good here."""
+        return self.rules.issuer if self.rules else None
+
     def person(self, user: AnyRow) -> Identity:
         """Return who a person is that has just logged in."""
         return self._identity(account(user), "session", str(user.id))
@@ -139,6 +167,7 @@ class Gate:
     def forget(self) -> None:
         """Look everyone up anew: someone's rights have changed."""
         self._known.clear()
+        self._of_late.clear()
         self._has_people.clear()
 
     def spend(self, who: Identity) -> dict[str, str]:
@@ -194,21 +223,24 @@ class Gate:
 
     async def _by_header(self, request: Request, secret: str) -> Identity:
         if secret.startswith("ssk_"):
-            found = await self._known.get(
+            found = await self._memory(request).get(
                 digest(secret), lambda: account_of_key(self.engine, secret)
             )
             if found is None:
                 raise self._failed(request, "The API key is not good here.")
             return self._identity(found, "key", secret[:14])
-        if self.rules is None:
+        rules = self.rules
+        if rules is None:
             raise self._failed(request, "Access tokens are not set up here.")
         try:
-            token = await read_token(self.rules, secret, self.clock())
+            token = await read_token(rules, secret, self.clock())
         except NotAuthenticated as error:
             raise self._failed(request, str(error)) from None
-        found = await self._known.get(
+        found = await self._memory(request).get(
             token.digest,
-            lambda: account_of_subject(self.engine, token.subject, token.digest),
+            lambda: account_of_token(
+                self.engine, token, rules.issuer, self.home_tenant
+            ),
         )
         if found is None or token.tenant_id not in {None, found.tenant_id}:
             raise self._failed(request, "The access token is not good here.")
@@ -216,7 +248,7 @@ class Gate:
         return self._identity(found, "token", token.subject)
 
     async def _by_session(self, request: Request, session: str) -> Identity | None:
-        found = await self._known.get(
+        found = await self._memory(request).get(
             digest(session), lambda: account_of_session(self.engine, session)
         )
         if found is None:
@@ -302,6 +334,7 @@ async def any_key(engine: AsyncEngine) -> bool:
 async def open_gate(settings: Settings, engine: AsyncEngine) -> Gate:
     """Read what the gate must know before the first request."""
     await refuse_open_house(settings, engine)
+    await bind_subjects(engine, settings.jwt_issuer)
     oldest = select(Tenant.id, Tenant.name).order_by(Tenant.created_at, Tenant.id)
     async with engine.connect() as connection:
         home = (await connection.execute(oldest.limit(1))).one()
@@ -318,9 +351,22 @@ async def open_gate(settings: Settings, engine: AsyncEngine) -> Gate:
         callers=Limiter(burst=burst, per_second=rate),
         tenants=Limiter(burst=burst * TENANT_SHARE, per_second=rate * TENANT_SHARE),
         failures=Limiter(burst=100, per_second=0.5),
+        attempts=Limiter(burst=100, per_second=0.5),
         logins=Limiter(burst=10, per_second=1 / 30),
         accounts=Limiter(burst=50, per_second=1 / 10),
     )
+
+
+async def bind_subjects(engine: AsyncEngine, issuer: str | None) -> None:
+    """Bind subjects of which nobody knew whose they are to the issuer of now.
+
+    Another issuer may call another person so: after a change they are written anew.
+    """
+    if issuer is None:
+        return
+    unbound = update(User).where(User.subject.is_not(None), User.issuer.is_(None))
+    async with engine.begin() as connection:
+        await connection.execute(unbound.values(issuer=issuer))
 
 
 def may_be_local(settings: Settings) -> bool:

@@ -11,11 +11,12 @@ from datetime import datetime, timedelta
 from typing import Any, Final, TypeAlias
 from uuid import UUID
 
-from sqlalchemy import Row, Select, delete, func, insert, or_, select, update
+from sqlalchemy import Row, Select, and_, delete, func, insert, or_, select, update
 from sqlalchemy.dialects.postgresql import insert as upsert
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
-from scrapersky.api.gateway.identity import Permission
+from scrapersky.api.gateway.identity import ROLES, Permission
+from scrapersky.api.gateway.token import Token
 from scrapersky.models import (
     ApiKey,
     LoginSession,
@@ -98,18 +99,27 @@ def active_users() -> Select[*tuple[Any, ...]]:
     )
 
 
-async def account_of_subject(
-    engine: AsyncEngine, subject: str, token: bytes
+async def account_of_token(
+    engine: AsyncEngine, token: Token, issuer: str, home: UUID
 ) -> Account | None:
-    """Return whose access token this is, unless it was revoked."""
-    is_revoked = select(RevokedToken).where(RevokedToken.token_hash == token).exists()
-    query = active_users().where(User.subject == subject, ~is_revoked)
+    """Return whose access token this is, unless it was revoked.
+
+    A subject is looked up in the tenant that the token names, or else in the
+    installation's own: any admin may write any subject beside a user of theirs.
+    """
+    revoked = select(RevokedToken).where(RevokedToken.token_hash == token.digest)
+    meant = and_(
+        User.subject == token.subject,
+        User.issuer == issuer,
+        User.tenant_id == (token.tenant_id or home),
+    )
+    query = active_users().where(meant, ~revoked.exists())
     with suppress(ValueError):
         # Our own id comes first: nobody gets in its way by calling themselves so.
-        by_id = User.id == UUID(subject)
+        by_id = User.id == UUID(token.subject)
         query = (
             active_users()
-            .where(or_(by_id, User.subject == subject), ~is_revoked)
+            .where(or_(by_id, meant), ~revoked.exists())
             .order_by(by_id.desc())
             .limit(1)
         )
@@ -159,6 +169,7 @@ async def account_of_key(engine: AsyncEngine, secret: str) -> Account | None:
             ApiKey.created_by,
             ApiKey.secret_hash,
             ApiKey.expires_at,
+            User.role.label("role_of_maker"),
             Tenant.name.label("tenant_name"),
             (
                 ApiKey.last_used_at.is_(None) | (ApiKey.last_used_at < now - SEEN_EVERY)
@@ -171,7 +182,8 @@ async def account_of_key(engine: AsyncEngine, secret: str) -> Account | None:
             ApiKey.revoked_at.is_(None),
             or_(ApiKey.expires_at.is_(None), ApiKey.expires_at > now),
             Tenant.suspended_at.is_(None),
-            # A key is worth as much as who made it.
+            # A key is worth as much as who made it is now.
+            or_(ApiKey.is_personal.is_(False), User.id.is_not(None)),
             User.disabled_at.is_(None),
         )
     )
@@ -189,10 +201,17 @@ async def account_of_key(engine: AsyncEngine, secret: str) -> Account | None:
         user_id=found.created_by,
         name=f"key {found.name}",
         email=None,
-        role=found.role,
+        role=lesser(found.role, found.role_of_maker),
         scopes=frozenset(Permission(scope) for scope in found.scopes),
         expires_at=found.expires_at,
     )
+
+
+def lesser(role: Role, other: Role | None) -> Role:
+    """Return which of two roles may less; None has no say."""
+    if other is None:
+        return role
+    return min(role, other, key=lambda one: len(ROLES[one]))
 
 
 async def open_session(

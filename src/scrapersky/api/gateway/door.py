@@ -30,6 +30,7 @@ from scrapersky.api.gateway.idempotency import (
     Recorded,
     key_of,
 )
+from scrapersky.api.gateway.local import host_of, is_loopback
 from scrapersky.api.gateway.route import large_routes
 from scrapersky.api.gateway.tenancy import BUSY_IS_TOLD, TENANT, acting_for
 from scrapersky.api.gateway.wire import LONGEST_HEAD
@@ -59,6 +60,8 @@ class Door:
 
     app: ASGIApp
     proxies: Networks = ()
+    hosts: frozenset[str] = frozenset()
+    """Names by which we are asked for; empty: any."""
     _limits: list[tuple[re.Pattern[str], tuple[str, ...], int]] | None = field(
         default=None, init=False
     )
@@ -94,6 +97,7 @@ class Door:
 
         try:
             check_address(scope)
+            check_host(Headers(scope=scope), self.hosts)
             await self._let_in(scope, receive, answer)
         except ClientDisconnect:
             return
@@ -185,6 +189,19 @@ def check_address(scope: Scope) -> None:
         raise NotStorable("The address holds the character NUL.")
     if query:
         check_query(query)
+
+
+def check_host(headers: Headers, allowed: frozenset[str]) -> None:
+    """Raise unless the request was sent to one of our names."""
+    named = headers.getlist("host")
+    if len(named) > 1:
+        raise MalformedRequest("The request names more than one host.")
+    host = host_of(named[0]) if named else ""
+    if allowed and host not in allowed and not is_loopback(host):
+        raise MalformedRequest(
+            "This server does not have the name that the request was sent to.",
+            hint="An operator lists its names in TRUSTED_HOSTS.",
+        )
 
 
 def check_query(query: bytes) -> None:

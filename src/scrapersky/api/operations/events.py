@@ -22,7 +22,7 @@ router = APIRouter(prefix="/api/v3/events", tags=["events"])
 
 HEARTBEAT: Final = 10.0
 """Seconds of silence after which a comment shows that the stream lives."""
-ASK_AGAIN: Final = 20.0
+ASK_AGAIN: Final = 1.0
 """Seconds after which the gate is asked whether the listener may still listen."""
 RETRY: Final = 2_000
 """Milliseconds after which a browser comes back."""
@@ -61,16 +61,19 @@ async def listen(
     yield ServerSentEvent(retry=RETRY, comment="welcome")
     for event in await stream.begin(last_event_id):
         yield sent(event)
-    good_until = time.monotonic() + ASK_AGAIN
+    spoke = asked = time.monotonic()
     while stream.is_open:
-        if time.monotonic() >= good_until:
+        event_or_none = await stream.next(ASK_AGAIN)
+        now = time.monotonic()
+        if now - asked >= ASK_AGAIN:
             if not await may_still_listen(request, who):
                 return
-            good_until = time.monotonic() + ASK_AGAIN
-        event_or_none = await stream.next(HEARTBEAT)
+            asked = now
         if event_or_none is not None:
+            spoke = now
             yield sent(event_or_none)
-        elif stream.is_open:
+        elif now - spoke >= HEARTBEAT:
+            spoke = now
             yield ServerSentEvent(comment="still here")
 
 
@@ -82,9 +85,8 @@ def sent(event: Event) -> ServerSentEvent:
 async def may_still_listen(request: Request, who: Identity) -> bool:
     """Ask the gate again: tokens expire, keys are revoked, people leave."""
     gate: Gate = request.app.state.gate
-    request.state.who = None  # or the gate would remember whom it let in
     try:
-        now = await gate.identify(request)
+        now = await gate.identify_again(request)
     except ScraperSkyError:
         return False
     except (OSError, SQLAlchemyError) as error:

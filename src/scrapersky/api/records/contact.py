@@ -4,7 +4,6 @@ from collections.abc import Iterator
 from typing import Annotated, Any
 from uuid import UUID
 
-import phonenumbers
 from fastapi import APIRouter, Header, Request, Response
 from pydantic import Field, field_validator
 from sqlalchemy import delete, func, literal, select, update
@@ -31,8 +30,9 @@ from scrapersky.api.records.schema import (
     Strict,
     record_model,
 )
-from scrapersky.errors import InvalidDecision, RecordConflict
+from scrapersky.errors import InvalidDecision, InvalidSubject, RecordConflict
 from scrapersky.extraction.email_quality import judge_email
+from scrapersky.kit.canonical import canonical_email, canonical_phone
 from scrapersky.models import Contact, Evidence
 from scrapersky.models.audit import Actor, note
 from scrapersky.models.contact import BY_HAND
@@ -81,12 +81,16 @@ class ContactIn(Strict):
     @field_validator("email")
     @classmethod
     def spelt_email(cls, value: str | None) -> str | None:
-        """Accept what is an address, in lower case."""
+        """Accept what is an address, in its one form."""
         if value is None:
             return None
-        if not judge_email(value.strip().lower()).is_valid:
+        try:
+            address = canonical_email(value)
+        except InvalidSubject:
+            raise ValueError("not an e-mail address") from None
+        if not judge_email(address).is_valid:
             raise ValueError("not an e-mail address")
-        return value.strip().lower()
+        return address
 
     @field_validator("phone")
     @classmethod
@@ -95,13 +99,9 @@ class ContactIn(Strict):
         if value is None:
             return None
         try:
-            number = phonenumbers.parse(value)
-        except phonenumbers.NumberParseException:
+            return canonical_phone(value)
+        except InvalidSubject:
             raise ValueError("not a phone number with its country code") from None
-        written = phonenumbers.format_number(
-            number, phonenumbers.PhoneNumberFormat.E164
-        )
-        return str(written)
 
 
 class MergeIn(Strict):

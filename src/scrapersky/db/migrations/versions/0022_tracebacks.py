@@ -4,8 +4,8 @@ from alembic import op
 
 from curation_sdk import migrations
 
-revision = "0019_tracebacks"
-down_revision = "0018_origins"
+revision = "0022_tracebacks"
+down_revision = "0021_subjects_per_tenant"
 
 
 def upgrade() -> None:
