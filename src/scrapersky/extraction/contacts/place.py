@@ -19,8 +19,9 @@ MAX_REGIONS: Final = 8
 def guess_regions(sheet: Sheet, url: str, hints: Hints) -> tuple[str, ...]:
     """Weigh what the page and its address say about its country."""
     votes: Counter[str] = Counter()
-    if hints.country:
-        votes[hints.country.upper()] += 10
+    # A place source may say "UK" or "EU": what no number plan knows does not vote.
+    if hints.country and (known := country_code(hints.country)):
+        votes[known] += 10
     _vote_by_domain(url, votes)
     _vote_by_language(sheet, hints, votes)
     _vote_by_numbers(sheet, votes)

@@ -225,6 +225,7 @@ class _Walk:
         text before; `None` marks what is passed over, with all it contains.
         """
         text_type, element_type = turbohtml.Text, turbohtml.Element
+        fragment_type = turbohtml.DocumentFragment
         pieces, flush, parents = self.pieces, self._flush, self.parents
         kinds, headings = _KINDS, _HEADINGS
         special, named = self.special, self.named
@@ -242,12 +243,21 @@ class _Walk:
         node: Any
         for node in start.descendants:
             kind = type(node)
-            if kind is not text_type and kind is not element_type:
+            if (
+                kind is not text_type
+                and kind is not element_type
+                and kind is not fragment_type
+            ):
                 continue
             parent = node.parent
             while top != parent:
                 path.pop()
                 top, outer, is_marked = path[-1]
+            if kind is fragment_type:
+                # A template keeps its content in a fragment, which no visitor sees.
+                top, outer = node, None
+                path.append((top, outer, is_marked))
+                continue
             if kind is text_type:
                 if outer is None:
                     continue

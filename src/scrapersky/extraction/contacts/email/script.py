@@ -28,6 +28,8 @@ def written_by_script(source: str) -> Iterator[str]:
     for count, statement in enumerate(_statements(source)):
         if count > MAX_STATEMENTS:
             return
+        # A page held in one string is too long for a variable, not for a search.
+        yield from (_unquoted(text) for _, text in statement if len(text) > MAX_VALUE)
         value, name, adds = _evaluate(statement, variables)
         if value is None:
             continue
@@ -45,25 +47,52 @@ def _may_hold_address(value: str) -> bool:
 
 _TOKEN: Final = re.compile(
     r"""
-    (?P<string>"(?:[^"\\\n]|\\.){0,2000}"|'(?:[^'\\\n]|\\.){0,2000}'|`(?:[^`\\]|\\.){0,2000}`)
-    |(?P<comment>//[^\n]{0,2000}|/\*.{0,5000}?\*/)
+    (?P<quote>["'`])
+    |(?P<note>//[^\n]{0,2000}+)
+    |(?P<comment>/\*)
     |(?P<number>\d{1,6})
     |(?P<name>[A-Za-z_$][\w$.]{0,100})
     |(?P<sign>\+=|==|[=+;(),\[\]{}\n])
     """,
-    re.VERBOSE | re.DOTALL,
+    re.VERBOSE,
 )
+# Each matches a string that is closed (group 1) or runs to the end of its line.
+_STRINGS: Final = {
+    '"': re.compile(r'"(?:[^"\\\n]++|\\.)*+(")?', re.DOTALL),
+    "'": re.compile(r"'(?:[^'\\\n]++|\\.)*+(')?", re.DOTALL),
+    "`": re.compile(r"`(?:[^`\\]++|\\.)*+(`)?", re.DOTALL),
+}
 _Token = tuple[str, str]
+
+
+def _tokens(source: str) -> Iterator[_Token]:
+    """Cut a script into tokens; no character is looked at more than a few times."""
+    # Up to where no string of this quote ends: all quotes before it are escaped.
+    open_until = dict.fromkeys(_STRINGS, 0)
+    last_comment = source.rfind("*/")
+    place = 0
+    while match := _TOKEN.search(source, place):
+        kind, text, place = match.lastgroup or "", match[0], match.end()
+        if kind == "comment":
+            if place <= last_comment:
+                place = source.find("*/", place) + 2
+        elif kind != "quote":
+            yield kind, text
+        elif match.start() >= open_until[text]:
+            whole = _STRINGS[text].match(source, match.start())
+            if whole is not None and whole[1]:
+                place = whole.end()
+                yield "string", whole[0]
+            else:
+                open_until[text] = whole.end() if whole is not None else place
 
 
 def _statements(source: str) -> Iterator[list[_Token]]:
     """Cut a script into short runs of tokens at `;`, braces and line ends."""
     statement: list[_Token] = []
     depth = 0
-    for match in _TOKEN.finditer(source):
-        kind = match.lastgroup or ""
-        text = match[0]
-        if kind == "comment":
+    for kind, text in _tokens(source):
+        if kind == "note":
             continue
         if kind == "sign" and text in "([":
             depth += 1
