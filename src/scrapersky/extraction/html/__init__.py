@@ -12,6 +12,7 @@ import turbohtml
 from scrapersky.errors import NotMarkup
 from scrapersky.extraction.html.item import Item
 from scrapersky.extraction.html.page import (
+    MAIL_NAMES,
     Form,
     HeadLink,
     Image,
@@ -30,6 +31,7 @@ from scrapersky.extraction.html.text import clean, text_language, words
 from scrapersky.extraction.html.walk import read_page
 
 __all__ = [
+    "MAIL_NAMES",
     "Form",
     "HeadLink",
     "Image",

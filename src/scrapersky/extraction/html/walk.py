@@ -64,6 +64,14 @@ _KINDS: Final = {
     for tag in (*_SKIPPED, *_BLOCKS, *_REGIONS, *_HEADINGS, *_MARKING, "a")
 }
 _ABSENT: Final = "\0"
+_EMAIL_ENCODER: Final = (
+    ".eeb-rtl {unicode-bidi: bidi-override; direction: rtl}.eeb-nodis {display: none}"
+)
+_MAIL_LABEL: Final = re.compile(
+    r"(?<!\w)(?:e-?mail(?:[ -]?add?ress\w{0,2})?|mail|courriel|correo(?: electr[oó]nico)?"
+    r"|e-?post|posta|poczta|sähköposti)$",
+    re.IGNORECASE,
+)
 _REGION_NAME: Final = re.compile(
     r"(?:^|[\s_-])(?:(footer|foot|colophon|impressum|copyright)"
     r"|(header|masthead|topbar|branding|head)"
@@ -160,6 +168,9 @@ class _Walk:
                 self.truncated = True
                 break
             self._read_head_element(element, sheets)
+        if "eeb-rtl" in self.source:
+            # Email Encoder's own style sheet is a file of its own.
+            sheets.append(_EMAIL_ENCODER)
         self.hidden_names, self.mirrored_names = hidden_and_mirrored(sheets)
 
     def _read_head_element(self, element: turbohtml.Element, sheets: list[str]) -> None:
@@ -266,6 +277,8 @@ class _Walk:
                         flush(current)
                     current = outer
                 data = node.data
+                if pieces and "@" in data and _ends_in_label(pieces[-1], data):
+                    pieces.append(" ")
                 if pieces or not data.isspace():
                     pieces.append(data)
                 continue
@@ -321,7 +334,7 @@ class _Walk:
         names = _names(node)
         is_hidden_here, mirrored = self._visibility(node, tag, names)
         if mirrored:
-            self.pieces.append(node.text[::-1])
+            self.pieces.append(self._shown_text(node)[::-1])
             return None
         if self.has_protected and (code := node.attr("data-cfemail")):
             self.protected.append((code, len(self.lines)))
@@ -332,6 +345,20 @@ class _Walk:
                 return None
             return True
         return outer.hidden
+
+    def _shown_text(self, node: turbohtml.Element) -> str:
+        """Give the text of an element without what is hidden inside it."""
+        found: list[str] = []
+        waiting: list[turbohtml.Node] = [node]
+        while waiting:
+            part = waiting.pop()
+            if isinstance(part, turbohtml.Text):
+                found.append(part.data)
+            elif isinstance(part, turbohtml.Element):
+                hidden, _ = self._visibility(part, part.tag, _names(part))
+                if part is node or not hidden:
+                    waiting += reversed(part.children)
+        return "".join(found)
 
     def _region(self, node: turbohtml.Element, tag: str) -> str:
         if tag in _REGIONS:
@@ -460,6 +487,11 @@ class _Walk:
                 ),
             )
         )
+
+
+def _ends_in_label(before: str, after: str) -> bool:
+    """Say whether an address would stick to its label: `<b>Email</b>jo@acme.com`."""
+    return after[0].isalnum() and bool(_MAIL_LABEL.search(before[-30:]))
 
 
 def _names(node: turbohtml.Element) -> str:
