@@ -16,3 +16,11 @@ def test_a_template_inside_a_hidden_block_and_inside_a_template_is_skipped() -> 
     )
 
     assert [line.text for line in page.lines] == ["End", "Tab"]
+
+
+def test_a_body_that_a_script_shows_is_read_as_visible() -> None:
+    page = parse_page(
+        "<style>.wait {visibility: hidden}</style><body class='wait'><p>Text</p>"
+    )
+
+    assert [(line.text, line.hidden) for line in page.lines] == [("Text", False)]

@@ -7,7 +7,7 @@ from typing import Any, Final
 from scrapersky.extraction.contacts.email import addresses_in
 from scrapersky.extraction.contacts.model import Found, Method
 from scrapersky.extraction.contacts.person import looks_like_person
-from scrapersky.extraction.contacts.phone import read_number
+from scrapersky.extraction.contacts.phone import is_placeholder, read_number
 from scrapersky.extraction.contacts.place import country_code
 from scrapersky.extraction.contacts.social import read_profile
 from scrapersky.extraction.html import Item, Page, clean, words
@@ -149,7 +149,7 @@ class _Reader:
             for text in item.texts(prop)[:20]:
                 written = text.removeprefix("tel:").strip()
                 number = read_number(written, self.regions)
-                if number:
+                if number and not is_placeholder(number[0]):
                     self._add(
                         self.result.phones, number[0], written[:40], method,
                         extension=number[1], region=number[2], kind=kind,

@@ -338,7 +338,8 @@ class _Walk:
             return None
         if self.has_protected and (code := node.attr("data-cfemail")):
             self.protected.append((code, len(self.lines)))
-        if is_hidden_here and not outer.hidden:
+        # A page hidden as a whole is shown by its script once that has run.
+        if is_hidden_here and not outer.hidden and tag != "body":
             if later is not None:
                 inner = outer._replace(tag=tag, heading=0, hidden=True)
                 later.append((node, inner))
