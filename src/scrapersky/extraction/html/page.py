@@ -136,7 +136,9 @@ class Page:
     @cached_property
     def mail_attributes(self) -> tuple[dict[str, str], ...]:
         """Give the attributes of elements that carry an address, perhaps in parts."""
-        if self._document is None or not self._has(*_MAIL_SIGNS):
+        if self._document is None or not self._has("data-", "joomla-hidden-mail"):
+            return ()
+        if not self._has(*_MAIL_SIGNS):
             return ()
         found = self._document.select(_MAIL_ELEMENTS)
         return tuple(attributes_of(element) for element in found[:MAX_ELEMENTS])
