@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scrapersky.crawler.charset import CharsetSource, decide_charset, decode
+from scrapersky.crawler.encoding import CODECS
 from scrapersky.crawler.head import read_hints
 from scrapersky.crawler.sniff import Kind, sniff
 
@@ -36,6 +37,12 @@ from scrapersky.crawler.sniff import Kind, sniff
         (b"hello", "text/html; charset=unicode_escape", "utf-8", "default"),
         (b"hello", "text/html; charset=idna", "utf-8", "default"),
         (b"<meta charset=nonsense><meta charset=big5>", "", "big5hkscs", "meta"),
+        (b"<!-- <meta charset=big5> --><p>", "", "utf-8", "default"),
+        (b"<!-- x --><meta charset=big5>", "", "big5hkscs", "meta"),
+        (b"<script>'<meta charset=big5>'</script>", "", "utf-8", "default"),
+        (b" " * 9000 + b"<meta charset=koi8-r>", "", "koi8-r", "meta"),
+        ("Käse".encode("cp1252"), "text/html", "cp1252", "default"),
+        ("Käse".encode()[:2], "text/html", "utf-8", "default"),
     ],
 )
 def test_the_charset_is_decided_in_one_order(
@@ -44,6 +51,30 @@ def test_the_charset_is_decided_in_one_order(
     found = decide_charset(body, header)
 
     assert (found.name, found.source) == (name, CharsetSource(source))
+
+
+@pytest.mark.parametrize(
+    ("label", "name"),
+    [
+        ("windows-874", "cp874"),
+        ("x-sjis", "cp932"),
+        ("Windows-31J", "cp932"),
+        ("iso-8859-8-i", "iso8859-8"),
+        ("x-gbk", "gb18030"),
+        ("windows-949", "cp949"),
+        ("ks_c_5601-1987", "cp949"),
+        ("x-x-big5", "big5hkscs"),
+        ("x-mac-cyrillic", "mac-cyrillic"),
+        ("iso_8859-9:1989", "cp1254"),
+    ],
+)
+def test_the_labels_of_the_web_are_known(label: str, name: str) -> None:
+    assert decide_charset(b"", f"text/html; charset={label}").name == name
+
+
+def test_every_known_label_can_be_decoded() -> None:
+    for codec in set(CODECS.values()):
+        assert b"a".decode(codec, "replace") is not None
 
 
 @given(st.binary(max_size=300), st.text(max_size=60))

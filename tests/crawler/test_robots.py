@@ -83,6 +83,11 @@ def allows(text: str, path: str) -> bool:
         ),
         ("User-agent: *\nCrawl-delay: 5\nDisallow: /x", "/x", False),
         ("User-agent: a\n# only a comment\nUser-agent: *\nDisallow: /x", "/x", False),
+        ("User-agent: a\nCrawl-delay: 5\nUser-agent: *\nDisallow: /x", "/x", False),
+        ("User-agent: *\nNoindex: /y\nUser-agent: a\nDisallow: /x", "/x", False),
+        ("User-agent: *\nHost: a\n\nUser-agent: a\nDisallow: /x", "/x", False),
+        ("User-agent: ScraperSky crawler\nDisallow: /x", "/x", False),
+        ("User-agent: ScraperSky (robot)\nDisallow: /x", "/x", False),
         ("Disallow: /x", "/x", True),
         ("<html>not found</html>", "/x", True),
     ],
@@ -110,6 +115,12 @@ def test_a_crawl_delay_is_a_second_or_more(asked: str, seconds: int | None) -> N
     delay = rules(f"User-agent: *\nCrawl-delay: {asked}").crawl_delay
 
     assert delay == (None if seconds is None else timedelta(seconds=seconds))
+
+
+def test_a_delay_is_read_in_a_group_without_rules() -> None:
+    found = rules("User-agent: a\nUser-agent: *\nCrawl-delay: 7")
+
+    assert found.crawl_delay == timedelta(seconds=7)
 
 
 def test_every_sitemap_line_is_kept() -> None:

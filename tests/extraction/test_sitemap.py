@@ -289,12 +289,70 @@ def test_values_stay_with_their_page_when_tags_are_missing_or_doubled() -> None:
         ("1", None),
         ("2", None),
         ("3", 0.3),
+        ("b", None),
     ]
     assert [entry.lastmod for entry in entries] == [
         None,
         datetime(2026, 1, 2, tzinfo=UTC),
         None,
+        None,
     ]
+
+
+def test_a_location_without_its_scheme_is_not_read_as_a_path() -> None:
+    data = urlset(
+        "<loc>www.a.test/</loc>", "<loc>a.test/team</loc>", "<loc>about.html</loc>"
+    )
+
+    entries = parse_sitemap(data, url="https://a.test/map.xml", site="a.test").entries
+
+    assert [entry.url for entry in entries] == [
+        "https://www.a.test/",
+        "https://a.test/team",
+        "https://a.test/about.html",
+    ]
+
+
+def test_an_item_without_a_location_is_read_by_its_text_or_its_link() -> None:
+    data = (
+        b"<urlset><url>https://a.test/1</url>"
+        b"<url><link href='https://a.test/2'/></url><url><priority>1</priority></url>"
+        b"<url><loc>https://a.test/3</loc></url></urlset>"
+    )
+
+    found = parse_sitemap(data)
+
+    assert [entry.url[-1] for entry in found.entries] == ["1", "2", "3"]
+    assert found.dropped == {Drop.EMPTY: 1}
+
+
+def test_a_second_location_of_a_child_sitemap_is_kept() -> None:
+    data = (
+        b"<sitemapindex><sitemap><loc>https://a.test/1.xml</loc>"
+        b"<loc>https://a.test/2.xml</loc></sitemap></sitemapindex>"
+    )
+
+    assert len(parse_sitemap(data).sitemaps) == 2
+
+
+def test_lines_of_text_that_are_not_urls_are_counted_not_kept() -> None:
+    data = b"https://a.test/1\nLast change: today\n<b>x</b>\nwww.a.test/2 Home\n/3\n"
+
+    found = parse_sitemap(data, url="https://a.test/urls.txt", site="a.test")
+
+    assert [entry.url[-1] for entry in found.entries] == ["1", "2", "3"]
+    assert found.dropped == {Drop.BAD_URL: 2}
+
+
+def test_an_item_of_a_feed_with_only_a_guid_is_read_if_that_is_a_url() -> None:
+    data = (
+        b"<rss><channel><item><guid isPermaLink='false'>https://a.test/1</guid></item>"
+        b"<item><guid>post-77</guid></item></channel></rss>"
+    )
+
+    entries = parse_sitemap(data, url="https://a.test/feed").entries
+
+    assert [entry.url for entry in entries] == ["https://a.test/1"]
 
 
 def test_urls_and_child_sitemaps_may_stand_together() -> None:

@@ -332,6 +332,31 @@ def test_an_unknown_business_type_is_looked_for_by_its_words() -> None:
     assert meaning.words == ("violin makers",)
 
 
+@pytest.mark.parametrize(
+    ("words", "key", "value"),
+    [
+        ("speech therapists", "healthcare", "speech_therapist"),
+        ("food bank", "social_facility", "food_bank"),
+        ("parking garages", "amenity", "parking"),
+        ("massage therapist", "shop", "massage"),
+        ("couples therapist", "healthcare", "psychotherapist"),
+    ],
+)
+def test_a_phrase_is_not_taken_for_its_last_word(
+    words: str, key: str, value: str
+) -> None:
+    selectors = meaning_of(words).selectors
+
+    assert any(Condition(key, value) in selector for selector in selectors)
+
+
+@pytest.mark.parametrize("words", ["power bank", "juice bars", "art therapist"])
+def test_an_unknown_phrase_with_an_ambiguous_end_is_looked_for_by_its_words(
+    words: str,
+) -> None:
+    assert meaning_of(words).words == (words,)
+
+
 def test_everything_can_be_asked_for() -> None:
     assert meaning_of("businesses").is_anything
 

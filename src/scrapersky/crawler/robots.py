@@ -79,25 +79,30 @@ def only_ours(text: str, token: str) -> str:
     """Keep the groups that concern us.
 
     A file may name thousands of agents over thousands of rules, which costs the
-    parser their product; to us only our own name and `*` matter.
+    parser their product; to us only our own name and `*` matter. Only a rule ends the
+    names of a group: other records must not (RFC 9309, 2.2.4).
     """
     lines: list[str] = []
     names: dict[str, None] | None = None
+    others: list[str] = []
     for line in text.splitlines():
-        if (found := _AGENT.match(line)) is None:
-            if names is not None and line.strip() and not line.lstrip().startswith("#"):
-                lines += [
-                    f"User-agent: {name}" for name in names or {"nobody-we-know": None}
-                ]
-                names = None
+        if (found := _AGENT.match(line)) is not None:
+            names = {} if names is None else names
+            name = found[1].partition("#")[0].strip().lower()
+            if name == "*" or _AFTER_PRODUCT.split(name)[0] == token.lower():
+                names["*" if name == "*" else token.lower()] = None
+        elif names is None:
             lines.append(line)
-            continue
-        if names is None:
-            names = {}
-        name = found[1].partition("#")[0].strip().lower()
-        if name == "*" or name.rstrip("*").split("/")[0] == token.lower():
-            names["*" if name == "*" else token.lower()] = None
-    return "\n".join(lines)
+        elif _RULE.match(line):
+            lines += [*_agents(names), *others, line]
+            names, others = None, []
+        else:
+            others.append(line)
+    return "\n".join([*lines, *(_agents(names) if names is not None else ()), *others])
+
+
+def _agents(names: dict[str, None]) -> list[str]:
+    return [f"User-agent: {name}" for name in names or {"nobody-we-know": None}]
 
 
 def without_comments(text: str) -> str:
@@ -168,4 +173,9 @@ class RobotsShelf:
 
 _COMMENT = re.compile(r"#[^\r\n]*")
 _AGENT = re.compile(r"\s*user[- ]?agent\s*[:\s]\s*(.*)", re.IGNORECASE)
+_AFTER_PRODUCT = re.compile(r"[\s/*;(]")
+# With the misspellings that the parser takes for rules.
+_RULE = re.compile(
+    r"\s*(?:allow|diss?all?[oa]w|diasllow|disalow)\s*[:\s]", re.IGNORECASE
+)
 _DISALLOW = re.compile(r"^\s*disallow\s*:\s*([^\s#]+)", re.IGNORECASE | re.MULTILINE)

@@ -53,7 +53,7 @@ def is_valid_syntax(address: str) -> bool:
         email_validator.validate_email(address, check_deliverability=False)
     except email_validator.EmailNotValidError:
         return False
-    return is_public_name(address.rpartition("@")[2])
+    return is_mail_host(address.rpartition("@")[2])
 
 
 def is_role(local: str) -> bool:
@@ -82,6 +82,24 @@ def is_public_name(host: str) -> bool:
     if "." not in host or host.replace(".", "").isdigit():
         return False
     return _known_suffixes().privatesuffix(host.lower()) is not None
+
+
+@lru_cache(maxsize=8192)
+def is_mail_host(host: str) -> bool:
+    """Say whether a host can receive mail for people.
+
+    Some suffixes under which people register are mail domains of their own: the notaries
+    of France write from notaires.fr. Categories such as co.uk are not.
+    """
+    if is_public_name(host):
+        return True
+    first, dot, _ = host.lower().partition(".")
+    if not dot or first in _CATEGORIES or first.isdigit():
+        return False
+    return _known_suffixes().publicsuffix(host.lower()) == host.lower()
+
+
+_CATEGORIES = frozenset(("ac", "co", "com", "edu", "gob", "gov", "mil", "net", "org"))
 
 
 @cache

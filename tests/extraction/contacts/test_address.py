@@ -2,7 +2,7 @@
 
 import pytest
 
-from scrapersky.extraction.contacts import find_contacts
+from scrapersky.extraction.contacts import Hints, find_contacts
 
 
 @pytest.mark.parametrize(
@@ -77,3 +77,71 @@ def test_a_street_written_with_its_postal_code_is_no_fuller_street() -> None:
     addresses = find_contacts(page, "https://acme.com/").addresses
 
     assert [a.street for a in addresses] == ["600 Market Street"]
+
+
+@pytest.mark.parametrize(
+    ("page", "country", "street", "code", "city"),
+    [
+        ("05-123 Nowa, ul. Polna 3", "PL", "ul. Polna 3", "05-123", "Nowa"),
+        ("10121 Torino Via Roma 7", "IT", "Via Roma 7", "10121", "Torino"),
+        ("75001 Paris<br>12 rue des Lys", "FR", "12 rue des Lys", "75001", "Paris"),
+    ],
+)
+def test_a_city_written_before_its_street_is_read(
+    page: str, country: str, street: str, code: str, city: str
+) -> None:
+    assert places(page, country) == [(street, code, city)]
+
+
+@pytest.mark.parametrize(
+    ("page", "country", "street", "code", "city"),
+    [
+        ("Hauptstr. 5, 12345, Berlin", "DE", "Hauptstr. 5", "12345", "Berlin"),
+        ("Hauptstr. 5<br>12345<br>Berlin", "DE", "Hauptstr. 5", "12345", "Berlin"),
+        ("9 Elm Street, Reno, NV, 89501", "US", "9 Elm Street", "89501", "Reno"),
+        ("9 Elm Street<br>Reno NV<br>89501", "US", "9 Elm Street", "89501", "Reno"),
+        ("Prado 8, 15680 A Laracha", "ES", "Prado 8", "15680", "A Laracha"),
+        ("Lazina 12/B4, Niš, Serbia 18000", "RS", "Lazina 12/B4", "18000", "Niš"),
+    ],
+)
+def test_a_postal_code_set_apart_is_not_lost(
+    page: str, country: str, street: str, code: str, city: str
+) -> None:
+    assert places(page, country) == [(street, code, city)]
+
+
+def test_a_place_before_a_street_is_not_taken_from_another_address() -> None:
+    page = "Musterweg 3, 12345 Berlin, Parkallee 7"
+
+    assert places(page, "DE") == [
+        ("Musterweg 3", "12345", "Berlin"),
+        ("Parkallee 7", None, None),
+    ]
+
+
+def test_a_code_and_a_city_with_their_country_are_an_address() -> None:
+    assert places("2500 Lier, België", "BE") == [(None, "2500", "Lier")]
+
+
+def test_a_label_before_a_street_without_number_is_not_part_of_it() -> None:
+    assert places("Address: Mill Rd, Ardmore, County Waterford", "IE") == [
+        ("Mill Rd", None, "Ardmore")
+    ]
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        "© 2024 Elm Square Dental",
+        "Copyright 2019-2024 Praxis Dr. Alt",
+        "Traffic slows on Ringway 8, Elm St and elsewhere.",
+    ],
+)
+def test_a_year_or_the_number_of_a_road_does_not_begin_a_street(page: str) -> None:
+    assert places(page, "US") == []
+
+
+def places(text: str, country: str) -> list[tuple[str | None, str | None, str | None]]:
+    hints = Hints(country=country)
+    contacts = find_contacts(f"<p>{text}</p>", "https://acme.com/", hints=hints)
+    return [(a.street, a.postal_code, a.city) for a in contacts.addresses]

@@ -33,3 +33,128 @@ def test_places_offices_and_offers_are_no_people(text: str) -> None:
     page = f"<h3>{text}</h3><p>Tel: +1 512 867 5309</p>"
 
     assert names_on(page) == []
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "Dr. Zelvar Hondike",
+        "Dr. med. Zelvar Hondike",
+        "Prof. Dr. Zelvar Hondike",
+        "Ask for Dr. Zelvar Hondike on weekdays",
+    ],
+)
+def test_a_title_with_a_full_stop_makes_a_name(line: str) -> None:
+    assert names_on(f"<p>{line}</p>") == ["Zelvar Hondike"]
+
+
+def test_a_title_and_a_surname_do_not_take_the_next_word_along() -> None:
+    assert names_on("<h2>Services Dr. Vanelli Offers</h2>") == []
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "Inhaber: Tavrin Okelo",
+        "Inhaber Tavrin Okelo",
+        "Tavrin Okelo, Neurologist",
+        "Tavrin Okelo - Deputy Manager / Key Person",
+    ],
+)
+def test_a_given_name_that_is_not_listed_is_read_beside_a_role(line: str) -> None:
+    assert names_on(f"<p>{line}</p>") == ["Tavrin Okelo"]
+
+
+@pytest.mark.parametrize("degree", ["MD", "M.D.", "DDS", "D.M.D.", "Esq."])
+def test_a_degree_after_a_name_makes_it_a_person(degree: str) -> None:
+    (name,) = names_on(f"<p>Zorvan Quillfeather, {degree}</p>")
+
+    assert name.startswith("Zorvan Quillfeather")
+
+
+def test_two_people_who_share_a_surname_are_both_read() -> None:
+    page = "<p>Peter &amp; Susan Miller, Owners</p>"
+    people = find_contacts(page, "https://acme.com/").people
+
+    assert sorted((person.name, person.role) for person in people) == [
+        ("Peter Miller", "Owners"),
+        ("Susan Miller", "Owners"),
+    ]
+
+
+def test_two_people_with_a_surname_each_stay_two() -> None:
+    names = names_on("<p>Peter Hale and Susan Miller, Owners</p>")
+
+    assert sorted(names) == ["Peter Hale", "Susan Miller"]
+
+
+def test_a_name_among_the_names_of_people_is_one() -> None:
+    page = "".join(
+        f"<h3>{name}</h3><p>Front desk</p>"
+        for name in ("Susan Miller", "Zebin Orlak", "Peter Hale")
+    )
+
+    assert "Zebin Orlak" in names_on(page)
+
+
+def test_the_names_of_one_line_vouch_for_each_other() -> None:
+    names = names_on("<p>Tavo Lindner, Orsa Lindner-Kern, Dr. Peter Lindner</p>")
+
+    assert sorted(names) == ["Orsa Lindner-Kern", "Peter Lindner", "Tavo Lindner"]
+
+
+def test_a_surname_that_is_a_common_word_is_read_with_a_role() -> None:
+    assert names_on("<p>Monika Head - Manager</p><p>Head up here</p>") == [
+        "Monika Head"
+    ]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The bus stops at Riverside Oskar Maple Falls every hour",
+        "Turn left at Otto Farrow Pkwy to find us",
+        "Zahnarztkammer Peter Berger",
+        "Bezirksregierung Waldstadt",
+        "Susan's Clinic",
+        "John Doe, CEO",
+        "Max Mustermann, Inhaber",
+        "Juris Doctor",
+    ],
+)
+def test_places_authorities_and_template_staff_are_no_people(text: str) -> None:
+    assert names_on(f"<p>{text}</p><p>Tel: +1 512 867 5309</p>") == []
+
+
+def test_a_heading_that_the_text_goes_on_about_is_not_a_person() -> None:
+    page = (
+        "<h3>Cedar Fences</h3><p>Cedar fences are what most of our buyers ask for, all"
+        " year round and in any weather.</p>"
+    )
+
+    assert names_on(page) == []
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        "<h2>Testimonials</h2><h4>Susan Miller</h4><p>Great work, thank you!</p>",
+        "<h2>Kundenstimmen</h2><p>Susan Miller</p>",
+        "<p>“They fixed our roof within a day and left no mess.”</p><p>Susan Miller</p>",
+    ],
+)
+def test_a_customer_is_marked_and_never_put_on_a_contact(page: str) -> None:
+    contacts = find_contacts(f"{page}<p>info@acme.com</p>", "https://acme.com/")
+
+    assert [person.is_customer for person in contacts.people] == [True]
+    assert all(group.person is None for group in contacts.groups)
+
+
+def test_staff_after_the_reviews_are_not_customers() -> None:
+    page = "<h2>Reviews</h2><p>Ann Lee</p><h2>Our team</h2><p>Susan Miller, Owner</p>"
+    people = find_contacts(page, "https://acme.com/").people
+
+    assert {p.name: p.is_customer for p in people} == {
+        "Ann Lee": True,
+        "Susan Miller": False,
+    }

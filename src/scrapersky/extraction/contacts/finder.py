@@ -155,6 +155,8 @@ def _assembled(
     ):
         placed += [Placed(made, line) for line in _seen_lines(seen)]
     for person, seen in zip(made_people, people.values(), strict=True):
+        if person.is_customer:
+            continue
         # Who heads a line heads a card; "Director: Ann Lee" belongs to the card above.
         leads = {
             f.line for f in seen if f.line >= 0 and f.start == sheet.starts[f.line]
@@ -223,6 +225,7 @@ def _person(url: str, seen: list[Found]) -> Person:
     return Person(
         name=seen[0].value,
         role=_first(seen, "role"),
+        is_customer=all(f.details.get("customer") for f in seen),
         evidence=_evidence(url, seen),
         confidence=confidence.joined("person", (f.method for f in seen)),
     )

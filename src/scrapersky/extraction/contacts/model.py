@@ -87,6 +87,8 @@ class Person(Value):
 
     name: str
     role: str | None
+    is_customer: bool = False
+    """Named only where customers speak: under a heading about reviews, below a quote."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -46,6 +46,16 @@ def read_number(
     return None
 
 
+def is_placeholder(e164: str) -> bool:
+    """Say whether a number counts up or ends in zeros, as those of templates do."""
+    return bool(_COUNTS_UP.search(e164) or _ENDS_IN_ZEROS.search(e164))
+
+
+_COUNTS_UP: Final = re.compile("012345678|12345678|23456789")
+# Free numbers do end in zeros.
+_ENDS_IN_ZEROS: Final = re.compile(r"^(?!.{1,4}[89]0\d?0)\+\d+0{6}$")
+
+
 @lru_cache(maxsize=64)
 def _detector(regions: tuple[str, ...]) -> PhoneDetector:
     return phone_detector(regions)
@@ -58,7 +68,7 @@ def _from_links(sheet: Sheet, regions: tuple[str, ...]) -> Iterator[Found]:
             continue
         written = unquote(rest[:80]).strip("/ ")
         number = read_number(written.partition("?")[0], regions)
-        if number is None:
+        if number is None or is_placeholder(number[0]):
             continue
         e164, extension, region = number
         shown = link.text if sum(c.isdigit() for c in link.text) >= 7 else written
@@ -89,7 +99,7 @@ def _from_text(sheet: Sheet, regions: tuple[str, ...]) -> Iterator[Found]:
         for span in find_phones(_detector(()), text):
             spans.setdefault(span.start, span)
     for span in spans.values():
-        if span.e164 is None:
+        if span.e164 is None or is_placeholder(span.e164):
             continue
         label = _label_before(text, span.start)
         if _is_something_else(text, span.start, span.end, label):
@@ -138,10 +148,10 @@ def _from_labels(
             continue
         written = match[0].strip(" -./")
         digits = "".join(c for c in written if c.isdigit())
-        if not MIN_DIGITS <= len(digits) <= MAX_DIGITS or _DATE.search(written):
+        if not MIN_DIGITS <= len(digits) <= MAX_DIGITS or _is_date(written):
             continue
         number = read_number(written, regions) or read_number(f"+{digits}", ())
-        if number is None:
+        if number is None or is_placeholder(number[0]):
             continue
         yield Found(
             key=_key(number[0], number[1]),
@@ -161,7 +171,8 @@ def _from_labels(
 
 NEAR: Final = 80
 _CONTACT_NEAR: Final = re.compile(
-    r"phone|\btel\b|\bcall\b|contact|mobile|\bcell\b|fax|whatsapp|telefon|booking|[☎✆📞]",
+    r"phone|\btel\b|\bcall\b|contact|mobil|\bcell\b|fax|whatsapp|t[eé]l[eé](?:f|ph)on|handy|rufn|"
+    r"booking|[☎✆📞]",
     re.IGNORECASE,
 )
 MIN_DIGITS: Final = 7
@@ -200,8 +211,9 @@ _FAX: Final = re.compile(
     r"(?:fax|faks|telefax|факс|\bf|\bfx)[\s.:()\-–/=]{0,6}(?:no\.?|nr\.?|number)?[\s.:()\-–]{0,4}$"
 )
 _PHONE: Final = re.compile(
-    r"(?:tel|phone|telephone|telefon|tél|téléphone|teléfono|telefono|telefone|puh|tlf|"
-    r"call|fon|gsm|mobile?|cell|handy|móvil|cel|тел|電話|電話番号|tel/fax|office|toll.?free|\bt|\bp|\bm|\bd)"
+    r"(?:phone|telefon|téléphone|teléfono|telefono|telefone|handy|móvil|тел|電話|電話番号|tel/fax|"
+    # Short words end others: the "cel" of "Parcel" is not a label.
+    r"(?<![^\W\d_])(?:tel|tél|puh|tlf|call|fon|gsm|mobile?|cell?|office|toll.?free|t|p|m|d))"
     r"[\s.:()\-–/=]{0,6}(?:no\.?|nr\.?|number|us|at)?[\s.:()\-–]{0,4}$"
 )
 
@@ -215,20 +227,47 @@ def _kind(label: str) -> str | None:
 
 
 _ID_LABEL: Final = re.compile(
-    r"\b(?:order|invoice|isbn|issn|ean|sku|vat|tax|ust|kvk|bsn|siret|siren|reg|registration|"
-    r"licen[cs]e|lic|account|item|ref|reference|id|part|model|serial|abn|acn|nip|regon|"
-    r"krs|cvr|cnpj|cpf|nif|cif|p\.?\s?iva|iban|bic|btw|company|charity|copyright|©)"
+    r"\b(?:order|invoice|(?:isbn|issn|ean|gtin)(?:[- ]?\d{1,2})?|sku|vat|tax|ust|uid|kvk|bsn|siret|"
+    r"siren|rcs|reg|registration|licen[cs]e|lic|account|item|ref|reference|id|part|model|serial|"
+    r"ein|npi|abn|acn|gstin|nip|regon|krs|pesel|cvr|cnpj|cpf|nif|cif|rea|c\.?\s?f|p\.?\s?iva|"
+    r"partita iva|codice fiscale|y-tunnus|iban|bic|blz|bankleitzahl|kto|konto|hrb|hra|btw|ičo?|"
+    r"dič|oib|pib|st\.?-?nr|company|charity|copyright|©)"
     r"[\s.:#]{0,3}(?:no\.?|nr\.?|number|id|code|#)?[\s.:#()\-–]{0,4}$"
+    # Any other kind of number: Kundennummer, Art.-Nr., organisationsnummer.
+    r"|\b(?!\w{0,20}(?:tele|fon|phone|fax|handy|mobil|ruf|line|gsm))"
+    r"\w{3,30}[.]?-?(?:nummer|nr|numer|číslo)\b[\s.:#()\-–]{0,4}$"
 )
+# What stands before the digits a number plan took from the middle of a longer number.
+_DIGITS_BEFORE: Final = re.compile(r"[\d./-]{1,20}$")
+
+
+def _has_id_label(text: str, start: int) -> bool:
+    before = text[max(0, start - NEAR_ID) : start].lower()
+    return bool(_ID_LABEL.search(_DIGITS_BEFORE.sub("", before)))
+
+
+NEAR_ID: Final = 50
 
 
 def _is_counting(written: str) -> bool:
-    """Tell page numbers (1 2 3 4 5 6 7) from a number written in pairs."""
-    groups = [int(g) for g in re.findall(r"\d+", written)]
-    return len(groups) > 4 and all(b - a == 1 for a, b in itertools.pairwise(groups))
+    """Tell page numbers (1 2 3 4 5 6 7), sizes and years from a number in groups."""
+    found = re.findall(r"\d+", written)
+    groups = [int(group) for group in found]
+    if len(groups) > 1 and all(1900 <= group <= 2100 for group in groups):
+        return True
+    steps = {after - before for before, after in itertools.pairwise(groups)}
+    is_list = len(groups) > 4 or ("/" in written and len(groups) > 3)
+    return is_list and len(steps) == 1 and steps <= {1, 2}
 
 
-_MONEY_BEFORE: Final = re.compile(r"[$€£¥]\s?[\d.,]{0,12}$")
+_MONEY_BEFORE: Final = re.compile(
+    r"(?:[$€£¥₹]|\b(?:eur|usd|chf|gbp|inr|rs\.?))\s?[\d.,]{0,12}$"
+)
+_UNIT_AFTER: Final = re.compile(
+    r"\s?(?:[€$£¥₹%]|(?:eur|usd|chf|kč|zł|pln|kr|ft|lei|kg|km|mm|cm|m²|m2|ml|kwh|sqft)(?!\w))",
+    re.IGNORECASE,
+)
+_CNPJ: Final = re.compile(r"\d{3}\.\d{3}/\d{4}-\d\d$")
 
 
 # Films, templates and forms call 555; other plans must not lend it a country.
@@ -237,9 +276,14 @@ _FICTIONAL: Final = re.compile(
 )
 _DECIMAL: Final = re.compile(r"-?\d{1,3}[.,]\d{4,}")
 _DATE: Final = re.compile(
-    r"(?:0?[1-9]|[12]\d|3[01])([-./ ])(?:0?[1-9]|[12]\d|3[01])\1(?:19|20)\d\d"
-    r"|(?:19|20)\d\d([-./ ])(?:0?[1-9]|1[0-2])\2(?:0?[1-9]|[12]\d|3[01])"
+    r"(?<!\d)(?:(?:0?[1-9]|[12]\d|3[01])([-./ ])(?:0?[1-9]|[12]\d|3[01])\1(?:19|20)\d\d"
+    r"|(?:19|20)\d\d([-./ ])(?:0?[1-9]|1[0-2])\2(?:0?[1-9]|[12]\d|3[01]))(?!\d)"
 )
+
+
+def _is_date(written: str) -> bool:
+    """Say whether digits hold a date; with a country code they are a number."""
+    return "+" not in written and bool(_DATE.search(written))
 
 
 def _is_something_else(text: str, start: int, end: int, label: str) -> bool:
@@ -248,9 +292,11 @@ def _is_something_else(text: str, start: int, end: int, label: str) -> bool:
         return True
     if _DECIMAL.fullmatch(written) and not _PHONE.search(label):
         return True
-    if _DATE.search(written) or _is_counting(written):
+    if _is_date(written) or _is_counting(written) or _CNPJ.search(written):
         return True
-    if _ID_LABEL.search(label) or _MONEY_BEFORE.search(label):
+    if _has_id_label(text, start) or _MONEY_BEFORE.search(label):
+        return True
+    if _UNIT_AFTER.match(text, end) and _kind(label) is None:
         return True
     before = text[start - 1 : start]
     after = text[end : end + 2]

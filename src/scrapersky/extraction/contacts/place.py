@@ -19,8 +19,9 @@ MAX_REGIONS: Final = 8
 def guess_regions(sheet: Sheet, url: str, hints: Hints) -> tuple[str, ...]:
     """Weigh what the page and its address say about its country."""
     votes: Counter[str] = Counter()
-    if hints.country:
-        votes[hints.country.upper()] += 10
+    # A place source may say "UK" or "EU": what no number plan knows does not vote.
+    if hints.country and (known := country_code(hints.country)):
+        votes[known] += 10
     _vote_by_domain(url, votes)
     _vote_by_language(sheet, hints, votes)
     _vote_by_numbers(sheet, votes)
@@ -233,9 +234,12 @@ _PROVINCES: Final = (
 def _vote_by_text(sheet: Sheet, votes: Counter[str]) -> None:
     text = sheet.text[:400_000]
     numbered = sheet.numbered[:400_000]
+    # On a page in another language an English postal code is somebody else's.
+    is_english = bool(votes["US"] or votes["GB"])
     for region, code, before, after, weight in _CODES:
         if _has_code(numbered, code, before, after):
-            votes[region] += weight
+            is_foreign = region in ("US", "GB") and not is_english
+            votes[region] += 1 if is_foreign else weight
     if any(name in text for name in _PROVINCES):
         votes["CA"] += 2
     if "£" in text:
@@ -247,16 +251,31 @@ def _vote_by_text(sheet: Sheet, votes: Counter[str]) -> None:
         # The first word is looked up before the text is searched for the whole name.
         if any(first in words_of_page and form in text for first, form in forms):
             votes[region] += 1
+    for region, count in _countries_of_addresses(sheet).items():
+        votes[region] = min(20, votes[region] + 2 * count)
+
+
+def _countries_of_addresses(sheet: Sheet) -> Counter[str]:
+    """Count the lines that end an address with its country.
+
+    A bare name needs an address above it, or to be one of a list of offices: on a menu
+    "Turkey" is not a country.
+    """
     names = country_names()
+    seen: Counter[str] = Counter()
+    bare: Counter[str] = Counter()
+    above = ""
     for line in sheet.lines:
         if len(line.text) < MAX_COUNTRY_LINE:
-            tail = line.text.rpartition(",")[2].strip(" .").casefold()
-            if tail in names:
-                votes[names[tail]] += 2
-    for region in list(votes):
-        votes[region] = min(votes[region], 20)
+            _, comma, tail = line.text.rpartition(",")
+            if region := names.get(tail.strip(" .").casefold()):
+                is_below = any(c.isdigit() for c in above[-MAX_COUNTRY_LINE:])
+                (seen if comma or is_below else bare)[region] += 1
+        above = line.text
+    return seen + bare if len(bare) >= MANY_COUNTRIES else seen
 
 
+MANY_COUNTRIES: Final = 3
 MAX_COUNTRY_LINE: Final = 120
 
 

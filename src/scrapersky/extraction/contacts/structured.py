@@ -4,10 +4,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from scrapersky.extraction import wordlist
 from scrapersky.extraction.contacts.email import addresses_in
 from scrapersky.extraction.contacts.model import Found, Method
 from scrapersky.extraction.contacts.person import looks_like_person
-from scrapersky.extraction.contacts.phone import read_number
+from scrapersky.extraction.contacts.phone import is_placeholder, read_number
 from scrapersky.extraction.contacts.place import country_code
 from scrapersky.extraction.contacts.social import read_profile
 from scrapersky.extraction.html import Item, Page, clean, words
@@ -43,25 +44,6 @@ def read_structured(page: Page, regions: tuple[str, ...]) -> Structured:
     return reader.result
 
 
-_PEOPLE: Final = words("Person Physician Dentist_ Attorney_ Patient")
-_ORGANISATIONS: Final = words(
-    "Organization LocalBusiness Corporation EducationalOrganization GovernmentOrganization "
-    "NGO MedicalOrganization SportsOrganization PerformingGroup Store Restaurant Hotel "
-    "LodgingBusiness FoodEstablishment ProfessionalService LegalService Attorney Dentist "
-    "MedicalBusiness MedicalClinic Hospital Physician Pharmacy VeterinaryCare RealEstateAgent "
-    "FinancialService AccountingService InsuranceAgency AutomotiveBusiness AutoDealer "
-    "AutoRepair HomeAndConstructionBusiness Plumber Electrician RoofingContractor "
-    "GeneralContractor HVACBusiness Locksmith MovingCompany HousePainter HealthAndBeautyBusiness "
-    "BeautySalon HairSalon DaySpa NailSalon HealthClub SportsActivityLocation Bakery "
-    "BarOrPub Brewery CafeOrCoffeeShop FastFoodRestaurant IceCreamShop Winery School "
-    "CollegeOrUniversity HighSchool ElementarySchool Preschool TravelAgency TouristAttraction "
-    "Museum Library Church PlaceOfWorship ShoppingCenter ClothingStore FurnitureStore "
-    "JewelryStore Florist BookStore HardwareStore GroceryStore PetStore EntertainmentBusiness "
-    "NightClub ArtGallery Place Brand AnimalShelter ChildCare DryCleaningOrLaundry "
-    "EmergencyService EmploymentAgency InternetCafe RadioStation SelfStorage TelevisionStation "
-    "hCard Casino MovieTheater AmusementPark Campground Resort Motel Hostel BedAndBreakfast "
-    "ContactPoint PostalAddress Notary Optician NewsMediaOrganization OnlineStore OnlineBusiness"
-)
 _NEVER: Final = words(
     "Product Article NewsArticle BlogPosting Event Offer Review AggregateRating ImageObject "
     "VideoObject BreadcrumbList ListItem SearchAction FAQPage Question Answer Recipe "
@@ -99,7 +81,7 @@ class _Reader:
         is_person = "Person" in kinds or (
             "hCard" in kinds and self._is_person(item, name)
         )
-        is_known = bool(kinds & _ORGANISATIONS) or is_person or not kinds
+        is_known = is_person or not kinds or _is_organisation(kinds)
         if not is_known and not (item.properties.keys() & {"telephone", "address"}):
             return
         if name and is_person:
@@ -149,7 +131,7 @@ class _Reader:
             for text in item.texts(prop)[:20]:
                 written = text.removeprefix("tel:").strip()
                 number = read_number(written, self.regions)
-                if number:
+                if number and not is_placeholder(number[0]):
                     self._add(
                         self.result.phones, number[0], written[:40], method,
                         extension=number[1], region=number[2], kind=kind,
@@ -226,6 +208,11 @@ class _Reader:
                 details=details,
             )
         )
+
+
+def _is_organisation(kinds: set[str]) -> bool:
+    known = wordlist.load_words("schema_organisations")
+    return any(kind.casefold() in known for kind in kinds)
 
 
 def _address_key(text: str) -> str:

@@ -12,6 +12,7 @@ import turbohtml
 from scrapersky.errors import NotMarkup
 from scrapersky.extraction.html.item import Item
 from scrapersky.extraction.html.page import (
+    MAIL_NAMES,
     Form,
     HeadLink,
     Image,
@@ -30,6 +31,7 @@ from scrapersky.extraction.html.text import clean, text_language, words
 from scrapersky.extraction.html.walk import read_page
 
 __all__ = [
+    "MAIL_NAMES",
     "Form",
     "HeadLink",
     "Image",
@@ -63,19 +65,33 @@ def parse_page(markup: bytes | str, *, encoding: str | None = None) -> Page:
 
 
 def _document(markup: bytes | str, encoding: str | None) -> turbohtml.Document:
-    for label in (encoding, None) if encoding else (None,):
+    if encoding and isinstance(markup, bytes):
         try:
-            return turbohtml.parse(
-                markup,
-                encoding=label if isinstance(markup, bytes) else None,
-                detect_encoding=isinstance(markup, bytes),
-                positions=False,
-            )
+            return _parsed(markup, encoding)
         except LookupError:
-            continue
-        except (ValueError, MemoryError, RecursionError, OverflowError) as error:
-            raise NotMarkup(f"the page cannot be parsed: {error}") from error
-    raise NotMarkup("the page cannot be parsed")
+            # The library knows the labels of the web; Python names some codecs otherwise.
+            markup = _by_codec(markup, encoding)
+    return _parsed(markup, None)
+
+
+def _parsed(markup: bytes | str, label: str | None) -> turbohtml.Document:
+    try:
+        return turbohtml.parse(
+            markup,
+            encoding=label,
+            detect_encoding=isinstance(markup, bytes),
+            positions=False,
+        )
+    except (ValueError, MemoryError, RecursionError, OverflowError) as error:
+        raise NotMarkup(f"the page cannot be parsed: {error}") from error
+
+
+def _by_codec(markup: bytes, encoding: str) -> bytes | str:
+    """Decode by a codec of Python; the bytes themselves if there is none."""
+    try:
+        return markup.decode(encoding, "replace").removeprefix("\ufeff")
+    except (LookupError, ValueError):
+        return markup
 
 
 def _decoded(markup: bytes, document: turbohtml.Document) -> str:

@@ -135,16 +135,27 @@ class Page:
 
     @cached_property
     def mail_attributes(self) -> tuple[dict[str, str], ...]:
-        """Give the attributes of elements that carry an address in parts."""
-        if self._document is None or "data-" not in self.source:
+        """Give the attributes of elements that carry an address, perhaps in parts."""
+        if self._document is None or not self._has("data-", "joomla-hidden-mail"):
             return ()
-        if not self._has(*_MAIL_ATTRIBUTES):
+        if not self._has(*_MAIL_SIGNS):
             return ()
-        found = self._document.select(
-            "[data-email], [data-mail], [data-mailto], [data-e-mail], [data-domain],"
-            " [data-host][data-user], [data-website][data-name], [data-u][data-d]"
-        )
+        found = self._document.select(_MAIL_ELEMENTS)
         return tuple(attributes_of(element) for element in found[:MAX_ELEMENTS])
+
+    @cached_property
+    def mail_handlers(self) -> tuple[str, ...]:
+        """Give the scripts in attributes such as `onclick` that may build an address."""
+        if self._document is None or not self._has("onclick", "onClick", "onmouseover"):
+            return ()
+        found: list[str] = []
+        for element in self._document.select("[onclick], [onmouseover]"):
+            code = element.attr("onclick") or element.attr("onmouseover") or ""
+            if any(sign in code for sign in _HANDLER_SIGNS):
+                found.append(code[:MAX_HANDLER])
+                if len(found) >= MAX_ELEMENTS:
+                    break
+        return tuple(found)
 
     @cached_property
     def widgets(self) -> tuple[str, ...]:
@@ -182,12 +193,45 @@ class Page:
 
 
 MAX_ELEMENTS: Final = 200
-_MAIL_ATTRIBUTES: Final = (
+MAX_HANDLER: Final = 2_000
+MAIL_NAMES: Final = (
+    "data-email",
+    "data-mail",
+    "data-mailto",
+    "data-e-mail",
+    "data-enc-email",
+    "data-encoded-email",
+    "data-address",
+)
+_MAIL_ELEMENTS: Final = ", ".join(
+    (
+        *(f"[{name}]" for name in MAIL_NAMES if name != "data-address"),
+        "[data-mailto-token]",
+        "[data-domain]",
+        "[data-host][data-user]",
+        "[data-website][data-name]",
+        "[data-u][data-d]",
+        "joomla-hidden-mail[first][last]",
+    )
+)
+_MAIL_SIGNS: Final = (
     "data-email",
     "data-mail",
     "data-e-mail",
+    "data-enc",
     "data-domain",
     "data-host",
     "data-website",
     "data-d=",
+    "joomla-hidden-mail",
+)
+_HANDLER_SIGNS: Final = (
+    "@",
+    "%40",
+    "&#64",
+    "\\x40",
+    "fromCharCode",
+    "atob(",
+    "[at]",
+    "(at)",
 )

@@ -64,6 +64,14 @@ _KINDS: Final = {
     for tag in (*_SKIPPED, *_BLOCKS, *_REGIONS, *_HEADINGS, *_MARKING, "a")
 }
 _ABSENT: Final = "\0"
+_EMAIL_ENCODER: Final = (
+    ".eeb-rtl {unicode-bidi: bidi-override; direction: rtl}.eeb-nodis {display: none}"
+)
+_MAIL_LABEL: Final = re.compile(
+    r"(?<!\w)(?:e-?mail(?:[ -]?add?ress\w{0,2})?|mail|courriel|correo(?: electr[oó]nico)?"
+    r"|e-?post|posta|poczta|sähköposti)$",
+    re.IGNORECASE,
+)
 _REGION_NAME: Final = re.compile(
     r"(?:^|[\s_-])(?:(footer|foot|colophon|impressum|copyright)"
     r"|(header|masthead|topbar|branding|head)"
@@ -160,6 +168,9 @@ class _Walk:
                 self.truncated = True
                 break
             self._read_head_element(element, sheets)
+        if "eeb-rtl" in self.source:
+            # Email Encoder's own style sheet is a file of its own.
+            sheets.append(_EMAIL_ENCODER)
         self.hidden_names, self.mirrored_names = hidden_and_mirrored(sheets)
 
     def _read_head_element(self, element: turbohtml.Element, sheets: list[str]) -> None:
@@ -225,6 +236,7 @@ class _Walk:
         text before; `None` marks what is passed over, with all it contains.
         """
         text_type, element_type = turbohtml.Text, turbohtml.Element
+        fragment_type = turbohtml.DocumentFragment
         pieces, flush, parents = self.pieces, self._flush, self.parents
         kinds, headings = _KINDS, _HEADINGS
         special, named = self.special, self.named
@@ -242,12 +254,21 @@ class _Walk:
         node: Any
         for node in start.descendants:
             kind = type(node)
-            if kind is not text_type and kind is not element_type:
+            if (
+                kind is not text_type
+                and kind is not element_type
+                and kind is not fragment_type
+            ):
                 continue
             parent = node.parent
             while top != parent:
                 path.pop()
                 top, outer, is_marked = path[-1]
+            if kind is fragment_type:
+                # A template keeps its content in a fragment, which no visitor sees.
+                top, outer = node, None
+                path.append((top, outer, is_marked))
+                continue
             if kind is text_type:
                 if outer is None:
                     continue
@@ -256,6 +277,8 @@ class _Walk:
                         flush(current)
                     current = outer
                 data = node.data
+                if pieces and "@" in data and _ends_in_label(pieces[-1], data):
+                    pieces.append(" ")
                 if pieces or not data.isspace():
                     pieces.append(data)
                 continue
@@ -311,17 +334,32 @@ class _Walk:
         names = _names(node)
         is_hidden_here, mirrored = self._visibility(node, tag, names)
         if mirrored:
-            self.pieces.append(node.text[::-1])
+            self.pieces.append(self._shown_text(node)[::-1])
             return None
         if self.has_protected and (code := node.attr("data-cfemail")):
             self.protected.append((code, len(self.lines)))
-        if is_hidden_here and not outer.hidden:
+        # A page hidden as a whole is shown by its script once that has run.
+        if is_hidden_here and not outer.hidden and tag != "body":
             if later is not None:
                 inner = outer._replace(tag=tag, heading=0, hidden=True)
                 later.append((node, inner))
                 return None
             return True
         return outer.hidden
+
+    def _shown_text(self, node: turbohtml.Element) -> str:
+        """Give the text of an element without what is hidden inside it."""
+        found: list[str] = []
+        waiting: list[turbohtml.Node] = [node]
+        while waiting:
+            part = waiting.pop()
+            if isinstance(part, turbohtml.Text):
+                found.append(part.data)
+            elif isinstance(part, turbohtml.Element):
+                hidden, _ = self._visibility(part, part.tag, _names(part))
+                if part is node or not hidden:
+                    waiting += reversed(part.children)
+        return "".join(found)
 
     def _region(self, node: turbohtml.Element, tag: str) -> str:
         if tag in _REGIONS:
@@ -450,6 +488,11 @@ class _Walk:
                 ),
             )
         )
+
+
+def _ends_in_label(before: str, after: str) -> bool:
+    """Say whether an address would stick to its label: `<b>Email</b>jo@acme.com`."""
+    return after[0].isalnum() and bool(_MAIL_LABEL.search(before[-30:]))
 
 
 def _names(node: turbohtml.Element) -> str:

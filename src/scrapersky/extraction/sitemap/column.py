@@ -40,10 +40,22 @@ class Items:
         if not self.elements:
             self._namespace = "{*}"
             self.elements = [*tree.iter("{*}" + name)]
-        self.locations = self.column("loc") or [None] * len(self.elements)
+        self.more: list[str | None] = []
+        """The second and later locations of an item."""
+        self.locations = self._locations()
 
-    def column(self, name: str) -> Column:
-        """Return the text of the named child of each item, None where it has none."""
+    def _locations(self) -> Column:
+        found = self.column("loc", rest=self.more) or [None] * len(self.elements)
+        if None not in found:
+            return found
+        pairs = zip(found, self.elements, strict=True)
+        return [text or _other_location(element) for text, element in pairs]
+
+    def column(self, name: str, rest: list[str | None] | None = None) -> Column:
+        """Return the text of the named child of each item, None where it has none.
+
+        Further children of that name go to `rest`.
+        """
         found = list(self._tree.iter(self._namespace + name))
         if not found:
             return ()
@@ -53,8 +65,12 @@ class Items:
         values: list[str | None] = [None] * len(self.elements)
         for parent, element in zip(parents, found, strict=True):
             place = self._places.get(parent)
-            if place is not None and values[place] is None:
+            if place is None:
+                continue
+            if values[place] is None:
                 values[place] = element.text
+            elif rest is not None:
+                rest.append(element.text)
         return values
 
     def images(self) -> list[tuple[str, ...]] | None:
@@ -102,6 +118,7 @@ class RegularItems:
     """The items of a regular slab: plain columns and perhaps images."""
 
     def __init__(self, regular: Regular) -> None:
+        self.more: list[str | None] = []
         self._regular = regular
         self.locations = regular.columns["loc"]
 
@@ -206,6 +223,15 @@ def _namespace(tree: Tree) -> str:
 
 
 _MAX_TEXT: Final = 2_048
+
+
+def _other_location(element: Tree) -> str | None:
+    """Return where an item without a location says it is: its own text, or a link."""
+    text = (element.text or "").strip()
+    if text.startswith(("http://", "https://")):
+        return text[:_MAX_TEXT]
+    links = element.iterchildren("{*}link")
+    return next((href for link in links if (href := link.get("href"))), None)
 
 
 def _text(element: Tree | None) -> str | None:

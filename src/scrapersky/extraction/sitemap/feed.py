@@ -40,9 +40,10 @@ def _link(item: Tree) -> str | None:
             return href
         if not href and (text := _text(link)):
             return text
-    guid = next(iter(item.iterchildren("{*}guid")), None)
-    if guid is not None and guid.get("isPermaLink") != "false":
-        return _text(guid)
+    # Whether a guid is a permanent link is said wrongly as often as rightly.
+    guid = _first_text(item, "guid") or ""
+    if guid.startswith(("http://", "https://", "/")):
+        return guid
     return next((str(value) for key, value in item.items() if "about" in key), None)
 
 

@@ -98,13 +98,37 @@ class Gate:
             # Escaped twice, as many a plugin does.
             text = text.replace("&amp;", "&")
         try:
-            return canonical(parse_url(text, self._base))
+            return canonical(parse_url(self._with_scheme(text), self._base))
         except UnsupportedScheme:
             return Drop.NOT_HTTP
         except InvalidUrl:
             return Drop.TOO_LONG if len(text) > MAX_LENGTH else Drop.BAD_URL
 
+    def looks_like_url(self, text: str) -> bool:
+        """Say whether a line of text is meant as a URL of its own."""
+        return bool(_ABSOLUTE.match(text)) or self._with_scheme(text) is not text
 
+    def refuse(self, count: int) -> None:
+        """Count lines that are not URLs at all."""
+        if count:
+            self.dropped[Drop.BAD_URL] += count
+
+    def _with_scheme(self, text: str) -> str:
+        """Complete `www.acme.com/` to a URL; read as a path it would be another page."""
+        host = _BARE_HOST.match(text)
+        if host is None:
+            return text
+        name = host[1].lower()
+        own = self._site or (self._base.host if self._base else None)
+        if not name.startswith("www.") and (own is None or not _is_within(name, own)):
+            return text
+        return f"{self._base.scheme if self._base else 'https'}://{text}"
+
+
+_ABSOLUTE: Final = re.compile(r"https?://|/", re.IGNORECASE)
+_BARE_HOST: Final = re.compile(
+    r"((?:[\w-]{1,63}\.){1,8}[a-z]{2,24})(?::\d{1,5})?(?:[/?#]|$)", re.IGNORECASE
+)
 # What `kit.urls` leaves as it is. Without "?", ";" and "(" nothing can be a session id
 # or a tracking parameter, so such a URL is its own canonical form. Dots and line ends
 # are looked at apart: they show how many URLs there are, and where "/../" may be.

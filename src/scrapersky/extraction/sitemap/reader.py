@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Final
@@ -266,6 +266,7 @@ class _Xml:
             if items.elements:
                 urls = self._pages.admit(items.locations)
                 entries += self._tally.count(column.read_rows(items, urls))
+                entries += _entries(self._pages, items.more)
             if len(items.elements) < len(tree):
                 self._read_children(column.Items(tree, "sitemap"))
         return entries
@@ -281,6 +282,7 @@ class _Xml:
         urls = self._children.admit(children.locations)
         rows = column.read_rows(children, urls)
         self._tally.sitemaps += rows.entries
+        self._tally.sitemaps += _entries(self._children, children.more)
         self._tally.see(rows.newest)
 
 
@@ -352,9 +354,15 @@ class _Lines:
 
     def _read(self, lines: bytes) -> list[Entry]:
         text = lines.decode("utf-8", "replace").replace("\r", "\n")
-        found = [line.strip() for line in text.split("\n")]
-        urls = self._pages.admit([line for line in found if line and line[0] != "#"])
-        return [Entry(url) for url in urls if url is not None]
+        found = [words[0] for line in text.split("\n") if (words := line.split())]
+        found = [word for word in found if word[0] != "#"]
+        urls = [word for word in found if self._pages.looks_like_url(word)]
+        self._pages.refuse(len(found) - len(urls))
+        return _entries(self._pages, urls)
+
+
+def _entries(gate: Gate, locations: Sequence[str | None]) -> list[Entry]:
+    return [Entry(url) for url in gate.admit(locations) if url is not None]
 
 
 class _Tally:

@@ -20,6 +20,10 @@ MAIN_KEYS = (
 """The keys whose values say what kind of place it is."""
 EXACT = re.compile(r"^[a-z][a-z0-9_:]{0,60}=[a-z0-9_:;\-]{1,80}$")
 ANYTHING = frozenset({"business", "any business", "all", "everything", "anything"})
+WHOLE_ONLY = frozenset(
+    ("bank", "bar", "club", "company", "firm", "garage", "therapist")
+)
+"""Words that mean a kind of place by themselves and another at the end of a phrase."""
 ENDINGS = ("s", "es", "e", "en", "n", "i", "x")
 
 
@@ -102,8 +106,11 @@ def plain_words(text: str) -> str:
 def phrases(plain: str) -> Iterator[str]:
     """Give the whole, then its ends, then its beginnings: `emergency dentist`."""
     words = plain.split()
-    for start in range(len(words)):
-        yield " ".join(words[start:])
+    yield plain
+    for start in range(1, len(words)):
+        rest = " ".join(words[start:])
+        if WHOLE_ONLY.isdisjoint((rest, *singulars(rest))):
+            yield rest
     for end in range(len(words) - 1, 0, -1):
         yield " ".join(words[:end])
 

@@ -30,6 +30,8 @@ class Place:
     end: int = 0
     last_line: int = -1
     extra: list[str] = field(default_factory=list)
+    start: int = -1
+    """Where the place begins if it stands before the street."""
 
     @property
     def is_known(self) -> bool:
@@ -44,7 +46,8 @@ def read_locality(tail: list[Piece], postcode: re.Pattern[str]) -> Place:
     for count, piece in enumerate(tail):
         if count > 6 or piece.line - last_line > 1 or place.country:
             break
-        if not read_piece(piece, place, postcode):
+        after = tail[count + 1].text if count + 1 < len(tail) else ""
+        if not read_piece(piece, place, postcode, after):
             break
         last_line = piece.line
         place.end = piece.end
@@ -54,7 +57,28 @@ def read_locality(tail: list[Piece], postcode: re.Pattern[str]) -> Place:
     return place
 
 
-def read_piece(piece: Piece, place: Place, postcode: re.Pattern[str]) -> bool:
+def read_place_before(text: str, postcode: re.Pattern[str]) -> Place | None:
+    """Read the code and city that end a text: `05-123 Nowa, ul. Polna 3`."""
+    codes = list(postcode.finditer(text[-MAX_PLACE:]))
+    if not codes:
+        return None
+    code = codes[-1]
+    city = text[-MAX_PLACE:][code.end() :].strip(" ,.-–")
+    if len(city) > MAX_CITY or not CITY.match(city):
+        return None
+    start = max(0, len(text) - MAX_PLACE) + code.start()
+    return Place(
+        city=city, code=code[0].strip(), region=code.lastgroup or "", start=start
+    )
+
+
+MAX_PLACE: Final = 60
+MAX_CITY: Final = 30
+
+
+def read_piece(
+    piece: Piece, place: Place, postcode: re.Pattern[str], following: str = ""
+) -> bool:
     """Add what a piece tells of a place; False if it tells nothing."""
     text = piece.text
     folded = text.casefold().strip(" .()")
@@ -67,7 +91,7 @@ def read_piece(piece: Piece, place: Place, postcode: re.Pattern[str]) -> bool:
         place.state, place.code = us["state"], us["zip"]
         _read_rest(text[us.end() :], place)
         return True
-    if not place.code and _read_code(text, place, postcode):
+    if not place.code and _read_code(text, place, postcode, following):
         return True
     if is_state(text) and (place.city or place.code):
         place.state = place.state or text
@@ -87,9 +111,15 @@ def read_piece(piece: Piece, place: Place, postcode: re.Pattern[str]) -> bool:
     return False
 
 
-def _read_code(text: str, place: Place, postcode: re.Pattern[str]) -> bool:
+def _read_code(
+    text: str, place: Place, postcode: re.Pattern[str], following: str
+) -> bool:
     code = postcode.search(text)
     if not code:
+        # `Austin, TX, 78701`: alone a code of five digits needs its state.
+        if place.state and is_state(place.state) and _ZIP.match(text):
+            place.code = text
+            return True
         return False
     before = text[: code.start()].strip(" ,-–")
     after = text[code.end() :].strip(" ,-–")
@@ -106,7 +136,9 @@ def _read_code(text: str, place: Place, postcode: re.Pattern[str]) -> bool:
             after = ""
         else:
             return False
-    if is_bare and region in SHORT_CODES and not (place.city or place.state):
+    # A code on a line of its own, or before a comma, may have its city after it.
+    has_city = bool(place.city or place.state) or _is_city(following)
+    if is_bare and region in SHORT_CODES and not has_city:
         return False
     place.code = code[0].strip()
     place.region = region
@@ -117,10 +149,16 @@ def _read_code(text: str, place: Place, postcode: re.Pattern[str]) -> bool:
     return True
 
 
+def _is_city(text: str) -> bool:
+    return bool(CITY.match(text)) and text.casefold() not in country_names()
+
+
 def _read_before(before: str, place: Place) -> None:
     head, _, last = before.rpartition(" ")
     if is_state(before) and place.city:
         place.state = before
+    elif before.casefold() in country_names():
+        place.country = country_names()[before.casefold()]
     elif head and is_state(last):
         place.city, place.state = place.city or head.strip(" ,"), last
     else:
@@ -163,8 +201,9 @@ def country_of(place: Place, regions: tuple[str, ...]) -> str | None:
     return regions[0] if regions and place.is_known else None
 
 
-_CITY_WORDS: Final = r"[A-ZÀ-ÞÄÖÜŁŚŻŹČŠŽŘİŞ][\w'’.-]{1,24}(?:[ /-](?:[A-ZÀ-ÞÄÖÜŁŚŻŹČŠŽŘa-zà-ž(][\w'’.)-]{0,24})){0,4}"
+_CITY_WORDS: Final = r"[A-ZÀ-ÞÄÖÜŁŚŻŹČŠŽŘİŞ](?:[\w'’.-]{1,24}|(?= [A-Z]\w))(?:[ /-](?:[A-ZÀ-ÞÄÖÜŁŚŻŹČŠŽŘa-zà-ž(][\w'’.)-]{0,24})){0,4}"
 CITY: Final = re.compile(rf"^{_CITY_WORDS}$")
+_ZIP: Final = re.compile(r"^\d{5}(?:-\d{4})?$")
 _US_TAIL: Final = re.compile(
     rf"^(?P<city>{_CITY_WORDS})?,?\s{{0,2}}(?P<state>[A-Z]{{2}}|[A-Z]\.\s?[A-Z]\.|[A-Z][a-z]+\.?(?: [A-Z][a-z]+)?)"
     r",?\s{1,3}(?P<zip>\d{5}(?:\s?-\s?\d{4})?)\b"

@@ -12,6 +12,7 @@ from scrapersky.extraction.contacts.address.locality import (
     country_of,
     read_locality,
     read_piece,
+    read_place_before,
 )
 from scrapersky.extraction.contacts.address.piece import (
     MAX_PIECE,
@@ -26,6 +27,7 @@ from scrapersky.extraction.contacts.address.postcode import (
 from scrapersky.extraction.contacts.address.state import is_state
 from scrapersky.extraction.contacts.address.street import (
     AMOUNT,
+    COPYRIGHT_BEFORE,
     HOUSE_NUMBER,
     MAX_LINE,
     NUMBERLESS,
@@ -34,6 +36,7 @@ from scrapersky.extraction.contacts.address.street import (
     STRONG_END,
     goes_on_as_prose,
     is_foreign_street,
+    is_number_of_road,
     is_street,
     street_match,
     street_pattern,
@@ -102,7 +105,11 @@ class Reader:
         for match in self.street.finditer(text):
             if match.start() < last or not is_street(match[0]):
                 continue
-            found = self._around_street(number, match.start(), match.end())
+            if COPYRIGHT_BEFORE.search(
+                text[max(0, match.start() - 20) : match.start()]
+            ):
+                continue
+            found = self._around_street(number, match.start(), match.end(), last)
             if found:
                 matched = True
                 last = found.end - self.sheet.starts[number]
@@ -122,7 +129,9 @@ class Reader:
             if found:
                 yield found
 
-    def _around_street(self, number: int, start: int, end: int) -> Found | None:
+    def _around_street(
+        self, number: int, start: int, end: int, last: int = 0
+    ) -> Found | None:
         base = self.sheet.starts[number]
         text = self.sheet.lines[number].text
         if state := STATE_AS_COURT.match(text[start:end]):
@@ -134,14 +143,43 @@ class Reader:
         tail = pieces_after(self.sheet, number, end)
         self._grow_right(street, tail)
         place = read_locality(tail, self.postcode)
-        strong = bool(
-            STRONG_END.search(street_text := " ".join(p.text for p in street))
-        )
-        if not place.is_known and not strong and not is_foreign_street(street_text):
-            return None
-        if not place.is_known and goes_on_as_prose(text, end):
+        if not place.code and (before := self._place_before(number, start, last)):
+            place = before
+        street_text = " ".join(p.text for p in street)
+        if not place.is_known and (
+            not self._is_plain_street(street_text, text, end)
+            or is_number_of_road(text, start, end)
+        ):
             return None
         return self._found(street, place, Method.STREET)
+
+    @staticmethod
+    def _is_plain_street(street: str, line: str, end: int) -> bool:
+        """Say whether a street is one even though nothing tells where it is."""
+        if not STRONG_END.search(street) and not is_foreign_street(street):
+            return False
+        return not goes_on_as_prose(line, end)
+
+    def _place_before(self, number: int, start: int, last: int) -> Place | None:
+        """Read the code and city written before the street, or on the line above."""
+        line = self.sheet.lines[number]
+        base = self.sheet.starts[number]
+        before = line.text[last:start].rstrip(" ,;|–-")
+        if before:
+            place = read_place_before(before, self.postcode)
+            return self._placed(place, base + last)
+        above = number - 1
+        if above <= self.taken or self.sheet.lines[above].container != line.container:
+            return None
+        text = self.sheet.lines[above].text.rstrip(" ,")
+        place = read_place_before(text, self.postcode)
+        return self._placed(place, self.sheet.starts[above])
+
+    @staticmethod
+    def _placed(place: Place | None, base: int) -> Place | None:
+        if place is not None:
+            place.start += base
+        return place
 
     def _grow_left(
         self, street: list[Piece], number: int, text: str, start: int
@@ -241,7 +279,8 @@ class Reader:
         """Read `Mill House, Station Road, Cork, Co. Cork`: a street needs no number."""
         if len(text) > MAX_LINE or not ROAD_HINT.search(text):
             return None
-        pieces = list(cut(self.sheet, number, 0))
+        label = _LABEL.match(text)
+        pieces = list(cut(self.sheet, number, label.end() if label else 0))
         for place, piece in enumerate(pieces):
             if not NUMBERLESS.match(piece.text):
                 continue
@@ -284,7 +323,10 @@ class Reader:
         before = pieces[:at]
         above = self._lines_above(number) if at <= 2 else []
         candidates = [*above, *before]
-        if region in SHORT_CODES and not candidates:
+        has_country = any(
+            p.text.casefold() in country_names() for p in pieces[at + 1 :]
+        )
+        if region in SHORT_CODES and not candidates and not has_country:
             return None
         place = Place()
         read_piece(pieces[at], place, self.postcode)
@@ -298,7 +340,7 @@ class Reader:
             folded = piece.text.casefold().strip(" .")
             if not place.country and folded in country_names():
                 place.country = country_names()[folded]
-        if not street and region in SHORT_CODES:
+        if not street and region in SHORT_CODES and not has_country:
             return None
         if not street and not place.city:
             return None
@@ -349,6 +391,8 @@ class Reader:
     def _found(self, street: list[Piece], place: Place, method: Method) -> Found | None:
         text = ", ".join(p.text.strip(" ,") for p in street if p.text)
         start = street[0].start
+        if 0 <= place.start < start:
+            start = place.start
         end = max(street[-1].end, place.end)
         self.taken = max(self.taken, street[-1].line, place.last_line)
         whole = " ".join(self.sheet.text[start:end].split())
@@ -375,5 +419,6 @@ class Reader:
 
 
 _DIGIT: Final = re.compile(r"\d")
+_LABEL: Final = re.compile(r"[^\W\d_][\w ]{2,20}: ")
 # A full stop ends a piece as well, if a word stands before it: not "St. James House".
 _LEFT_PIECE: Final = re.compile(r"(?:[^,;|•·:–.]|(?<![a-z]{3})\.|\.(?=\S)){1,80}")

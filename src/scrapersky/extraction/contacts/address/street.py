@@ -5,7 +5,7 @@ from functools import lru_cache
 from typing import Final
 
 from scrapersky.extraction.contacts.address.box import BOX
-from scrapersky.extraction.contacts.address.unit import UNIT_TAIL
+from scrapersky.extraction.contacts.address.unit import UNIT_TAIL, UNIT_WORD
 from scrapersky.extraction.html import words
 
 MAX_LINE: Final = 400
@@ -61,6 +61,17 @@ def goes_on_as_prose(text: str, end: int) -> bool:
     )
 
 
+def is_number_of_road(text: str, start: int, end: int) -> bool:
+    """Tell `the Ringway 8, Elm St` from `Level 8, Elm St`."""
+    if not _NUMBER_AND_COMMA.match(text[start:end]):
+        return False
+    before = _WORD_BEFORE.search(text[max(0, start - 30) : start])
+    return before is not None and not _UNIT_BEFORE.match(before[0])
+
+
+_NUMBER_AND_COMMA: Final = re.compile(r"\d{1,6}[A-Za-z]?,")
+_WORD_BEFORE: Final = re.compile(r"[^\W\d_]{1,24}[\s-]$")
+_UNIT_BEFORE: Final = re.compile(rf"(?:{UNIT_WORD}|No)\b", re.IGNORECASE)
 _STRONG: Final = (
     r"Street|Str\.?|St|Avenue|Ave|Boulevard|Blvd|Boul|Road|Rd|Drive|Dr|Lane|Ln|"
     r"Parkway|Pkwy|Pky|Highway|Hwy|Freeway|Fwy|Expressway|Expwy|Turnpike|Tpke|"
@@ -160,7 +171,11 @@ NUMBERLESS: Final = re.compile(
 )
 HOUSE_NUMBER: Final = re.compile(
     r"^(?:\d{1,5}[A-Za-z]?(?:[-–/]\d{1,5}){0,2},?\s[A-Z][\w'’. -]{2,40}"
-    r"|[A-ZÀ-ÞÄÖÜ][\w'’.À-ž-]{2,30}(?:\s[\w'’.À-ž-]{2,20}){0,3}\s\d{1,4}\s?[a-zA-Z]?)$"
+    r"|[A-ZÀ-ÞÄÖÜ][\w'’.À-ž-]{2,30}(?:\s[\w'’.À-ž-]{2,20}){0,3}\s\d{1,4}\s?[a-zA-Z]?"
+    r"(?:\s?/\s?\w{1,4})?)$"
+)
+COPYRIGHT_BEFORE: Final = re.compile(
+    r"(?:©|&copy;|\(c\)|copyright)[\s\d–-]{0,12}$", re.IGNORECASE
 )
 ROAD_HINT: Final = re.compile(r"[a-z] (?:Road|Street|Lane|Avenue|Rd|St|Drive)\b")
 STATE_AS_COURT: Final = re.compile(
@@ -168,7 +183,7 @@ STATE_AS_COURT: Final = re.compile(
     r".{0,40}\sCT$"
 )
 _HAS_NAME: Final = re.compile(
-    r"(?i:[a-zà-ž]{2,}|\b\d{1,3}(?:st|nd|rd|th)|\b[a-z])[\s.].{0,60}[a-zà-ž]|[a-zà-ž]{5,}\s?\d|Broadway|Box|BP"
+    r"(?i:[a-zà-ž]{2,}|\b\d{1,3}(?:st|nd|rd|th)|\b[a-z])[\s.].{0,60}[a-zà-ž]|[a-zà-ž]{5,}\.?\s?\d|Broadway|Box|BP"
     r"|Hwy|Highway|Route|Rte|FM",
     re.IGNORECASE,
 )

@@ -4,13 +4,11 @@ Addresses that CSS hides are bait for machines: they are refused unless the page
 shows them. Every search is linear: a cheap `in` test or an '@' comes first.
 """
 
-import html as entities
 from collections.abc import Iterator
-from urllib.parse import unquote
 
 from scrapersky.extraction.contacts.email.attribute import from_attributes, from_images
 from scrapersky.extraction.contacts.email.link import from_cloudflare, from_links
-from scrapersky.extraction.contacts.email.script import written_by_script
+from scrapersky.extraction.contacts.email.script import script_addresses
 from scrapersky.extraction.contacts.email.sighting import as_found
 from scrapersky.extraction.contacts.email.spelling import from_spelling
 from scrapersky.extraction.contacts.email.syntax import (
@@ -57,7 +55,6 @@ def _from_text(sheet: Sheet) -> Iterator[Found]:
 def _from_scripts(page: Page) -> Iterator[Found]:
     for script in page.scripts:
         if script.text and "json" not in script.type:
-            for text in written_by_script(script.text):
-                target = entities.unescape(unquote(text)) if "%" in text else text
-                addresses = [a for _, _, a in addresses_in(entities.unescape(target))]
-                yield from as_found(addresses, Method.SCRIPT, -1, "")
+            yield from as_found(script_addresses(script.text), Method.SCRIPT, -1, "")
+    for handler in page.mail_handlers:
+        yield from as_found(script_addresses(handler), Method.SCRIPT, -1, "")

@@ -1,4 +1,4 @@
-"""Addresses in links: plain, Cloudflare's and TYPO3's."""
+"""Addresses in links: plain, Cloudflare's, TYPO3's and those a script puts together."""
 
 import html as entities
 import re
@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from typing import Final
 from urllib.parse import unquote
 
+from scrapersky.extraction.contacts.email.cipher import typo3
+from scrapersky.extraction.contacts.email.script import script_addresses
 from scrapersky.extraction.contacts.email.sighting import as_found
 from scrapersky.extraction.contacts.email.spelling import respelled
 from scrapersky.extraction.contacts.email.syntax import MAX_FOUND, addresses_in
@@ -22,8 +24,17 @@ def from_links(page: Page) -> Iterator[Found]:
             target = entities.unescape(unquote(href[7:5000]))
             yield from _from_mailto(target, link.line, link.text, hidden=link.hidden)
         elif "uncryptmailto" in low or "decryptmailto" in low:
-            target = _typo3(href[:2000])
+            secret = _ARGUMENT.search(unquote(href[:2000]))
+            target = typo3(secret[1]) if secret else ""
             yield from _from_mailto(target, link.line, link.text, hidden=link.hidden)
+        elif low.startswith("javascript:"):
+            yield from as_found(
+                script_addresses(unquote(href[11:2000])),
+                Method.SCRIPT,
+                link.line,
+                link.text,
+                hidden=link.hidden,
+            )
         elif "email-protection#" in href[:200]:
             address = _cloudflare(href.rpartition("#")[2])
             yield from as_found(
@@ -37,6 +48,7 @@ def from_cloudflare(page: Page) -> Iterator[Found]:
         yield from as_found([_cloudflare(code)], Method.CLOUDFLARE, line, "")
 
 
+_ARGUMENT: Final = re.compile(r"[\"'(]([^\"']{8,500})[\"')]")
 _MAILTO: Final = ("mailto:", "mailto ", "maito:", "mail-to:", "malito:", "emailto:")
 
 
@@ -63,30 +75,3 @@ def _cloudflare(code: str) -> str | None:
         return None
     text = bytes(byte ^ data[0] for byte in data[1:]).decode("utf-8", "replace")
     return next((found for _, _, found in addresses_in(text)), None)
-
-
-def _typo3(href: str) -> str:
-    """Undo the letter shift of TYPO3's mail links by looking for `mailto:`."""
-    match = re.search(r"[\"'(]([^\"']{8,500})[\"')]", unquote(href))
-    if not match:
-        return ""
-    secret = match[1]
-    for shift in range(-25, 26):
-        if shift and _shifted(secret[:7], shift).lower() == "mailto:":
-            return _shifted(secret, shift)[7:]
-    return ""
-
-
-_SHIFT_RANGES: Final = ((0x2B, 0x3A), (0x40, 0x5A), (0x61, 0x7A))
-
-
-def _shifted(text: str, shift: int) -> str:
-    letters = []
-    for letter in text:
-        code = ord(letter)
-        for low, high in _SHIFT_RANGES:
-            if low <= code <= high:
-                code = low + (code - low + shift) % (high - low + 1)
-                break
-        letters.append(chr(code))
-    return "".join(letters)

@@ -80,7 +80,9 @@ def _at_signs(text: str) -> Iterator[tuple[str, int, int]]:
         for count, match in enumerate(_SPACED_AT.finditer(text)):
             if count > MAX_FOUND:
                 break
-            yield "spaced", match.start(), match.end()
+            # Without a space it is a plain address, or the handle @ann@example.social.
+            if len(match[0]) > 1:
+                yield "spaced", match.start(), match.end()
     if " AT " in text:
         for count, match in enumerate(_CAPITAL_AT.finditer(text)):
             if count > MAX_FOUND:

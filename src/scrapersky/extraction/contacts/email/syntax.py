@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from scrapersky.extraction.email_quality import is_public_name
+from scrapersky.extraction.email_quality import is_mail_host
 from scrapersky.extraction.html import words
 
 MAX_FOUND: Final = 2_000
@@ -27,12 +27,12 @@ def addresses_in(text: str) -> Iterator[tuple[int, int, str]]:
             continue
         at = match.start()
         local = _local_before(text, at)
-        if not local:
+        if not local or _is_login(text, at, local, match.end()):
             continue
         domain = trimmed_domain(match[1])
         if domain is None:
             continue
-        address = f"{local}@{domain}".lower()
+        address = without_spam_words(f"{local}@{domain}".lower())
         if is_plausible(address):
             yield at - len(local), at + 1 + len(domain), address
             given += 1
@@ -45,24 +45,24 @@ def is_plausible(address: str) -> bool:
     local, _, domain = address.rpartition("@")
     if not local or len(local) > MAX_LOCAL or ".." in address or local[-1] == ".":
         return False
-    if domain.rpartition(".")[2] in _FILE_ENDINGS or not is_public_name(domain):
+    if domain.rpartition(".")[2] in _FILE_ENDINGS or not is_mail_host(domain):
         return False
     return not _is_placeholder(local, domain)
 
 
 def trimmed_domain(domain: str) -> str | None:
     """Cut what text glued to the end of a domain: `acme.comTel` gives `acme.com`."""
-    if is_public_name(domain):
+    if is_mail_host(domain):
         return domain
     head, _, last = domain.rpartition(".")
     turn = _CASE_TURN.match(last)
-    if turn and is_public_name(f"{head}.{turn[1]}"):
+    if turn and is_mail_host(f"{head}.{turn[1]}"):
         return f"{head}.{turn[1]}"
     # `info@acme.com.Call` and `a@acme.de.Tel`: the sentence went on without a space.
-    if "." in head and last[:1].isupper() and is_public_name(head):
+    if "." in head and last[:1].isupper() and is_mail_host(head):
         return head
     digits = _DIGIT_TURN.match(last)
-    if digits and is_public_name(f"{head}.{digits[1]}"):
+    if digits and is_mail_host(f"{head}.{digits[1]}"):
         return f"{head}.{digits[1]}"
     return None
 
@@ -71,7 +71,8 @@ def trimmed_domain(domain: str) -> str | None:
 _DOMAIN: Final = re.compile(
     r"@((?:[^\W_](?:[\w-]{0,61}[^\W_])?+\.){1,8}[^\W\d_][\w-]{1,30}+)"
 )
-_LOCAL: Final = re.compile(r"[\w.!#$%&'*+/=?^`{|}~-]{1,64}$")
+MAX_LEFT: Final = 200
+_LOCAL: Final = re.compile(r"[\w.!#$%&'*+/=?^`{|}~-]{1,200}$")
 _LOCAL_JUNK: Final = "'.-!#$%&*+/=?^`{|}~"
 _URL_LEFT: Final = re.compile(
     r"^(?:mailto:|u003[ce]|x22|x27|nbsp|%20|%22)+", re.IGNORECASE
@@ -125,7 +126,19 @@ _ALWAYS_PLACEHOLDER: Final = words(
     "votre.email tuemail tucorreo nombre.apellido nome.cognome seuemail "
     "voornaam.achternaam imie.nazwisko john.doe johndoe jane.doe janedoe joe.bloggs"
 )
-_MACHINE: Final = re.compile(r"^[0-9a-f]{24,64}$")
+_MACHINE: Final = re.compile(
+    r"^(?=[a-f]{0,15}\d)(?=\d{0,15}[a-f])[0-9a-f]{16,64}$|^[0-9a-f]{24,64}$"
+    r"|\d{14}|^[\w=+-]{40,}$"
+)
+# "Your company" and the like, as templates write a domain in many languages.
+_PLACEHOLDER_NAME: Final = re.compile(
+    r"(?:(?:the|il|la|le)-?)?(?:your|tuo|tua|nome|name|ihre?|deine?|votre|nom-?de|nombre|"
+    r"seu|sua|uw|jouw|naam|twoj[ae]?|vas[ae]?|din|ditt|my|mio|mia|meine?|mon|mi|meu|minha|"
+    r"mijn|moj[ae]?|min|mitt)-?(?:domain|domaine?|dominio|domein|domena|doman|website|"
+    r"webseite|sito|sitio|company|firma|firme|azienda|attivita|impresa|empresa|negocio|"
+    r"entreprise|societe|bedrijf|firmy|business|organization|organisation|mail|email)-?"
+    r"(?:name|here|web)?|(?:company|business|firm|domain|site|website|azienda)-?name"
+)
 _CASE_TURN: Final = re.compile(r"([a-z]{2,})[A-Z_]")
 _DIGIT_TURN: Final = re.compile(r"([A-Za-z]{2,})[\d_-]")
 
@@ -135,33 +148,91 @@ def _is_placeholder(local: str, domain: str) -> bool:
         return True
     if domain.endswith((".example", ".test", ".invalid", ".localhost", ".local")):
         return True
-    if domain.endswith((".sentry.io", ".wixpress.com")) or _MACHINE.match(local):
+    if domain.endswith((".sentry.io", ".wixpress.com")) or _MACHINE.search(local):
         return True
-    if local in _ALWAYS_PLACEHOLDER:
+    if local in _ALWAYS_PLACEHOLDER or domain == "mail.gmail.com":
+        return True
+    if _PLACEHOLDER_NAME.fullmatch(domain.partition(".")[0]):
         return True
     return domain in _MAIL_DOMAINS and local in _PLACEHOLDER_LOCALS
 
 
 def _local_before(text: str, at: int) -> str:
-    window = text[max(0, at - MAX_LOCAL - 1) : at]
-    match = _LOCAL.search(window)
-    # A run longer than 64 characters is no local part at all.
-    if not match or (match.start() == 0 and len(window) > MAX_LOCAL):
+    """Give the part before the sign; '' if what stands there is no local part."""
+    match = _LOCAL.search(text[max(0, at - MAX_LEFT) : at])
+    if not match:
         return ""
     local = _URL_LEFT.sub("", match[0]).lstrip(_LOCAL_JUNK)
-    if not local.isascii():
-        local = _ascii_tail(local)
     for sign in "=?&/":
         local = local.rpartition(sign)[2]
-    return local.lstrip(_LOCAL_JUNK)
+    if not local.isascii():
+        local = _without_glued_text(local)
+    local = local.lstrip(_LOCAL_JUNK)
+    # What is longer, or masked, is not an address; its end would be another one's.
+    if len(local) > MAX_LOCAL or "*" in local:
+        return ""
+    before = text[max(0, at - len(local) - 3) : at - len(local)]
+    return "" if before.endswith(_BEFORE_NO_ADDRESS) else local
 
 
-def _ascii_tail(local: str) -> str:
-    """Keep what follows the last foreign letter: 邮箱info becomes info."""
+# The second sign of @ann@mastodon.social, and the signs that mask letters.
+_BEFORE_NO_ADDRESS: Final = ("@", "***", "•", "●", "…", "█")
+
+
+def _is_login(text: str, at: int, local: str, end: int) -> bool:
+    """Tell keys in URLs, prompts of a shell and message ids from addresses."""
+    if local.lower() == "git":
+        return True
+    before = text[max(0, at - len(local) - LEFT_OF_LOGIN) : at - len(local)]
+    after = text[end : end + 3]
+    if before.endswith("://") or _PASSWORD.search(before):
+        return after[:1] in ("/", ":")
+    return bool(_PROMPT.match(after)) or bool(_MESSAGE_ID.search(before))
+
+
+LEFT_OF_LOGIN: Final = 80
+_PASSWORD: Final = re.compile(r"://[^\s/@]{1,36}:$")
+_PROMPT: Final = re.compile(r":[~/$#%]| ~\]|:\\")
+_MESSAGE_ID: Final = re.compile(
+    r"(?:message-id|in-reply-to|references)\s?:\s?<?[^\s<>]{0,60}$", re.IGNORECASE
+)
+
+
+def without_spam_words(address: str) -> str:
+    """Take out what people put in an address to keep machines from using it."""
+    if not any(word in address for word in _SPAM_WORDS):
+        return address
+    local, _, domain = address.rpartition("@")
+    local = _SPAM_IN_LOCAL.sub("", local) or local
+    labels = [label for label in domain.split(".") if not _SPAM_LABEL.match(label)]
+    return f"{local}@{'.'.join(labels)}"
+
+
+_SPAM_WORDS: Final = ("spam", "remove", "entfernen", "weg-")
+_SPAM_WORD: Final = (
+    r"(?:no-?spam|remove-?this|remove-?me|entfernen|anti-?spam|sin-?spam|pas-?de-?spam|"
+    r"bez-?spamu|kein-?spam|stop-?spam)"
+)
+_SPAM_IN_LOCAL: Final = re.compile(rf"[-_.+]{_SPAM_WORD}$|^{_SPAM_WORD}[-_.+]")
+_SPAM_LABEL: Final = re.compile(rf"{_SPAM_WORD}$")
+
+
+def _without_glued_text(local: str) -> str:
+    """Cut text of a script without spaces: 邮箱info becomes info.
+
+    Other scripts part words, so a local part that mixes them is one of its own.
+    """
     for place in range(len(local) - 1, -1, -1):
-        if not local[place].isascii() and not _is_latin(local[place]):
-            return local[place + 1 :]
+        letter = local[place]
+        if letter.isascii() or _is_latin(letter):
+            continue
+        rest = local[place + 1 :]
+        return rest if letter >= _FIRST_UNSPACED and rest[:1].isalnum() else ""
     return local
+
+
+_FIRST_UNSPACED: Final = "\u0e00"
+"""Thai, Lao, Burmese, Khmer and all of East Asia come after it, and few others."""
 
 
 def _is_latin(letter: str) -> bool:

@@ -1,0 +1,12 @@
+"""Find people and what they do.
+
+A person is a run of capitalised words that begins with a known given name, or that
+stands beside a role or an honorific. Streets, schools and firms named after people
+are told apart by the word that follows.
+"""
+
+from scrapersky.extraction.contacts.person.name import looks_like_person
+from scrapersky.extraction.contacts.person.reader import find_people
+from scrapersky.extraction.contacts.person.role import has_role_word, role_in
+
+__all__ = ["find_people", "has_role_word", "looks_like_person", "role_in"]

@@ -1,0 +1,48 @@
+"""Find the lines in which customers speak: whoever is named there is not of the firm."""
+
+import re
+from typing import Final
+
+from scrapersky.extraction.contacts.sheet import Sheet
+
+MIN_QUOTE: Final = 40
+MAX_HEADING: Final = 80
+
+
+def customer_lines(sheet: Sheet) -> frozenset[int]:
+    """Give the numbers of the lines that stand under a heading about reviews or sign a quote."""
+    found = set(_under_reviews(sheet))
+    lines = sheet.lines
+    for number in range(1, len(lines)):
+        if _is_quote(lines[number - 1].text):
+            found.add(number)
+    return frozenset(found)
+
+
+def _under_reviews(sheet: Sheet) -> list[int]:
+    """Give what follows a heading about reviews, up to the next one of its rank."""
+    found: list[int] = []
+    level = 0
+    for number, line in enumerate(sheet.lines):
+        if line.heading and (not level or line.heading <= level):
+            is_short = len(line.text) <= MAX_HEADING
+            is_review = is_short and bool(_ABOUT_REVIEWS.search(line.text))
+            level = line.heading if is_review else 0
+        if level:
+            found.append(number)
+    return found
+
+
+def _is_quote(text: str) -> bool:
+    return len(text) >= MIN_QUOTE and text[0] in _OPENING and text[-1] in _CLOSING
+
+
+_OPENING: Final = "“\"„«»'‘"
+_CLOSING: Final = "”\"“»«'’"
+_ABOUT_REVIEWS: Final = re.compile(
+    r"testimonial|\breviews?\b|what (?:our |\w+ )?(?:clients?|customers?|patients?|people|parents) |"
+    r"(?:client|customer|patient)s? (?:say|stories|feedback)|kundenstimmen|kundenmeinung|"
+    r"bewertung|rezension|das sagen|erfahrungsberichte|\bavis\b|témoignage|opiniones|reseñas|"
+    r"testimonios|recensioni|dicono di noi|opinie|ervaringen|recensies|omdömen|depoimentos",
+    re.IGNORECASE,
+)

@@ -1,0 +1,26 @@
+from scrapersky.extraction.html import parse_page
+
+
+def test_a_template_with_content_does_not_crash_the_reader() -> None:
+    page = parse_page(
+        "<p>Before</p><template><p>Card of <b>nobody</b></p></template><p>After</p>"
+    )
+
+    assert [line.text for line in page.lines] == ["Before", "After"]
+
+
+def test_a_template_inside_a_hidden_block_and_inside_a_template_is_skipped() -> None:
+    page = parse_page(
+        "<div hidden><p>Tab</p><template><template>a</template>b</template></div>"
+        "<table><template><tr><td>Row</td></tr></template></table><p>End</p>"
+    )
+
+    assert [line.text for line in page.lines] == ["End", "Tab"]
+
+
+def test_a_body_that_a_script_shows_is_read_as_visible() -> None:
+    page = parse_page(
+        "<style>.wait {visibility: hidden}</style><body class='wait'><p>Text</p>"
+    )
+
+    assert [(line.text, line.hidden) for line in page.lines] == [("Text", False)]
