@@ -192,8 +192,8 @@ class Job:
             transaction = Transaction(connection, driver)
             await outcome.effect(transaction)
             await transaction.end()
-        key = (self.queue.stage, [claim.item], [claim.fence])
-        if await driver.fetch(statements.settle_done(self.queue), *key):
+        key = (self.queue.stage, claim.item, claim.fence)
+        if await driver.fetch(statements.settle_one(self.queue), *key):
             await session.commit_with_status()
             return Committed()
         return await self._settle_as_set(claim, session, driver)

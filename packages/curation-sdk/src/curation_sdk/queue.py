@@ -4,6 +4,7 @@ It is kept in the database too, so that a rescue, a replay or a dashboard needs 
 the stage's name and none of the code that declared it.
 """
 
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, cast
 
@@ -13,7 +14,7 @@ from sqlalchemy.orm import InstrumentedAttribute, Mapper
 from sqlalchemy.sql import operators
 
 from curation_sdk.errors import InvalidStage
-from curation_sdk.stage import Attribute, Stage, Term
+from curation_sdk.stage import Attribute, Order, Stage, Term
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,8 +166,12 @@ def order_terms(stage: Stage[Any, Any]) -> list[OrderTerm]:
     wanted = stage.order_by
     if wanted is None:
         return [OrderTerm(only_key(stage, inspect(stage.model)))]
-    terms = wanted if isinstance(wanted, tuple) else (wanted,)
-    return [order_term(stage, term) for term in terms]
+    return [order_term(stage, term) for term in terms_of(wanted)]
+
+
+def terms_of(order: Order) -> Sequence[Term]:
+    """Return the terms of an order, also where it is only one."""
+    return order if isinstance(order, tuple | list) else (order,)
 
 
 def order_term(stage: Stage[Any, Any], term: Term) -> OrderTerm:

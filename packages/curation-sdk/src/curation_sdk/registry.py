@@ -16,7 +16,7 @@ from curation_sdk.connection import is_transient, root_of
 from curation_sdk.control import execute
 from curation_sdk.errors import CurationSdkError, InvalidStage
 from curation_sdk.migrations import refuse_old_tables
-from curation_sdk.queue import Queue, column_of, literal, queue_of
+from curation_sdk.queue import Queue, column_of, literal, queue_of, terms_of
 from curation_sdk.stage import Attribute, Order, Stage, Term
 
 AnyStage = Stage[Any, Any]
@@ -96,8 +96,7 @@ def queue_index(
     if priority is not None:
         columns.append(priority.property.columns[0].desc().nulls_last())
     by = order_by if order_by is not None else claims.class_.updated_at
-    terms = by if isinstance(by, tuple) else (by,)
-    columns += [term for term in map(index_term, terms) if term is not key]
+    columns += [term for term in map(index_term, terms_of(by)) if term is not key]
     columns.append(key)
     name = f"{status.table.name}_{status.name}_queue"
     return Index(name[:63], *columns, postgresql_where=status == queued)

@@ -18,7 +18,7 @@ ToolsT = TypeVar("ToolsT")
 Work = Callable[[ItemT, ToolsT], Awaitable[Outcome]]
 Attribute = InstrumentedAttribute[Any]
 Term = InstrumentedAttribute[Any] | ColumnElement[Any]
-Order = Term | tuple[Term, ...]
+Order = Term | tuple[Term, ...] | list[Term]
 """A column (`Model.x`), its direction (`Model.x.desc()`), or several of them."""
 
 

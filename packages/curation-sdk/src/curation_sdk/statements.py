@@ -662,3 +662,28 @@ DEAD_LETTER_KIND = (
 ATTEMPTS = """SELECT fence, tries, outcome, why, worker, claimed_at, settled_at, due_at,
     traceback
   FROM curation.attempt WHERE stage = $1 AND item = $2 ORDER BY settled_at, fence"""
+
+
+def settle_one(queue: Queue) -> str:
+    """Finish one item if its row is still processing; $2 the item, $3 its fence.
+
+    Otherwise nothing changes, and the claim is left for `CLOSE_CLAIM`.
+    """
+    return f"""WITH kept AS (
+    UPDATE {queue.table} m
+    SET {queue.status} = {literal(queue.done)}{cleared(queue)}{touched(queue)}
+    FROM curation.claim k
+    WHERE k.stage = $1 AND k.item = $2 AND k.fence = $3
+      AND m.{queue.key} = $2::text::{queue.key_type}
+      AND m.{queue.status} = {literal(queue.processing)}
+    RETURNING k.stage, k.item, k.fence, k.tries, k.worker, k.claimed_at
+  ), finished AS (
+    DELETE FROM curation.claim k USING kept
+    WHERE k.stage = kept.stage AND k.item = kept.item
+  ), logged AS (
+    INSERT INTO curation.attempt
+      (stage, item, fence, tries, outcome, worker, claimed_at, settled_at)
+    SELECT stage, item, fence, tries, 'done', worker, claimed_at, clock_timestamp()
+    FROM kept
+  )
+  SELECT item, fence FROM kept"""
