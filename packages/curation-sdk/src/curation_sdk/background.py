@@ -27,6 +27,11 @@ class BackgroundTasks:
         self._events = events
         self._tasks: set[asyncio.Task[None]] = set()
 
+    @property
+    def is_running(self) -> bool:
+        """Whether there are tasks; all are cancelled when an event loop shuts down."""
+        return bool(self._tasks)
+
     def keep(self, work: Callable[[], Awaitable[None]]) -> None:
         """Do something again and again; after an error, again after a pause."""
         self.start(self._keep_going(work))

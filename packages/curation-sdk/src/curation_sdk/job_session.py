@@ -81,6 +81,8 @@ class JobSession(AsyncSession):
         self.has_kept = False
         self.has_returned = False
         self.may_commit = False
+        self.is_abandoned = self.is_disconnected = False
+        self.used_connection: Connection | None = None
 
     def begin(self) -> AsyncSessionTransaction:
         """Begin a block within the transaction; one that raises takes back only itself."""
@@ -153,11 +155,25 @@ class JobSession(AsyncSession):
         """Commit what was written, the status among it."""
         self.may_commit = True
         await super().commit()
+        self.may_commit = False
 
     async def end(self) -> None:
         """Close the session for good; what was not committed is rolled back."""
         self.has_returned = True
-        await super().close()
+        if not self.is_disconnected:
+            self.used_connection = None
+            await super().close()
+
+    def abandon(self) -> None:
+        """Let a function that ignores its cancellation do nothing more to the item."""
+        self.is_abandoned = True
+        self.disconnect()
+
+    def disconnect(self) -> None:
+        """End the transaction under whoever still uses the session."""
+        self.has_returned = self.is_disconnected = True
+        if self.used_connection is not None:
+            self.used_connection.invalidate()
 
     async def _end_savepoints(self, how: str) -> None:
         while (savepoint := self.get_nested_transaction()) is not None:
@@ -183,6 +199,7 @@ def check_fence(
     job.refuse_late_use()
     if transaction.nested:
         return
+    job.used_connection = connection
     # The lock makes the reaper, and any later claim, wait for our COMMIT.
     found = connection.exec_driver_sql(
         statements.LOCK_CLAIM, (job.stage, job.claim.item, job.claim.fence)
