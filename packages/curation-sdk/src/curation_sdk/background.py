@@ -27,6 +27,11 @@ class BackgroundTasks:
         self._events = events
         self._tasks: set[asyncio.Task[None]] = set()
 
+    @property
+    def is_running(self) -> bool:
+        """Whether there are tasks; all are cancelled when an event loop shuts down."""
+        return bool(self._tasks)
+
     def keep(self, work: Callable[[], Awaitable[None]]) -> None:
         """Run something again and again, with a pause after each end or error."""
         self.start(self._keep_going(work))

@@ -26,6 +26,8 @@ from curation_sdk.stage import Stage
 from curation_sdk.statements import Statements
 
 ITEMS_BEFORE_YIELD = 50
+CANCEL_GRACE = 5.0
+"""Seconds after its timeout in which an item may end by itself, before it is abandoned."""
 LOOK_AHEAD = 0.1
 """Seconds of work kept ready, so that the next claim overlaps with it."""
 
@@ -183,12 +185,19 @@ class StageRun:
             self.ready.remove(held)
 
     def check_timeouts(self) -> None:
-        """Cancel every item that has run past the stage's timeout."""
+        """Cancel every item that has run past the stage's timeout.
+
+        Work that goes on although it is cancelled is abandoned after `CANCEL_GRACE`: it
+        cannot be stopped, but it no longer holds up its item and those behind it.
+        """
         limit = self.stage.timeout.total_seconds()
         now = time.monotonic()
-        for slot in self.slots:
-            if slot.held is not None and now - slot.since > limit:
-                slot.stop(Retry(f"ran past its timeout of {limit:g} s"))
+        for slot in tuple(self.slots):
+            late = now - slot.since - limit
+            if slot.held is not None and late > 0:
+                late_item = Retry(f"ran past its timeout of {limit:g} s")
+                end = slot.abandon if late > CANCEL_GRACE else slot.stop
+                end(late_item)
 
     def finish(self, held: ClaimedItem, result: Result) -> None:
         """Pass a result on to be settled."""
@@ -223,13 +232,16 @@ class StageRun:
             if status in {self.queue.queued, self.queue.processing}:
                 return GiveUp(f"Skip({status!r}) would not leave the queue")
             return replace(outcome, status=status)
-        if isinstance(outcome, (Done, Retry, Later, GiveUp, Committed)):
+        if isinstance(outcome, (Done, Retry, Later, GiveUp, Committed, Broken)):
             return outcome
-        # A bug in the function, not in its items: none of them is failed for it.
-        why = (
-            f"{self.stage.name} returned {outcome!r} instead of an outcome "
+        return self.violation(
+            f"returned {outcome!r} instead of an outcome "
             "(Done, Retry, Later, GiveUp or Skip)"
         )
+
+    def violation(self, what: str) -> Broken:
+        """Pause the stage for a bug of its function; no item is condemned for it."""
+        why = f"{self.stage.name} {what}"
         log.error("stage.contract_violation", stage=self.stage.name, why=why)
         return Broken(why)
 
@@ -254,6 +266,17 @@ class Slot:
         if self.held is not None:
             self._stopped_by = self._stopped_by or result
             self.task.cancel()
+
+    def abandon(self, result: Result) -> None:
+        """Settle the item in work although its work goes on, and work others instead."""
+        run, held = self._run, self.held
+        if held is None:
+            return
+        log.error("item.abandoned", stage=run.stage.name, item=held.item)
+        self._stopped_by, self.held = result, None
+        run.slots.discard(self)
+        run.finish(held, result)
+        run.start_slots()
 
     async def _work(self) -> None:
         run = self._run
@@ -297,6 +320,12 @@ class Slot:
         return Retry("it cancelled itself")
 
     def _result_of_exception(self, held: ClaimedItem, error: BaseException) -> Result:
+        if is_wrong_call(error):
+            return self._run.violation(
+                f"cannot be awaited with an item and tools: {error}"
+            )
+        if not isinstance(error, Exception):
+            return self._run.violation(f"raised {error!r}, which is not an Exception")
         result = result_of_error(error)
         if isinstance(result, Crashed):
             log.warning(
@@ -311,10 +340,22 @@ class Slot:
         return result
 
     def _result_of_stop(self, result: Result) -> Result:
+        if self.held is None:
+            # It was abandoned: another slot has its place by now.
+            raise asyncio.CancelledError
         self._stopped_by = None
         while is_cancelled():
             self.task.uncancel()
         return result
+
+
+def is_wrong_call(error: BaseException) -> bool:
+    """Return whether a function could not be called or awaited at all.
+
+    Then the error comes from the line that calls it, and from nowhere deeper.
+    """
+    where = error.__traceback__
+    return isinstance(error, TypeError) and where is not None and where.tb_next is None
 
 
 def is_cancelled() -> bool:

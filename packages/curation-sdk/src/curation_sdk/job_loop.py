@@ -5,23 +5,32 @@ the item is settled in that session's own transaction: what the function wrote a
 new status commit together, or neither does.
 """
 
+import asyncio
 import inspect
+import re
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from enum import Enum, EnumType
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
+import asyncpg
 import structlog
 from sqlalchemy import ColumnElement
+from sqlalchemy.exc import (
+    IllegalStateChangeError,
+    InterfaceError,
+    InvalidRequestError,
+)
 from sqlalchemy.ext.asyncio import AsyncEngine
 from sqlalchemy.orm import InstrumentedAttribute
 
 from curation_sdk import statements
 from curation_sdk.claim import Claim
-from curation_sdk.connection import Transaction
+from curation_sdk.connection import Transaction, root_of
 from curation_sdk.errors import ClaimLost, ContractViolation, InvalidStage
 from curation_sdk.events import Event, Events
+from curation_sdk.execution import CANCEL_GRACE
 from curation_sdk.job_session import JobSession
 from curation_sdk.outcome import Done, GiveUp, Later, Outcome, Retry, Skip
 from curation_sdk.queue import Queue, queue_of
@@ -33,7 +42,16 @@ from curation_sdk.settlement import (
     columns_of,
     settlement_of,
 )
-from curation_sdk.stage import Backoff, Order, Stage, Term, default_order
+from curation_sdk.stage import (
+    Backoff,
+    Order,
+    Stage,
+    Term,
+    default_order,
+    is_generator,
+    name_of,
+    takes,
+)
 from curation_sdk.worker import Worker
 
 JobFunction = Callable[[Any, JobSession], Awaitable[Outcome | None]]
@@ -81,14 +99,21 @@ async def run_job_loop(  # noqa: PLR0917 - the order its users know
 
     `name` is the stage's name, `table_column` unless given; `events` is as in `Worker`, and
     the other parameters are the fields of `Stage` with the same names.
+
+    A function that breaks this contract ends the loop with ContractViolation, and one
+    that raises what is not an Exception with that; its row and all others are handed
+    back. One that runs past `timeout` is cancelled and tried again; if it ignores that
+    for five seconds it is disconnected from the database and left to itself.
     """
     refuse_foreign_statuses(
         name or model.__name__,
         status_enum,
         (queued_status, processing_status, completed_status, failed_status),
     )
-    stage_name = name or f"{model.__tablename__}_{status_field_name}"
+    stage_name = name or default_name(model, status_field_name)
     refuse_unusable_function(stage_name, processing_function)
+    if mode not in get_args(Mode):
+        raise InvalidStage(stage_name, f"mode is {mode!r}, not one of {get_args(Mode)}")
 
     async def work(claim: Claim, _tools: None) -> Any:  # noqa: ANN401 - a Result
         return await job.run(claim)
@@ -97,12 +122,14 @@ async def run_job_loop(  # noqa: PLR0917 - the order its users know
         name=stage_name,
         model=model,
         work=work,
-        claims=attribute_named(stage_name, model, status_field_name),
+        claims=attribute_named(
+            stage_name, model, status_field_name, "status_field_name"
+        ),
         queued=queued_status,
         processing=processing_status,
         done=completed_status,
         failed=failed_status,
-        error=attribute_named(stage_name, model, error_field_name)
+        error=attribute_named(stage_name, model, error_field_name, "error_field_name")
         if error_field_name
         else None,
         order_by=order_of(stage_name, model, order_by_column),
@@ -122,8 +149,8 @@ async def run_job_loop(  # noqa: PLR0917 - the order its users know
             settled = await worker.run_batch(stage, within=within)
         else:
             settled = await worker.drain(stage, within=within, rescue=True)
-    if job.violation is not None:
-        raise job.violation
+    if job.failure is not None:
+        raise job.failure
     return settled
 
 
@@ -135,36 +162,47 @@ class Job:
     stage: Stage[Any, Any]
     queue: Queue
     function: JobFunction
-    violation: ContractViolation | None = None
-    """What the function did that cannot be supported; it ends the loop."""
+    failure: BaseException | None = None
+    """What ends the loop: a broken contract, or what is not an Exception."""
 
     async def run(self, claim: Claim) -> Result:
         """Run the function in a fenced session, and settle in its transaction."""
-        if self.violation is not None:
-            return Broken(str(self.violation), is_local=True)
+        if self.failure is not None:
+            return Broken(str(self.failure), is_local=True)
         session = JobSession(self.engine, self.queue.stage, claim)
+        limit = self.stage.timeout.total_seconds() + CANCEL_GRACE
+        late = asyncio.get_running_loop().call_later(limit, session.abandon)
         try:
-            outcome = await self._outcome_of(claim, session)
-            if not isinstance(outcome, Done):
-                await session.rollback()
-                return outcome
-            return await self._settle(claim, session, outcome)
-        except ContractViolation as violation:
-            return self._stop(claim, violation)
+            return await self._run_in(session, claim)
+        except (Exception, asyncio.CancelledError, KeyboardInterrupt, SystemExit):
+            raise
+        except BaseException as error:  # noqa: BLE001 - it ends the loop
+            return self._stop(claim, error)
         finally:
+            late.cancel()
             await session.end()
 
-    def _stop(self, claim: Claim, violation: ContractViolation) -> Result:
-        """End the loop; the item goes back to the queue, and no attempt is spent."""
-        if self.violation is None:
-            self.violation = violation
+    async def _run_in(self, session: JobSession, claim: Claim) -> Result:
+        try:
+            outcome = await self._outcome_of(claim, session)
+            if isinstance(outcome, Done):
+                return await self._settle_at_once(claim, session, outcome)
+            await session.rollback()
+        except ContractViolation as violation:
+            if session.is_abandoned:
+                raise
+            return self._stop(claim, violation)
+        return outcome
+
+    def _stop(self, claim: Claim, failure: BaseException) -> Result:
+        """End the loop; the item is handed back as if it had never been claimed."""
+        if self.failure is None:
+            self.failure = failure
+        why = str(failure) or repr(failure)
         log.error(
-            "job.contract_violation",
-            stage=self.queue.stage,
-            item=claim.item,
-            why=str(violation),
+            "job.contract_violation", stage=self.queue.stage, item=claim.item, why=why
         )
-        return Broken(str(violation), is_local=True)
+        return Broken(why, is_local=True)
 
     async def _outcome_of(self, claim: Claim, session: JobSession) -> Outcome:
         returned = self.function(claim.key, session)
@@ -185,6 +223,22 @@ class Job:
             )
         return outcome
 
+    async def _settle_at_once(
+        self, claim: Claim, session: JobSession, outcome: Done
+    ) -> Result:
+        """Settle, unless a task that the function left behind uses the connection."""
+        try:
+            return await self._settle(claim, session, outcome)
+        except (asyncpg.InterfaceError, InvalidRequestError, InterfaceError) as error:
+            if not is_in_use(error):
+                raise
+            session.disconnect()
+            raise ContractViolation(
+                f"{name_of(self.function)} returned while a task it had started still "
+                f"used the session of item {claim.item}.",
+                hint="Await every task that the function starts before it returns.",
+            ) from error
+
     async def _settle(self, claim: Claim, session: JobSession, outcome: Done) -> Result:
         """Change the status in the session's transaction and commit both."""
         connection = await session.flushed_connection()
@@ -195,8 +249,8 @@ class Job:
             transaction = Transaction(connection, driver)
             await outcome.effect(transaction)
             await transaction.end()
-        key = (self.queue.stage, [claim.item], [claim.fence])
-        if await driver.fetch(statements.settle_done(self.queue), *key):
+        key = (self.queue.stage, claim.item, claim.fence)
+        if await driver.fetch(statements.settle_one(self.queue), *key):
             await session.commit_with_status()
             return Committed()
         return await self._settle_as_set(claim, session, driver)
@@ -258,6 +312,13 @@ def settlement_as_set(
     return Settlement("skipped", status, error or f"the function set {status}")
 
 
+def default_name(model: type[Any], status_field_name: str) -> str:
+    """Return a stage's name made of schema, table and column."""
+    table = model.__table__
+    words = [*([table.schema] if table.schema else []), table.name, status_field_name]
+    return re.sub(r"\W", "_", "_".join(words))
+
+
 def refuse_foreign_statuses(
     stage: str, status_enum: type[Enum], statuses: Sequence[object]
 ) -> None:
@@ -275,16 +336,22 @@ def refuse_unusable_function(stage: str, function: object) -> None:
     """Raise for what can never be awaited with an item and a session."""
     if not callable(function):
         raise InvalidStage(stage, f"{function!r} cannot be called")
-    if inspect.isasyncgenfunction(function) or inspect.isgeneratorfunction(function):
+    if is_generator(function):
         raise InvalidStage(
             stage,
             f"{name_of(function)} is a generator",
             hint="Use `async def` without `yield`.",
         )
+    if not takes(function, 2):
+        raise InvalidStage(
+            stage,
+            f"{name_of(function)} cannot be called with an item's key and a session",
+            hint="Declare it as `async def f(item_id, session)`.",
+        )
 
 
 def attribute_named(
-    stage: str, model: type[Any], name: str
+    stage: str, model: type[Any], name: str, parameter: str
 ) -> InstrumentedAttribute[Any]:
     """Return a model's attribute; raise InvalidStage if it has none of this name."""
     found = getattr(model, name, None)
@@ -292,8 +359,8 @@ def attribute_named(
         raise InvalidStage(
             stage,
             f"{model.__name__} has no column '{name}'",
-            hint="Name the columns in status_field_name= and error_field_name= "
-            "(None: keep no error).",
+            hint=f"Name a column of {model.__name__} in {parameter}="
+            f"{' (None: keep no error)' if parameter == 'error_field_name' else ''}.",
         )
     return found
 
@@ -312,11 +379,15 @@ def order_of(
 def term_of(stage: str, model: type[Any], wanted: Any) -> Term:  # noqa: ANN401 - an OrderBy
     """Return one term of an order: a column by its name, or as it is."""
     if isinstance(wanted, str):
-        return attribute_named(stage, model, wanted)
+        return attribute_named(stage, model, wanted, "order_by_column")
     term: Term = wanted
     return term
 
 
-def name_of(function: object) -> str:
-    """Return a name for a function that its author knows."""
-    return str(getattr(function, "__qualname__", repr(function)))
+def is_in_use(error: Exception) -> bool:
+    """Return whether a connection was used by two tasks at the same time."""
+    return (
+        isinstance(error, IllegalStateChangeError)
+        or getattr(error, "code", None) == "isce"
+        or "another operation is in progress" in str(root_of(error))
+    )

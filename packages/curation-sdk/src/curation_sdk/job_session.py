@@ -1,8 +1,12 @@
 """The session a job function gets: its writes commit with the item's status, or never.
 
 Functions are written in several styles: `session.commit()`, `async with session.begin():`,
-or neither. All of them work, and none of them commits before the function has returned.
+or neither. All of them work, and none of them commits before the function has returned:
+a commit only sets the point to which a later rollback goes back.
 """
+
+import sys
+from typing import Self
 
 import structlog
 from sqlalchemy import event
@@ -33,6 +37,34 @@ class FencedSession(Session):
     job_session: "JobSession"
 
 
+class Block(AsyncSessionTransaction):
+    """A savepoint of `begin()` or `begin_nested()`; one that raises takes back only itself."""
+
+    __slots__ = ("_is_commit",)
+
+    session: "JobSession"
+
+    def __init__(self, session: "JobSession", *, is_commit: bool) -> None:
+        super().__init__(session, nested=True)
+        self._is_commit = is_commit
+
+    async def start(self, is_ctxmanager: bool = False) -> Self:  # noqa: FBT001, FBT002 - as overridden
+        """Begin the block; as a context manager, it counts as open."""
+        await super().start(is_ctxmanager)
+        self.session.open_blocks += is_ctxmanager
+        return self
+
+    async def __aexit__(self, kind: object, value: object, traceback: object) -> None:
+        self.session.open_blocks -= 1
+        try:
+            await super().__aexit__(kind, value, traceback)
+        finally:
+            if self._is_commit and kind is None:
+                await self.session.keep()
+            else:
+                await self.session.set_floor()
+
+
 class JobSession(AsyncSession):
     """A session that connects at its first statement and leaves the commit to the loop."""
 
@@ -44,58 +76,131 @@ class JobSession(AsyncSession):
         self.sync_session.job_session = self
         self.stage = stage
         self.claim = claim
+        self.open_blocks = 0
         self.is_unsaved = False
-        self.has_ended = False
+        self.has_kept = False
+        self.has_returned = False
         self.may_commit = False
+        self.is_abandoned = self.is_disconnected = False
+        self.used_connection: Connection | None = None
 
     def begin(self) -> AsyncSessionTransaction:
-        """Begin a savepoint; a block that raises rolls back only its own writes."""
-        return self.begin_nested()
+        """Begin a block within the transaction; one that raises takes back only itself."""
+        return Block(self, is_commit=True)
+
+    def begin_nested(self) -> AsyncSessionTransaction:
+        """Begin a block that is no commit when it ends."""
+        return Block(self, is_commit=False)
 
     async def commit(self) -> None:
-        """Flush; everything commits together when the function returns."""
+        """Flush, and let no later rollback take it back; the loop commits."""
         await self.flush()
+        await self.keep()
+
+    async def keep(self) -> None:
+        """Set the point to which `rollback` goes back; inside a block, leave it to that."""
+        if self.open_blocks:
+            return
+        await self._end_savepoints("commit")
         self.is_unsaved = False
+        self.has_kept = self.in_transaction()
+        await self.set_floor()
+
+    async def set_floor(self) -> None:
+        """Begin the savepoint to which `rollback` goes back; it is sent when it is used."""
+        if self.has_kept and not self.open_blocks and not self.in_nested_transaction():
+            await super().begin_nested()
+
+    async def rollback(self) -> None:
+        """Take back what was written since the last commit."""
+        self.is_unsaved = False
+        if not self.has_kept:
+            await super().rollback()
+            return
+        await self._end_savepoints("rollback")
+        await self.set_floor()
 
     async def close(self) -> None:
         """Do nothing if everything is committed: the loop closes the session itself."""
         pending = self.new or self.dirty or self.deleted
-        if not self.has_ended and (self.is_unsaved or pending):
+        if self.has_returned or not (self.is_unsaved or pending):
+            return
+        if sys.exception() is None:
             raise ContractViolation(
                 "The function closed its session before it committed what it wrote.",
                 hint="Call session.commit() first, or leave out session.close(): the "
                 "loop commits and closes when the function returns.",
             )
+        # A function that fails closes its session as well; that is not another failure.
+        await self.rollback()
+
+    async def reset(self) -> None:
+        """Take back what is not committed and forget every object."""
+        await self.rollback()
+        self.expunge_all()
+
+    async def __aexit__(self, kind: object, value: object, traceback: object) -> None:
+        if kind is None:
+            await self.close()
 
     async def flushed_connection(self) -> AsyncConnection:
-        """Write what is pending and return the connection of the transaction."""
+        """Write what is pending and return the connection; the function has returned."""
         await self.flush()
-        return await self.connection()
+        await self._end_savepoints("commit")
+        connection = await self.connection()
+        self.has_returned = True
+        return connection
 
     async def commit_with_status(self) -> None:
         """Commit what was written, including the status."""
         self.may_commit = True
         await super().commit()
+        self.may_commit = False
 
     async def end(self) -> None:
         """Close the session for good; what was not committed is rolled back."""
-        self.has_ended = True
-        await super().close()
+        self.has_returned = True
+        if not self.is_disconnected:
+            self.used_connection = None
+            await super().close()
+
+    def abandon(self) -> None:
+        """Let a function that ignores its cancellation do nothing more to the item."""
+        self.is_abandoned = True
+        self.disconnect()
+
+    def disconnect(self) -> None:
+        """End the transaction under whoever still uses the session."""
+        self.has_returned = self.is_disconnected = True
+        if self.used_connection is not None:
+            self.used_connection.invalidate()
+
+    async def _end_savepoints(self, how: str) -> None:
+        while (savepoint := self.get_nested_transaction()) is not None:
+            await getattr(savepoint, how)()
+
+    def refuse_late_use(self) -> None:
+        """Raise in a task that the function started and did not wait for."""
+        if not self.has_returned or self.may_commit:
+            return
+        log.error("job.session_used_late", stage=self.stage, item=self.claim.item)
+        raise ContractViolation(
+            f"The session of item {self.claim.item} was used after its function returned.",
+            hint="Await every task that the function starts before it returns.",
+        )
 
 
 @event.listens_for(FencedSession, "after_begin")
 def check_fence(
-    session: FencedSession, _transaction: SessionTransaction, connection: Connection
+    session: FencedSession, transaction: SessionTransaction, connection: Connection
 ) -> None:
     """Let the session write only while the claim on its item holds."""
     job = session.job_session
-    if job.has_ended:
-        log.error("job.session_used_late", stage=job.stage, item=job.claim.item)
-        raise ContractViolation(
-            f"The session of item {job.claim.item} was used after its function returned.",
-            hint="Await every task that the function starts before it returns.",
-        )
-    # The lock makes the reaper, and any later claim, wait for this COMMIT.
+    job.refuse_late_use()
+    if transaction.nested:
+        return
+    job.used_connection = connection
+    # The lock makes the reaper, and any later claim, wait for our COMMIT.
     found = connection.exec_driver_sql(
         statements.LOCK_CLAIM, (job.stage, job.claim.item, job.claim.fence)
     )
@@ -113,10 +218,18 @@ def refuse_commit(session: FencedSession) -> None:
         )
 
 
+@event.listens_for(FencedSession, "before_flush")
+def refuse_late_flush(
+    session: FencedSession, _context: UOWTransaction, _instances: object
+) -> None:
+    """Refuse what a task left behind by the function would write."""
+    session.job_session.refuse_late_use()
+
+
 @event.listens_for(FencedSession, "after_flush")
 def note_flush(session: FencedSession, _context: UOWTransaction) -> None:
     """Remember that something was written; a block of its own counts as committed."""
-    if not session.in_nested_transaction():
+    if not session.job_session.open_blocks:
         session.job_session.is_unsaved = True
 
 
@@ -124,7 +237,8 @@ def note_flush(session: FencedSession, _context: UOWTransaction) -> None:
 def note_statement(state: ORMExecuteState) -> None:
     """Remember that a statement has written something."""
     session = state.session
-    is_write = state.is_insert or state.is_update or state.is_delete
-    if is_write and not session.in_nested_transaction():
-        assert isinstance(session, FencedSession)  # noqa: S101 - registered for this class
-        session.job_session.is_unsaved = True
+    assert isinstance(session, FencedSession)  # noqa: S101 - registered for this class
+    job = session.job_session
+    job.refuse_late_use()
+    if (state.is_insert or state.is_update or state.is_delete) and not job.open_blocks:
+        job.is_unsaved = True

@@ -73,17 +73,18 @@ class Producer:
     async def claim_once(self, run: StageRun) -> int:
         """Claim one batch, waiting items before queued ones; return how many.
 
-        Items that must be worked alone are worked within the call.
+        One item that must be worked alone comes first, and is worked within the call:
+        a queue that is never empty would let it wait for ever.
         """
         self._tasks.setdefault(run.stage.name, [])
         left = run.stage.batch
-        left -= len(await self._claim_due(run, left))
+        left -= await self._quarantine.try_suspects(run, most=1)
+        if left:
+            left -= len(await self._claim_due(run, left))
         if left:
             left -= len(await self._claim_rescued(run, min(left, RESCUED_TOGETHER)))
         if left:
             left -= len(await self._claim(run, run.claimer.next_rows(left), left))
-        if left == run.stage.batch:
-            left -= await self._quarantine.try_suspects(run, most=left)
         return run.stage.batch - left
 
     async def stop(self, run: StageRun) -> None:

@@ -4,16 +4,17 @@ It is kept in the database too, so that a rescue, a replay or a dashboard needs 
 the stage's name and none of the code that declared it.
 """
 
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, cast
 
 import orjson
-from sqlalchemy import Column, Dialect, Enum, UnaryExpression, inspect
+from sqlalchemy import Column, Dialect, Enum, String, UnaryExpression, inspect
 from sqlalchemy.orm import InstrumentedAttribute, Mapper
 from sqlalchemy.sql import operators
 
 from curation_sdk.errors import InvalidStage
-from curation_sdk.stage import Attribute, Stage, Term
+from curation_sdk.stage import Attribute, Order, Stage, Term
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +83,7 @@ def queue_of(stage: Stage[Any, Any], dialect: Dialect) -> Queue:
     quote = dialect.identifier_preparer
     status = column_of(stage, stage.claims)
     terms = order_terms(stage)
+    touched = touched_column(mapper)
     return Queue(
         stage=stage.name,
         table=quote.format_table(key.table),
@@ -94,7 +96,7 @@ def queue_of(stage: Stage[Any, Any], dialect: Dialect) -> Queue:
         done=stored(stage, stage.done, dialect),
         failed=stored(stage, stage.failed, dialect),
         error=quoted(stage, stage.error, dialect),
-        touched=touched_column(mapper, dialect),
+        touched=None if touched is None else quote.format_column(touched),
         order_by=quote.format_column(terms[0].column),
         order_type=type_of(terms[0].column, dialect),
         ordering=ordering_of(terms, dialect),
@@ -122,7 +124,12 @@ def stored(stage: Stage[Any, Any], status: object, dialect: Dialect) -> str:
             )
     process = kind.dialect_impl(dialect).bind_processor(dialect)
     value = process(status) if process else status
-    return str(getattr(value, "value", value))
+    text = str(getattr(value, "value", value))
+    if isinstance(kind, String) and kind.length is not None and len(text) > kind.length:
+        raise InvalidStage(
+            stage.name, f"{text!r} is longer than {column} may be ({kind.length})"
+        )
+    return text
 
 
 def literal(value: str) -> str:
@@ -165,8 +172,12 @@ def order_terms(stage: Stage[Any, Any]) -> list[OrderTerm]:
     wanted = stage.order_by
     if wanted is None:
         return [OrderTerm(only_key(stage, inspect(stage.model)))]
-    terms = wanted if isinstance(wanted, tuple) else (wanted,)
-    return [order_term(stage, term) for term in terms]
+    return [order_term(stage, term) for term in terms_of(wanted)]
+
+
+def terms_of(order: Order) -> Sequence[Term]:
+    """Return the terms of an order, also where it is only one."""
+    return order if isinstance(order, tuple | list) else (order,)
 
 
 def order_term(stage: Stage[Any, Any], term: Term) -> OrderTerm:
@@ -215,9 +226,9 @@ def type_of(column: Column[Any], dialect: Dialect) -> str:
     return column.type.compile(dialect=dialect)
 
 
-def touched_column(mapper: Mapper[Any], dialect: Dialect) -> str | None:
+def touched_column(mapper: Mapper[Any]) -> Column[Any] | None:
     """Return `updated_at` if the model says every update renews it."""
     column = mapper.columns.get("updated_at")
     if column is None or (column.onupdate is None and column.server_onupdate is None):
         return None
-    return dialect.identifier_preparer.format_column(column)
+    return column

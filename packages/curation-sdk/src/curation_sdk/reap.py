@@ -120,14 +120,14 @@ class Reaper:
             self._events.emit(Rescued(stage, item, worker))
 
 
-async def reap(engine: AsyncEngine) -> Reaped:
+async def reap(engine: AsyncEngine, *, events: Events[Event] | None = None) -> Reaped:
     """Rescue, in every stage the database knows, all items whose lease has expired.
 
-    Also queues rows again that are processing without a claim. Workers and `run_job_loop`
-    rescue by themselves; call this to rescue at once, without a second look at the lease.
+    Workers do this by themselves; call it to be sure that nothing waits for them. Rows
+    that are processing although no worker has claimed them are queued again.
     """
     connection = Connection(engine)
     try:
-        return await Reaper(connection).reap_at_once(await queues(engine))
+        return await Reaper(connection, events).reap_at_once(await queues(engine))
     finally:
         await connection.close()

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import orjson
-from asyncpg import UndefinedTableError
+from asyncpg import InsufficientPrivilegeError, UndefinedTableError
 from sqlalchemy import Column, Index, inspect
 from sqlalchemy.exc import DBAPIError, ProgrammingError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
@@ -16,7 +16,13 @@ from curation_sdk.connection import is_transient, root_of
 from curation_sdk.control import execute
 from curation_sdk.errors import CurationSdkError, InvalidStage
 from curation_sdk.migrations import refuse_old_tables
-from curation_sdk.queue import Queue, column_of, queue_of
+from curation_sdk.queue import (
+    Queue,
+    column_of,
+    queue_of,
+    terms_of,
+    touched_column,
+)
 from curation_sdk.stage import Attribute, Order, Stage, Term
 
 AnyStage = Stage[Any, Any]
@@ -67,6 +73,8 @@ class Registry:
         """Check stages (all, unless some are given) against the database; record them."""
         chosen = list(stages) if stages is not None else list(self)
         async with engine.connect() as connection:
+            await refuse_reading_only(connection)
+            await refuse_missing_privileges(connection)
             await refuse_old_tables(connection)
             ready = [await check_stage(connection, stage) for stage in chosen]
             await connection.rollback()
@@ -103,8 +111,7 @@ def queue_index(
     if priority is not None:
         columns.append(priority.property.columns[0].desc().nulls_last())
     by = order_by if order_by is not None else claims.class_.updated_at
-    terms = by if isinstance(by, tuple) else (by,)
-    columns += [term for term in map(index_term, terms) if term is not key]
+    columns += [term for term in map(index_term, terms_of(by)) if term is not key]
     columns.append(key)
     name = f"{status.table.name}_{status.name}_queue"
     return Index(name[:63], *columns, postgresql_where=status == queued)
@@ -154,6 +161,7 @@ async def check_stage(connection: AsyncConnection, stage: AnyStage) -> Ready:
     """Check one stage against the table it names."""
     queue = queue_of(stage, connection.dialect)
     await refuse_unknown_status(connection, stage, queue)
+    await refuse_unwritable_table(connection, stage, queue)
     refuse_nullable_tenant(stage)
     for keyed in (True, False):
         if await uses_partial_index(connection, queue, keyed=keyed):
@@ -181,6 +189,10 @@ async def refuse_unknown_status(
                 f"table {queue.table} does not exist",
                 hint="Run the migrations, or create the table.",
             ) from error
+        if isinstance(cause, InsufficientPrivilegeError):
+            raise InvalidStage(
+                stage.name, f"{cause}", hint=f"GRANT SELECT, UPDATE ON {queue.table}."
+            ) from error
         raise InvalidStage(stage.name, f"{cause}") from error
     except DBAPIError as error:
         if is_transient(error):
@@ -190,6 +202,69 @@ async def refuse_unknown_status(
             f"the database refuses one of its statuses: {root_of(error)}",
             hint="Code and database must know the same statuses; run the migrations.",
         ) from error
+
+
+async def refuse_unwritable_table(
+    connection: AsyncConnection, stage: AnyStage, queue: Queue
+) -> None:
+    """Raise if the role may not read the stage's table and change its status."""
+    columns = [column.name for column in written_columns(stage)]
+    try:
+        asked = await execute(
+            connection, statements.TABLE_PRIVILEGES, queue.table, columns
+        )
+    except ProgrammingError as error:
+        raise InvalidStage(
+            stage.name,
+            f"{root_of(error)}",
+            hint="Model and table must have the same columns; run the migrations.",
+        ) from error
+    role, can_select, can_update = asked.one()
+    lacking = [] if can_select else ["SELECT"]
+    lacking += [] if can_update else ["UPDATE"]
+    if lacking:
+        privileges = ", ".join(lacking)
+        raise InvalidStage(
+            stage.name,
+            f"role {role} lacks {privileges} on {queue.table}",
+            hint=f"GRANT {privileges} ON {queue.table} TO {role};",
+        )
+
+
+def written_columns(stage: AnyStage) -> list[Column[Any]]:
+    """Return the columns that settling an item changes."""
+    mapper: Mapper[Any] = inspect(stage.model)
+    columns = [column_of(stage, stage.claims)]
+    if stage.error is not None:
+        columns.append(column_of(stage, stage.error))
+    touched = touched_column(mapper)
+    return columns if touched is None else [*columns, touched]
+
+
+async def refuse_reading_only(connection: AsyncConnection) -> None:
+    """Raise on a standby, or for a role that may only read."""
+    if (await execute(connection, statements.IS_READ_ONLY)).scalar_one():
+        raise CurationSdkError(
+            "This connection may only read: transaction_read_only is on.",
+            hint="Connect to the primary server, as a role without "
+            "default_transaction_read_only.",
+        )
+
+
+async def refuse_missing_privileges(connection: AsyncConnection) -> None:
+    """Raise if the role may not use the SDK's tables as a worker must."""
+    rows = (await execute(connection, statements.MISSING_PRIVILEGES)).all()
+    if not rows:
+        return
+    role = rows[0].role
+    lacking: dict[str, list[str]] = {}
+    for row in rows:
+        lacking.setdefault(row.what, []).append(row.privilege)
+    listed = [f"{', '.join(names)} ON {what}" for what, names in lacking.items()]
+    raise CurationSdkError(
+        f"Role {role} lacks {'; '.join(listed)}.",
+        hint=" ".join(f"GRANT {each} TO {role};" for each in listed),
+    )
 
 
 def refuse_nullable_tenant(stage: AnyStage) -> None:

@@ -101,15 +101,19 @@ class Settler:
             if time.monotonic() - last < LINGER * 3 and self.unsettled < ENOUGH:
                 # In a stream of small batches, several of them share one commit.
                 await asyncio.sleep(LINGER)
-            self.some_finished.clear()
-            self._settling = True
-            try:
-                for run in self._runs.values():
-                    batch, run.finished = run.finished, []
-                    await self._settle_in_parts(run, batch)
-            finally:
-                self._settling = False
-                last = time.monotonic()
+            await self.settle_all()
+            last = time.monotonic()
+
+    async def settle_all(self) -> None:
+        """Settle what is finished now."""
+        self.some_finished.clear()
+        self._settling = True
+        try:
+            for run in self._runs.values():
+                batch, run.finished = run.finished, []
+                await self._settle_in_parts(run, batch)
+        finally:
+            self._settling = False
 
     async def settle(self, run: StageRun, batch: Batch) -> None:
         """Settle finished items of one stage; return when every one is settled."""

@@ -138,10 +138,10 @@ def result_of_error(error: BaseException) -> Result:
 
 def traceback_of(error: BaseException) -> str:
     """Return an exception's traceback, the end of it if it is too long to keep."""
-    text = clean("".join(traceback.format_exception(error))) or ""
-    if len(text) <= LONGEST_TRACEBACK:
-        return text
-    return f"[...]\n{text[-LONGEST_TRACEBACK:]}"
+    text = "".join(traceback.format_exception(error))
+    if len(text) > LONGEST_TRACEBACK:
+        text = f"[...]\n{text[-LONGEST_TRACEBACK:]}"
+    return clean(text) or ""
 
 
 def clean(text: str | None) -> str | None:

@@ -1,5 +1,6 @@
 """A stage: which status column it owns, and how one of its items is worked."""
 
+import inspect
 import random
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
@@ -18,7 +19,7 @@ ToolsT = TypeVar("ToolsT")
 Work = Callable[[ItemT, ToolsT], Awaitable[Outcome]]
 Attribute = InstrumentedAttribute[Any]
 Term = InstrumentedAttribute[Any] | ColumnElement[Any]
-Order = Term | tuple[Term, ...]
+Order = Term | tuple[Term, ...] | list[Term]
 """A column (`Model.x`), its direction (`Model.x.desc()`), or several of them."""
 
 
@@ -171,6 +172,7 @@ def stage(
         options["order_by"] = default_order(name, model)
 
     def declare(work: Work[ItemT, ToolsT]) -> Stage[ItemT, ToolsT]:
+        refuse_unusable_work(name, work)
         return Stage(
             name=name,
             model=model,
@@ -184,6 +186,59 @@ def stage(
         )
 
     return declare
+
+
+def refuse_unusable_work(name: str, work: object) -> None:
+    """Raise for a function that can be seen not to be async, or to take other arguments.
+
+    What only calling shows pauses the stage at its first item.
+    """
+    if not callable(work):
+        raise InvalidStage(name, f"{work!r} cannot be called")
+    if is_generator(work) or is_plain_function(work):
+        raise InvalidStage(
+            name,
+            f"{name_of(work)} is not async",
+            hint="Declare it with `async def`, without `yield`.",
+        )
+    if not takes(work, 2):
+        raise InvalidStage(
+            name,
+            f"{name_of(work)} cannot be called with an item and tools",
+            hint="Declare it as `async def f(item, tools)`.",
+        )
+
+
+def is_generator(function: object) -> bool:
+    """Return whether a function yields."""
+    inner = inspect.unwrap(function) if callable(function) else function
+    return inspect.isgeneratorfunction(inner) or inspect.isasyncgenfunction(inner)
+
+
+def is_plain_function(function: Callable[..., Any]) -> bool:
+    """Return whether a function was written with `def` instead of `async def`.
+
+    A lambda may well return what another function makes to be awaited.
+    """
+    inner = inspect.unwrap(function)
+    is_def = inspect.isroutine(inner) and inner.__name__ != "<lambda>"
+    return is_def and not inspect.iscoroutinefunction(inner)
+
+
+def takes(function: Callable[..., Any], count: int) -> bool:
+    """Return whether a function can be called with so many arguments."""
+    try:
+        inspect.signature(function).bind(*[None] * count)
+    except TypeError:
+        return False
+    except ValueError:  # one written in C says nothing about its arguments
+        return True
+    return True
+
+
+def name_of(function: object) -> str:
+    """Return a name for a function that its author knows."""
+    return str(getattr(function, "__qualname__", repr(function)))
 
 
 def default_order(

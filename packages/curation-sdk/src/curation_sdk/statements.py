@@ -684,3 +684,56 @@ DEAD_LETTER_KIND = (
 ATTEMPTS = """SELECT fence, tries, outcome, why, worker, claimed_at, settled_at, due_at,
     traceback
   FROM curation.attempt WHERE stage = $1 AND item = $2 ORDER BY settled_at, fence"""
+
+
+def settle_one(queue: Queue) -> str:
+    """Finish one item if its row is still processing; $2 the item, $3 its fence.
+
+    Otherwise nothing changes, and the claim is left for `CLOSE_CLAIM`.
+    """
+    return f"""WITH kept AS (
+    UPDATE {queue.table} m
+    SET {queue.status} = {literal(queue.done)}{cleared(queue)}{touched(queue)}
+    FROM curation.claim k
+    WHERE k.stage = $1 AND k.item = $2 AND k.fence = $3
+      AND m.{queue.key} = $2::text::{queue.key_type}
+      AND m.{queue.status} = {literal(queue.processing)}
+    RETURNING k.stage, k.item, k.fence, k.tries, k.worker, k.claimed_at
+  ), finished AS (
+    DELETE FROM curation.claim k USING kept
+    WHERE k.stage = kept.stage AND k.item = kept.item
+  ), logged AS (
+    INSERT INTO curation.attempt
+      (stage, item, fence, tries, outcome, worker, claimed_at, settled_at)
+    SELECT stage, item, fence, tries, 'done', worker, claimed_at, clock_timestamp()
+    FROM kept
+  )
+  SELECT item, fence FROM kept"""
+
+
+# What a worker needs on the SDK's own tables and the role does not have.
+MISSING_PRIVILEGES = """WITH wanted(kind, name, privilege) AS (
+    SELECT 'TABLE', name, unnest(string_to_array(privileges, ','))
+    FROM (VALUES ('claim', 'SELECT,INSERT,UPDATE,DELETE'), ('attempt', 'SELECT,INSERT'),
+      ('dead_letter', 'SELECT,INSERT,UPDATE'), ('stage', 'SELECT,INSERT,UPDATE'),
+      ('version', 'SELECT')) AS t(name, privileges)
+    UNION ALL VALUES ('SEQUENCE', 'fence', 'USAGE')
+  )
+  SELECT quote_ident(current_user) AS role, 'SCHEMA curation' AS what, 'USAGE' AS privilege
+  FROM pg_namespace n
+  WHERE nspname = 'curation' AND NOT has_schema_privilege(n.oid, 'USAGE')
+  UNION ALL
+  SELECT quote_ident(current_user), kind || ' curation.' || name, privilege
+  FROM wanted JOIN pg_namespace n ON nspname = 'curation'
+  JOIN pg_class c ON c.relnamespace = n.oid AND c.relname = name
+  WHERE NOT CASE kind WHEN 'TABLE' THEN has_table_privilege(c.oid, privilege)
+    ELSE has_sequence_privilege(c.oid, privilege) END
+  ORDER BY what, privilege"""
+
+IS_READ_ONLY = "SELECT current_setting('transaction_read_only')::boolean"
+
+# $1 table, $2 the columns that settling changes.
+TABLE_PRIVILEGES = """SELECT quote_ident(current_user) AS role,
+    has_table_privilege($1::text::regclass, 'SELECT') AS can_select,
+    bool_and(has_column_privilege($1::text::regclass, name, 'UPDATE')) AS can_update
+  FROM unnest($2::text[]) AS s(name)"""

@@ -285,7 +285,10 @@ class Worker:
         # What cannot be written now is rescued when its lease expires.
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(max(deadline - time.monotonic(), 0)):
-                while self._settler.unsettled:  # noqa: ASYNC110 - two signals
+                while self._settler.unsettled:
+                    if not self._background.is_running:
+                        # The whole event loop ends: a function raised SystemExit.
+                        await self._settler.settle_all()
                     await asyncio.sleep(0.002)
 
     def _announce(self, stages: Iterable[str]) -> None:

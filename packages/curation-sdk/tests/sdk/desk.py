@@ -14,7 +14,16 @@ from sqlalchemy import DateTime, Enum, ForeignKey, Text, func, insert, text
 from sqlalchemy.ext.asyncio import AsyncEngine
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 
-from curation_sdk import Backoff, Done, Outcome, Stage, Worker, queue_index, stage
+from curation_sdk import (
+    Backoff,
+    Done,
+    Outcome,
+    Stage,
+    Worker,
+    queue_index,
+    run_job_loop,
+    stage,
+)
 from curation_sdk.events import Event, Events
 from tests.sdk.rig.waiting import HUNG
 
@@ -196,6 +205,26 @@ class Desk:
 
     def told(self, kind: type[Any]) -> list[Any]:
         return [event for event in self.heard if isinstance(event, kind)]
+
+
+async def job_loop(desk: Desk, function: Any, **options: Any) -> int:
+    """Work the tickets through the plain entry, quick enough for tests."""
+    quick: dict[str, Any] = {
+        "engine": desk.engine,
+        "events": desk.events,
+        "status_field_name": "state",
+        "backoff": Backoff(first=SOON, longest=SOON),
+    }
+    return await run_job_loop(
+        Ticket,
+        State,
+        State.QUEUED,
+        State.PROCESSING,
+        State.COMPLETE,
+        State.ERROR,
+        function,
+        **(quick | options),
+    )
 
 
 async def eventually(

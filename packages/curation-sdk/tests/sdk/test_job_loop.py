@@ -10,33 +10,13 @@ from typing import Any
 import pytest
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from curation_sdk import Backoff, Done, GiveUp, Outcome, run_job_loop
+from curation_sdk import Done, GiveUp, Outcome, run_job_loop
 from curation_sdk.errors import InvalidStage
 from curation_sdk.events import Fenced
 from tests.sdk.conftest import Database
-from tests.sdk.desk import SOON, Desk, Reply, State, Ticket, eventually
+from tests.sdk.desk import Desk, Reply, State, Ticket, eventually, job_loop
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "newsletter.py"
-
-
-async def loop(desk: Desk, function: Any, **options: Any) -> int:
-    return await run_job_loop(
-        Ticket,
-        State,
-        State.QUEUED,
-        State.PROCESSING,
-        State.COMPLETE,
-        State.ERROR,
-        function,
-        10,
-        options.pop("order_by", "updated_at"),
-        "state",
-        "error",
-        engine=desk.engine,
-        events=desk.events,
-        backoff=Backoff(first=SOON, longest=SOON),
-        **options,
-    )
 
 
 async def write_reply(ticket_id: int, session: AsyncSession) -> None:
@@ -46,7 +26,7 @@ async def write_reply(ticket_id: int, session: AsyncSession) -> None:
 async def test_what_the_function_wrote_commits_with_the_status(desk: Desk) -> None:
     await desk.open(12)
 
-    assert await loop(desk, write_reply) == 12
+    assert await job_loop(desk, write_reply) == 12
 
     assert await desk.states() == {"Complete": 12}
     assert await desk.one("SELECT count(*) FROM reply") == 12
@@ -61,7 +41,7 @@ async def test_rows_may_be_worked_in_the_order_of_their_key(desk: Desk) -> None:
     async def note(ticket_id: int, _session: AsyncSession) -> None:
         order.append(ticket_id)
 
-    assert await loop(desk, note, order_by="id") == 25
+    assert await job_loop(desk, note, order_by_column="id") == 25
 
     assert order == sorted(order)
 
@@ -74,7 +54,7 @@ async def test_a_function_that_raises_leaves_nothing_behind(desk: Desk) -> None:
         await session.flush()
         raise ValueError("too late")
 
-    await loop(desk, fail, max_attempts=1)
+    await job_loop(desk, fail, max_attempts=1)
 
     assert await desk.states() == {"Error": 1}
     assert await desk.one("SELECT count(*) FROM reply") == 0
@@ -89,7 +69,7 @@ async def test_a_commit_inside_only_flushes(desk: Desk) -> None:
         await session.commit()
         raise ValueError("after the commit")
 
-    await loop(desk, commit_and_fail, max_attempts=1)
+    await job_loop(desk, commit_and_fail, max_attempts=1)
 
     assert await desk.one("SELECT count(*) FROM reply") == 0
 
@@ -103,7 +83,7 @@ async def test_a_transaction_block_of_its_own_is_part_of_the_transaction(
         async with session.begin():
             await write_reply(ticket_id, session)
 
-    assert await loop(desk, in_a_block) == 200
+    assert await job_loop(desk, in_a_block) == 200
 
     assert await desk.states() == {"Complete": 200}
     assert await desk.one("SELECT count(*) FROM reply") == 200
@@ -117,7 +97,7 @@ async def test_savepoints_are_allowed(desk: Desk) -> None:
         async with session.begin_nested():
             await write_reply(ticket_id, session)
 
-    await loop(desk, nest)
+    await job_loop(desk, nest)
 
     assert await desk.one("SELECT count(*) FROM reply") == 1
 
@@ -128,7 +108,7 @@ async def test_a_function_that_needs_no_session_settles_too(desk: Desk) -> None:
     async def look(_ticket_id: int, _session: AsyncSession) -> None:
         return None
 
-    assert await loop(desk, look) == 3
+    assert await job_loop(desk, look) == 3
     assert await desk.states() == {"Complete": 3}
 
 
@@ -144,7 +124,7 @@ async def test_a_function_may_return_an_outcome(
     async def decide(_ticket_id: int, _session: AsyncSession) -> Outcome:
         return outcome
 
-    await loop(desk, decide)
+    await job_loop(desk, decide)
 
     assert await desk.states() == {state: 1}
 
@@ -158,7 +138,7 @@ async def test_a_session_of_a_lost_claim_writes_nothing(desk: Desk) -> None:
         await gate.wait()
         await write_reply(ticket_id, session)
 
-    task = asyncio.create_task(loop(desk, slow, within=timedelta(seconds=1)))
+    task = asyncio.create_task(job_loop(desk, slow, within=timedelta(seconds=1)))
     await begun.wait()
     await desk.execute("UPDATE curation.claim SET fence = fence + 1000000")
     gate.set()
@@ -176,7 +156,7 @@ async def test_the_reaper_cannot_take_an_item_whose_session_writes(desk: Desk) -
         await session.flush()
         await asyncio.sleep(1.5)
 
-    both = [loop(desk, slow, lease=timedelta(milliseconds=300)) for _ in range(2)]
+    both = [job_loop(desk, slow, lease=timedelta(milliseconds=300)) for _ in range(2)]
     await asyncio.gather(*both)
 
     assert await desk.outcomes() == ["done"]
@@ -193,7 +173,7 @@ async def test_failed_items_are_tried_again(desk: Desk) -> None:
             raise OSError("down")
 
     async def again() -> Any:
-        await loop(desk, flaky)
+        await job_loop(desk, flaky)
         return await desk.states()
 
     await eventually(again, {"Complete": 1})
