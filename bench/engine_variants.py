@@ -158,13 +158,13 @@ Act = Callable[[Server, int, list[list[Held]]], Awaitable[None]]
 
 async def claim_first(server: Server, batch: int) -> list[list[Held]]:
     """Claim everything, expecting that no queued row has a claim."""
-    statement = server.statements(batch).claim
+    statement = server.statements(batch).claim(batch)
     return await until_empty(lambda: server.claim(statement))
 
 
 async def claim_general(server: Server, batch: int) -> list[list[Held]]:
     """Claim everything by the statement that expects anything."""
-    statement = server.statements(batch).claim_at_most(batch)
+    statement = server.statements(batch).claim_again(batch)
     return await until_empty(lambda: server.claim(statement))
 
 
@@ -172,10 +172,11 @@ async def claim_onward(server: Server, batch: int) -> list[list[Held]]:
     """Claim everything, each batch from where the last one ended."""
     statements = server.statements(batch)
     assert statements.claim_onward is not None
-    found = [await server.claim(statements.claim)]
+    onward = statements.claim_onward(batch)
+    found = [await server.claim(statements.claim(batch))]
     while found[-1]:
         place = max(held.place for held in found[-1])
-        found.append(await server.claim(statements.claim_onward, *place))
+        found.append(await server.claim(onward, *place))
     return found[:-1]
 
 

@@ -84,21 +84,26 @@ class Claimer:
         assert held.row is not None  # noqa: S101 - asked when work begins
         return self._place(held.row)[1]
 
-    async def next_batch(self) -> list[ClaimedItem]:
-        """Claim the next queued items; an empty list if there are none."""
+    async def next_batch(self, limit: int | None = None) -> list[ClaimedItem]:
+        """Claim the next queued items; an empty list means that none was found.
+
+        It claims a batch, or `limit`; equal shares of tenants are always of a batch.
+        """
+        limit = limit or self._stage.batch
         shared = self._statements.claim_shared is not None
         if time.monotonic() - self._claimed_rows_at > EXPECT_CLAIMED:
             try:
-                return await (self._share() if shared else self._walk_on())
+                return await (self._share() if shared else self._walk_on(limit))
             except asyncpg.UniqueViolationError:
                 self._claimed_rows_at = time.monotonic()
-        return await (self._share(again=True) if shared else self._start_over())
+        self._scanned = time.monotonic()
+        return await (self._share(again=True) if shared else self.next_rows(limit))
 
     async def next_rows(self, limit: int) -> list[ClaimedItem]:
         """Claim up to `limit` queued items, in the order of the queue."""
         if self._statements.claim_shared is not None:
             return await self._share(again=True) if limit == self._stage.batch else []
-        return await self._take(self._statements.claim_at_most(limit))
+        return await self._take(self._statements.claim_again(limit))
 
     async def next_due(self, limit: int) -> list[ClaimedItem]:
         """Claim items whose wait for another attempt is over."""
@@ -112,24 +117,20 @@ class Claimer:
         """Claim one item whose next crash would condemn it."""
         return await self._take(self._statements.claim_suspect, 1)
 
-    async def _walk_on(self) -> list[ClaimedItem]:
+    async def _walk_on(self, limit: int) -> list[ClaimedItem]:
         onward = self._statements.claim_onward
         fresh = time.monotonic() - self._scanned < RESCAN_EVERY
         if onward is not None and self._cursor is not None and fresh:
             # Starting after the last item skips the dead index entries that an old
             # snapshot keeps; rows behind the cursor are found by the next full scan.
-            found = await self._take(onward, *self._cursor)
+            found = await self._take(onward(limit), *self._cursor)
             if found:
                 self._move(found)
                 return found
         self._scanned = time.monotonic()
-        found = await self._take(self._statements.claim)
+        found = await self._take(self._statements.claim(limit))
         self._move(found)
         return found
-
-    async def _start_over(self) -> list[ClaimedItem]:
-        self._scanned = time.monotonic()
-        return await self._take(self._statements.claim_at_most(self._stage.batch))
 
     async def _share(self, *, again: bool = False) -> list[ClaimedItem]:
         stale = time.monotonic() - self._tenants_at > TENANTS_EVERY

@@ -30,6 +30,12 @@ CANCEL_GRACE = 5.0
 """Seconds after its timeout in which an item may end by itself, before it is abandoned."""
 LOOK_AHEAD = 0.1
 """Seconds of work kept ready, so that the next claim overlaps with it."""
+CLAIM_FOR = 0.05
+"""Seconds of work that one claim may bring, where a batch is less than that."""
+MOST_BATCHES = 4
+"""How many batches one claim may bring at most."""
+RATE_HOLDS = 1.0
+"""Seconds after which a rate says nothing any more."""
 
 Finished = tuple[ClaimedItem, Result]
 Batch = list[Finished]
@@ -74,13 +80,14 @@ class StageRun:
         self.empty_at = self.empty_waiting_at = 0.0
         self.settled = 0
         self.ahead = 0
+        self._rate = 0.0
         self._rate_at = time.monotonic()
         self._rate_settled = 0
         self._dialect = dialect
         self._make = maker_of(stage, dialect)
         self._some_finished = some_finished
         self._on_broken = on_broken
-        self._most_held = stage.concurrency + 4 * stage.batch
+        self._most_held = stage.concurrency + MOST_BATCHES * stage.batch
 
     @property
     def is_open(self) -> bool:
@@ -97,6 +104,21 @@ class StageRun:
         if len(self.ready) > self.ahead:
             return False
         return len(self.held) + self.stage.batch <= self._most_held
+
+    def claim_size(self) -> int:
+        """Return how many items to claim: a batch, or more of them if they are quick.
+
+        Each claim waits for a commit. In small batches quick items would wait for that
+        rather than for each other; a batch of one is left as it is, for its order.
+        """
+        size = batch = self.stage.batch
+        if batch == 1 or time.monotonic() - self._rate_at > RATE_HOLDS:
+            return batch
+        room = self._most_held - len(self.held)
+        limit = min(room, MOST_BATCHES * batch, self._rate * CLAIM_FOR)
+        while 2 * size <= limit:
+            size *= 2
+        return size
 
     def accept(self, found: list[ClaimedItem]) -> None:
         """Take claimed items and start to work on them."""
@@ -163,8 +185,8 @@ class StageRun:
         self.settled += count
         if now - self._rate_at > LOOK_AHEAD / 10:
             # As many items ready as are finished while the next claim is under way.
-            rate = (self.settled - self._rate_settled) / (now - self._rate_at)
-            self.ahead = min(self.stage.batch - 1, int(rate * LOOK_AHEAD))
+            self._rate = (self.settled - self._rate_settled) / (now - self._rate_at)
+            self.ahead = min(self.stage.batch - 1, int(self._rate * LOOK_AHEAD))
             self._rate_at, self._rate_settled = now, self.settled
         self.room.set()
         if not self.held:

@@ -134,9 +134,8 @@ class Producer:
                 continue
             began = time.monotonic()
             try:
-                found = await self._claim(
-                    run, run.claimer.next_batch(), run.stage.batch
-                )
+                size = run.claim_size()
+                found = await self._claim(run, run.claimer.next_batch(size), size)
             except Exception as error:  # noqa: BLE001 - nothing may end a worker
                 self._background.report("claim", error)
                 await wait_for(run.wake, pause)

@@ -7,6 +7,7 @@ only when it can see the status. Everything that comes from outside is a paramet
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cache
 
 from curation_sdk import quarantine
 from curation_sdk.queue import Queue, literal
@@ -31,11 +32,13 @@ class Statements:
 
     Claims take $1 stage, $2 worker, $3 lease in seconds. They return the columns asked
     for, the item and its fence; all but the first claims of an item add its history.
+    Those of queued rows are written for a number of rows: as a parameter it would keep
+    PostgreSQL from planning once.
     """
 
-    claim: str
-    claim_at_most: Callable[[int], str]
-    claim_onward: str | None
+    claim: Callable[[int], str]
+    claim_again: Callable[[int], str]
+    claim_onward: Callable[[int], str] | None
     claim_shared: str | None
     claim_shared_again: str | None
     claim_due: str
@@ -53,17 +56,25 @@ def statements_of(queue: Queue, *, columns: str, batch: int, keyed: bool) -> Sta
     `columns` are what a claim returns of the row (as `m.x, m.y`); `keyed` says that
     the claim index ends with the key, so that the cursor can distinguish equal times.
     """
-    rows = claim_rows(queue, batch, keyed=keyed)
     shared = shared_rows(queue, batch) if queue.tenant else None
-    onward = None
-    if keyed and queue.has_cursor:
-        onward = claim_rows(queue, batch, keyed=keyed, onward=True)
+
+    @cache
+    def claim(limit: int) -> str:
+        return take_first(queue, columns, claim_rows(queue, limit, keyed=keyed))
+
+    @cache
+    def claim_again(limit: int) -> str:
+        return take_again(queue, columns, claim_rows(queue, limit, keyed=keyed))
+
+    @cache
+    def claim_onward(limit: int) -> str:
+        rows = claim_rows(queue, limit, keyed=keyed, onward=True)
+        return take_first(queue, columns, rows)
+
     return Statements(
-        claim=take_first(queue, columns, rows),
-        claim_at_most=lambda limit: take_again(
-            queue, columns, claim_rows(queue, limit, keyed=keyed)
-        ),
-        claim_onward=take_first(queue, columns, onward) if onward else None,
+        claim=claim,
+        claim_again=claim_again,
+        claim_onward=claim_onward if keyed and queue.has_cursor else None,
         claim_shared=take_first(queue, columns, shared) if shared else None,
         claim_shared_again=take_again(queue, columns, shared) if shared else None,
         claim_due=claim_waiting(queue, columns, quarantine.UNSUSPECTED),
@@ -99,14 +110,14 @@ def claimable_rows(
     LIMIT {limit}"""
 
 
-def claim_rows(queue: Queue, batch: int, *, keyed: bool, onward: bool = False) -> str:
+def claim_rows(queue: Queue, limit: int, *, keyed: bool, onward: bool = False) -> str:
     """Select the rows to claim next and lock them, stepping over those of others."""
     beyond = (
         f"(m.{queue.order_by}, m.{queue.key})"
         f" > ($4::{queue.order_type}, $5::{queue.key_type})"
     )
     conditions = [*([beyond] if onward else []), NOT_PAUSED]
-    rows = claimable_rows(queue, limit=batch, conditions=conditions, keyed=keyed)
+    rows = claimable_rows(queue, limit=limit, conditions=conditions, keyed=keyed)
     return f"{rows}\n    FOR NO KEY UPDATE SKIP LOCKED"
 
 

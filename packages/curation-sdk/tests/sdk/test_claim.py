@@ -1,6 +1,7 @@
 """Claims: once each, in order, fair, by index, whatever else happens to the rows."""
 
 import asyncio
+import time
 from datetime import timedelta
 from typing import Any
 from uuid import UUID, uuid4
@@ -13,7 +14,7 @@ from sqlalchemy.orm import Mapped, mapped_column
 from sqlalchemy.orm.exc import DetachedInstanceError
 
 from curation_sdk import Done, Outcome, Retry, queue_index, stage
-from curation_sdk.claim import select_list
+from curation_sdk.claim import ClaimedItem, select_list
 from curation_sdk.queue import queue_of
 from curation_sdk.registry import plan_nodes
 from curation_sdk.statements import statements_of
@@ -293,6 +294,44 @@ async def test_an_item_is_a_detached_instance_of_its_model(desk: Desk) -> None:
     assert await desk.one("SELECT title FROM ticket") == "hello"
 
 
+@pytest.mark.parametrize(
+    ("batch", "rate", "held", "size"),
+    [
+        (10, 50, 0, 10),
+        (10, 450, 0, 20),
+        (10, 10_000, 0, 40),
+        (10, 10_000, 15, 20),
+        (10, 10_000, 40, 10),
+        (1, 10_000, 0, 1),
+    ],
+    ids=["slow", "quick", "very quick", "some held", "nearly full", "one at a time"],
+)
+async def test_quick_items_are_claimed_several_batches_at_a_time(
+    desk: Desk, batch: int, rate: float, held: int, size: int
+) -> None:
+    async with desk.worker(triage(batch=batch)) as worker:
+        run = worker._runs["triage"]
+        run._rate, run._rate_at = rate, time.monotonic()
+        run.held = {str(n): ClaimedItem(str(n), 1, None, 0.0) for n in range(held)}
+
+        assert run.claim_size() == size
+
+        run._rate_at = 0.0
+        assert run.claim_size() == batch
+        run.held.clear()
+
+
+async def test_a_claim_brings_as_many_as_it_is_asked_for(desk: Desk) -> None:
+    await desk.open(100)
+    async with desk.worker(triage(batch=10)) as worker:
+        claimer = worker._runs["triage"].claimer
+
+        counts = [len(await claimer.next_batch(limit)) for limit in (None, 40, 20)]
+
+    assert counts == [10, 40, 20]
+    assert await desk.states() == {"Queued": 30, "Processing": 70}
+
+
 def index_on(columns: str) -> str:
     return f"CREATE INDEX ON ticket ({columns}) WHERE state = 'Queued'"
 
@@ -307,7 +346,8 @@ async def explained_claim(desk: Desk, batch: int) -> tuple[list[dict[str, Any]],
     await desk.execute("TRUNCATE curation.attempt")
     queue = queue_of(declared, desk.engine.dialect)
     columns = select_list(declared, desk.engine.dialect)
-    statement = statements_of(queue, columns=columns, batch=batch, keyed=True).claim
+    statements = statements_of(queue, columns=columns, batch=batch, keyed=True)
+    statement = statements.claim(batch)
     async with desk.connection() as connection:
         found = await connection.fetchval(
             f"EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) {statement}", "triage", "me", 30.0

@@ -177,11 +177,11 @@ def forgets_failed_settles(put: Put) -> None:
 def never_looks_back(put: Put) -> None:
     original = Claimer._walk_on
 
-    async def walk_on(self: Claimer) -> list[ClaimedItem]:
+    async def walk_on(self: Claimer, limit: int) -> list[ClaimedItem]:
         onward = self._statements.claim_onward
         if onward is None or self._cursor is None:
-            return await original(self)
-        return await self._take(onward, *self._cursor)
+            return await original(self, limit)
+        return await self._take(onward(limit), *self._cursor)
 
     put(Claimer, "_walk_on", walk_on)
 
@@ -195,7 +195,7 @@ def never_looks_for_expired(put: Put) -> None:
 
 def batch_beyond_its_limit(put: Put) -> None:
     async def next_rows(self: Claimer, limit: int) -> list[ClaimedItem]:
-        return await self._take(self._statements.claim_at_most(self._stage.batch))
+        return await self._take(self._statements.claim_again(self._stage.batch))
 
     put(Claimer, "next_rows", next_rows)
 
