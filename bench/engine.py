@@ -30,7 +30,7 @@ import psutil
 import uvloop
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-sys.path.insert(1, str(Path(__file__).resolve().parents[1] / "packages/curation-sdk"))
+sys.path.insert(1, str(Path(__file__).resolve().parents[1] / "packages/curation-sdk/tests"))
 
 from bench.engine_peers import (
     bare,
@@ -39,7 +39,7 @@ from bench.engine_peers import (
     pgqueuer_peer,
     procrastinate_peer,
 )
-from tests.sdk.rig.cluster import Cluster, running_cluster
+from sdk_tests.rig.cluster import Cluster, running_cluster
 
 BATCHES = (10, 100, 1000)
 

@@ -28,7 +28,7 @@ from sqlalchemy import BigInteger, DateTime, Text, func
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-sys.path.insert(1, str(Path(__file__).resolve().parents[1] / "packages/curation-sdk"))
+sys.path.insert(1, str(Path(__file__).resolve().parents[1] / "packages/curation-sdk/tests"))
 
 from curation_sdk import Done, Outcome, Stage, migrate, queue_index, stage
 from curation_sdk.claim import carried_columns, select_list
@@ -36,7 +36,7 @@ from curation_sdk.queue import Queue, queue_of
 from curation_sdk.settlement import Settlement, columns_of
 from curation_sdk.statements import Statements, statements_of
 from scrapersky.db.connection import connect, parse_target
-from tests.sdk.rig.cluster import running_cluster
+from sdk_tests.rig.cluster import running_cluster
 
 TENANTS = 5
 LEASE = 60.0

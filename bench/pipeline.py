@@ -44,8 +44,8 @@ from scrapersky.demo.town import Invitation
 from scrapersky.models import Domain, PlaceSearch, SitemapFile
 from scrapersky.stages import PIPELINE, registry_of
 from scrapersky.stages.wf7_page_curation import curate_page
+from sdk_tests.rig.cluster import Cluster, running_cluster
 from tests.acceptance.rig import Crew, Desk, Order, a_crew, a_desk
-from tests.sdk.rig.cluster import Cluster, running_cluster
 
 LONGEST = 1_200.0
 STAGES = tuple(stage.name for stage in PIPELINE)

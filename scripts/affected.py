@@ -12,7 +12,7 @@ DAILY: Final = 2.0
 WRITTEN: Final = "tests/test_docs.py"
 SDK: Final = "packages/curation-sdk"
 SOURCES: Final = {
-    f"{SDK}/src/curation_sdk/": f"{SDK}/tests/sdk",
+    f"{SDK}/src/curation_sdk/": f"{SDK}/tests/sdk_tests",
     f"{SDK}/": f"{SDK}/tests",
     "src/scrapersky/": "tests",
     "src/": "tests",

@@ -16,7 +16,7 @@ import structlog
 from scrapersky.db.connection import connect, parse_target
 from scrapersky.db.embedded import ROLE, EmbeddedPostgres, server_user, usable_binaries
 from scrapersky.db.migrate import upgrade
-from tests.sdk.rig.scratch import roomy_directory
+from sdk_tests.rig.scratch import roomy_directory
 
 TEMPLATE = "template_migrated"
 COUNTER = itertools.count()

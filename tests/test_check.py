@@ -39,11 +39,11 @@ REPORT = """<testsuites><testsuite>
         ("tests/db/test_gone.py", None),
         (
             "packages/curation-sdk/src/curation_sdk/reap.py",
-            ("packages/curation-sdk/tests/sdk/test_reap.py",),
+            ("packages/curation-sdk/tests/sdk_tests/test_reap.py",),
         ),
         (
             "packages/curation-sdk/src/curation_sdk/settle.py",
-            ("packages/curation-sdk/tests/sdk",),
+            ("packages/curation-sdk/tests/sdk_tests",),
         ),
         ("tests/stages/rig.py", ("tests/stages",)),
         ("docs/explanation/proofs.md", ("tests/test_docs.py",)),

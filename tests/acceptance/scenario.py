@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from scrapersky.demo.apart import TownApart, town_apart
+from sdk_tests.rig.cluster import Cluster, running_cluster
 from tests.acceptance.rig import Desk, Order, a_crew, a_desk, with_leases
-from tests.sdk.rig.cluster import Cluster, running_cluster
 
 DELAY = 0.05
 LEASE = 2

@@ -8,9 +8,9 @@ from scrapersky.demo.town import Town
 from scrapersky.scheduler.app import World, background_work
 from scrapersky.stages import PIPELINE
 from scrapersky.stages.mail_server import DnsMailServers
+from sdk_tests.rig.waiting import HUNG
 from tests.acceptance.rig import a_desk, settings_for
 from tests.conftest import TestDatabase
-from tests.sdk.rig.waiting import HUNG
 
 
 async def test_a_record_needs_no_tick_to_cross_all_stages(

@@ -10,7 +10,7 @@ from typing_extensions import override
 
 from scrapersky.api.gateway.wire import Wire
 from scrapersky.api.server import Server
-from tests.sdk.rig.waiting import HUNG
+from sdk_tests.rig.waiting import HUNG
 
 GRACE = 10 * int(HUNG)
 """Longer than the test waits: a stop that needs it has failed."""

@@ -19,8 +19,8 @@ import pytest
 from scrapersky.cli import app
 from scrapersky.db.embedded import is_alive, running_postmaster
 from scrapersky.settings import VARIABLES
+from sdk_tests.rig.waiting import HUNG
 from tests.conftest import TestDatabase
-from tests.sdk.rig.waiting import HUNG
 
 COMMAND = Path(sys.executable).with_name("scrapersky")
 CLEAN = {

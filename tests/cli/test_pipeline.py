@@ -27,13 +27,13 @@ from scrapersky.providers.source import PlaceQuery
 from scrapersky.scheduler.app import World
 from scrapersky.settings import VARIABLES, load_settings
 from scrapersky.stages.mail_server import DnsMailServers
+from sdk_tests.rig.port import free_port
+from sdk_tests.rig.waiting import HUNG, wait_until
 from tests.cli.test_commands import CLEAN, COMMAND
 from tests.conftest import TestDatabase
 from tests.providers.servers.nominatim import NominatimServer
 from tests.providers.servers.overpass import OverpassServer
 from tests.providers.town import a_town
-from tests.sdk.rig.port import free_port
-from tests.sdk.rig.waiting import HUNG, wait_until
 
 MIGRATED = "migrated"
 

@@ -28,6 +28,7 @@ from scrapersky.errors import (
 )
 from scrapersky.providers.purse import LocalPurse
 from scrapersky.providers.source import PlacePage, Resume
+from sdk_tests.rig.waiting import HUNG, ends_at_once
 from tests.providers.child import EXHAUSTED
 from tests.providers.rig import (
     RIGS,
@@ -41,7 +42,6 @@ from tests.providers.rig import (
 from tests.providers.servers import fault
 from tests.providers.servers.fault import Fault
 from tests.providers.servers.google import BILLING_OFF, SUSPENDED
-from tests.sdk.rig.waiting import HUNG, ends_at_once
 
 PRICED = ("google", "google-without-survey")
 ONLINE = ("google", "google-without-survey", "osm")

@@ -8,8 +8,8 @@ import pytest
 
 from scrapersky.crawler.hosts import MAX_QUIET_GATES, Gates
 from scrapersky.errors import HostBusy, HostPaused
+from sdk_tests.rig.waiting import ends_at_once
 from tests.crawler.rig import a_ledger
-from tests.sdk.rig.waiting import ends_at_once
 
 PATIENCE = timedelta(seconds=5)
 NONE = timedelta()

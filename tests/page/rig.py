@@ -25,10 +25,10 @@ from scrapersky.api.app import create_app
 from scrapersky.api.server import Server
 from scrapersky.db.connection import parse_target
 from scrapersky.settings import load_settings
+from sdk_tests.rig.waiting import HUNG, wait_until
 from tests.api.records.rig import AT_REST
 from tests.api.records.rig import EMPTIED as RECORDS
 from tests.conftest import TestDatabase
-from tests.sdk.rig.waiting import HUNG, wait_until
 
 AXE = Path(__file__).parents[2] / "frontend/node_modules/axe-core/axe.min.js"
 SCREENS = {

@@ -11,8 +11,8 @@ import sys
 
 import pytest
 
+from sdk_tests.rig.waiting import until
 from tests.conftest import TestDatabase
-from tests.sdk.rig.waiting import until
 from tests.zoo.polite import Street
 from tests.zoo.rig import ROOT
 

@@ -20,9 +20,9 @@ from scrapersky.api.gateway.tenancy import (
 )
 from scrapersky.db.connection import parse_target
 from scrapersky.db.pool import SOONEST, SharedPatience, waiting_together
+from sdk_tests.rig.waiting import HUNG
 from tests.api.gateway.rig import House
 from tests.conftest import TestDatabase
-from tests.sdk.rig.waiting import HUNG
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 

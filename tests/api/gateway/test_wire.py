@@ -13,9 +13,9 @@ from typing_extensions import override
 
 from scrapersky.api.gateway import body as bodies
 from scrapersky.api.gateway.wire import Wire
+from sdk_tests.rig.waiting import HUNG
 from tests.api.gateway.served import Address, serving
 from tests.conftest import TestDatabase
-from tests.sdk.rig.waiting import HUNG
 
 HEAD = b"GET /health/live HTTP/1.1\r\nHost: a\r\n"
 

@@ -22,9 +22,9 @@ from scrapersky.db.connection import connect, parse_target
 from scrapersky.models import ApiKey, Domain, Page, Place, Tenant
 from scrapersky.models.status import Role
 from scrapersky.settings import load_settings
+from sdk_tests.rig.waiting import HUNG
 from tests.api.emptying import empty_tables
 from tests.conftest import TestDatabase
-from tests.sdk.rig.waiting import HUNG
 
 PREFIXES = (
     "PLACE_SEARCH", "DEEP_SCAN", "DOMAIN_EXTRACTION", "DOMAIN", "DOMAIN_SITEMAP",

@@ -9,8 +9,8 @@ import pytest
 from scrapersky.errors import BlockedAddress, FetchError, NoSuchHost
 from scrapersky.models.status import Role
 from scrapersky.scheduler.annex import ENDING, PRESENCE, presence_ledger
+from sdk_tests.rig.waiting import HUNG
 from tests.api.operations.rig import Served, new_key
-from tests.sdk.rig.waiting import HUNG
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 

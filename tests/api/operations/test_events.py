@@ -17,9 +17,9 @@ from scrapersky.api.operations.hub import (
 )
 from scrapersky.models import Contact
 from scrapersky.privacy.retention import KINDS, purge_expired
+from sdk_tests.rig.waiting import HUNG, until
 from tests.api.operations.rig import Listener, Served, new_key, serving
 from tests.conftest import TestDatabase
-from tests.sdk.rig.waiting import HUNG, until
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 OVERLAP = 0.5

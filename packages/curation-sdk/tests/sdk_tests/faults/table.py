@@ -1,0 +1,69 @@
+"""Which faults are run how often: quick for every change, long for a release."""
+
+from collections.abc import Callable
+from functools import partial
+
+from sdk_tests.faults import scenario
+from sdk_tests.faults.scenario import Row
+
+Runs = dict[str, Callable[[], Row]]
+
+QUICK: Runs = {
+    "kills": partial(scenario.kill_workers, seeds=300, kills=8, every=0.2, pause=0.05),
+    "pauses": partial(scenario.stop_workers, seeds=300, pauses=1, pause=0.1),
+    "restarts": partial(
+        scenario.restart_database, seeds=300, restarts=2, every=0.5, pause=0.05
+    ),
+    "crashes": partial(
+        scenario.crash_database, seeds=300, crashes=2, every=0.5, pause=0.05
+    ),
+    "cut_sessions": partial(
+        scenario.terminate_backends, seeds=300, cuts=12, every=0.1, pause=0.05
+    ),
+    "lost_answers": partial(
+        scenario.lose_answers, seeds=400, answers=10, chance=0.1, pause=0.02
+    ),
+    "held": partial(
+        scenario.hold_connections, seeds=300, holds=1, every=0.5, pause=0.05
+    ),
+    "clock": partial(scenario.jump_clock, seeds=300, jumps=5, every=0.3, pause=0.05),
+    "poison": partial(scenario.poison, seeds=300, poisons=1, pause=0.01),
+    "stops": partial(
+        scenario.terminate_workers, seeds=300, stops=5, every=0.2, pause=0.05
+    ),
+    "pooler": partial(
+        scenario.through_pooler, seeds=300, kills=3, every=0.3, pause=0.05
+    ),
+}
+
+LONG: Runs = {
+    "kills": partial(
+        scenario.kill_workers, seeds=10_000, kills=200, every=0.3, pause=0.05
+    ),
+    "pauses": partial(scenario.stop_workers, seeds=10_000, pauses=20, pause=0.1),
+    "restarts": partial(
+        scenario.restart_database, seeds=5000, restarts=20, every=1.0, pause=0.05
+    ),
+    "crashes": partial(
+        scenario.crash_database, seeds=5000, crashes=20, every=1.0, pause=0.05
+    ),
+    "cut_sessions": partial(
+        scenario.terminate_backends, seeds=10_000, cuts=200, every=0.15, pause=0.05
+    ),
+    "lost_answers": partial(
+        scenario.lose_answers, seeds=10_000, answers=300, chance=0.1, pause=0.02
+    ),
+    "held": partial(
+        scenario.hold_connections, seeds=10_000, holds=20, every=2.0, pause=0.05
+    ),
+    "clock": partial(
+        scenario.jump_clock, seeds=10_000, jumps=40, every=0.8, pause=0.05
+    ),
+    "poison": partial(scenario.poison, seeds=10_000, poisons=10, pause=0.01),
+    "stops": partial(
+        scenario.terminate_workers, seeds=10_000, stops=100, every=0.2, pause=0.05
+    ),
+    "pooler": partial(
+        scenario.through_pooler, seeds=5000, kills=50, every=0.4, pause=0.05
+    ),
+}

@@ -1,0 +1,35 @@
+"""Faults injected into a working fleet: nothing is lost, doubled or stuck."""
+
+import pytest
+
+from sdk_tests.faults.scenario import LEASE, Row
+from sdk_tests.faults.table import LONG, QUICK
+
+LONGEST_RECOVERY = {"held": 15.0}
+"""Seconds, of what was in hand at the last fault; judged in the long run only."""
+
+
+@pytest.mark.parametrize("name", QUICK)
+def test_no_item_is_lost_doubled_or_stuck(name: str) -> None:
+    row = QUICK[name]()
+
+    assert_clean(row)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", LONG)
+def test_no_item_is_lost_doubled_or_stuck_in_a_long_run(name: str) -> None:
+    row = LONG[name]()
+
+    assert_clean(row)
+    # What is left after the last fault must end; a rescue waits for one lease.
+    assert row.recovery < LONGEST_RECOVERY.get(name, 10 * LEASE + 30)
+    assert row.slowest_exit < 10
+
+
+def assert_clean(row: Row) -> None:
+    print(row)
+    assert (row.lost, row.doubled, row.stuck) == (0, 0, 0)
+    assert row.findings is not None
+    assert row.findings.claims_left == 0
+    assert row.injected > 0

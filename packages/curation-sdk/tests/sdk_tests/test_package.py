@@ -1,0 +1,177 @@
+"""The package as a stranger gets it: a wheel, in an environment with nothing else."""
+
+import importlib.metadata
+import os
+import re
+import shutil
+import subprocess
+import sys
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pytest
+from alembic.migration import MigrationContext
+from alembic.operations import Operations
+from sqlalchemy import Connection, create_engine, make_url
+from sqlalchemy.ext.asyncio import create_async_engine
+
+from curation_sdk.migrations import LATEST, current_version
+from sdk_tests.conftest import Database
+
+PACKAGE = Path(__file__).parents[2]
+TOOLS = PACKAGE.parents[1] / ".tools" / "bin" / "uv"
+README = (PACKAGE / "README.md").read_text()
+BLOCKS = re.findall(r"^```python\n(.*?)^```$", README, re.DOTALL | re.MULTILINE)
+INSTALLED = {
+    "asyncpg",
+    "curation-sdk",
+    "greenlet",
+    "orjson",
+    "sqlalchemy",
+    "structlog",
+    "typing-extensions",
+}
+ASK = """
+import importlib.metadata, importlib.util, json, curation_sdk
+names = [each.metadata["Name"] for each in importlib.metadata.distributions()]
+found = importlib.util.find_spec("scrapersky") is not None
+print(json.dumps({"names": names, "scrapersky": found, "file": curation_sdk.__file__}))
+"""
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Build the wheel as an installer would, with the backend that is here already."""
+    directory = tmp_path_factory.mktemp("dist")
+    command = [sys.executable, "-m", "hatchling", "build", "-t", "wheel"]
+    subprocess.run([*command, "-d", directory], cwd=PACKAGE, check=True)
+    return next(directory.glob("*.whl"))
+
+
+@pytest.fixture(scope="module")
+def python(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Install the wheel into an environment of its own, from uv's cache if it is there."""
+    home = tmp_path_factory.mktemp("clean")
+    uv = shutil.which("uv") or (str(TOOLS) if TOOLS.exists() else None)
+    if uv is None:
+        if os.environ.get("CI"):
+            pytest.fail("uv is not installed")
+        pytest.skip("uv is not installed")
+    # The versions of this environment, which uv has cached when it made it.
+    pins = home / "constraints.txt"
+    pins.write_text(
+        "".join(
+            f"{each.name}=={each.version}\n"
+            for each in importlib.metadata.distributions()
+            if re.sub(r"[-_.]+", "-", each.name).lower() in INSTALLED - {"curation-sdk"}
+        )
+    )
+    place = home / "venv"
+    python = place / "bin" / "python"
+    subprocess.run([uv, "venv", "-q", "-p", sys.executable, place], check=True)
+    places = ("-p", str(python), "-c", str(pins), str(wheel))
+    install = [uv, "pip", "install", "-q", *places]
+    if subprocess.run([*install, "--offline"], check=False).returncode != 0:
+        subprocess.run(install, check=True)
+    return python
+
+
+def test_the_wheel_says_that_it_is_typed_and_under_which_licence(wheel: Path) -> None:
+    names = zipfile.ZipFile(wheel).namelist()
+
+    assert "curation_sdk/py.typed" in names
+    assert any(name.endswith(".dist-info/licenses/LICENSE") for name in names)
+    assert {name.split("/")[0].split("-")[0] for name in names} == {"curation_sdk"}
+
+
+def test_only_the_sdk_and_its_four_dependencies_are_installed(python: Path) -> None:
+    told = orjson.loads(run(python, "-c", ASK))
+
+    assert {re.sub(r"[-_.]+", "-", name).lower() for name in told["names"]} == INSTALLED
+    assert not told["scrapersky"]
+    assert Path(told["file"]).is_relative_to(python.parents[1])
+
+
+def test_the_first_example_of_the_readme_runs_where_nothing_else_is_installed(
+    python: Path, empty_database: Database, tmp_path: Path
+) -> None:
+    script = tmp_path / "example.py"
+    script.write_text(BLOCKS[0])
+
+    assert run(python, str(script), url=empty_database.url) == "1 settled\n"
+
+
+def run(python: Path, *words: str, url: str = "") -> str:
+    """Run this Python, which sees no other environment; return what it printed."""
+    environment = {"PATH": os.environ["PATH"], "DATABASE_URL": url}
+    done = subprocess.run(
+        [python, "-I", *words],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+async def test_the_other_examples_of_the_readme_run_too(
+    empty_database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DATABASE_URL", empty_database.url)
+    names: dict[str, Any] = {"__name__": "readme"}
+    for block in BLOCKS:
+        if "alembic" not in block:
+            exec(compile(block, "README.md", "exec", dont_inherit=True), names)
+    engine = create_async_engine(empty_database.url)
+
+    await names["main"]()
+    async with names["AsyncSession"](engine) as session, session.begin():
+        page = await session.get_one(names["Page"], 1)
+        page.status = names["Status"].QUEUED
+    settled = await names["shorten_queued_pages"]()
+    await names["look_after"](engine)
+
+    async with names["AsyncSession"](engine) as session:
+        page = await session.get_one(names["Page"], 1)
+    await engine.dispose()
+    assert settled == 1
+    assert (page.status, page.text, page.words) == ("done", "a row is q", 7)
+
+
+@pytest.mark.parametrize("driver", ["asyncpg", "psycopg"])
+async def test_the_revision_of_the_readme_upgrades_and_downgrades(
+    empty_database: Database, driver: str
+) -> None:
+    names: dict[str, Any] = {"__name__": "revision"}
+    exec(next(block for block in BLOCKS if "alembic" in block), names)
+
+    def go(act: Callable[[], None]) -> Callable[[Connection], int]:
+        def within(connection: Connection) -> int:
+            with Operations.context(MigrationContext.configure(connection)):
+                act()
+            return current_version(connection)
+
+        return within
+
+    url = make_url(empty_database.url).set(drivername=f"postgresql+{driver}")
+    if driver == "asyncpg":
+        engine = create_async_engine(url)
+        async with engine.begin() as opened:
+            versions = [
+                await opened.run_sync(go(names[name]))
+                for name in ("upgrade", "downgrade")
+            ]
+        await engine.dispose()
+    else:
+        plain = create_engine(url)
+        with plain.begin() as connection:
+            versions = [
+                go(names[name])(connection) for name in ("upgrade", "downgrade")
+            ]
+        plain.dispose()
+
+    assert versions == [LATEST, 0]

@@ -1,0 +1,268 @@
+"""Rescue: what a dead worker held comes back, and what kills workers is put away."""
+
+import asyncio
+from datetime import timedelta
+
+from curation_sdk import Done, Outcome, history, reap
+from curation_sdk.connection import Connection
+from curation_sdk.control import queue_named
+from curation_sdk.events import DeadLettered, Rescued
+from curation_sdk.reap import Reaped, Reaper
+from sdk_tests.desk import Desk, Ticket, answer, triage
+
+DONE = "SELECT count(*) FROM ticket WHERE state = 'Complete'"
+
+
+async def abandon(
+    desk: Desk,
+    count: int,
+    *,
+    expired: bool = True,
+    deaths: int = 0,
+    alone: bool = False,
+) -> None:
+    """Leave claims behind as a worker that was killed would."""
+    await desk.open(count)
+    await desk.drain(triage(), seconds=0.0)
+    until = "clock_timestamp() - interval '1 s'" if expired else "'infinity'"
+    await desk.execute("UPDATE ticket SET state = 'Processing'")
+    await desk.execute(
+        "INSERT INTO curation.claim (stage, item, fence, lease_until, claimed_at, tries, deaths,"
+        " worker, alone) SELECT 'triage', id, nextval('curation.fence'),"
+        f" {until}, now(), 1, {deaths}, 'the dead', {alone} FROM ticket"
+    )
+
+
+async def test_an_expired_claim_becomes_a_suspect(desk: Desk) -> None:
+    await abandon(desk, 2)
+
+    assert await reap(desk.engine) == Reaped(rescued=2)
+
+    rows = await desk.rows("SELECT fence, tries, deaths FROM curation.claim")
+    assert rows == [(None, 0, 1), (None, 0, 1)]
+    assert await desk.outcomes() == ["rescued"]
+
+
+async def test_a_live_claim_is_left_alone(desk: Desk) -> None:
+    await abandon(desk, 1)
+    await desk.execute("UPDATE curation.claim SET lease_until = now() + interval '1 s'")
+
+    assert await reap(desk.engine) == Reaped()
+
+
+async def test_a_lease_from_the_future_is_shortened_not_trusted(desk: Desk) -> None:
+    await abandon(desk, 1)
+    await desk.execute(
+        "UPDATE curation.claim SET lease_until = now() + interval '1 year'"
+    )
+
+    assert await reap(desk.engine) == Reaped()
+
+    left = "SELECT lease_until < now() + interval '3 s' FROM curation.claim"
+    assert await desk.one(left) is True
+
+
+async def test_items_that_may_be_to_blame_are_worked_one_at_a_time(desk: Desk) -> None:
+    await abandon(desk, 6, deaths=1)
+    await reap(desk.engine)
+    at_once = [0, 0]
+
+    async def work(_ticket: Ticket, _tools: object) -> Outcome:
+        at_once[0] += 1
+        at_once[1] = max(at_once)
+        await asyncio.sleep(0.01)
+        at_once[0] -= 1
+        return Done()
+
+    await desk.drain(triage(work))
+
+    assert await desk.states() == {"Complete": 6}
+    assert at_once[1] == 1
+
+
+async def test_the_third_death_is_the_last(desk: Desk) -> None:
+    await abandon(desk, 1, deaths=2, alone=True)
+
+    assert await reap(desk.engine) == Reaped(quarantined=1)
+
+    assert await desk.states() == {"Error": 1}
+    assert "died 3 times" in await desk.one("SELECT error FROM ticket")
+    assert await desk.rows("SELECT kind, deaths FROM curation.dead_letter") == [
+        ("quarantined", 3)
+    ]
+    assert (await history(desk.engine, "triage", 1)).dead == "quarantined"
+
+
+async def test_nobody_is_condemned_for_a_death_in_company(desk: Desk) -> None:
+    await abandon(desk, 3, deaths=2)
+
+    assert await reap(desk.engine) == Reaped(rescued=3)
+
+    assert await desk.states() == {"Processing": 3}
+    assert await desk.rows("SELECT DISTINCT deaths, alone FROM curation.claim") == [
+        (2, False)
+    ]
+
+
+async def test_while_other_workers_die_too_it_takes_more_deaths_to_blame_an_item(
+    desk: Desk,
+) -> None:
+    await abandon(desk, 1, deaths=2, alone=True)
+    await desk.execute(
+        "INSERT INTO curation.attempt (stage, item, fence, tries, outcome, worker)"
+        " VALUES ('answer', '7', 0, 1, 'rescued', 'someone else')"
+    )
+
+    died = []
+    for _ in range(3):
+        died.append(await reap(desk.engine))
+        await desk.execute(
+            "UPDATE curation.claim SET fence = nextval('curation.fence'), alone = true,"
+            " lease_until = now() - interval '1 second', worker = 'the next'"
+        )
+
+    assert died == [*[Reaped(rescued=1)] * 2, Reaped(quarantined=1)]
+    assert await desk.one("SELECT deaths FROM curation.dead_letter") == 5
+
+
+async def test_workers_that_died_of_an_item_do_not_speak_for_it(desk: Desk) -> None:
+    await abandon(desk, 1, deaths=2, alone=True)
+    await desk.execute(
+        "INSERT INTO curation.attempt (stage, item, fence, tries, outcome, worker)"
+        " SELECT stage, item, 0, 1, 'rescued', 'the first' FROM curation.claim"
+        " UNION ALL VALUES ('triage', '999', 0, 1, 'rescued', 'the first')"
+    )
+
+    assert await reap(desk.engine) == Reaped(quarantined=1)
+
+
+async def test_a_suspect_waits_until_it_is_alone_in_its_worker(desk: Desk) -> None:
+    await abandon(desk, 1, deaths=2)
+    await reap(desk.engine)
+    await desk.open(30)
+    gate = asyncio.Event()
+    in_work: set[int] = set()
+    seen: list[tuple[set[int], bool]] = []
+
+    async def work(ticket: Ticket, _tools: object) -> Outcome:
+        in_work.add(ticket.id)
+        if ticket.id == 1:
+            alone = await desk.one("SELECT alone FROM curation.claim WHERE item = '1'")
+            await asyncio.sleep(0.1)
+            seen.append((set(in_work), alone))
+        elif len(in_work) < 3:
+            await gate.wait()
+        in_work.discard(ticket.id)
+        return Done()
+
+    async with desk.running(triage(work), answer()):
+        # The first two are in work before the suspect may begin.
+        suspect = "SELECT count(*) FROM curation.claim WHERE item = '1' AND fence > 0"
+        await desk.until(suspect, 1)
+        await asyncio.sleep(0.1)
+        assert seen == []
+        gate.set()
+        await desk.until(DONE, 31)
+
+    assert seen == [({1}, True)]
+    # What had to make room for it was not charged for that.
+    assert await desk.one("SELECT max(tries) FROM curation.attempt") == 1
+
+
+async def test_a_suspect_that_cannot_begin_is_handed_back(desk: Desk) -> None:
+    await abandon(desk, 1, deaths=2)
+    await reap(desk.engine)
+    await desk.open(1)
+    begun: list[int] = []
+
+    async def work(ticket: Ticket, _tools: object) -> Outcome:
+        begun.append(ticket.id)
+        await asyncio.Event().wait()
+        return Done()
+
+    async with desk.running(triage(work)) as worker:
+        await desk.until("SELECT count(*) FROM curation.claim WHERE fence > 0", 2)
+        await worker.stop(grace=timedelta(0))
+
+    assert begun == [2]
+    assert await desk.rows("SELECT item, fence, deaths, alone FROM curation.claim") == [
+        ("1", None, 2, False)
+    ]
+
+
+async def test_a_survivor_is_no_suspect_any_more(desk: Desk) -> None:
+    await abandon(desk, 1, deaths=1)
+    await reap(desk.engine)
+
+    async def work(_ticket: Ticket, _tools: object) -> Outcome:
+        raise ValueError("an ordinary failure")
+
+    await desk.drain(triage(work), seconds=0.2)
+
+    assert await desk.one("SELECT max(deaths) FROM curation.claim") == 0
+
+
+async def test_a_worker_rescues_by_itself(desk: Desk) -> None:
+    await abandon(desk, 5)
+
+    async with desk.running(triage(lease=timedelta(milliseconds=500))):
+        await desk.until(DONE, 5)
+
+    assert len(desk.told(Rescued)) == 5
+
+
+async def test_a_claim_must_be_seen_expired_twice(desk: Desk) -> None:
+    await abandon(desk, 1)
+    connection = Connection(desk.engine)
+    reaper = Reaper(connection)
+    queues = [await queue_named(desk.engine, "triage")]
+
+    first = await reaper.reap(queues)
+    await desk.execute(
+        "UPDATE curation.claim SET lease_until = now() - interval '1 ms'"
+    )
+    await asyncio.sleep(0.7)
+    beaten_meanwhile = await reaper.reap(queues)
+    await asyncio.sleep(0.7)
+    second = await reaper.reap(queues)
+    await connection.close()
+
+    assert (first, beaten_meanwhile, second) == (Reaped(), Reaped(), Reaped(rescued=1))
+
+
+async def test_two_reapers_take_each_item_once(desk: Desk) -> None:
+    await abandon(desk, 50)
+
+    counts = await asyncio.gather(*(reap(desk.engine) for _ in range(4)))
+
+    assert sum(reaped.rescued for reaped in counts) == 50
+    assert await desk.one("SELECT max(deaths) FROM curation.claim") == 1
+
+
+async def test_an_expired_claim_on_a_deleted_row_is_forgotten(desk: Desk) -> None:
+    await abandon(desk, 1)
+    await desk.execute("DELETE FROM ticket")
+
+    await reap(desk.engine)
+
+    assert await desk.one("SELECT count(*) FROM curation.claim") == 0
+    assert await desk.outcomes() == ["discarded"]
+
+
+async def test_processing_without_a_claim_is_queued_again(desk: Desk) -> None:
+    await desk.open(1)
+    await desk.drain(triage(), seconds=0.0)
+    await desk.execute("UPDATE ticket SET state = 'Processing'")
+    await desk.execute("DELETE FROM curation.claim")
+
+    assert await reap(desk.engine) == Reaped(requeued=1)
+    assert await desk.states() == {"Queued": 1}
+
+
+async def test_quarantine_is_news(desk: Desk) -> None:
+    await abandon(desk, 1, deaths=2, alone=True)
+
+    async with desk.running(triage(lease=timedelta(milliseconds=300))):
+        await desk.until("SELECT state::text FROM ticket", "Error")
+
+    assert [event.kind for event in desk.told(DeadLettered)] == ["quarantined"]

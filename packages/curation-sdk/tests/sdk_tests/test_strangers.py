@@ -1,0 +1,631 @@
+"""What went wrong for people who had not built this, one test for each thing."""
+
+import asyncio
+import os
+import signal
+import subprocess
+import sys
+from datetime import timedelta
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sqlalchemy import insert, text, update
+from sqlalchemy.exc import IntegrityError
+from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
+from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
+from sqlalchemy.sql import quoted_name
+from structlog.testing import capture_logs
+
+from curation_sdk import history, reap, run_job_loop
+from curation_sdk.errors import InvalidStage
+from curation_sdk.events import DeadLettered, Events, Requeued, Rescued, Settled
+from curation_sdk.registry import queue_index
+from curation_sdk.settlement import LONGEST_TRACEBACK
+from sdk_tests.conftest import Database
+from sdk_tests.desk import (
+    Desk,
+    Reply,
+    State,
+    Ticket,
+    eventually,
+    job_loop,
+    triage,
+)
+
+PACKAGE = Path(__file__).parents[2]
+STAGE = "ticket_state"
+LEASE = timedelta(seconds=1)
+MODES = ["drain", "one_batch"]
+LONG = 60.0
+"""Seconds; how long to wait for what takes one or two on an idle machine."""
+
+
+async def write_reply(ticket_id: int, session: AsyncSession) -> None:
+    session.add(Reply(ticket_id=ticket_id, words=f"re: {ticket_id}"))
+
+
+async def do_nothing(_ticket_id: int, _session: AsyncSession) -> None:
+    return None
+
+
+def start(database: Database, *arguments: str) -> "subprocess.Popen[str]":
+    """Start a process that works tickets."""
+    return subprocess.Popen(
+        [sys.executable, "-m", "sdk_tests.rig.stranger", database.url, *arguments],
+        cwd=PACKAGE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+    )
+
+
+async def kill_in_mid_item(database: Database, mode: str) -> None:
+    process = start(database, mode, "wait_for_ever", str(LEASE.total_seconds()))
+    assert process.stdout is not None
+    assert await asyncio.to_thread(process.stdout.readline) == "begun 1\n"
+    os.kill(process.pid, signal.SIGKILL)
+    await asyncio.to_thread(process.communicate)
+    assert process.returncode == -signal.SIGKILL
+
+
+# 1. The process was killed in the middle of an item
+
+
+@pytest.mark.parametrize("mode", MODES)
+async def test_a_loop_that_cron_calls_rescues_what_a_killed_process_had(
+    desk: Desk, empty_database: Database, mode: str
+) -> None:
+    await desk.open(1)
+    await kill_in_mid_item(empty_database, mode)
+    assert await desk.states() == {"Processing": 1}
+
+    async def next_call() -> dict[str, int]:
+        await job_loop(desk, write_reply, mode=mode, lease=LEASE)
+        return await desk.states()
+
+    await eventually(next_call, {"Complete": 1}, seconds=LONG)
+
+    assert await desk.outcomes() == ["rescued", "done"]
+    assert await desk.rows("SELECT words FROM reply") == [("re: 1",)]
+    assert [event.item for event in desk.told(Rescued)] == ["1"]
+
+
+@pytest.mark.parametrize("mode", MODES)
+async def test_a_row_that_kills_every_process_is_put_away_by_the_loop_alone(
+    desk: Desk, empty_database: Database, mode: str
+) -> None:
+    await desk.open(1)
+
+    async def next_call() -> dict[str, int]:
+        process = start(empty_database, mode, "kill_itself", "0.5")
+        await asyncio.to_thread(process.communicate)
+        return await desk.states()
+
+    await eventually(next_call, {"Error": 1}, seconds=2 * LONG)
+
+    assert await desk.rows("SELECT kind, deaths FROM curation.dead_letter") == [
+        ("quarantined", 3)
+    ]
+
+
+async def test_a_row_that_must_be_tried_alone_does_not_wait_for_the_queue_to_be_empty(
+    desk: Desk,
+) -> None:
+    await desk.open(7)
+    await job_loop(desk, write_reply, mode="one_batch", batch_size=1)
+    await desk.execute("UPDATE ticket SET state = 'Processing' WHERE id = 2")
+    await desk.execute(
+        "INSERT INTO curation.claim (stage, item, due_at, tries, deaths)"
+        f" VALUES ('{STAGE}', '2', now(), 0, 2)"
+    )
+    worked: list[int] = []
+
+    async def note(ticket_id: int, _session: AsyncSession) -> None:
+        worked.append(ticket_id)
+
+    assert await job_loop(desk, note, mode="one_batch", batch_size=3) == 3
+
+    assert worked == [2, 3, 4]
+
+
+# 2. The function opens its own transaction, and sets the status itself
+
+
+async def test_two_hundred_rows_in_the_old_style_are_done(desk: Desk) -> None:
+    await desk.open(200)
+
+    async def old_style(ticket_id: int, session: AsyncSession) -> None:
+        async with session.begin():
+            ticket = await session.get_one(Ticket, ticket_id)
+            await write_reply(ticket_id, session)
+            ticket.state = State.COMPLETE
+
+    assert await job_loop(desk, old_style) == 200
+
+    assert await desk.states() == {"Complete": 200}
+    assert await desk.one("SELECT count(*) FROM reply") == 200
+    assert await desk.one("SELECT count(*) FROM curation.dead_letter") == 0
+    assert await desk.one("SELECT count(*) FROM curation.claim") == 0
+    query = "SELECT outcome, why, count(*) FROM curation.attempt GROUP BY 1, 2"
+    assert await desk.rows(query) == [("done", None, 200)]
+    known = await history(desk.engine, STAGE, 1)
+    assert (known.status, known.attempts[0].tries) == ("Complete", 1)
+    assert known.attempts[0].worker is not None
+    assert {event.outcome for event in desk.told(Settled)} == {"done"}
+
+
+async def test_a_function_that_sets_failed_gives_its_item_up_with_its_error(
+    desk: Desk,
+) -> None:
+    await desk.open(1)
+
+    async def old_style(ticket_id: int, session: AsyncSession) -> None:
+        async with session.begin():
+            ticket = await session.get_one(Ticket, ticket_id)
+            ticket.state = State.ERROR
+            ticket.error = "the customer is unknown"
+            await write_reply(ticket_id, session)
+
+    await job_loop(desk, old_style)
+
+    assert await desk.states() == {"Error": 1}
+    assert await desk.one("SELECT error FROM ticket") == "the customer is unknown"
+    assert await desk.rows("SELECT kind, why, tries FROM curation.dead_letter") == [
+        ("gave_up", "the customer is unknown", 1)
+    ]
+    assert await desk.outcomes() == ["gave_up"]
+    assert await desk.one("SELECT count(*) FROM reply") == 1
+    assert [event.kind for event in desk.told(DeadLettered)] == ["gave_up"]
+
+
+async def test_a_function_that_sets_another_status_leaves_its_item_with_it(
+    desk: Desk,
+) -> None:
+    await desk.open(1)
+
+    async def set_aside(ticket_id: int, session: AsyncSession) -> None:
+        ticket = await session.get_one(Ticket, ticket_id)
+        ticket.state = State.SKIPPED
+
+    await job_loop(desk, set_aside)
+
+    assert await desk.states() == {"Skipped": 1}
+    assert await desk.outcomes() == ["skipped"]
+    assert await desk.one("SELECT count(*) FROM curation.claim") == 0
+
+
+async def test_a_function_that_queues_its_row_has_it_tried_again_after_a_pause(
+    desk: Desk,
+) -> None:
+    await desk.open(1)
+    calls: list[int] = []
+
+    async def queue_again(ticket_id: int, session: AsyncSession) -> None:
+        ticket = await session.get_one(Ticket, ticket_id)
+        ticket.title = f"tried {len(calls) + 1} times"
+        calls.append(ticket_id)
+        ticket.state = State.QUEUED
+
+    await job_loop(desk, queue_again, backoff=None)
+
+    assert len(calls) == 1
+    assert await desk.one("SELECT title FROM ticket") == "tried 1 times"
+    known = await history(desk.engine, STAGE, 1)
+    assert [attempt.outcome for attempt in known.attempts] == ["retried"]
+    assert known.next_try_at is not None
+    assert known.next_try_at > known.attempts[0].settled_at
+
+
+async def test_a_function_that_queues_its_row_for_ever_comes_to_an_end(
+    desk: Desk,
+) -> None:
+    await desk.open(1)
+
+    async def queue_again(ticket_id: int, session: AsyncSession) -> None:
+        ticket = await session.get_one(Ticket, ticket_id)
+        ticket.state = State.QUEUED
+
+    async def next_call() -> dict[str, int]:
+        await job_loop(desk, queue_again, max_attempts=3)
+        return await desk.states()
+
+    await eventually(next_call, {"Error": 1}, seconds=LONG)
+
+    assert await desk.outcomes() == ["retried", "retried", "exhausted"]
+
+
+async def test_a_function_may_delete_its_row(desk: Desk) -> None:
+    await desk.open(2)
+
+    async def delete(ticket_id: int, session: AsyncSession) -> None:
+        async with session.begin():
+            await session.delete(await session.get_one(Ticket, ticket_id))
+
+    assert await job_loop(desk, delete) == 2
+
+    assert await desk.states() == {}
+    assert await desk.outcomes() == ["done"]
+    assert await desk.one("SELECT count(*) FROM curation.claim") == 0
+
+
+@pytest.mark.parametrize(
+    ("status", "outcomes"),
+    [
+        (State.COMPLETE, ["done"]),
+        (State.ERROR, ["gave_up"]),
+        (State.SKIPPED, ["skipped"]),
+    ],
+)
+async def test_a_status_set_through_a_session_of_its_own_is_understood(
+    desk: Desk, status: State, outcomes: list[str]
+) -> None:
+    await desk.open(3)
+    factory = async_sessionmaker(desk.engine, expire_on_commit=False)
+
+    async def own_session(ticket_id: int, _session: AsyncSession) -> None:
+        async with factory() as own, own.begin():
+            statement = update(Ticket).where(Ticket.id == ticket_id)
+            await own.execute(statement.values(state=status))
+
+    assert await job_loop(desk, own_session) == 3
+
+    assert await desk.states() == {status.value: 3}
+    assert await desk.outcomes() == outcomes
+    assert await desk.one("SELECT count(*) FROM curation.claim") == 0
+
+
+async def test_a_row_queued_through_a_session_of_its_own_is_tried_again(
+    desk: Desk,
+) -> None:
+    await desk.open(1)
+    factory = async_sessionmaker(desk.engine)
+    calls: list[int] = []
+
+    async def own_session(ticket_id: int, _session: AsyncSession) -> None:
+        calls.append(ticket_id)
+        if len(calls) > 1:
+            return
+        async with factory() as own, own.begin():
+            ticket = await own.get_one(Ticket, ticket_id)
+            ticket.state = State.QUEUED
+
+    async def next_call() -> dict[str, int]:
+        await job_loop(desk, own_session)
+        return await desk.states()
+
+    await eventually(next_call, {"Complete": 1}, seconds=LONG)
+
+    assert len(calls) == 2
+    assert (await desk.outcomes())[-1] == "done"
+
+
+async def test_a_commit_in_the_middle_keeps_what_comes_before_and_after(
+    desk: Desk,
+) -> None:
+    await desk.open(20)
+
+    async def commit_twice(ticket_id: int, session: AsyncSession) -> None:
+        ticket = await session.get_one(Ticket, ticket_id)
+        ticket.title = "begun"
+        await session.commit()
+        await write_reply(ticket_id, session)
+        ticket.state = State.COMPLETE
+        await session.commit()
+
+    assert await job_loop(desk, commit_twice) == 20
+
+    assert await desk.states() == {"Complete": 20}
+    assert await desk.rows("SELECT DISTINCT title FROM ticket") == [("begun",)]
+    assert await desk.one("SELECT count(*) FROM reply") == 20
+    assert await desk.rows("SELECT DISTINCT outcome FROM curation.attempt") == [
+        ("done",)
+    ]
+
+
+async def test_a_block_that_raises_takes_back_only_itself(desk: Desk) -> None:
+    await desk.open(3)
+
+    async def catch(ticket_id: int, session: AsyncSession) -> None:
+        async with session.begin():
+            await write_reply(ticket_id, session)
+        try:
+            async with session.begin():
+                (await session.get_one(Ticket, ticket_id)).title = "taken back"
+                await session.flush()
+                await session.execute(text("SELECT 1 / 0"))
+        except Exception:  # noqa: BLE001 - whatever it is, it is caught
+            pass
+        async with session.begin():
+            (await session.get_one(Ticket, ticket_id)).tenant = "b"
+
+    assert await job_loop(desk, catch) == 3
+
+    assert await desk.states() == {"Complete": 3}
+    assert await desk.rows("SELECT DISTINCT title, tenant FROM ticket") == [("", "b")]
+    assert await desk.one("SELECT count(*) FROM reply") == 3
+
+
+async def test_blocks_may_be_nested(desk: Desk) -> None:
+    await desk.open(3)
+
+    async def nest(ticket_id: int, session: AsyncSession) -> None:
+        async with session.begin() as outer:
+            await write_reply(ticket_id, session)
+            async with session.begin_nested():
+                (await session.get_one(Ticket, ticket_id)).title = "inner"
+            async with session.begin() as inner:
+                (await session.get_one(Ticket, ticket_id)).tenant = "b"
+                await session.flush()
+                await inner.rollback()
+            await outer.commit()
+
+    assert await job_loop(desk, nest) == 3
+
+    assert await desk.states() == {"Complete": 3}
+    query = "SELECT DISTINCT title, tenant FROM ticket"
+    assert await desk.rows(query) == [("inner", "a")]
+    assert await desk.one("SELECT count(*) FROM reply") == 3
+
+
+async def test_begin_and_commit_may_be_written_as_two_calls(desk: Desk) -> None:
+    await desk.open(3)
+
+    async def two_calls(ticket_id: int, session: AsyncSession) -> None:
+        await session.begin()
+        await write_reply(ticket_id, session)
+        await session.commit()
+        await session.begin()
+        (await session.get_one(Ticket, ticket_id)).title = "taken back"
+        await session.flush()
+        await session.rollback()
+
+    assert await job_loop(desk, two_calls) == 3
+
+    assert await desk.states() == {"Complete": 3}
+    assert await desk.one("SELECT count(*) FROM reply") == 3
+    assert await desk.rows("SELECT DISTINCT title FROM ticket") == [("",)]
+
+
+async def test_a_rollback_goes_back_to_the_last_commit_and_no_further(
+    desk: Desk,
+) -> None:
+    await desk.open(3)
+    await desk.execute("INSERT INTO reply (ticket_id, words) VALUES (1, 'taken')")
+
+    async def recover(ticket_id: int, session: AsyncSession) -> None:
+        await write_reply(ticket_id, session)
+        await session.commit()
+        session.add(Reply(ticket_id=ticket_id, words="taken"))
+        with pytest.raises(IntegrityError):
+            await session.flush()
+        await session.rollback()
+        async with session.begin():
+            (await session.get_one(Ticket, ticket_id)).title = "kept"
+        (await session.get_one(Ticket, ticket_id)).tenant = "taken back"
+        await session.flush()
+        await session.rollback()
+
+    assert await job_loop(desk, recover) == 3
+
+    assert await desk.states() == {"Complete": 3}
+    query = "SELECT DISTINCT title, tenant FROM ticket"
+    assert await desk.rows(query) == [("kept", "a")]
+    assert await desk.one("SELECT count(*) FROM reply WHERE words LIKE 're:%'") == 3
+
+
+# 3. order_by_column took a string only
+
+ORDERS: dict[str, Any] = {
+    "name": "priority",
+    "column": Ticket.priority,
+    "ascending": Ticket.priority.asc(),
+    "descending": Ticket.priority.desc(),
+    "list": [Ticket.priority.desc(), "title"],
+    "tuple": ("tenant", Ticket.priority.desc(), Ticket.id),
+}
+
+
+async def open_in_disorder(desk: Desk) -> None:
+    for n, (tenant, title) in enumerate([("b", "x"), ("a", "z"), ("a", "y")] * 3):
+        await desk.open(1, priority=(n * 4) % 5, tenant=tenant, title=title)
+
+
+def in_order(rows: list[tuple[Any, ...]], which: str) -> list[int]:
+    by: dict[str, Any] = {
+        "name": lambda row: row[1],
+        "column": lambda row: row[1],
+        "ascending": lambda row: row[1],
+        "descending": lambda row: -row[1],
+        "list": lambda row: (-row[1], row[3]),
+        "tuple": lambda row: (row[2], -row[1]),
+    }
+    return [row[0] for row in sorted(rows, key=lambda row: (by[which](row), row[0]))]
+
+
+@pytest.mark.parametrize("which", sorted(ORDERS))
+async def test_an_order_is_refused_with_an_index_that_then_works(
+    desk: Desk, which: str
+) -> None:
+    await open_in_disorder(desk)
+    rows = await desk.rows("SELECT id, priority, tenant, title FROM ticket")
+    worked: list[int] = []
+
+    async def note(ticket_id: int, _session: AsyncSession) -> None:
+        worked.append(ticket_id)
+
+    with pytest.raises(InvalidStage, match="has no partial index") as refused:
+        await job_loop(desk, note, order_by_column=ORDERS[which])
+    assert refused.value.hint is not None
+    async with desk.connection() as connection:
+        await connection.execute(refused.value.hint.removeprefix("Create it: "))
+
+    loop = job_loop(desk, note, order_by_column=ORDERS[which], batch_size=1)
+
+    assert await loop == 9
+
+    assert worked == in_order(rows, which)
+
+
+@pytest.mark.parametrize("which", sorted(set(ORDERS) - {"name"}))
+async def test_queue_index_gives_the_index_of_any_order(desk: Desk, which: str) -> None:
+    order = {**ORDERS, "list": [Ticket.priority.desc(), Ticket.title]}
+    order["tuple"] = (Ticket.tenant, Ticket.priority.desc(), Ticket.id)
+    index = queue_index(Ticket.state, State.QUEUED, order_by=order[which])
+    assert index.table is not None
+    # Only this test wants the index; the table is everybody's.
+    index.table.indexes.discard(index)
+    index.name = quoted_name("queue_of_this_test", None)
+    async with desk.engine.begin() as connection:
+        await connection.run_sync(index.create)
+    await open_in_disorder(desk)
+
+    assert await job_loop(desk, write_reply, order_by_column=order[which]) == 9
+
+    assert await desk.states() == {"Complete": 9}
+
+
+class OtherBase(DeclarativeBase):
+    """Tables that only some tests create."""
+
+
+class Undated(OtherBase):
+    __tablename__ = "undated"
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    status: Mapped[str] = mapped_column(default="Queued")
+    error: Mapped[str | None]
+
+
+async def test_a_model_without_updated_at_is_refused_with_a_parameter_that_exists(
+    desk: Desk,
+) -> None:
+    async with desk.engine.begin() as connection:
+        await connection.run_sync(OtherBase.metadata.create_all)
+        await connection.execute(insert(Undated), [{"error": None}] * 3)
+    call = partial(
+        run_job_loop,
+        Undated,
+        State,
+        State.QUEUED,
+        State.PROCESSING,
+        State.COMPLETE,
+        State.ERROR,
+        do_nothing,
+        engine=desk.engine,
+    )
+
+    with pytest.raises(InvalidStage, match="has no updated_at") as refused:
+        await call()
+
+    assert refused.value.hint == "Pass order_by_column=Undated.some_column."
+    await desk.execute("CREATE INDEX ON undated (id) WHERE status = 'Queued'")
+    assert await call(order_by_column=Undated.id) == 3
+
+
+# 4. batch_size=2 worked all rows
+
+
+async def test_one_batch_works_as_many_rows_as_it_says_and_due_ones_first(
+    desk: Desk,
+) -> None:
+    await desk.open(7)
+    worked: list[int] = []
+
+    async def fail_at_first(ticket_id: int, _session: AsyncSession) -> None:
+        worked.append(ticket_id)
+        if worked == [1, 2]:
+            raise OSError("not now")
+
+    one_batch: dict[str, Any] = {"batch_size": 2, "mode": "one_batch"}
+    assert await job_loop(desk, fail_at_first, **one_batch) == 2
+    assert await desk.states() == {"Complete": 1, "Processing": 1, "Queued": 5}
+    await desk.until(
+        "SELECT count(*) FROM curation.claim WHERE due_at <= clock_timestamp()", 1
+    )
+
+    assert await job_loop(desk, fail_at_first, **one_batch) == 2
+
+    assert worked == [1, 2, 2, 3]
+    assert await desk.states() == {"Complete": 3, "Queued": 4}
+    assert await job_loop(desk, fail_at_first, batch_size=2, mode="drain") == 4
+    assert await desk.states() == {"Complete": 7}
+
+
+async def test_the_plain_call_drains(desk: Desk) -> None:
+    await desk.open(7)
+
+    assert await job_loop(desk, write_reply, batch_size=2) == 7
+
+
+# 5. The traceback of a failed item was nowhere
+
+
+def fail_deeply(depth: int) -> None:
+    if depth:
+        fail_deeply(depth - 1)
+    raise KeyError("the cause")
+
+
+async def test_the_traceback_of_a_failed_item_is_in_its_history_and_in_the_log(
+    desk: Desk,
+) -> None:
+    await desk.open(1)
+
+    async def fail(_ticket_id: int, _session: AsyncSession) -> None:
+        fail_deeply(0)
+
+    with capture_logs() as lines:
+        await job_loop(desk, fail, max_attempts=1)
+
+    (attempt,) = (await history(desk.engine, STAGE, 1)).attempts
+    assert attempt.traceback is not None
+    assert "in fail_deeply" in attempt.traceback
+    assert attempt.traceback.endswith("KeyError: 'the cause'\n")
+    (line,) = [line for line in lines if line["event"] == "item.crashed"]
+    assert (line["stage"], line["item"], line["attempt"]) == (STAGE, "1", 1)
+    assert line["traceback"] == attempt.traceback
+
+
+async def test_a_traceback_that_is_too_long_keeps_its_end(desk: Desk) -> None:
+    await desk.open(1)
+
+    async def fail(_ticket_id: int, _session: AsyncSession) -> None:
+        try:
+            fail_deeply(3)
+        except KeyError as error:
+            raise ValueError("x" * 30_000 + " at the end") from error
+
+    await job_loop(desk, fail, max_attempts=1)
+
+    kept = await desk.one("SELECT traceback FROM curation.attempt")
+    assert len(kept) < LONGEST_TRACEBACK + 100
+    assert kept.startswith("[...]")
+    assert kept.endswith(" at the end\n")
+
+
+# 6. Rows in processing without a claim were queued again without a trace
+
+
+async def test_a_row_processing_without_a_claim_is_queued_again_and_leaves_a_trace(
+    desk: Desk,
+) -> None:
+    await desk.open(2)
+    await desk.drain(triage())
+    await desk.execute("UPDATE ticket SET state = 'Processing' WHERE id = 1")
+    events: Events[Any] = Events()
+    heard: list[object] = []
+    events.listen(heard.append)
+
+    with capture_logs() as lines:
+        reaped = await reap(desk.engine, events=events)
+
+    assert reaped.requeued == 1
+    assert await desk.states() == {"Complete": 1, "Queued": 1}
+    last = (await history(desk.engine, "triage", 1)).attempts[-1]
+    assert last.outcome == "requeued"
+    assert last.why == "it was processing, but no worker had claimed it"
+    (line,) = [line for line in lines if line["event"] == "item.requeued"]
+    assert (line["stage"], line["item"]) == ("triage", "1")
+    assert heard == [Requeued("triage", "1", last.why)]
