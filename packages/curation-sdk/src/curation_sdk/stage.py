@@ -5,7 +5,17 @@ import random
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 from datetime import timedelta
-from typing import Any, Generic, Literal, TypeVar, cast
+from typing import (
+    Any,
+    Generic,
+    Literal,
+    TypedDict,
+    TypeVar,
+    Unpack,
+    cast,
+    get_type_hints,
+    overload,
+)
 
 from sqlalchemy import ColumnElement
 from sqlalchemy import inspect as inspect_model
@@ -15,7 +25,7 @@ from curation_sdk.errors import InvalidStage
 from curation_sdk.outcome import Outcome
 
 ItemT = TypeVar("ItemT")
-ToolsT = TypeVar("ToolsT")
+ToolsT = TypeVar("ToolsT", contravariant=True)  # noqa: PLC0105 - seen by users
 Work = Callable[[ItemT, ToolsT], Awaitable[Outcome]]
 Attribute = InstrumentedAttribute[Any]
 Term = InstrumentedAttribute[Any] | ColumnElement[Any]
@@ -39,6 +49,32 @@ class Backoff:
         # Chance only spreads the load, it protects nothing.
         spread = random.uniform(1 - self.jitter, 1 + self.jitter)  # noqa: S311
         return timedelta(seconds=capped * spread)
+
+
+class StageOptions(TypedDict, total=False):
+    """What may be said about a stage besides its column and statuses; see `Stage`."""
+
+    error: Attribute | None
+    priority: Attribute | None
+    tenant: Attribute | None
+    order_by: Order | None
+    batch: int
+    concurrency: int
+    timeout: timedelta
+    lease: timedelta
+    max_attempts: int
+    max_crashes: int
+    backoff: Backoff
+    feeds: tuple[str, ...]
+    high_water: int | None
+    load: Literal["row", "id", "claim"]
+
+
+class StageChanges(StageOptions, total=False):
+    """What may be another in a stage that is otherwise the same."""
+
+    name: str
+    work: Work[Any, Any]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,9 +112,9 @@ class Stage(Generic[ItemT, ToolsT]):
         """Work one item without any queue, as tests do."""
         return await self.work(item, tools)
 
-    def configured(self, **changes: object) -> "Stage[ItemT, ToolsT]":
+    def configured(self, **changes: Unpack[StageChanges]) -> "Stage[ItemT, ToolsT]":
         """Return the same stage with other numbers, as settings ask for."""
-        return replace(self, **changes)  # type: ignore[arg-type]
+        return replace(self, **changes)
 
     def _problems(self) -> list[str]:
         numbers = (self.batch, self.concurrency, self.max_attempts, self.max_crashes)
@@ -103,30 +139,64 @@ class Stage(Generic[ItemT, ToolsT]):
         return problems
 
 
+@overload
 def stage(
     name: str,
+    model: type[ItemT],
+    /,
     *,
     claims: Attribute,
     queued: object,
     processing: object,
     done: object,
     failed: object,
-    **options: Any,  # noqa: ANN401 - the other fields of Stage, checked there
-) -> Callable[[Work[ItemT, ToolsT]], Stage[ItemT, ToolsT]]:
+    **options: Unpack[StageOptions],
+) -> Callable[[Work[ItemT, ToolsT]], Stage[ItemT, ToolsT]]: ...
+
+
+@overload
+def stage(
+    name: str,
+    /,
+    *,
+    claims: Attribute,
+    queued: object,
+    processing: object,
+    done: object,
+    failed: object,
+    **options: Unpack[StageOptions],
+) -> Callable[[Work[ItemT, ToolsT]], Stage[ItemT, ToolsT]]: ...
+
+
+def stage(
+    name: str,
+    model: type[Any] | None = None,
+    /,
+    *,
+    claims: Attribute,
+    queued: object,
+    processing: object,
+    done: object,
+    failed: object,
+    **options: Unpack[StageOptions],
+) -> Callable[[Work[Any, ToolsT]], Stage[Any, ToolsT]]:
     """Turn a work function into a stage that owns the status column `claims`.
 
     `options` are the other fields of `Stage`. `order_by` is the model's `updated_at`
-    unless given: the longest waiting item is claimed first.
+    unless given: the longest waiting item is claimed first. `model` is the one that
+    `claims` belongs to; given too, it lets a type checker see that the function takes
+    items of another one.
     """
-    model: type[Any] = cast("type[Any]", claims.class_)
+    owner = model or cast("type[Any]", claims.class_)
     if "order_by" not in options:
-        options["order_by"] = default_order(name, model)
+        options["order_by"] = default_order(name, owner)
 
-    def declare(work: Work[ItemT, ToolsT]) -> Stage[ItemT, ToolsT]:
+    def declare(work: Work[Any, ToolsT]) -> Stage[Any, ToolsT]:
         refuse_unusable_work(name, work)
+        refuse_other_item(name, work, owner)
         return Stage(
             name=name,
-            model=model,
+            model=owner,
             work=work,
             claims=claims,
             queued=queued,
@@ -157,6 +227,22 @@ def refuse_unusable_work(name: str, work: object) -> None:
             name,
             f"{name_of(work)} cannot be called with an item and tools",
             hint="Declare it as `async def f(item, tools)`.",
+        )
+
+
+def refuse_other_item(name: str, work: object, model: type[Any]) -> None:
+    """Raise if a function says that it takes an item of another model."""
+    try:
+        hints = get_type_hints(work)
+    except Exception:  # noqa: BLE001 - a hint that cannot be read says nothing
+        return
+    hints.pop("return", None)
+    wanted: Any = next(iter(hints.values()), None)
+    if hasattr(wanted, "__mapper__") and not issubclass(model, wanted):
+        raise InvalidStage(
+            name,
+            f"{name_of(work)} takes a {wanted.__name__}, but the items are "
+            f"rows of {model.__name__}",
         )
 
 

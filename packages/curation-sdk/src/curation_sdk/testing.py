@@ -25,7 +25,7 @@ from curation_sdk.dead_letters import DeadLetter
 from curation_sdk.errors import UnknownItem
 from curation_sdk.history import History, history
 from curation_sdk.registry import AnyStage, Registry
-from curation_sdk.stage import Stage
+from curation_sdk.stage import Stage, ToolsT
 from curation_sdk.worker import Worker
 
 POLL = timedelta(milliseconds=20)
@@ -35,8 +35,8 @@ StageOrName: TypeAlias = Stage[Any, Any] | str
 
 async def drain(
     engine: AsyncEngine,
-    *stages: AnyStage,
-    tools: object = None,
+    *stages: Stage[Any, ToolsT],
+    tools: ToolsT = None,  # type: ignore[assignment]
     registry: Registry | None = None,
     within: timedelta = timedelta(seconds=60),
 ) -> int:

@@ -8,7 +8,7 @@ import socket
 import time
 from collections.abc import Iterable
 from datetime import timedelta
-from typing import Self
+from typing import Any, Self
 
 import structlog
 from sqlalchemy.ext.asyncio import AsyncEngine
@@ -27,6 +27,7 @@ from curation_sdk.reap import Reaper
 from curation_sdk.registry import AnyStage, Ready, Registry
 from curation_sdk.settle import Settler
 from curation_sdk.settlement import Returned
+from curation_sdk.stage import Stage, ToolsT
 from curation_sdk.statements import statements_of
 
 GRACE = timedelta(seconds=5)
@@ -40,6 +41,8 @@ log = structlog.get_logger()
 class Worker:
     """Works the items of some stages with two connections, and a third to listen.
 
+    `tools` is what every stage's function gets as its second argument. For a type
+    checker, stages that declare different tools are a `list[Stage[Any, YourTools]]`.
     `registry` names all stages of the application when this worker runs only some.
     `listen_dsn` is a direct way to the database (not through a pooler) on which the
     worker hears at once that rows were queued; without it, it looks every `poll`.
@@ -48,9 +51,9 @@ class Worker:
     def __init__(
         self,
         engine: AsyncEngine,
-        stages: Iterable[AnyStage],
+        stages: Iterable[Stage[Any, ToolsT]],
         *,
-        tools: object = None,
+        tools: ToolsT = None,  # type: ignore[assignment]
         name: str | None = None,
         listen_dsn: str | None = None,
         registry: Registry | None = None,

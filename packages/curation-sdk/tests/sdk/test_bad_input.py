@@ -580,12 +580,17 @@ async def yields(_ticket: Ticket, _tools: object) -> Any:
     yield Done()
 
 
+async def wrong_item(_reply: Reply, _tools: object) -> Outcome:
+    return Done()
+
+
 @pytest.mark.parametrize(
     ("work", "why"),
     [
         (forgot_async, "forgot_async is not async"),
         (yields, "yields is not async"),
         (wrong_count, "wrong_count cannot be called with an item and tools"),
+        (wrong_item, "wrong_item takes a Reply, but the items are rows of Ticket"),
         (None, "None cannot be called"),
     ],
 )
