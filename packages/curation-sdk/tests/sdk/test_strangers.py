@@ -87,7 +87,7 @@ async def test_a_loop_that_cron_calls_rescues_what_a_killed_process_had(
 
     await eventually(next_call, {"Complete": 1}, seconds=LONG)
 
-    assert await desk.outcomes() == ["rescued", "done"]
+    assert await desk.tried() == ["rescued", "done"]
     assert await desk.rows("SELECT words FROM reply") == [("re: 1",)]
     assert [event.item for event in desk.told(Rescued)] == ["1"]
 
@@ -233,7 +233,7 @@ async def test_a_function_that_queues_its_row_for_ever_comes_to_an_end(
 
     await eventually(next_call, {"Error": 1}, seconds=LONG)
 
-    assert await desk.outcomes() == ["retried", "retried", "exhausted"]
+    assert await desk.tried() == ["retried", "retried", "exhausted"]
 
 
 async def test_a_function_may_delete_its_row(desk: Desk) -> None:

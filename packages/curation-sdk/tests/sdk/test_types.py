@@ -151,7 +151,7 @@ def errors_in(said: str, file: str) -> list[str]:
     return re.findall(rf"{re.escape(file)}:\d+: error: (.*)", said)
 
 
-def test_what_is_declared_rightly_is_no_type_error(said: str) -> None:
+def test_a_correct_declaration_has_no_type_error(said: str) -> None:
     assert errors_in(said, DECLARED.name) == []
 
 
