@@ -12,7 +12,7 @@ from sqlalchemy import Column, Dialect, Float, Numeric, inspect
 from sqlalchemy.orm import ColumnProperty, Mapper
 
 from curation_sdk.connection import Connection
-from curation_sdk.queue import column_of, only_key, order_terms, stored
+from curation_sdk.queue import OrderTerm, column_of, only_key, order_terms, stored
 from curation_sdk.stage import Stage
 
 if TYPE_CHECKING:
@@ -78,6 +78,10 @@ class Claimer:
         rank = order_terms(stage)[0].column
         self._place = itemgetter(where[rank], where[key])
         self._item_at = len(where)
+        self._ranks: list[tuple[int, bool]] = []
+        if stage.load == "claim":
+            terms = [*order_terms(stage), OrderTerm(key)]
+            self._ranks = [(where[term.column], term.descending) for term in terms]
 
     def key(self, held: ClaimedItem) -> Any:  # noqa: ANN401 - whatever the key column holds
         """Return the key of a claimed row."""
@@ -165,6 +169,8 @@ class Claimer:
         at = self._item_at
         # All rows of one claim share a fence.
         fence, *history = rows[0][at + 1 :]
+        if self._ranks:
+            rows = in_order(rows, self._ranks)
         found = [ClaimedItem(row[at], fence, row, now) for row in rows]
         if history and history[0] is not None:
             known = orjson.loads(history[0])
@@ -176,6 +182,24 @@ class Claimer:
         places = (self._place(held.row) for held in found if held.row is not None)
         ranked = [place for place in places if place[0] is not None]
         self._cursor = max(ranked, default=self._cursor)
+
+
+def in_order(
+    rows: "list[asyncpg.Record]", ranks: list[tuple[int, bool]]
+) -> "list[asyncpg.Record]":
+    """Sort rows by some of their columns, each with whether it is descending.
+
+    A claim takes the first rows of the queue, but returns them as the table has them.
+    Only loops want more than that: they say in which order their items are worked.
+    """
+    for place, descending in reversed(ranks):
+
+        def rank(row: asyncpg.Record, place: int = place) -> tuple[bool, Any]:
+            value = row[place]
+            return (True, 0) if value is None else (False, value)
+
+        rows = sorted(rows, key=rank, reverse=descending)
+    return rows
 
 
 def loaded_columns(stage: Stage[Any, Any]) -> list[tuple[str, Column[Any]]]:
@@ -201,10 +225,9 @@ def carries_row(stage: Stage[Any, Any], attribute: ColumnProperty[Any]) -> bool:
 def carried_columns(stage: Stage[Any, Any]) -> list[Column[Any]]:
     """Return the columns a claim returns: the item's own, and its place in the queue."""
     columns = [column for _, column in loaded_columns(stage)]
-    rank = order_terms(stage)[0].column
-    if rank not in set(columns):
-        columns.append(rank)
-    return columns
+    terms = [term.column for term in order_terms(stage)]
+    wanted = terms if stage.load == "claim" else terms[:1]
+    return [*columns, *(rank for rank in wanted if rank not in set(columns))]
 
 
 def select_list(stage: Stage[Any, Any], dialect: Dialect) -> str:

@@ -89,7 +89,7 @@ class JobSession(AsyncSession):
         return Block(self, is_commit=True)
 
     def begin_nested(self) -> AsyncSessionTransaction:
-        """Begin a block that is no commit when it ends."""
+        """Begin a block whose end does not count as a commit."""
         return Block(self, is_commit=False)
 
     async def commit(self) -> None:

@@ -5,7 +5,17 @@ import random
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 from datetime import timedelta
-from typing import Any, Generic, Literal, TypeVar, cast
+from typing import (
+    Any,
+    Generic,
+    Literal,
+    TypedDict,
+    TypeVar,
+    Unpack,
+    cast,
+    get_type_hints,
+    overload,
+)
 
 from sqlalchemy import ColumnElement
 from sqlalchemy import inspect as inspect_model
@@ -15,7 +25,7 @@ from curation_sdk.errors import InvalidStage
 from curation_sdk.outcome import Outcome
 
 ItemT = TypeVar("ItemT")
-ToolsT = TypeVar("ToolsT")
+ToolsT = TypeVar("ToolsT", contravariant=True)  # noqa: PLC0105 - seen by users
 Work = Callable[[ItemT, ToolsT], Awaitable[Outcome]]
 Attribute = InstrumentedAttribute[Any]
 Term = InstrumentedAttribute[Any] | ColumnElement[Any]
@@ -43,6 +53,32 @@ class Backoff:
         # Only spreads the load, so it need not be unpredictable.
         spread = random.uniform(1 - self.jitter, 1 + self.jitter)  # noqa: S311
         return timedelta(seconds=capped * spread)
+
+
+class StageOptions(TypedDict, total=False):
+    """What may be said about a stage besides its column and statuses; see `Stage`."""
+
+    error: Attribute | None
+    priority: Attribute | None
+    tenant: Attribute | None
+    order_by: Order | None
+    batch: int
+    concurrency: int
+    timeout: timedelta
+    lease: timedelta
+    max_attempts: int
+    max_crashes: int
+    backoff: Backoff
+    feeds: tuple[str, ...]
+    high_water: int | None
+    load: Literal["row", "id", "claim"]
+
+
+class StageChanges(StageOptions, total=False):
+    """What may be another in a stage that is otherwise the same."""
+
+    name: str
+    work: Work[Any, Any]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -109,9 +145,9 @@ class Stage(Generic[ItemT, ToolsT]):
         """Work one item without a queue, for tests."""
         return await self.work(item, tools)
 
-    def configured(self, **changes: object) -> "Stage[ItemT, ToolsT]":
+    def configured(self, **changes: Unpack[StageChanges]) -> "Stage[ItemT, ToolsT]":
         """Return the same stage with some fields changed."""
-        return replace(self, **changes)  # type: ignore[arg-type]
+        return replace(self, **changes)
 
     def _problems(self) -> list[str]:
         numbers = (self.batch, self.concurrency, self.max_attempts, self.max_crashes)
@@ -136,20 +172,52 @@ class Stage(Generic[ItemT, ToolsT]):
         return problems
 
 
+@overload
 def stage(
     name: str,
+    model: type[ItemT],
+    /,
     *,
     claims: Attribute,
     queued: object,
     processing: object,
     done: object,
     failed: object,
-    **options: Any,  # noqa: ANN401 - the other fields of Stage, checked there
-) -> Callable[[Work[ItemT, ToolsT]], Stage[ItemT, ToolsT]]:
+    **options: Unpack[StageOptions],
+) -> Callable[[Work[ItemT, ToolsT]], Stage[ItemT, ToolsT]]: ...
+
+
+@overload
+def stage(
+    name: str,
+    /,
+    *,
+    claims: Attribute,
+    queued: object,
+    processing: object,
+    done: object,
+    failed: object,
+    **options: Unpack[StageOptions],
+) -> Callable[[Work[ItemT, ToolsT]], Stage[ItemT, ToolsT]]: ...
+
+
+def stage(
+    name: str,
+    model: type[Any] | None = None,
+    /,
+    *,
+    claims: Attribute,
+    queued: object,
+    processing: object,
+    done: object,
+    failed: object,
+    **options: Unpack[StageOptions],
+) -> Callable[[Work[Any, ToolsT]], Stage[Any, ToolsT]]:
     """Turn a work function into a stage that owns the status column `claims`.
 
     `options` are the other fields of `Stage`. Without `order_by`, claims are ordered by
-    the model's `updated_at`, so that the row that has waited longest goes first.
+    the model's `updated_at`, so that the row that has waited longest goes first. `model` is the one that `claims`
+    belongs to; given too, a type checker sees a function that takes items of another one.
 
     The function is called with a detached instance of the model, as the row was when it
     was claimed, and with the worker's `tools`. No connection is held while it runs.
@@ -167,15 +235,16 @@ def stage(
     | raises anything else | as `Retry`, with its traceback in the history | yes |
     | returns anything else | back in the queue; the stage is paused | no |
     """
-    model: type[Any] = cast("type[Any]", claims.class_)
+    owner = model or cast("type[Any]", claims.class_)
     if "order_by" not in options:
-        options["order_by"] = default_order(name, model)
+        options["order_by"] = default_order(name, owner)
 
-    def declare(work: Work[ItemT, ToolsT]) -> Stage[ItemT, ToolsT]:
+    def declare(work: Work[Any, ToolsT]) -> Stage[Any, ToolsT]:
         refuse_unusable_work(name, work)
+        refuse_other_item(name, work, owner)
         return Stage(
             name=name,
-            model=model,
+            model=owner,
             work=work,
             claims=claims,
             queued=queued,
@@ -206,6 +275,22 @@ def refuse_unusable_work(name: str, work: object) -> None:
             name,
             f"{name_of(work)} cannot be called with an item and tools",
             hint="Declare it as `async def f(item, tools)`.",
+        )
+
+
+def refuse_other_item(name: str, work: object, model: type[Any]) -> None:
+    """Raise if a function says that it takes an item of another model."""
+    try:
+        hints = get_type_hints(work)
+    except Exception:  # noqa: BLE001 - a hint that cannot be read says nothing
+        return
+    hints.pop("return", None)
+    wanted: Any = next(iter(hints.values()), None)
+    if hasattr(wanted, "__mapper__") and not issubclass(model, wanted):
+        raise InvalidStage(
+            name,
+            f"{name_of(work)} takes a {wanted.__name__}, but the items are "
+            f"rows of {model.__name__}",
         )
 
 

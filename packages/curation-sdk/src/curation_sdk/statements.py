@@ -748,3 +748,11 @@ TABLE_PRIVILEGES = """SELECT quote_ident(current_user) AS role,
     has_table_privilege($1::text::regclass, 'SELECT') AS can_select,
     bool_and(has_column_privilege($1::text::regclass, name, 'UPDATE')) AS can_update
   FROM unnest($2::text[]) AS s(name)"""
+
+# Held items wait for somebody to release them, not for a time; $2 items (null: all).
+MAKE_DUE = f"""UPDATE curation.claim SET due_at = clock_timestamp()
+  WHERE stage = $1 AND ($2::text[] IS NULL OR item = ANY($2::text[]))
+    AND fence IS NULL AND due_at > clock_timestamp() AND due_at < {NEVER}"""
+
+ADVANCE = f"""UPDATE curation.claim SET due_at = due_at - make_interval(secs => $2)
+  WHERE stage = $1 AND fence IS NULL AND due_at < {NEVER}"""

@@ -8,7 +8,7 @@ import socket
 import time
 from collections.abc import Iterable
 from datetime import timedelta
-from typing import Self
+from typing import Any, Self
 
 import structlog
 from sqlalchemy.ext.asyncio import AsyncEngine
@@ -27,6 +27,7 @@ from curation_sdk.reap import Reaper
 from curation_sdk.registry import AnyStage, Ready, Registry
 from curation_sdk.settle import Settler
 from curation_sdk.settlement import Returned
+from curation_sdk.stage import Stage, ToolsT
 from curation_sdk.statements import statements_of
 
 GRACE = timedelta(seconds=5)
@@ -40,7 +41,8 @@ log = structlog.get_logger()
 class Worker:
     """Works the items of some stages, with two connections of the engine's pool.
 
-    `tools` is passed to every work function. `registry` holds all stages of the application
+    `tools` is passed to every work function; for a type checker, stages that declare
+    different tools are a `list[Stage[Any, YourTools]]`. `registry` holds all stages of the application
     when this worker runs only some of them. `listen_dsn` opens a third connection, which must
     go to PostgreSQL directly and not through a pooler: on it the worker is notified of queued
     rows at once. Without it the worker looks every `poll`. `events` reports what it does.
@@ -51,9 +53,9 @@ class Worker:
     def __init__(
         self,
         engine: AsyncEngine,
-        stages: Iterable[AnyStage],
+        stages: Iterable[Stage[Any, ToolsT]],
         *,
-        tools: object = None,
+        tools: ToolsT = None,  # type: ignore[assignment]
         name: str | None = None,
         listen_dsn: str | None = None,
         registry: Registry | None = None,

@@ -167,6 +167,10 @@ class Desk:
         query = f"SELECT outcome FROM curation.attempt WHERE item = '{item}' ORDER BY settled_at"
         return [row[0] for row in await self.rows(query)]
 
+    async def tried(self, item: int = 1) -> list[str]:
+        """Return outcomes, without those of claims that a loop handed back as it ended."""
+        return [each for each in await self.outcomes(item) if each != "returned"]
+
     async def drain(
         self, *stages: Stage[Any, Any], seconds: float = 10, **options: Any
     ) -> int:

@@ -439,7 +439,7 @@ async def test_a_function_past_its_timeout_is_tried_again(desk: Desk) -> None:
 
     await eventually(next_call, {"Error": 1}, seconds=LONG)
 
-    assert await desk.outcomes() == ["retried", "exhausted"]
+    assert await desk.tried() == ["retried", "exhausted"]
     assert await desk.one("SELECT error FROM ticket") == "ran past its timeout of 0.1 s"
     assert await desk.one("SELECT count(*) FROM reply") == 0
 
@@ -540,7 +540,7 @@ async def test_what_is_not_an_exception_ends_the_loop_and_hands_all_rows_back(
     ("function", "status", "said"),
     [("interrupt", -2, "KeyboardInterrupt"), ("leave", 3, "")],
 )
-async def test_a_process_that_is_told_to_exit_hands_all_rows_back(
+async def test_a_process_that_exits_from_a_function_hands_all_rows_back(
     desk: Desk, empty_database: Database, function: str, status: int, said: str
 ) -> None:
     await desk.open(25)
@@ -580,12 +580,17 @@ async def yields(_ticket: Ticket, _tools: object) -> Any:
     yield Done()
 
 
+async def wrong_item(_reply: Reply, _tools: object) -> Outcome:
+    return Done()
+
+
 @pytest.mark.parametrize(
     ("work", "why"),
     [
         (forgot_async, "forgot_async is not async"),
         (yields, "yields is not async"),
         (wrong_count, "wrong_count cannot be called with an item and tools"),
+        (wrong_item, "wrong_item takes a Reply, but the items are rows of Ticket"),
         (None, "None cannot be called"),
     ],
 )

@@ -9,7 +9,16 @@ from sqlalchemy.exc import DBAPIError
 from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
 from sqlalchemy.orm import Mapped, mapped_column
 
-from curation_sdk import Backoff, Registry, Worker, migrate, queue_index, stage
+from curation_sdk import (
+    Backoff,
+    Done,
+    Outcome,
+    Registry,
+    Worker,
+    migrate,
+    queue_index,
+    stage,
+)
 from curation_sdk.control import states
 from curation_sdk.errors import CurationSdkError, InvalidStage
 from sdk_tests.conftest import Database
@@ -24,6 +33,10 @@ class Pair(Base):
     state: Mapped[State]
 
 
+async def do_nothing(_item: Any, _tools: object) -> Outcome:
+    return Done()
+
+
 def declared(**options: Any) -> Any:
     base: dict[str, Any] = {
         "claims": Ticket.state,
@@ -32,7 +45,7 @@ def declared(**options: Any) -> Any:
         "done": State.COMPLETE,
         "failed": State.ERROR,
     }
-    return stage("triage", **(base | options))(succeed)
+    return stage("triage", **(base | options))(do_nothing)
 
 
 @pytest.mark.parametrize(

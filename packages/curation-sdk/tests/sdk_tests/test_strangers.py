@@ -87,7 +87,7 @@ async def test_a_loop_that_cron_calls_rescues_what_a_killed_process_had(
 
     await eventually(next_call, {"Complete": 1}, seconds=LONG)
 
-    assert await desk.outcomes() == ["rescued", "done"]
+    assert await desk.tried() == ["rescued", "done"]
     assert await desk.rows("SELECT words FROM reply") == [("re: 1",)]
     assert [event.item for event in desk.told(Rescued)] == ["1"]
 
@@ -233,7 +233,7 @@ async def test_a_function_that_queues_its_row_for_ever_comes_to_an_end(
 
     await eventually(next_call, {"Error": 1}, seconds=LONG)
 
-    assert await desk.outcomes() == ["retried", "retried", "exhausted"]
+    assert await desk.tried() == ["retried", "retried", "exhausted"]
 
 
 async def test_a_function_may_delete_its_row(desk: Desk) -> None:
@@ -461,9 +461,7 @@ async def test_an_order_is_refused_with_an_index_that_then_works(
     async with desk.connection() as connection:
         await connection.execute(refused.value.hint.removeprefix("Create it: "))
 
-    loop = job_loop(desk, note, order_by_column=ORDERS[which], batch_size=1)
-
-    assert await loop == 9
+    assert await job_loop(desk, note, order_by_column=ORDERS[which]) == 9
 
     assert worked == in_order(rows, which)
 
@@ -522,6 +520,24 @@ async def test_a_model_without_updated_at_is_refused_with_a_parameter_that_exist
     assert refused.value.hint == "Pass order_by_column=Undated.some_column."
     await desk.execute("CREATE INDEX ON undated (id) WHERE status = 'Queued'")
     assert await call(order_by_column=Undated.id) == 3
+
+
+@pytest.mark.parametrize("mode", MODES)
+async def test_rows_without_a_value_are_worked_where_the_database_puts_them(
+    desk: Desk, mode: str
+) -> None:
+    await desk.execute("CREATE INDEX ON ticket (error DESC, id) WHERE state = 'Queued'")
+    for error in ("b", None, "c", None, "a"):
+        await desk.open(1, error=error)
+    worked: list[int] = []
+
+    async def note(ticket_id: int, _session: AsyncSession) -> None:
+        worked.append(ticket_id)
+
+    order = [Ticket.error.desc()]
+    assert await job_loop(desk, note, order_by_column=order, mode=mode) == 5
+
+    assert worked == [2, 4, 3, 1, 5]
 
 
 # 4. batch_size=2 worked all rows
