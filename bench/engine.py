@@ -74,7 +74,7 @@ QUICK = Plan(
     claims_timed=40,
     snapshot_items=8_000,
     snapshot_rounds=1,
-    scaling_items=8_000,
+    scaling_items=20_000,
     scaling_rounds=1,
 )
 

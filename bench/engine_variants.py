@@ -355,7 +355,7 @@ async def compare(url: str, *, quick: bool) -> dict[str, float]:
     server = Server(driver, database.dialect)
     scale = 1 if quick else 2
     cases = [replace(case, items=case.items * scale) for case in CASES]
-    times = await measure(server, target.dsn, cases, 5 if quick else 15)
+    times = await measure(server, target.dsn, cases, 7 if quick else 15)
     await driver.close()
     await database.dispose()
     return print_table(times)

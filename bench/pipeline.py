@@ -30,11 +30,12 @@ import psutil
 from sqlalchemy import insert, text
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+sys.path.insert(1, str(Path(__file__).resolve().parents[1] / "packages/curation-sdk"))
 
 import curation_sdk
 from curation_sdk.claim import Claimer, select_list
-from curation_sdk.connection import Lane
+from curation_sdk.connection import Connection
 from curation_sdk.statements import statements_of
 from scrapersky.db.connection import connect, parse_target
 from scrapersky.db.migrate import upgrade
@@ -399,7 +400,7 @@ async def time_claims(cluster: Cluster, plan: Plan) -> dict[int, list[float]]:
                 await fill(url, desk, depth)
                 engine = connect(parse_target(url), pool_size=2)
                 stack.push_async_callback(engine.dispose)
-                lane = Lane(engine)
+                lane = Connection(engine)
                 stack.push_async_callback(lane.close)
                 claimers[depth] = await claimer_on(engine, lane)
             times: dict[int, list[float]] = {depth: [] for depth in plan.depths}
@@ -432,7 +433,7 @@ async def fill(url: str, desk: Desk, depth: int) -> None:
         await connection.close()
 
 
-async def claimer_on(engine: AsyncEngine, lane: Lane) -> Claimer:
+async def claimer_on(engine: AsyncEngine, lane: Connection) -> Claimer:
     """Make what claims pages, as a worker has it."""
     (ready,) = await registry_of(PIPELINE).check(engine, [curate_page])
     statements = statements_of(

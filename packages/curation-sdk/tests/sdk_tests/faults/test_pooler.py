@@ -12,6 +12,10 @@ from sdk_tests.rig.program import needed
 
 ENGINE_TESTS = Path(__file__).parent.parent
 ROOT = ENGINE_TESTS.parent.parent
+WITHOUT_DATABASE = {"test_statements.py"}
+NAMES = sorted(
+    {path.name for path in ENGINE_TESTS.glob("test_*.py")} - WITHOUT_DATABASE
+)
 
 
 def test_the_outcomes_hold_through_a_pooler() -> None:
@@ -19,9 +23,7 @@ def test_the_outcomes_hold_through_a_pooler() -> None:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize(
-    "name", sorted(path.name for path in ENGINE_TESTS.glob("test_*.py"))
-)
+@pytest.mark.parametrize("name", NAMES)
 def test_the_whole_suite_holds_through_a_pooler(name: str) -> None:
     run_through_pooler(name)
 
