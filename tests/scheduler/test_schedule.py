@@ -3,10 +3,12 @@
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
 from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncEngine
+from typing_extensions import override
 
 from scrapersky.db.connection import connect, parse_target
 from scrapersky.errors import UnknownJob
@@ -14,6 +16,7 @@ from scrapersky.scheduler.run_log import RunLog, RunOutcome, purge_runs, recent_
 from scrapersky.scheduler.schedule import Job, Schedule
 from scrapersky.settings import StageSettings
 from tests.conftest import TestDatabase
+from tests.waiting import HUNG, ends_at_once
 
 OFTEN = 0.3 / 60
 
@@ -42,7 +45,7 @@ async def seven() -> int:
 
 
 async def until(condition: Callable[[], Awaitable[bool]]) -> None:
-    async with asyncio.timeout(15):
+    async with asyncio.timeout(HUNG):
         while not await condition():  # noqa: ASYNC110 - the database has no signal
             await asyncio.sleep(0.05)
 
@@ -104,6 +107,29 @@ async def test_a_run_skipped_because_one_is_running_is_recorded(
     assert schedule.status()[0].running == 1
     gate.set()
     await schedule.stop()
+
+
+async def test_a_stop_waits_until_the_run_is_recorded(engine: AsyncEngine) -> None:
+    ending, gate = asyncio.Event(), asyncio.Event()
+
+    class SlowLog(RunLog):
+        @override
+        async def end(self, *given: Any) -> None:
+            ending.set()
+            await gate.wait()
+            await super().end(*given)
+
+    schedule = Schedule([a_job(seven)], SlowLog(engine, "p1"))
+    schedule.start()
+    await asyncio.wait_for(ending.wait(), HUNG)
+    stopping = asyncio.ensure_future(schedule.stop())
+
+    assert not await ends_at_once(stopping)
+    gate.set()
+    await stopping
+
+    assert RunOutcome.EXECUTED in await outcomes(engine)
+    assert {run.finished_at is None for run in await recent_runs(engine)} == {False}
 
 
 async def test_a_missed_run_is_recorded(engine: AsyncEngine) -> None:
