@@ -30,7 +30,9 @@ import psutil
 import uvloop
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-sys.path.insert(1, str(Path(__file__).resolve().parents[1] / "packages/curation-sdk/tests"))
+sys.path.insert(
+    1, str(Path(__file__).resolve().parents[1] / "packages/curation-sdk/tests")
+)
 
 from bench.engine_peers import (
     bare,

@@ -28,7 +28,9 @@ from sqlalchemy import BigInteger, DateTime, Text, func
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-sys.path.insert(1, str(Path(__file__).resolve().parents[1] / "packages/curation-sdk/tests"))
+sys.path.insert(
+    1, str(Path(__file__).resolve().parents[1] / "packages/curation-sdk/tests")
+)
 
 from curation_sdk import Done, Outcome, Stage, migrate, queue_index, stage
 from curation_sdk.claim import carried_columns, select_list

@@ -15,8 +15,8 @@ from scrapersky.errors import UnknownJob
 from scrapersky.scheduler.run_log import RunLog, RunOutcome, purge_runs, recent_runs
 from scrapersky.scheduler.schedule import Job, Schedule
 from scrapersky.settings import StageSettings
+from sdk_tests.rig.waiting import HUNG, ends_at_once
 from tests.conftest import TestDatabase
-from tests.waiting import HUNG, ends_at_once
 
 OFTEN = 0.3 / 60
 

@@ -216,8 +216,9 @@ def stage(
     """Turn a work function into a stage that owns the status column `claims`.
 
     `options` are the other fields of `Stage`. Without `order_by`, claims are ordered by
-    the model's `updated_at`, so that the row that has waited longest goes first. `model` is the one that `claims`
-    belongs to; given too, a type checker sees a function that takes items of another one.
+    the model's `updated_at`, so that the row that has waited longest goes first.
+    `model` is the one that `claims` belongs to; given too, a type checker sees a function
+    that takes items of another one.
 
     The function is called with a detached instance of the model, as the row was when it
     was claimed, and with the worker's `tools`. No connection is held while it runs.

@@ -42,8 +42,8 @@ class Worker:
     """Works the items of some stages, with two connections of the engine's pool.
 
     `tools` is passed to every work function; for a type checker, stages that declare
-    different tools are a `list[Stage[Any, YourTools]]`. `registry` holds all stages of the application
-    when this worker runs only some of them. `listen_dsn` opens a third connection, which must
+    different tools are a `list[Stage[Any, YourTools]]`. `registry` holds all stages of the
+    application when this worker runs only some of them. `listen_dsn` opens a third connection, which must
     go to PostgreSQL directly and not through a pooler: on it the worker is notified of queued
     rows at once. Without it the worker looks every `poll`. `events` reports what it does.
 

@@ -22,7 +22,7 @@ from curation_sdk.migrations import refuse_old_server
 from sdk_tests.conftest import Database
 from sdk_tests.desk import Desk, Reply, State, Ticket, eventually, job_loop, triage
 
-PACKAGE = Path(__file__).parents[2]
+TESTS = Path(__file__).parents[1]
 STAGE = "ticket_state"
 LONG = 60.0
 SHORT = timedelta(milliseconds=100)
@@ -550,7 +550,7 @@ async def test_a_process_that_exits_from_a_function_hands_all_rows_back(
         partial(
             subprocess.run,
             [sys.executable, *module, "30"],
-            cwd=PACKAGE,
+            cwd=TESTS,
             capture_output=True,
             text=True,
             timeout=LONG,

@@ -34,7 +34,7 @@ from sdk_tests.desk import (
     triage,
 )
 
-PACKAGE = Path(__file__).parents[2]
+TESTS = Path(__file__).parents[1]
 STAGE = "ticket_state"
 LEASE = timedelta(seconds=1)
 MODES = ["drain", "one_batch"]
@@ -54,7 +54,7 @@ def start(database: Database, *arguments: str) -> "subprocess.Popen[str]":
     """Start a process that works tickets."""
     return subprocess.Popen(
         [sys.executable, "-m", "sdk_tests.rig.stranger", database.url, *arguments],
-        cwd=PACKAGE,
+        cwd=TESTS,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
         text=True,

@@ -28,7 +28,7 @@ from curation_sdk.testing import (
     freeze,
     make_due,
 )
-from tests.sdk.desk import Desk, State, Ticket, answer, job_loop, triage
+from sdk_tests.desk import Desk, State, Ticket, answer, job_loop, triage
 
 HOUR = timedelta(hours=1)
 SLOW = Backoff(first=HOUR, longest=HOUR)

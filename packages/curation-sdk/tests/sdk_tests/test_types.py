@@ -16,7 +16,7 @@ from functools import partial
 from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession
 from curation_sdk import Done, Outcome, Stage, Worker, run_job_loop, stage
 from curation_sdk.testing import drain
-from tests.sdk.typed.declared import *
+from sdk_tests.typed.declared import *
 
 STATUSES = (Status.QUEUED, Status.WORKING, Status.DONE, Status.FAILED)
 """
@@ -137,7 +137,7 @@ def said(tmp_path_factory: pytest.TempPathFactory) -> str:
     ran = subprocess.run(
         [sys.executable, "-m", "mypy", *options, "--no-pretty", DECLARED, folder],
         cwd=PACKAGE,
-        env={**os.environ, "MYPYPATH": f"{PACKAGE / 'src'}:{PACKAGE}"},
+        env={**os.environ, "MYPYPATH": f"{PACKAGE / 'src'}:{PACKAGE / 'tests'}"},
         capture_output=True,
         text=True,
         timeout=600,
