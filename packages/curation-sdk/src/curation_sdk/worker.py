@@ -43,9 +43,10 @@ class Worker:
 
     `tools` is passed to every work function; for a type checker, stages that declare
     different tools are a `list[Stage[Any, YourTools]]`. `registry` holds all stages of the
-    application when this worker runs only some of them. `listen_dsn` opens a third connection, which must
-    go to PostgreSQL directly and not through a pooler: on it the worker is notified of queued
-    rows at once. Without it the worker looks every `poll`. `events` reports what it does.
+    application when this worker runs only some of them. `listen_dsn` opens a third connection,
+    which must go to PostgreSQL directly and not through a pooler: on it the worker is
+    notified of queued rows at once. Without it the worker looks every `poll`. `events`
+    reports what it does.
 
     As a context manager it checks its stages at the start and stops at the end.
     """

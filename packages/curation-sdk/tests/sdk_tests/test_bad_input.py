@@ -225,11 +225,11 @@ async def test_a_mode_that_does_not_exist_is_refused(desk: Desk) -> None:
 
 
 @pytest.fixture
-async def reader(desk: Desk, empty_database: Database) -> AsyncIterator[AsyncEngine]:
+async def reader(desk: Desk, desk_database: Database) -> AsyncIterator[AsyncEngine]:
     """Connect as a role that has no privilege at all yet."""
-    role = f"reader_{empty_database.name}"
+    role = f"reader_{desk_database.name}"
     await desk.execute(f"CREATE ROLE {role} LOGIN")
-    made = create_async_engine(make_url(empty_database.url).set(username=role))
+    made = create_async_engine(make_url(desk_database.url).set(username=role))
     yield made
     await made.dispose()
     await desk.execute(f"DROP OWNED BY {role}")
@@ -270,11 +270,11 @@ async def test_a_role_without_privileges_is_refused_with_what_to_grant(
 
 
 async def test_a_connection_that_may_only_read_is_refused(
-    empty_database: Database, desk: Desk
+    desk_database: Database, desk: Desk
 ) -> None:
     settings = {"default_transaction_read_only": "on"}
     made = create_async_engine(
-        empty_database.url, connect_args={"server_settings": settings}
+        desk_database.url, connect_args={"server_settings": settings}
     )
 
     refused = await refusal(made)
@@ -541,10 +541,10 @@ async def test_what_is_not_an_exception_ends_the_loop_and_hands_all_rows_back(
     [("interrupt", -2, "KeyboardInterrupt"), ("leave", 3, "")],
 )
 async def test_a_process_that_exits_from_a_function_hands_all_rows_back(
-    desk: Desk, empty_database: Database, function: str, status: int, said: str
+    desk: Desk, desk_database: Database, function: str, status: int, said: str
 ) -> None:
     await desk.open(25)
-    module = ["-m", "sdk_tests.rig.stranger", empty_database.url, "drain", function]
+    module = ["-m", "sdk_tests.rig.stranger", desk_database.url, "drain", function]
 
     ran = await asyncio.to_thread(
         partial(

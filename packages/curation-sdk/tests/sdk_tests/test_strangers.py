@@ -75,10 +75,10 @@ async def kill_in_mid_item(database: Database, mode: str) -> None:
 
 @pytest.mark.parametrize("mode", MODES)
 async def test_a_loop_that_cron_calls_rescues_what_a_killed_process_had(
-    desk: Desk, empty_database: Database, mode: str
+    desk: Desk, desk_database: Database, mode: str
 ) -> None:
     await desk.open(1)
-    await kill_in_mid_item(empty_database, mode)
+    await kill_in_mid_item(desk_database, mode)
     assert await desk.states() == {"Processing": 1}
 
     async def next_call() -> dict[str, int]:
@@ -94,12 +94,12 @@ async def test_a_loop_that_cron_calls_rescues_what_a_killed_process_had(
 
 @pytest.mark.parametrize("mode", MODES)
 async def test_a_row_that_kills_every_process_is_put_away_by_the_loop_alone(
-    desk: Desk, empty_database: Database, mode: str
+    desk: Desk, desk_database: Database, mode: str
 ) -> None:
     await desk.open(1)
 
     async def next_call() -> dict[str, int]:
-        process = start(empty_database, mode, "kill_itself", "0.5")
+        process = start(desk_database, mode, "kill_itself", "0.5")
         await asyncio.to_thread(process.communicate)
         return await desk.states()
 
