@@ -139,6 +139,10 @@ def summarise(done: Sequence[Done], plan: affected.Plan) -> None:
     print("── skipped" + ("" if results.skipped else ": nothing"))
     for reason, names in sorted(results.skipped.items()):
         print(f"{len(names):4} x  {reason}")
+    if plan.is_daily:
+        print(
+            f"── left to ./check: tests that last took more than {affected.DAILY:.0f} s"
+        )
     print("── summary " + "─" * 40)
     print(*done, sep="\n")
 
