@@ -23,14 +23,16 @@ ADDITIONS = (
 
 
 def test_old_and_new_workers_drain_one_queue_while_the_schema_grows() -> None:
-    with orchard(300) as field, fleet_of(field, 0.02, 12):
+    with orchard(300) as field:
+        # The old ones first: today's would leave them nothing to begin with.
         old = start_old_workers(field, 2)
         try:
-            for statement in ADDITIONS:
-                time.sleep(0.2)
-                field.keep_busy()
-                add_patiently(field, statement)
-            row = field.finish("old and new side by side", len(ADDITIONS))
+            with fleet_of(field, 0.02, 12):
+                for statement in ADDITIONS:
+                    time.sleep(0.2)
+                    field.keep_busy()
+                    add_patiently(field, statement)
+                row = field.finish("old and new side by side", len(ADDITIONS))
         finally:
             for process in old:
                 process.kill()
