@@ -7,7 +7,6 @@ import re
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -15,6 +14,7 @@ import asyncpg
 import httpx
 import pytest
 
+from sdk_tests.rig.waiting import wait_until
 from tests.conftest import TestDatabase
 
 PAGE = (
@@ -88,10 +88,7 @@ class Folder:
         return [row["receipt"] for row in rows]
 
     def wait_until_sent(self, count: int) -> None:
-        deadline = time.monotonic() + TIMEOUT
-        while len(self.sent()) < count:
-            assert time.monotonic() < deadline, "the letters were not sent"
-            time.sleep(0.1)
+        wait_until(lambda: len(self.sent()) >= count, "the letters")
 
 
 @pytest.fixture

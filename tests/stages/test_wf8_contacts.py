@@ -93,7 +93,7 @@ async def add_contact(line: Line, email: str | None, **values: Any) -> UUID:
         ("ada@nowhere.bv", "undeliverable", "no_such_domain"),
         ("ada@nothing.bv", "undeliverable", "no_server"),
         ("ada@mailinator.com", "risky", "takes_mail"),
-        ("no address", "undeliverable", None),
+        ("ada lovelace@mail.bv", "undeliverable", None),
     ],
 )
 async def test_an_address_is_judged_with_what_it_rests_on(

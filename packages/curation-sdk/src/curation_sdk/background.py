@@ -36,11 +36,12 @@ class BackgroundTasks:
         """Run something again and again, with a pause after each end or error."""
         self.start(self._keep_going(work))
 
-    def start(self, work: Coroutine[Any, Any, None]) -> None:
+    def start(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
         """Run something once."""
         task = asyncio.create_task(work)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
+        return task
 
     def report(self, doing: str, error: Exception) -> None:
         """Report that something failed and will be tried again."""

@@ -29,6 +29,7 @@ class Backpressure:
         self._background = background
         self._events = events
         self.queues_fed: dict[str, Queue] = {}
+        self._storing: dict[str, asyncio.Task[None]] = {}
 
     async def watch_states(self) -> None:
         """Watch the pauses of every stage, and the depth of the queues it fills."""
@@ -46,7 +47,14 @@ class Backpressure:
         run.changed.set()
         self._events.emit(Paused(run.stage.name, broken.why))
         run.give_back_ready(broken.why)
-        self._background.start(self._store_pause(run, broken))
+        task = self._background.start(self._store_pause(run, broken))
+        self._storing[run.stage.name] = task
+        task.add_done_callback(lambda _: self._storing.pop(run.stage.name, None))
+
+    async def pauses_stored(self, within: float) -> None:
+        """Wait until every pause is in the database, or the time is over."""
+        if self._storing:
+            await asyncio.wait(tuple(self._storing.values()), timeout=within)
 
     async def _store_pause(self, run: StageRun, broken: Broken) -> None:
         seconds = None
@@ -68,8 +76,8 @@ class Backpressure:
         rows = await self._connection.fetch(statements.STATES, list(self._runs))
         for row in rows:
             run = self._runs[row["name"]]
-            if run.paused != asked_at[row["name"]]:
-                # It broke while the query ran, so this row is out of date.
+            if run.paused != asked_at[row["name"]] or row["name"] in self._storing:
+                # It broke meanwhile; the database does not know of the pause yet.
                 continue
             if row["paused"] and run.paused is None:
                 run.paused = row["paused_why"] or "paused"

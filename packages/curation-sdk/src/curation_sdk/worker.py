@@ -226,6 +226,7 @@ class Worker:
             runs = self._runs.values()
             await asyncio.gather(*(self._hand_back(run, deadline) for run in runs))
             await self._settle_last(deadline + LAST_WORDS)
+            await self._backpressure.pauses_stored(LAST_WORDS)
         await self._background.end()
         await self._claim_connection.close()
         await self._settle_connection.close()

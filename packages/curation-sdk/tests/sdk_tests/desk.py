@@ -207,7 +207,7 @@ class Desk:
         yield made
         made.terminate()
 
-    def told(self, kind: type[Any]) -> list[Any]:
+    def emitted(self, kind: type[Any]) -> list[Any]:
         return [event for event in self.heard if isinstance(event, kind)]
 
 

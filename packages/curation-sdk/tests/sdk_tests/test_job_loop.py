@@ -145,7 +145,7 @@ async def test_a_session_of_a_lost_claim_writes_nothing(desk: Desk) -> None:
     await task
 
     assert await desk.one("SELECT count(*) FROM reply") == 0
-    assert desk.told(Fenced)
+    assert desk.emitted(Fenced)
 
 
 async def test_the_reaper_cannot_take_an_item_whose_session_writes(desk: Desk) -> None:

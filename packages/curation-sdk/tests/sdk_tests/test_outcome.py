@@ -79,7 +79,7 @@ async def test_giving_up_makes_a_dead_letter_at_once(desk: Desk) -> None:
     assert await desk.rows("SELECT kind, why, tries FROM curation.dead_letter") == [
         ("gave_up", "no such customer", 1)
     ]
-    assert desk.told(DeadLettered)[0].kind == "gave_up"
+    assert desk.emitted(DeadLettered)[0].kind == "gave_up"
 
 
 async def test_a_skipped_row_gets_the_status_it_asked_for(desk: Desk) -> None:
@@ -127,7 +127,7 @@ async def test_a_retry_waits_in_processing_and_then_succeeds(desk: Desk) -> None
 
     assert len(tries) == 3
     assert await desk.outcomes() == ["retried", "retried", "done"]
-    assert [event.tries for event in desk.told(Retried)] == [1, 2]
+    assert [event.tries for event in desk.emitted(Retried)] == [1, 2]
 
 
 async def test_a_waiting_item_says_when_and_why(desk: Desk) -> None:
@@ -263,8 +263,8 @@ async def test_a_broken_stage_pauses_and_returns_its_items_unharmed(desk: Desk) 
     assert (
         await desk.one("SELECT paused_why FROM curation.stage") == "the key was refused"
     )
-    assert desk.told(Paused)[0].why == "the key was refused"
-    assert {event.outcome for event in desk.told(Settled)} == {"returned"}
+    assert desk.emitted(Paused)[0].why == "the key was refused"
+    assert {event.outcome for event in desk.emitted(Settled)} == {"returned"}
 
 
 async def test_a_broken_stage_may_resume_by_itself(desk: Desk) -> None:

@@ -208,7 +208,7 @@ async def test_a_worker_rescues_by_itself(desk: Desk) -> None:
     async with desk.running(triage(lease=timedelta(milliseconds=500))):
         await desk.until(DONE, 5)
 
-    assert len(desk.told(Rescued)) == 5
+    assert len(desk.emitted(Rescued)) == 5
 
 
 async def test_a_claim_must_be_seen_expired_twice(desk: Desk) -> None:
@@ -265,4 +265,4 @@ async def test_quarantine_is_news(desk: Desk) -> None:
     async with desk.running(triage(lease=timedelta(milliseconds=300))):
         await desk.until("SELECT state::text FROM ticket", "Error")
 
-    assert [event.kind for event in desk.told(DeadLettered)] == ["quarantined"]
+    assert [event.kind for event in desk.emitted(DeadLettered)] == ["quarantined"]

@@ -89,7 +89,7 @@ async def test_a_loop_that_cron_calls_rescues_what_a_killed_process_had(
 
     assert await desk.tried() == ["rescued", "done"]
     assert await desk.rows("SELECT words FROM reply") == [("re: 1",)]
-    assert [event.item for event in desk.told(Rescued)] == ["1"]
+    assert [event.item for event in desk.emitted(Rescued)] == ["1"]
 
 
 @pytest.mark.parametrize("mode", MODES)
@@ -153,7 +153,7 @@ async def test_two_hundred_rows_in_the_old_style_are_done(desk: Desk) -> None:
     known = await history(desk.engine, STAGE, 1)
     assert (known.status, known.attempts[0].tries) == ("Complete", 1)
     assert known.attempts[0].worker is not None
-    assert {event.outcome for event in desk.told(Settled)} == {"done"}
+    assert {event.outcome for event in desk.emitted(Settled)} == {"done"}
 
 
 async def test_a_function_that_sets_failed_gives_its_item_up_with_its_error(
@@ -177,7 +177,7 @@ async def test_a_function_that_sets_failed_gives_its_item_up_with_its_error(
     ]
     assert await desk.outcomes() == ["gave_up"]
     assert await desk.one("SELECT count(*) FROM reply") == 1
-    assert [event.kind for event in desk.told(DeadLettered)] == ["gave_up"]
+    assert [event.kind for event in desk.emitted(DeadLettered)] == ["gave_up"]
 
 
 async def test_a_function_that_sets_another_status_leaves_its_item_with_it(

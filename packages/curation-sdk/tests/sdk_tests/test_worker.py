@@ -115,7 +115,7 @@ async def test_a_late_answer_is_refused_when_someone_else_owns_the_item(
         await eventually(desk.outcomes, ["refused"])
         assert await desk.states() == {"Processing": 1}
         assert await desk.one("SELECT count(*) FROM reply") == 0
-        assert len(desk.told(Fenced)) == 1
+        assert len(desk.emitted(Fenced)) == 1
 
 
 @pytest.mark.parametrize(
@@ -274,8 +274,8 @@ async def test_a_paused_stage_claims_nothing_until_it_is_resumed(desk: Desk) -> 
         await resume(desk.engine, "triage")
         await desk.until(DONE, 3)
 
-    assert desk.told(Paused)[0].why == "lunch"
-    assert desk.told(Resumed)
+    assert desk.emitted(Paused)[0].why == "lunch"
+    assert desk.emitted(Resumed)
 
 
 async def test_a_stage_waits_while_the_next_one_is_full(desk: Desk) -> None:
@@ -374,7 +374,7 @@ async def test_a_commit_whose_answer_was_lost_is_found_again(desk: Desk) -> None
     assert lossy.lost == 1
     assert await desk.states() == {"Complete": 1}
     assert await desk.outcomes() == ["done"]
-    assert [event.outcome for event in desk.told(Settled)] == ["done"]
+    assert [event.outcome for event in desk.emitted(Settled)] == ["done"]
 
 
 async def test_events_tell_the_life_of_an_item(desk: Desk) -> None:
@@ -386,7 +386,7 @@ async def test_events_tell_the_life_of_an_item(desk: Desk) -> None:
     assert kinds.count(Claimed) == 1
     assert kinds.count(Settled) == 2
     assert Drained in kinds
-    assert desk.told(Settled)[0].took > timedelta(0)
+    assert desk.emitted(Settled)[0].took > timedelta(0)
 
 
 async def test_tools_are_handed_to_the_work(desk: Desk) -> None:
@@ -478,7 +478,7 @@ async def test_a_claim_of_more_than_was_asked_for_raises_an_alarm(desk: Desk) ->
         run = worker._runs["triage"]
         worker._producer.accept(run, await run.claimer.next_batch(), 2)
 
-    assert desk.told(Overclaimed) == [Overclaimed("triage", asked=2, got=3)]
+    assert desk.emitted(Overclaimed) == [Overclaimed("triage", asked=2, got=3)]
     assert await desk.states() == {"Queued": 3}
 
 

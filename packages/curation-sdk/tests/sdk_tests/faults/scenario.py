@@ -89,7 +89,7 @@ class Field:
         return self.cluster.url(self.database)
 
     def order(self, *, pause: float, url: str | None = None, **changes: Any) -> Order:
-        """Say what a worker of this field is told."""
+        """Return what a worker of this field needs to know."""
         options = {**INNOCENT, **changes.pop("options", {})}
         return Order(
             url=url or self.url,

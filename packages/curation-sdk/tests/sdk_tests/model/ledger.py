@@ -142,7 +142,7 @@ class LossyLane(Connection):
 
 
 class Hand:
-    """A worker that does exactly what it is told, one step at a time."""
+    """A worker that takes one step at a time, as the test asks."""
 
     def __init__(self, engine: AsyncEngine, name: str) -> None:
         self.worker = Worker(engine, [book()], name=name)
@@ -250,7 +250,7 @@ class Ledger:
         async with engine.begin() as connection:
             await connection.run_sync(Base.metadata.create_all)
         observer = await asyncpg.connect(dsn)
-        # Steps that meet crosswise are told apart by the server; it need not wait 1 s.
+        # Steps that meet crosswise are sorted out by the server; it need not wait 1 s.
         name = await observer.fetchval("SELECT current_database()")
         await observer.execute(f'ALTER DATABASE "{name}" SET deadlock_timeout = 20')
         ledger = cls(engine, observer)

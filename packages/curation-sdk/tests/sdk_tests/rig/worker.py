@@ -19,7 +19,7 @@ from sdk_tests.rig.orchard import Weather, stages
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """Everything a worker process is told; it travels by pickle."""
+    """Everything a worker process needs to know; it travels by pickle."""
 
     url: str
     log: str
@@ -33,7 +33,7 @@ class Order:
 
 
 def work(order: Order, ready: Event) -> None:
-    """Run a worker until it is told to stop; what it says goes to the log."""
+    """Run a worker until it is stopped; its output goes to the log."""
     with Path(order.log).open("a", buffering=1) as log:
         os.dup2(log.fileno(), sys.stdout.fileno())
         os.dup2(log.fileno(), sys.stderr.fileno())

@@ -10,6 +10,8 @@ down_revision = "0021_subjects_per_tenant"
 
 def upgrade() -> None:
     migrations.upgrade(op.get_bind(), to=3)
+    # Closed to the role of the API, like every table without rows of a tenant.
+    op.execute("ALTER TABLE curation.version ENABLE ROW LEVEL SECURITY")
 
 
 def downgrade() -> None:
