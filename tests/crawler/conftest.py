@@ -18,7 +18,8 @@ async def nothing_left_behind() -> AsyncIterator[None]:
 
     yield
 
-    for _ in range(100):
+    # Long: a leak stays for ever, a busy machine only takes its time.
+    for _ in range(1500):
         if not (belongings() - before):
             return
         gc.collect()
