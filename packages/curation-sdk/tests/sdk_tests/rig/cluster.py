@@ -34,6 +34,7 @@ def _binaries() -> Path:
 
 
 BINARIES = _binaries()
+MADE: list[Path] = []
 
 
 @dataclass
@@ -209,13 +210,21 @@ def a_home() -> Path:
 def new_directory() -> Path:
     """Run initdb once in this process: every server gets a copy of what it made."""
     home = a_home()
-    atexit.register(shutil.rmtree, home, ignore_errors=True)
+    MADE.append(home)
     run_as_server(
         *(str(BINARIES / "initdb"), "--pgdata", str(home / "data")),
         *("--username=postgres", "--auth=trust", "--encoding=UTF8", "--locale=C"),
         *("--no-instructions", "--no-sync"),
     )
     return home
+
+
+@atexit.register
+def remove_new_directory() -> None:
+    """Remove what was copied from; a worker of pytest-xdist ends without atexit."""
+    new_directory.cache_clear()
+    while MADE:
+        shutil.rmtree(MADE.pop(), ignore_errors=True)
 
 
 def run_as_server(*command: str) -> None:
