@@ -134,7 +134,8 @@ async def test_a_number_is_erased_in_every_way_of_writing_it(
     assert await house.rows("SELECT raw FROM places_staging") == [
         ({"id": 2079460018, "tel": None},)
     ]
-    assert "7946" not in dump(postgres_server, database).replace("2079460018", "")
+    # The whole number: four digits alone may stand in any random id.
+    assert not re.search(r"7946\D{0,3}0018", dump(postgres_server, database).replace("2079460018", ""))
 
 
 @pytest.mark.parametrize(
