@@ -56,6 +56,8 @@ class Done:
 def main(words: Sequence[str]) -> int:
     """Run the line once or several times; return 1 if anything failed."""
     asked = options(words)
+    if asked.long:
+        os.environ["TEST_WHOLE_SIZES"] = "1"
     busy = asked.busy if asked.busy is not None else 4 * bool(asked.repeat)
     with busy_loops(busy):
         if asked.repeat:
@@ -217,8 +219,8 @@ def environment() -> dict[str, str]:
 
 
 def workers() -> str:
-    """Use the cores there are, but leave room for the servers the tests start."""
-    return str(max(2, min(4, os.cpu_count() or 2)))
+    """Use the cores there are and one more: what waits leaves a core to another."""
+    return str(max(2, min(4, os.cpu_count() or 2)) + 1)
 
 
 if __name__ == "__main__":

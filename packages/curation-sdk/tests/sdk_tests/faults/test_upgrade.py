@@ -9,6 +9,7 @@ import pytest
 from sdk_tests.faults.scenario import LEASE, Field, fleet_of, orchard
 from sdk_tests.rig.fleet import wait_for
 from sdk_tests.rig.revision_1 import work_as_revision_1
+from sdk_tests.rig.size import size
 from sdk_tests.rig.waiting import HUNG
 
 # What a later release may do to the engine's tables while old workers run: add, never
@@ -23,7 +24,7 @@ ADDITIONS = (
 
 
 def test_old_and_new_workers_drain_one_queue_while_the_schema_grows() -> None:
-    with orchard(300) as field:
+    with orchard(size(300, 1000)) as field:
         # The old ones first: today's would leave them nothing to begin with.
         old = start_old_workers(field, 2)
         try:

@@ -28,6 +28,7 @@ from curation_sdk.quarantine import RESCUED_TOGETHER
 from curation_sdk.settlement import Returned
 from sdk_tests.conftest import Database
 from sdk_tests.model.ledger import BATCH, InHand, Ledger, Snapshot, entry_of
+from sdk_tests.rig.size import size
 from sdk_tests.rig.waiting import HUNG
 
 ResultT = TypeVar("ResultT")
@@ -306,7 +307,7 @@ def check_machine(database: Database, *, examples: int, steps: int) -> None:
 
 
 def test_no_order_of_steps_breaks_the_promises(empty_database: Database) -> None:
-    check_machine(empty_database, examples=10, steps=30)
+    check_machine(empty_database, examples=size(10, 25), steps=30)
 
 
 @pytest.mark.long
