@@ -1,4 +1,4 @@
-"""Files that nobody else can read, hold, or lead astray by a link."""
+"""Files that only their owner can read or lock, and that are never opened through a link."""
 
 import os
 import stat

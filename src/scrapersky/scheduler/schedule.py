@@ -90,7 +90,7 @@ class Schedule:
         for job in scheduler.get_jobs():
             job.remove()
         # A run is over when it is recorded: cut off there, it would stay open for ever.
-        while self._ticks:  # noqa: ASYNC110 - one signal per job is no simpler
+        while self._ticks:  # noqa: ASYNC110 - one signal per job is not simpler
             await asyncio.sleep(0.01)
         scheduler.shutdown(wait=False)
         if self._notes:

@@ -19,7 +19,7 @@ def an_email(value: str) -> str:
     if not (at and local and "." in host) or any(
         sign.isspace() or not sign.isprintable() for sign in value.strip()
     ):
-        raise ValueError("this is no e-mail address")
+        raise ValueError("this is not an e-mail address")
     return f"{local}@{host}".lower()
 
 
@@ -38,7 +38,7 @@ def a_plain_email(value: str) -> str:
     try:
         return canonical_email(address)
     except InvalidSubject:
-        raise ValueError("this is no e-mail address") from None
+        raise ValueError("this is not an e-mail address") from None
 
 
 def a_name(value: str) -> str:

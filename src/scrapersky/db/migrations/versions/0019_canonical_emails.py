@@ -110,7 +110,7 @@ def rename(connection: sa.Connection, row: sa.Row[tuple[object, ...]]) -> None:
 
 
 def changes(email: str | None, *, is_twin: bool) -> Iterator[str]:
-    """Yield what becomes of a row; what is no address reaches nobody."""
+    """Yield what becomes of a row; what is not an address is dropped."""
     if is_twin:
         yield "DELETE FROM contacts WHERE id = :id"
     elif email is not None:

@@ -158,7 +158,7 @@ def _is_placeholder(local: str, domain: str) -> bool:
 
 
 def _local_before(text: str, at: int) -> str:
-    """Give the part before the sign; '' if what stands there is no local part."""
+    """Give the part before the sign; '' if it is not a local part."""
     match = _LOCAL.search(text[max(0, at - MAX_LEFT) : at])
     if not match:
         return ""

@@ -83,7 +83,7 @@ def names_in_run(run: re.Match[str], base: int, title: int) -> Iterator[Name]:
             (is_name or (len(tokens) - place <= 3 and _are_roles(tokens[:place])))
             and word not in SOFT
             and word not in HARD
-            # The "y" of "Galindo y Duarte" is no initial.
+            # The "y" of "Galindo y Duarte" is not an initial.
             and not tokens[place][2][0].islower()
         ):
             stop = _name_stop(tokens, place)
