@@ -44,7 +44,7 @@ from scrapersky.db.connection import connect, parse_target
 from scrapersky.db.embedded import EmbeddedPostgres
 from scrapersky.db.migrate import upgrade
 from scrapersky.kit.cursor import write_cursor
-from scrapersky.models import Contact
+from scrapersky.records import Contact
 
 MEBI = 1024 * 1024
 PAGE = 50

@@ -42,7 +42,7 @@ from scrapersky.db.migrate import upgrade
 from scrapersky.demo.apart import TownApart, town_apart
 from scrapersky.demo.resolver import ARCHIVE_HOST
 from scrapersky.demo.town import Invitation
-from scrapersky.models import Domain, PlaceSearch, SitemapFile
+from scrapersky.records import Domain, PlaceSearch, SitemapFile
 from scrapersky.stages import PIPELINE, registry_of
 from scrapersky.stages.wf7_page_curation import curate_page
 from sdk_tests.rig.cluster import Cluster, running_cluster

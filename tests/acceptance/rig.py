@@ -29,8 +29,8 @@ from scrapersky.db.migrate import upgrade
 from scrapersky.db.transaction import committed
 from scrapersky.demo.town import Invitation
 from scrapersky.demo.truth import Comparison, FindingKind
-from scrapersky.models.audit import Actor
 from scrapersky.observability.log import configure_logs
+from scrapersky.records.audit import Actor
 from scrapersky.scheduler.app import World, background_work
 from scrapersky.settings import SYSTEM_USER_ID, Settings, load_settings
 from scrapersky.stages.mail_server import DnsMailServers

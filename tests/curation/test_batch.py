@@ -14,9 +14,9 @@ from scrapersky.curation import batch as batches
 from scrapersky.curation.batch import progress, submit
 from scrapersky.db.connection import connect, parse_target
 from scrapersky.errors import InvalidSubmission, UnknownBatch
-from scrapersky.models import Domain
-from scrapersky.models.audit import Actor
-from scrapersky.models.status import DomainStatus, TaskStatus
+from scrapersky.records import Domain
+from scrapersky.records.audit import Actor
+from scrapersky.records.status import DomainStatus, TaskStatus
 from scrapersky.settings import SYSTEM_USER_ID
 from tests.conftest import TestDatabase
 

@@ -26,8 +26,8 @@ from scrapersky.curation.rule import (
 )
 from scrapersky.db.connection import connect, parse_target
 from scrapersky.errors import InvalidCondition, InvalidDecision, UnknownAction
-from scrapersky.models import AuditEntry, Place, Tenant
-from scrapersky.models.audit import Actor
+from scrapersky.records import AuditEntry, Place, Tenant
+from scrapersky.records.audit import Actor
 from scrapersky.settings import SYSTEM_USER_ID
 from tests.conftest import TestDatabase
 

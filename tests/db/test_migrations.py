@@ -15,7 +15,7 @@ from scrapersky.db.migrate import alembic_config, downgrade, upgrade
 from scrapersky.db.revision import revisions
 from scrapersky.db.schema import check_schema, differences
 from scrapersky.errors import SchemaMismatch
-from scrapersky.models import METADATA
+from scrapersky.records import METADATA
 from tests.conftest import TestDatabase
 
 

@@ -16,7 +16,7 @@ from scrapersky.export.cell import (
     restored,
     xlsx_cell,
 )
-from scrapersky.models.status import CurationStatus
+from scrapersky.records.status import CurationStatus
 
 SIGNS = st.sampled_from("=+-@\t\r\n'\" \ufeff\uff1d\uff0b\uff0d\uff20\u00a0a1|")
 HOSTILE = st.text(SIGNS, max_size=8) | st.text(max_size=20)

@@ -13,7 +13,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 
 from scrapersky.db.connection import connect, parse_target
 from scrapersky.export.contacts import COLUMNS, harmless, write_csv
-from scrapersky.models import Contact, Domain, Evidence, LocalBusiness, Tenant
+from scrapersky.records import Contact, Domain, Evidence, LocalBusiness, Tenant
 from tests.conftest import TestDatabase
 
 

@@ -10,9 +10,9 @@ from sqlalchemy import insert, text
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from scrapersky.db.connection import connect, parse_target
-from scrapersky.models import Contact, Domain
-from scrapersky.models.audit import Actor
 from scrapersky.privacy.key import hand_out_keys
+from scrapersky.records import Contact, Domain
+from scrapersky.records.audit import Actor
 from scrapersky.settings import SYSTEM_USER_ID
 from tests.conftest import TestDatabase
 

@@ -11,9 +11,9 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 
 from curation_sdk.connection import is_transient
 from scrapersky.db.connection import connect, parse_target
-from scrapersky.models.audit import Actor
 from scrapersky.privacy.key import hand_out_keys
 from scrapersky.privacy.person import erase_person
+from scrapersky.records.audit import Actor
 from scrapersky.settings import SYSTEM_USER_ID
 from tests.privacy.crowd import BEGUN, person
 

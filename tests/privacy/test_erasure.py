@@ -22,10 +22,10 @@ from scrapersky.curation.batch import submit
 from scrapersky.db.connection import connect, parse_target
 from scrapersky.db.embedded import EmbeddedPostgres
 from scrapersky.db.migrate import upgrade
-from scrapersky.models.audit import Actor
 from scrapersky.privacy.key import hand_out_keys
 from scrapersky.privacy.person import erase_person, export_person
 from scrapersky.privacy.subject import any_subject
+from scrapersky.records.audit import Actor
 from scrapersky.settings import SYSTEM_USER_ID
 from tests.conftest import TestServer
 from tests.privacy.conftest import House

@@ -13,10 +13,10 @@ from sqlalchemy.dialects.postgresql import BYTEA, ENUM, JSONB
 from curation_sdk.schema import attempt, dead_letter
 from scrapersky.crawler import Sandbox
 from scrapersky.curation.batch import submit
-from scrapersky.models import METADATA, LocalBusiness, Place
 from scrapersky.privacy.person import erase_person, export_person
 from scrapersky.privacy.subject import any_subject
 from scrapersky.privacy.sweep import ACCOUNTS, searched_tables
+from scrapersky.records import METADATA, LocalBusiness, Place
 from scrapersky.scheduler.app import PRELOAD
 from sdk_tests.rig.size import size
 from tests.conftest import TestDatabase, TestServer

@@ -4,8 +4,8 @@ from datetime import timedelta
 from typing import Any
 
 from scrapersky.kit.clock import utc_now
-from scrapersky.models import LocalBusiness, Place
 from scrapersky.privacy.retention import KINDS, forget_expired, overdue, purge_expired
+from scrapersky.records import LocalBusiness, Place
 from scrapersky.scheduler.app import retention_days
 from scrapersky.settings import Settings
 from tests.privacy.conftest import House

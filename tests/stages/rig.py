@@ -27,10 +27,10 @@ from scrapersky.demo.server import Ask, Stream, TownServer
 from scrapersky.demo.sites.reply import HTML, TEXT, XML, Reply
 from scrapersky.errors import NoSuchHost
 from scrapersky.kit.clock import utc_now
-from scrapersky.models import Domain, Page, SitemapFile
-from scrapersky.models.audit import Actor
 from scrapersky.providers.registry import Sources
 from scrapersky.providers.source import PlaceSource
+from scrapersky.records import Domain, Page, SitemapFile
+from scrapersky.records.audit import Actor
 from scrapersky.settings import SYSTEM_USER_ID
 from scrapersky.stages import PIPELINE, registry_of
 from scrapersky.stages.mail_server import DnsMailServers, MailServers

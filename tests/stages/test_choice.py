@@ -6,7 +6,7 @@ import pytest
 
 from curation_sdk import Transaction
 from scrapersky.curation.decision import undo
-from scrapersky.models import SitemapFile
+from scrapersky.records import SitemapFile
 from scrapersky.settings import SYSTEM_USER_ID
 from scrapersky.stages.wf6_sitemap_import import CHOICE
 from tests.stages.rig import Line

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from scrapersky.db.embedded import server_user
-from scrapersky.models import Domain, SitemapFile
+from scrapersky.records import Domain, SitemapFile
 from tests.stages.rig import Line
 from tests.stages.test_wf4_domain_metadata import HOME
 

@@ -13,8 +13,8 @@ import pytest_asyncio
 
 import curation_sdk
 from scrapersky.crawler import Sandbox
-from scrapersky.models import PlaceSearch
 from scrapersky.providers.source import PlaceQuery
+from scrapersky.records import PlaceSearch
 from scrapersky.settings import SYSTEM_USER_ID
 from tests.conftest import TestDatabase
 from tests.providers.rig import Rig, google_rig

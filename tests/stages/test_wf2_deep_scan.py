@@ -10,7 +10,7 @@ import pytest_asyncio
 from sqlalchemy import text
 
 from scrapersky.crawler import Sandbox
-from scrapersky.models import LocalBusiness, Place, PlaceSearch
+from scrapersky.records import LocalBusiness, Place, PlaceSearch
 from scrapersky.settings import SYSTEM_USER_ID
 from tests.conftest import TestDatabase
 from tests.providers.rig import Rig, google_rig

@@ -4,7 +4,7 @@ from uuid import UUID
 
 import pytest
 
-from scrapersky.models import LocalBusiness
+from scrapersky.records import LocalBusiness
 from tests.stages.rig import Line
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")

@@ -4,7 +4,7 @@ import pytest
 
 import curation_sdk
 from scrapersky.demo.sites.reply import Conduct, Reply
-from scrapersky.models import Domain
+from scrapersky.records import Domain
 from tests.stages.rig import Line
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")

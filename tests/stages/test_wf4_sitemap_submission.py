@@ -6,7 +6,7 @@ import pytest
 
 from scrapersky.crawler import Sandbox
 from scrapersky.demo.sites.reply import XML, Reply
-from scrapersky.models import Domain
+from scrapersky.records import Domain
 from scrapersky.settings import SYSTEM_USER_ID
 from scrapersky.stages.tools import SiteLimits
 from tests.conftest import TestDatabase

@@ -6,7 +6,7 @@ import pytest
 from sqlalchemy import text
 
 from scrapersky.demo.sites.reply import HTML, XML, Reply
-from scrapersky.models import SitemapFile
+from scrapersky.records import SitemapFile
 from scrapersky.settings import SYSTEM_USER_ID
 from scrapersky.stages.wf6_sitemap_import import FIND_GONE, MANY
 from tests.stages.rig import Line

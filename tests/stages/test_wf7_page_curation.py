@@ -4,7 +4,7 @@ import pytest
 
 import curation_sdk
 from scrapersky.demo.sites.reply import Conduct, Reply
-from scrapersky.models import LocalBusiness, Page
+from scrapersky.records import LocalBusiness, Page
 from scrapersky.settings import SYSTEM_USER_ID
 from tests.stages.rig import Line
 

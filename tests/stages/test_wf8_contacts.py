@@ -11,7 +11,7 @@ from dnslib import MX, QTYPE, RCODE, RR, A
 from dnslib.server import DNSServer
 
 from scrapersky.crawler import Sandbox
-from scrapersky.models import Contact
+from scrapersky.records import Contact
 from scrapersky.stages.mail_server import DnsMailServers
 from tests.conftest import TestDatabase
 from tests.stages.rig import Line, running_line

@@ -28,8 +28,8 @@ from scrapersky.api.problem import install_problems
 from scrapersky.api.request_log import RequestLog
 from scrapersky.db.connection import Target, connect
 from scrapersky.db.pool import SharedPatience
-from scrapersky.models.check import check_database
 from scrapersky.privacy.key import hand_out_keys
+from scrapersky.records.check import check_database
 from scrapersky.scheduler.app import World, background_work
 from scrapersky.settings import Settings
 

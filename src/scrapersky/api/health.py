@@ -14,7 +14,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 from scrapersky.api.gateway.dependency import PUBLIC
 from scrapersky.db.schema import differences
 from scrapersky.errors import ScraperSkyError
-from scrapersky.models import METADATA
+from scrapersky.records import METADATA
 from scrapersky.scheduler.schedule import Schedule
 
 log = structlog.get_logger()

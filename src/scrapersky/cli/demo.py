@@ -29,9 +29,9 @@ from scrapersky.demo.apart import town_apart
 from scrapersky.demo.log import HostRecord
 from scrapersky.demo.truth import Comparison, Finding, FindingKind
 from scrapersky.errors import AlreadyRunning
-from scrapersky.models import PlaceSearch
-from scrapersky.models.audit import Actor
 from scrapersky.observability.log import configure_logs
+from scrapersky.records import PlaceSearch
+from scrapersky.records.audit import Actor
 from scrapersky.scheduler.app import World
 from scrapersky.settings import Settings, load_settings
 from scrapersky.stages.mail_server import DnsMailServers

@@ -22,9 +22,9 @@ from scrapersky.cli.signals import stop_on_signals
 from scrapersky.db.connection import Target, check_server, connect
 from scrapersky.db.schema import check_schema
 from scrapersky.errors import ScraperSkyError
-from scrapersky.models import METADATA
-from scrapersky.models.check import check_system_user
 from scrapersky.privacy.key import Standing, standing
+from scrapersky.records import METADATA
+from scrapersky.records.check import check_system_user
 from scrapersky.settings import LoadedSettings, Settings, load_settings
 
 ENOUGH_DISK = 1024**3

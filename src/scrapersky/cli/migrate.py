@@ -11,7 +11,7 @@ from scrapersky.db import migrate as migrations
 from scrapersky.db.connection import Target, check_server, connect
 from scrapersky.db.revision import revisions
 from scrapersky.db.schema import check_schema
-from scrapersky.models import METADATA
+from scrapersky.records import METADATA
 from scrapersky.settings import load_settings
 
 

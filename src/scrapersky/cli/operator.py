@@ -8,7 +8,7 @@ from uuid import UUID
 from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from scrapersky.models.audit import Actor, note
+from scrapersky.records.audit import Actor, note
 
 HOME = text("SELECT id FROM tenants ORDER BY created_at, id LIMIT 1")
 

@@ -23,7 +23,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 from curation_sdk.control import count_waiting
 from scrapersky.curation.decision import Selection, decide
 from scrapersky.curation.kind import KINDS
-from scrapersky.models.audit import Actor
+from scrapersky.records.audit import Actor
 from scrapersky.stages.count import StageCount, count_stages
 
 LOOK_EVERY = 0.5

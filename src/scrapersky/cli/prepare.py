@@ -7,7 +7,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 
 from scrapersky.db.connection import Target, check_server, connect
 from scrapersky.db.revision import is_up_to_date
-from scrapersky.models.check import check_database
+from scrapersky.records.check import check_database
 from scrapersky.settings import Settings
 
 

@@ -21,11 +21,11 @@ from scrapersky.cli.up import say
 from scrapersky.db.connection import Target
 from scrapersky.errors import ConfigurationError, SearchFailed
 from scrapersky.export.contacts import write_csv
-from scrapersky.models import PlaceSearch
-from scrapersky.models.audit import Actor, note
-from scrapersky.models.status import TaskStatus
 from scrapersky.observability.log import configure_logs
 from scrapersky.providers.source import Estimate, PlaceQuery
+from scrapersky.records import PlaceSearch
+from scrapersky.records.audit import Actor, note
+from scrapersky.records.status import TaskStatus
 from scrapersky.scheduler.app import Background, World, background_work
 from scrapersky.settings import Settings, load_settings
 

@@ -14,8 +14,8 @@ from scrapersky.cli.stages import on_database
 from scrapersky.curation.batch import Submitted
 from scrapersky.curation.batch import submit as submit_lines
 from scrapersky.errors import ConfigurationError
-from scrapersky.models.audit import note
 from scrapersky.privacy.key import hand_out_keys
+from scrapersky.records.audit import note
 from scrapersky.settings import SYSTEM_USER_ID, load_settings
 
 HEADINGS = {"domain", "domains", "url", "urls", "website", "sitemap", "page", "link"}

@@ -33,9 +33,9 @@ from scrapersky.cli.signals import stop_on_signals
 from scrapersky.cli.stages import with_engine
 from scrapersky.cli.up import say
 from scrapersky.errors import InvalidUserChange, UnknownRecord
-from scrapersky.models import LoginSession, Tenant, User
-from scrapersky.models.audit import note
-from scrapersky.models.status import Role
+from scrapersky.records import LoginSession, Tenant, User
+from scrapersky.records.audit import note
+from scrapersky.records.status import Role
 from scrapersky.settings import load_settings
 
 user = App(name="user")

@@ -32,8 +32,8 @@ from scrapersky.curation.kind import Kind, kind_named
 from scrapersky.curation.search import matches
 from scrapersky.db.transaction import committed
 from scrapersky.errors import UnknownAction
-from scrapersky.models import CurationAction, CurationChange
-from scrapersky.models.audit import Actor, note
+from scrapersky.records import CurationAction, CurationChange
+from scrapersky.records.audit import Actor, note
 
 CHUNK = 5_000
 """Rows changed in one transaction: short enough that nobody waits for it."""

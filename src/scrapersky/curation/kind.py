@@ -8,7 +8,7 @@ from typing import Any
 from sqlalchemy.orm import InstrumentedAttribute
 
 from scrapersky.errors import InvalidDecision
-from scrapersky.models import (
+from scrapersky.records import (
     Contact,
     Domain,
     LocalBusiness,
@@ -16,7 +16,7 @@ from scrapersky.models import (
     Place,
     SitemapFile,
 )
-from scrapersky.models.status import (
+from scrapersky.records.status import (
     ContactCurationStatus,
     ContactProcessingStatus,
     CurationStatus,

@@ -7,7 +7,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, select
 from sqlalchemy.orm import InstrumentedAttribute
 
-from scrapersky.models import (
+from scrapersky.records import (
     Contact,
     Domain,
     LocalBusiness,

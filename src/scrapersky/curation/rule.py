@@ -23,8 +23,8 @@ from scrapersky.curation.decision import (
 )
 from scrapersky.curation.kind import Kind, kind_named
 from scrapersky.errors import RecordConflict, UnknownRecord
-from scrapersky.models import CurationAction, SelectionRule
-from scrapersky.models.audit import Actor
+from scrapersky.records import CurationAction, SelectionRule
+from scrapersky.records.audit import Actor
 
 SAMPLE = 20
 

@@ -10,7 +10,7 @@ from scrapersky.curation.condition import text_of
 from scrapersky.curation.kind import Attribute, Kind
 from scrapersky.errors import InvalidSubject
 from scrapersky.kit.canonical import canonical_domain, canonical_email
-from scrapersky.models import (
+from scrapersky.records import (
     Contact,
     Domain,
     LocalBusiness,

@@ -16,8 +16,8 @@ from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 from scrapersky.errors import ConfigurationError
-from scrapersky.models import Suppression, SuppressionKey
 from scrapersky.privacy.subject import Subject, SubjectKind, tail_of
+from scrapersky.records import Suppression, SuppressionKey
 
 OPTION = "suppression_keys"
 PURPOSE = b"scrapersky suppression list"

@@ -15,8 +15,8 @@ from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 from scrapersky.db.transaction import committed
 from scrapersky.errors import InvalidNotice
-from scrapersky.models.audit import Actor, note
-from scrapersky.models.notice import LegalBasis
+from scrapersky.records.audit import Actor, note
+from scrapersky.records.notice import LegalBasis
 
 CHUNK: Final = 2_000
 """Contacts marked in one transaction."""

@@ -12,8 +12,6 @@ from sqlalchemy import func, or_, select
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 from scrapersky.db.transaction import committed
-from scrapersky.models import Contact, Domain, Evidence
-from scrapersky.models.audit import Actor, AuditEntry, note
 from scrapersky.privacy.shield import REMOVED
 from scrapersky.privacy.subject import Subject, SubjectKind, sign_of
 from scrapersky.privacy.suppression import suppress_here
@@ -26,6 +24,8 @@ from scrapersky.privacy.sweep import (
     scrub,
     written_columns,
 )
+from scrapersky.records import Contact, Domain, Evidence
+from scrapersky.records.audit import Actor, AuditEntry, note
 
 REASON = "erased on request"
 NAMED_BY_ADDRESS = ("pages", "sitemap_files")

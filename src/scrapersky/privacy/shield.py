@@ -13,7 +13,6 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from scrapersky.errors import InvalidSubject, Suppressed
 from scrapersky.kit.canonical import canonical_domain, canonical_email, mailbox_of
-from scrapersky.models import Suppression
 from scrapersky.privacy.key import Keys, keys_of
 from scrapersky.privacy.subject import (
     Subject,
@@ -24,6 +23,7 @@ from scrapersky.privacy.subject import (
     numbers_in,
     whole_subject,
 )
+from scrapersky.records import Suppression
 
 REMOVED = "[removed]"
 

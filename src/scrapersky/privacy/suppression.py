@@ -12,11 +12,11 @@ from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 from scrapersky.db.transaction import committed
 from scrapersky.errors import InvalidSubject, UnknownSuppression
-from scrapersky.models import Suppression
-from scrapersky.models.audit import Actor, note
 from scrapersky.privacy.key import keys_of
 from scrapersky.privacy.shield import LOCK_ALONE, lock_name
 from scrapersky.privacy.subject import Subject, SubjectKind, any_subject
+from scrapersky.records import Suppression
+from scrapersky.records.audit import Actor, note
 
 CHUNK = 500
 REFUSALS_SHOWN = 100

@@ -27,8 +27,8 @@ from sqlalchemy import Text as TextType
 from sqlalchemy.dialects.postgresql import BYTEA, ENUM, JSONB
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
-from scrapersky.models import METADATA
 from scrapersky.privacy.shield import scrubbed
+from scrapersky.records import METADATA
 
 STRETCH = 5_000
 """Rows looked through at once: well under a second."""

@@ -1,7 +1,7 @@
 """The stages of the pipeline, one file each; they meet only in the database."""
 
 from curation_sdk import AnyStage, Registry
-from scrapersky.models import (
+from scrapersky.records import (
     Contact,
     Domain,
     LocalBusiness,

@@ -6,8 +6,8 @@ from sqlalchemy import select, update
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from scrapersky.errors import BudgetExhausted
-from scrapersky.models import PlaceSearch
 from scrapersky.providers.purse import Charge, Purse
+from scrapersky.records import PlaceSearch
 
 
 class SearchPurse(Purse):

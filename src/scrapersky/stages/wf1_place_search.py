@@ -28,8 +28,6 @@ from curation_sdk import Done, GiveUp, Outcome, Transaction, stage
 from scrapersky.curation.kind import KINDS
 from scrapersky.curation.rule import apply_rules
 from scrapersky.errors import BudgetExhausted
-from scrapersky.models import Place, PlaceSearch, PlaceSearchHit
-from scrapersky.models.status import TaskStatus
 from scrapersky.privacy.shield import shield
 from scrapersky.providers.source import (
     FoundPlace,
@@ -38,6 +36,8 @@ from scrapersky.providers.source import (
     PlaceQuery,
     Resume,
 )
+from scrapersky.records import Place, PlaceSearch, PlaceSearchHit
+from scrapersky.records.status import TaskStatus
 from scrapersky.stages.search_purse import SearchPurse
 from scrapersky.stages.tools import Tools
 

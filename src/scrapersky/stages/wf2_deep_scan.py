@@ -10,11 +10,11 @@ from sqlalchemy.dialects.postgresql import insert
 
 from curation_sdk import Done, Effect, Outcome, Transaction, stage
 from scrapersky.kit.clock import utc_now
-from scrapersky.models import LocalBusiness, Place, PlaceSearchHit
-from scrapersky.models.status import DeepScanStatus
 from scrapersky.privacy.shield import shield
 from scrapersky.providers.purse import LocalPurse, Purse
 from scrapersky.providers.source import PlaceFacts
+from scrapersky.records import LocalBusiness, Place, PlaceSearchHit
+from scrapersky.records.status import DeepScanStatus
 from scrapersky.stages.choice import Choice
 from scrapersky.stages.search_purse import SearchPurse
 from scrapersky.stages.tools import Tools

@@ -9,9 +9,9 @@ from curation_sdk import Done, Effect, GiveUp, Outcome, Transaction, stage
 from scrapersky.errors import InvalidUrl
 from scrapersky.extraction.host_kind import HostKind, kind_of_url, site_name
 from scrapersky.kit.urls import Url, parse_url
-from scrapersky.models import Domain, LocalBusiness
-from scrapersky.models.status import DomainExtractionStatus
 from scrapersky.privacy.shield import look_up, shield
+from scrapersky.records import Domain, LocalBusiness
+from scrapersky.records.status import DomainExtractionStatus
 from scrapersky.stages.tools import Tools
 
 NOT_THEIRS = {

@@ -11,10 +11,10 @@ from scrapersky.crawler import Fetched
 from scrapersky.errors import ConnectFailed, DnsFailed, FetchError, RobotsDenied
 from scrapersky.extraction.home_page import HomePage, read_home_page
 from scrapersky.extraction.verdict import VerdictKind
-from scrapersky.models import Domain
-from scrapersky.models.status import DomainStatus, SitemapAnalysisStatus
 from scrapersky.privacy.card import canonical_emails
 from scrapersky.privacy.shield import shield
+from scrapersky.records import Domain
+from scrapersky.records.status import DomainStatus, SitemapAnalysisStatus
 from scrapersky.stages.fetching import outcome_of
 from scrapersky.stages.tools import Tools
 

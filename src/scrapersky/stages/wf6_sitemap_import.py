@@ -17,9 +17,9 @@ from scrapersky.extraction.page_list import (
     list_sitemap_pages,
 )
 from scrapersky.kit.clock import utc_now
-from scrapersky.models import Domain, SitemapFile
-from scrapersky.models.status import SitemapFileStatus, SitemapImportStatus
 from scrapersky.privacy.shield import shield
+from scrapersky.records import Domain, SitemapFile
+from scrapersky.records.status import SitemapFileStatus, SitemapImportStatus
 from scrapersky.stages.choice import Choice
 from scrapersky.stages.fetching import failure_of, outcome_of
 from scrapersky.stages.page_copy import COLUMNS, Owner, moment, page_rows, urgency

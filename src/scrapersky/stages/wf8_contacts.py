@@ -7,8 +7,8 @@ import orjson
 from curation_sdk import Done, Effect, Outcome, Retry, Transaction, stage
 from scrapersky.extraction.email_quality import EmailQuality, judge_email
 from scrapersky.kit.email_type import EmailType
-from scrapersky.models import Contact
-from scrapersky.models.status import ContactProcessingStatus
+from scrapersky.records import Contact
+from scrapersky.records.status import ContactProcessingStatus
 from scrapersky.stages.mail_server import MailAnswer, MailServersFound
 from scrapersky.stages.tools import Tools
 

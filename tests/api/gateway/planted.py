@@ -22,7 +22,7 @@ from sqlalchemy import (
 from sqlalchemy.dialects.postgresql import BYTEA, ENUM, JSONB
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
-from scrapersky.models import Base
+from scrapersky.records import Base
 
 FIXED: Mapping[tuple[str, str], Any] = {
     ("suppressions", "kind"): "email",

@@ -18,7 +18,7 @@ from scrapersky.api.app import create_app
 from scrapersky.api.gateway.identity import ROLES
 from scrapersky.api.gateway.password import HASHER
 from scrapersky.db.connection import connect, parse_target
-from scrapersky.models.status import Role
+from scrapersky.records.status import Role
 from scrapersky.settings import load_settings
 from tests.api.records.rig import AT_REST
 from tests.conftest import TestDatabase

@@ -15,7 +15,7 @@ from scrapersky.api.app import create_app
 from scrapersky.api.gateway.wire import Wire
 from scrapersky.api.server import Server
 from scrapersky.db.connection import connect, parse_target
-from scrapersky.models.status import Role
+from scrapersky.records.status import Role
 from scrapersky.settings import load_settings
 from tests.api.gateway.planted import plant
 from tests.api.gateway.rig import WITH_TOKENS, Person, a_person

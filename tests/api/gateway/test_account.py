@@ -7,7 +7,7 @@ import pytest
 
 from scrapersky.api.account.people import add_key
 from scrapersky.api.gateway.identity import ROLES
-from scrapersky.models.status import Role
+from scrapersky.records.status import Role
 from tests.api.gateway.rig import PASSWORD, House, Person, a_person
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")

@@ -27,7 +27,7 @@ from scrapersky.api.gateway.password import HASHER
 from scrapersky.db.connection import connect, parse_target
 from scrapersky.db.embedded import EmbeddedPostgres
 from scrapersky.db.migrate import upgrade
-from scrapersky.models.status import Role
+from scrapersky.records.status import Role
 from tests.api.gateway.rig import a_person, claims
 from tests.api.records.rig import AT_REST
 from tests.conftest import TestDatabase

@@ -8,7 +8,7 @@ import httpx
 import pytest
 
 from scrapersky.api.gateway.password import HASHER, NOBODY
-from scrapersky.models.status import Role
+from scrapersky.records.status import Role
 from tests.api.gateway.rig import PASSWORD, House, Person, a_person
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")

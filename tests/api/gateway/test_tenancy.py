@@ -13,7 +13,7 @@ from sqlalchemy.exc import DBAPIError
 from scrapersky.api.gateway.tenancy import acting_for, connect_as_api, patient
 from scrapersky.db.connection import parse_target
 from scrapersky.errors import TenantUnknown
-from scrapersky.models import METADATA, Domain, Page
+from scrapersky.records import METADATA, Domain, Page
 from tests.api.gateway.rig import House
 from tests.conftest import TestDatabase
 

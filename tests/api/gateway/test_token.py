@@ -15,7 +15,7 @@ from cryptography.hazmat.primitives.asymmetric import ec, rsa
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
 from scrapersky.api.gateway.access import Remembered, bind_subjects
-from scrapersky.models.status import Role
+from scrapersky.records.status import Role
 from tests.api.gateway.rig import ISSUER, SECRET, House, a_person, a_token, claims
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")

@@ -19,8 +19,8 @@ from scrapersky.api.app import create_app
 from scrapersky.api.gateway.credential import digest
 from scrapersky.api.server import Server
 from scrapersky.db.connection import connect, parse_target
-from scrapersky.models import ApiKey, Domain, Page, Place, Tenant
-from scrapersky.models.status import Role
+from scrapersky.records import ApiKey, Domain, Page, Place, Tenant
+from scrapersky.records.status import Role
 from scrapersky.settings import load_settings
 from sdk_tests.rig.waiting import HUNG
 from tests.api.emptying import empty_tables

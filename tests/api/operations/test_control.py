@@ -7,7 +7,7 @@ from uuid import UUID, uuid4
 import httpx
 import pytest
 
-from scrapersky.models.status import Role
+from scrapersky.records.status import Role
 from tests.api.operations.rig import Served, new_key, serving
 from tests.conftest import TestDatabase
 

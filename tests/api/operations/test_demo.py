@@ -7,7 +7,7 @@ import psutil
 import pytest
 
 from scrapersky.errors import BlockedAddress, FetchError, NoSuchHost
-from scrapersky.models.status import Role
+from scrapersky.records.status import Role
 from scrapersky.scheduler.annex import ENDING, PRESENCE, presence_ledger
 from sdk_tests.rig.waiting import HUNG
 from tests.api.operations.rig import Served, new_key

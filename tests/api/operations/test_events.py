@@ -15,8 +15,8 @@ from scrapersky.api.operations.hub import (
     MOST_STREAMS_EACH,
     Event,
 )
-from scrapersky.models import Contact
 from scrapersky.privacy.retention import KINDS, purge_expired
+from scrapersky.records import Contact
 from sdk_tests.rig.waiting import HUNG, until
 from tests.api.operations.rig import Listener, Served, new_key, serving
 from tests.conftest import TestDatabase

@@ -2,7 +2,7 @@
 
 import pytest
 
-from scrapersky.models.status import Role
+from scrapersky.records.status import Role
 from tests.api.operations.rig import Served, new_key
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")

@@ -9,7 +9,7 @@ from uuid import UUID, uuid4
 
 import pytest
 
-from scrapersky.models import Contact, Domain, Evidence
+from scrapersky.records import Contact, Domain, Evidence
 from tests.api.records.rig import Desk
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from scrapersky.api.records.export import CHUNK
-from scrapersky.models import AuditEntry, Contact, Domain
+from scrapersky.records import AuditEntry, Contact, Domain
 from tests.api.records.rig import Desk
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")

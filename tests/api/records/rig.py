@@ -10,7 +10,7 @@ from fastapi import FastAPI
 from sqlalchemy import insert, text
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from scrapersky.models import Contact, Domain, Tenant
+from scrapersky.records import Contact, Domain, Tenant
 from tests.api.emptying import empty_tables
 
 PREFIXES = (

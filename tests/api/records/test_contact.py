@@ -6,7 +6,7 @@ from uuid import UUID, uuid4
 
 import pytest
 
-from scrapersky.models import Evidence
+from scrapersky.records import Evidence
 from tests.api.records.rig import Desk
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from scrapersky.models import Domain, Page, Place
+from scrapersky.records import Domain, Page, Place
 from tests.api.records.rig import Desk
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from scrapersky.api.records import listing
-from scrapersky.models import Domain, LocalBusiness, Page, Place, PlaceSearch
+from scrapersky.records import Domain, LocalBusiness, Page, Place, PlaceSearch
 from tests.api.records.rig import Desk
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")

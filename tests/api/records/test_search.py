@@ -5,7 +5,7 @@ from uuid import uuid4
 
 import pytest
 
-from scrapersky.models import Place, PlaceSearch, PlaceSearchHit
+from scrapersky.records import Place, PlaceSearch, PlaceSearchHit
 from tests.api.records.rig import Desk
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")

@@ -15,7 +15,7 @@ from sqlalchemy import insert, text
 from scrapersky.db.connection import connect, parse_target
 from scrapersky.db.embedded import DATABASE, ROLE, EmbeddedPostgres
 from scrapersky.db.migrate import upgrade
-from scrapersky.models import Contact, Domain
+from scrapersky.records import Contact, Domain
 from tests.api.gateway.served import ALONE, serving
 from tests.conftest import TestDatabase
 

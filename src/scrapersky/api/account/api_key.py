@@ -19,8 +19,8 @@ from scrapersky.api.gateway.access import Gate
 from scrapersky.api.gateway.dependency import Database, actor_of, allow
 from scrapersky.api.gateway.identity import ROLES, Identity, Permission
 from scrapersky.errors import NotAllowed, UnknownRecord
-from scrapersky.models import ApiKey
-from scrapersky.models.audit import note
+from scrapersky.records import ApiKey
+from scrapersky.records.audit import note
 
 router = APIRouter(prefix="/api-keys", tags=["api keys"])
 

@@ -14,14 +14,14 @@ from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 from scrapersky.api.gateway.credential import AnyRow, NewKey, new_key
 from scrapersky.api.gateway.identity import Permission
 from scrapersky.errors import RecordConflict, UnknownRecord
-from scrapersky.models import (
+from scrapersky.records import (
     ApiKey,
     LoginSession,
     SelectionRule,
     Tenant,
     User,
 )
-from scrapersky.models.status import Role
+from scrapersky.records.status import Role
 
 USER_COLUMNS: Final = (
     User.id,

@@ -10,7 +10,7 @@ from scrapersky.api.gateway.identity import Permission, Via
 from scrapersky.api.gateway.password import LONGEST
 from scrapersky.errors import InvalidSubject
 from scrapersky.kit.canonical import canonical_email
-from scrapersky.models.status import Role
+from scrapersky.records.status import Role
 
 
 def an_email(value: str) -> str:

@@ -22,7 +22,7 @@ from scrapersky.api.gateway.limit import refuse
 from scrapersky.api.gateway.local import refuse_other_sites
 from scrapersky.errors import InvalidSubject, NotAllowed, NotAuthenticated
 from scrapersky.kit.canonical import canonical_email
-from scrapersky.models import Tenant, User
+from scrapersky.records import Tenant, User
 
 router = APIRouter(prefix="/session", tags=["session"])
 

@@ -24,9 +24,9 @@ from scrapersky.api.gateway.access import Gate
 from scrapersky.api.gateway.dependency import SystemDatabase, actor_of, allow
 from scrapersky.api.gateway.identity import Identity, Permission
 from scrapersky.errors import InvalidUserChange, RecordConflict, UnknownRecord
-from scrapersky.models import Tenant
-from scrapersky.models.audit import note
-from scrapersky.models.status import Role
+from scrapersky.records import Tenant
+from scrapersky.records.audit import note
+from scrapersky.records.status import Role
 
 router = APIRouter(prefix="/tenants", tags=["tenants"])
 

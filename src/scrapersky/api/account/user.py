@@ -31,7 +31,7 @@ from scrapersky.api.gateway.dependency import (
 from scrapersky.api.gateway.identity import Identity, Permission
 from scrapersky.api.gateway.password import refuse_weak
 from scrapersky.errors import InvalidUserChange
-from scrapersky.models.audit import note
+from scrapersky.records.audit import note
 
 router = APIRouter(prefix="/users", tags=["users"])
 

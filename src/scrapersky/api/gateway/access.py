@@ -42,8 +42,8 @@ from scrapersky.errors import (
     NotAuthenticated,
 )
 from scrapersky.kit.clock import Clock, utc_now
-from scrapersky.models import ApiKey, Installation, Tenant, User
-from scrapersky.models.status import Role
+from scrapersky.records import ApiKey, Installation, Tenant, User
+from scrapersky.records.status import Role
 from scrapersky.settings import Settings
 
 COOKIE: Final = "scrapersky_session"

@@ -17,14 +17,14 @@ from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 from scrapersky.api.gateway.identity import ROLES, Permission
 from scrapersky.api.gateway.token import Token
-from scrapersky.models import (
+from scrapersky.records import (
     ApiKey,
     LoginSession,
     RevokedToken,
     Tenant,
     User,
 )
-from scrapersky.models.status import Role
+from scrapersky.records.status import Role
 
 AnyRow: TypeAlias = Row[*tuple[Any, ...]]
 

@@ -11,7 +11,7 @@ from scrapersky.api.gateway.access import Gate
 from scrapersky.api.gateway.identity import Identity, Permission
 from scrapersky.api.gateway.tenancy import TENANT
 from scrapersky.errors import NotAllowed
-from scrapersky.models.audit import Actor
+from scrapersky.records.audit import Actor
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,7 @@ from scrapersky.errors import (
     MalformedRequest,
     StillWorking,
 )
-from scrapersky.models import IdempotencyKey
+from scrapersky.records import IdempotencyKey
 
 HEADER: Final = "idempotency-key"
 KEPT: Final = timedelta(hours=24)

@@ -6,7 +6,7 @@ from enum import StrEnum
 from typing import Final, Literal
 from uuid import UUID
 
-from scrapersky.models.status import Role
+from scrapersky.records.status import Role
 
 
 class Permission(StrEnum):

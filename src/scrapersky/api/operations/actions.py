@@ -27,7 +27,7 @@ from scrapersky.api.operations.shape import (
 from scrapersky.api.records.schema import RecordList, Total
 from scrapersky.curation.decision import undo
 from scrapersky.errors import UnknownAction
-from scrapersky.models import CurationAction, SelectionRule, User
+from scrapersky.records import CurationAction, SelectionRule, User
 
 router = APIRouter(prefix="/api/v3/actions", tags=["actions"])
 

@@ -4,7 +4,7 @@ from typing import Any
 
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from scrapersky.models.audit import Actor, note
+from scrapersky.records.audit import Actor, note
 
 
 async def note_alone(

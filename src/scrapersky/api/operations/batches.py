@@ -41,8 +41,8 @@ from scrapersky.curation.batch.progress import STATES
 from scrapersky.curation.batch.reason import LATER, Reason, reason_of, why_refused
 from scrapersky.errors import UnknownBatch
 from scrapersky.kit.cursor import read_cursor, write_cursor
-from scrapersky.models import BatchJob
-from scrapersky.models.status import TaskStatus
+from scrapersky.records import BatchJob
+from scrapersky.records.status import TaskStatus
 
 router = APIRouter(prefix="/api/v3/batches", tags=["batches"])
 

@@ -16,7 +16,7 @@ from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from scrapersky.curation.kind import KINDS
-from scrapersky.models import PlaceSearch
+from scrapersky.records import PlaceSearch
 
 MOST: Final = 2_000
 """Changes of one kind told one by one; more of them are told as "many"."""

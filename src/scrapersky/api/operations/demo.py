@@ -22,9 +22,9 @@ from scrapersky.curation.rule import save_rule
 from scrapersky.demo.locale import LOCALES, load_locale
 from scrapersky.demo.source import NAME as SOURCE
 from scrapersky.demo.town import DEFAULT_SIZE
-from scrapersky.models import PlaceSearch
-from scrapersky.models.audit import Actor
-from scrapersky.models.status import TaskStatus
+from scrapersky.records import PlaceSearch
+from scrapersky.records.audit import Actor
+from scrapersky.records.status import TaskStatus
 from scrapersky.scheduler.annex import ENDING
 
 router = APIRouter(prefix="/api/v3/demo", tags=["demo"])

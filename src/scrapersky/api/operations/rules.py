@@ -41,7 +41,7 @@ from scrapersky.curation.rule import (
     save_rule,
 )
 from scrapersky.errors import RecordChanged, RecordConflict, UnknownRecord
-from scrapersky.models import CurationAction, SelectionRule
+from scrapersky.records import CurationAction, SelectionRule
 from scrapersky.stages.trouble import LABELS
 
 router = APIRouter(prefix="/api/v3/rules", tags=["rules"])

@@ -25,7 +25,7 @@ from scrapersky.api.operations.shape import (
     write_place,
 )
 from scrapersky.api.records.schema import RecordList, Total
-from scrapersky.models import SchedulerRun
+from scrapersky.records import SchedulerRun
 from scrapersky.scheduler.run_log import RunOutcome
 from scrapersky.scheduler.schedule import JobStatus
 

@@ -10,7 +10,7 @@ from pydantic import BaseModel, Field
 from scrapersky.api.gateway.dependency import Database
 from scrapersky.api.privacy.shape import REFUSALS, Admin, ListedBy, read_list
 from scrapersky.api.records.schema import RecordList
-from scrapersky.models import AuditEntry
+from scrapersky.records import AuditEntry
 
 router = APIRouter()
 

@@ -20,8 +20,6 @@ from scrapersky.api.records.schema import RecordList, Total
 from scrapersky.curation.condition import clause
 from scrapersky.kit.clock import utc_now
 from scrapersky.kit.email_type import EmailType
-from scrapersky.models import Contact, ContactNotice, Domain, Evidence
-from scrapersky.models.notice import LegalBasis
 from scrapersky.privacy.notice import (
     Marked,
     Telling,
@@ -30,6 +28,8 @@ from scrapersky.privacy.notice import (
     mark_open,
     refuse_future,
 )
+from scrapersky.records import Contact, ContactNotice, Domain, Evidence
+from scrapersky.records.notice import LegalBasis
 
 router = APIRouter(prefix="/notices")
 

@@ -33,11 +33,11 @@ from scrapersky.api.records.schema import (
 from scrapersky.errors import InvalidDecision, InvalidSubject, RecordConflict
 from scrapersky.extraction.email_quality import judge_email
 from scrapersky.kit.canonical import canonical_email, canonical_phone
-from scrapersky.models import Contact, Evidence
-from scrapersky.models.audit import Actor, note
-from scrapersky.models.contact import BY_HAND
 from scrapersky.privacy.notice import merge_notices
 from scrapersky.privacy.shield import refuse_suppressed
+from scrapersky.records import Contact, Evidence
+from scrapersky.records.audit import Actor, note
+from scrapersky.records.contact import BY_HAND
 
 CONTACTS = RESOURCES["contacts"]
 PATH = CONTACTS.path

@@ -12,7 +12,7 @@ from scrapersky.api.records.resource import Resource
 from scrapersky.api.records.schema import StatusIn, StatusOut
 from scrapersky.curation.decision import Selection, count_selected, decide
 from scrapersky.errors import IllegalStatus, InvalidDecision
-from scrapersky.models.audit import Actor
+from scrapersky.records.audit import Actor
 
 CHUNK_PATIENCE: Final = timedelta(seconds=60)
 """How long one chunk of a decision may take: a rare match among millions needs a while."""

@@ -12,7 +12,7 @@ from scrapersky.api.records.listing import rows_by_id
 from scrapersky.api.records.resource import RESOURCES, SEARCHES, Resource
 from scrapersky.api.records.schema import EvidenceOut, Link
 from scrapersky.errors import RecordChanged, UnknownRecord, VersionMissing
-from scrapersky.models import (
+from scrapersky.records import (
     Contact,
     Domain,
     Evidence,

@@ -11,7 +11,7 @@ from curation_sdk import History, UnknownItem, UnknownStage
 from curation_sdk.control import NEVER
 from scrapersky.api.records.resource import Resource
 from scrapersky.api.records.schema import Event
-from scrapersky.models import AuditEntry, CurationAction, CurationChange, User
+from scrapersky.records import AuditEntry, CurationAction, CurationChange, User
 
 MOST_EVENTS = 500
 

@@ -9,7 +9,7 @@ from sqlalchemy.orm import InstrumentedAttribute
 
 from scrapersky.curation.condition import fields_of
 from scrapersky.curation.kind import KINDS, Attribute, Kind
-from scrapersky.models import (
+from scrapersky.records import (
     Contact,
     Domain,
     LocalBusiness,
@@ -18,7 +18,7 @@ from scrapersky.models import (
     PlaceSearch,
     SitemapFile,
 )
-from scrapersky.models.status import TaskStatus
+from scrapersky.records.status import TaskStatus
 
 BASE: Final = "/api/v3"
 

@@ -26,10 +26,10 @@ from scrapersky.api.records.schema import Detail, Strict, record_model
 from scrapersky.api.records.search_change import ASKED, Changes, changes_of
 from scrapersky.api.records.source import FILES, PAID, sources_of
 from scrapersky.errors import BadPlaceQuery, NotAllowed, RecordConflict
-from scrapersky.models import PlaceSearch
-from scrapersky.models.audit import Actor, note
-from scrapersky.models.status import TaskStatus
 from scrapersky.providers.source import Estimate, PlaceQuery
+from scrapersky.records import PlaceSearch
+from scrapersky.records.audit import Actor, note
+from scrapersky.records.status import TaskStatus
 
 PATH = SEARCHES.path
 STAGE: Final = "place_search"

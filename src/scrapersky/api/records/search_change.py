@@ -9,8 +9,8 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from scrapersky.api.records.detail import MOST_LINKS
 from scrapersky.api.records.schema import Link
-from scrapersky.models import Place, PlaceSearch, PlaceSearchHit
-from scrapersky.models.status import TaskStatus
+from scrapersky.records import Place, PlaceSearch, PlaceSearchHit
+from scrapersky.records.status import TaskStatus
 
 ASKED: Final = ("business_type", "location", "radius_m", "area")
 """The columns that hold what was asked."""

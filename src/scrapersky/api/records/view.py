@@ -18,7 +18,7 @@ from scrapersky.api.records.resource import RESOURCES, SEARCHES, Resource
 from scrapersky.api.records.schema import LONGEST_WORDS, Strict
 from scrapersky.curation.condition import MOST_CONDITIONS
 from scrapersky.errors import InvalidDecision, UnknownRecord
-from scrapersky.models import SavedView
+from scrapersky.records import SavedView
 
 PATH = "/api/v3/views"
 MOST_COLUMNS = 100

@@ -12,7 +12,7 @@ from curation_sdk.control import hold, queue_named, release, withdraw
 from scrapersky.curation.batch.kind import BatchKind, kind_named
 from scrapersky.curation.batch.progress import batch_of
 from scrapersky.curation.batch.submission import CANCELLED
-from scrapersky.models import BatchItem, BatchJob
+from scrapersky.records import BatchItem, BatchJob
 
 Act = Callable[[AsyncConnection, Queue, Sequence[str]], Awaitable[int]]
 """Holds items back, lets them go on, or takes them out."""

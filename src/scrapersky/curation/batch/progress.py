@@ -10,8 +10,8 @@ from sqlalchemy import TextClause, select, text
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 from scrapersky.errors import UnknownBatch
-from scrapersky.models import BatchJob
-from scrapersky.models.status import TaskStatus
+from scrapersky.records import BatchJob
+from scrapersky.records.status import TaskStatus
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,16 +17,16 @@ from scrapersky.curation.batch.kind import BatchKind, kind_named
 from scrapersky.errors import InvalidUrl, UnknownBatch
 from scrapersky.extraction.host_kind import site_name
 from scrapersky.kit.urls import canonical_url, parse_url
-from scrapersky.models import BatchItem, BatchJob, Domain, Page, SitemapFile
-from scrapersky.models.audit import Actor
-from scrapersky.models.status import (
+from scrapersky.privacy.shield import REMOVED, Shield, shield
+from scrapersky.records import BatchItem, BatchJob, Domain, Page, SitemapFile
+from scrapersky.records.audit import Actor
+from scrapersky.records.status import (
     CurationStatus,
     DomainStatus,
     PageCurationStatus,
     PageProcessingStatus,
     SitemapImportStatus,
 )
-from scrapersky.privacy.shield import REMOVED, Shield, shield
 
 CHUNK = 1_000
 REFUSALS_SHOWN = 100

@@ -6,7 +6,7 @@ from uuid import UUID
 from sqlalchemy import ForeignKey, Index, UniqueConstraint, text
 from sqlalchemy.orm import Mapped, mapped_column
 
-from scrapersky.models.base import Base, Json, OwnedRecord
+from scrapersky.records.base import Base, Json, OwnedRecord
 
 
 class SelectionRule(OwnedRecord, Base):

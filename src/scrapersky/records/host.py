@@ -9,7 +9,7 @@ from uuid import UUID
 from sqlalchemy import CheckConstraint, Float, Interval, func, text
 from sqlalchemy.orm import Mapped, mapped_column
 
-from scrapersky.models.base import Base
+from scrapersky.records.base import Base
 
 
 class Host(Base):

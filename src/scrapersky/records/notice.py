@@ -7,7 +7,7 @@ from uuid import UUID
 from sqlalchemy import CheckConstraint, Computed, ForeignKey, Index, text
 from sqlalchemy.orm import Mapped, mapped_column
 
-from scrapersky.models.base import Base
+from scrapersky.records.base import Base
 
 
 class LegalBasis(StrEnum):

@@ -15,8 +15,8 @@ from sqlalchemy.dialects.postgresql import ARRAY
 from sqlalchemy.orm import Mapped, mapped_column
 
 from curation_sdk import queue_index
-from scrapersky.models.base import ERROR_LIMIT, Base, Json, OwnedRecord
-from scrapersky.models.status import (
+from scrapersky.records.base import ERROR_LIMIT, Base, Json, OwnedRecord
+from scrapersky.records.status import (
     CONTACT_SCRAPE_STATUS,
     PAGE_CURATION_STATUS,
     PAGE_PROCESSING_STATUS,

@@ -8,7 +8,7 @@ from sqlalchemy import Index, insert, text
 from sqlalchemy.ext.asyncio import AsyncConnection
 from sqlalchemy.orm import Mapped, mapped_column
 
-from scrapersky.models.base import Base, Json, OwnedRecord
+from scrapersky.records.base import Base, Json, OwnedRecord
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ from uuid import UUID
 from sqlalchemy import Index, func, text
 from sqlalchemy.orm import Mapped, mapped_column
 
-from scrapersky.models.base import Base
+from scrapersky.records.base import Base
 
 
 class SchedulerRun(Base):

@@ -7,8 +7,8 @@ from sqlalchemy import ForeignKey, Index, Text, UniqueConstraint, text
 from sqlalchemy.dialects.postgresql import ARRAY, BYTEA
 from sqlalchemy.orm import Mapped, mapped_column
 
-from scrapersky.models.base import Base, OwnedRecord, Record
-from scrapersky.models.status import ROLE, Role
+from scrapersky.records.base import Base, OwnedRecord, Record
+from scrapersky.records.status import ROLE, Role
 
 
 class Tenant(Record, Base):

@@ -7,8 +7,8 @@ from sqlalchemy.dialects.postgresql import ARRAY
 from sqlalchemy.orm import Mapped, mapped_column
 
 from curation_sdk import queue_index
-from scrapersky.models.base import ERROR_LIMIT, Base, Json, OwnedRecord, list_indexes
-from scrapersky.models.status import (
+from scrapersky.records.base import ERROR_LIMIT, Base, Json, OwnedRecord, list_indexes
+from scrapersky.records.status import (
     CURATION_STATUS,
     DEEP_SCAN_STATUS,
     CurationStatus,

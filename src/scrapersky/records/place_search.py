@@ -10,8 +10,8 @@ from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.orm import Mapped, mapped_column
 
 from curation_sdk import queue_index
-from scrapersky.models.base import ERROR_LIMIT, Base, Json, OwnedRecord
-from scrapersky.models.status import TASK_STATUS, TaskStatus
+from scrapersky.records.base import ERROR_LIMIT, Base, Json, OwnedRecord
+from scrapersky.records.status import TASK_STATUS, TaskStatus
 
 
 class PlaceSearch(OwnedRecord, Base):

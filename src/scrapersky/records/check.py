@@ -7,8 +7,8 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 
 from scrapersky.db.schema import check_schema
 from scrapersky.errors import ConfigurationError
-from scrapersky.models import METADATA
-from scrapersky.models.tenant import User
+from scrapersky.records import METADATA
+from scrapersky.records.tenant import User
 
 
 async def check_database(engine: AsyncEngine, system_user_id: UUID) -> None:

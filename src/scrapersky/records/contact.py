@@ -9,8 +9,8 @@ from sqlalchemy.orm import Mapped, mapped_column
 
 from curation_sdk import queue_index
 from scrapersky.kit.email_type import EmailType
-from scrapersky.models.base import ERROR_LIMIT, Base, Json, OwnedRecord, list_indexes
-from scrapersky.models.status import (
+from scrapersky.records.base import ERROR_LIMIT, Base, Json, OwnedRecord, list_indexes
+from scrapersky.records.status import (
     CONTACT_CURATION_STATUS,
     CONTACT_PROCESSING_STATUS,
     EMAIL_TYPE,

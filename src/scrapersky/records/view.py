@@ -3,7 +3,7 @@
 from sqlalchemy import Index, text
 from sqlalchemy.orm import Mapped
 
-from scrapersky.models.base import Base, Json, OwnedRecord
+from scrapersky.records.base import Base, Json, OwnedRecord
 
 
 class SavedView(OwnedRecord, Base):

@@ -6,7 +6,7 @@ from sqlalchemy import CheckConstraint, Index, UniqueConstraint, func
 from sqlalchemy.dialects.postgresql import BYTEA
 from sqlalchemy.orm import Mapped, mapped_column
 
-from scrapersky.models.base import Base, OwnedRecord
+from scrapersky.records.base import Base, OwnedRecord
 
 
 class Suppression(OwnedRecord, Base):

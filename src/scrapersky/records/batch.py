@@ -10,7 +10,7 @@ from uuid import UUID
 from sqlalchemy import CheckConstraint, ForeignKey, Index, String, text
 from sqlalchemy.orm import Mapped, mapped_column
 
-from scrapersky.models.base import ERROR_LIMIT, Base, OwnedRecord
+from scrapersky.records.base import ERROR_LIMIT, Base, OwnedRecord
 
 
 class BatchJob(OwnedRecord, Base):

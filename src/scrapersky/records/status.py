@@ -9,7 +9,7 @@ from enum import StrEnum
 from sqlalchemy.dialects.postgresql import ENUM
 
 from scrapersky.kit.email_type import EmailType
-from scrapersky.models.base import native_enum
+from scrapersky.records.base import native_enum
 
 
 class TaskStatus(StrEnum):
