@@ -103,6 +103,13 @@ the list of misses; then how many contact pages are ranked among the first three
 by address alone and with the texts of links. The format is explained in
 docs/explanation/contacts.md, the ranking in docs/reference/page-types.md.
 """
+SCORE_SITES = """\
+Measure the whole pipeline on annotated websites.
+
+Serves a directory of sites on this machine's loopback, submits their domains, and compares what
+is stored in the end with the truth: shares by kind, every miss, one line of JSON. The format is
+explained in docs/explanation/real-sites.md.
+"""
 USER = """\
 Let people in: create, list, disable, set a password.
 
@@ -130,6 +137,10 @@ app.command("scrapersky.cli.migrate:migrate", group=care, help=MIGRATE)
 app.command("scrapersky.cli.doctor:doctor", group=care, help=DOCTOR)
 app.command("scrapersky.cli.config:config", group=care, help=CONFIG)
 app.command("scrapersky.cli.score:score", group=care, help=SCORE)
+app.command(
+    "scrapersky.cli.score_sites:score_sites", name="score-sites", group=care,
+    help=SCORE_SITES,
+)  # fmt: skip
 app.command("scrapersky.cli.version:version", group=care, help=VERSION)
 app.register_install_completion_command(group=care)
 

@@ -1,0 +1,288 @@
+"""Compare what the pipeline stored about a site with what is true about it."""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Final, Self
+from urllib.parse import unquote, urlsplit
+
+from scrapersky.measuring.corpus import Facts, TrueSite
+from scrapersky.measuring.likeness import (
+    address_key,
+    is_named,
+    is_same_address,
+    is_same_organisation,
+    is_same_person,
+    is_same_place,
+    words_of_name,
+)
+from scrapersky.measuring.outcome import Outcome
+
+NOBODYS: Final = ("placeholder",)
+NOT_ASKED: Final = ("placeholder", "optional")
+
+
+@dataclass(slots=True)
+class Score:
+    """Counts by measure, and every miss by its kind."""
+
+    right: Counter[str] = field(default_factory=Counter)
+    total: Counter[str] = field(default_factory=Counter)
+    misses: defaultdict[str, list[str]] = field(
+        default_factory=lambda: defaultdict(list)
+    )
+
+    def count(self, measure: str, *, right: bool) -> None:
+        """Count one case of a measure."""
+        self.total[measure] += 1
+        self.right[measure] += right
+
+    def miss(self, kind: str, site: str, what: str) -> None:
+        """Remember a miss."""
+        self.misses[kind].append(f"{site}: {what}")
+
+    def share(self, measure: str) -> float | None:
+        """Return the share that was right; None where nothing was asked."""
+        total = self.total[measure]
+        return self.right[measure] / total if total else None
+
+    def __iadd__(self, other: Self) -> Self:
+        self.right.update(other.right)
+        self.total.update(other.total)
+        for kind, some in other.misses.items():
+            self.misses[kind] += some
+        return self
+
+
+def judge(site: TrueSite, found: Outcome) -> Score:
+    """Compare one site."""
+    score = Score()
+    _judge_emails(site, found, score)
+    _judge_phones(site, found, score)
+    _judge_people(site, found, score)
+    _judge_links(site, found, score)
+    _judge_addresses(site, found, score)
+    _judge_pages(site, found, score)
+    names = [name for name in (site.organisation, *site.also_named) if name]
+    if names:
+        is_right = any(is_same_organisation(found.organisation, n) for n in names)
+        score.count("organisation", right=is_right)
+        if not is_right:
+            told = f"told {found.organisation!r}, true {site.organisation!r}"
+            score.miss("organisation wrong", site.name, told)
+    return score
+
+
+def _judge_emails(site: TrueSite, found: Outcome, score: Score) -> None:
+    true = {email["address"].lower(): email for email in site.emails}
+    told = {contact.email for contact in found.contacts if contact.email}
+    for address, email in true.items():
+        if _is(email, NOT_ASKED):
+            continue
+        score.count("email_recall", right=address in told)
+        if address not in told:
+            kind = "e-mail missed" + (" (hidden)" if email.get("obfuscated") else "")
+            pages = list(email.get("pages") or [])
+            read = [page for page in pages if _was_read(found, page)]
+            where = f"read {read[:2]}" if read else f"none read of {pages[:3]}"
+            score.miss(f"{kind}: {'not on' if not read else 'on'} a page that was read",
+                       site.name, f"{address}, {where}")  # fmt: skip
+    for address in sorted(told):
+        email = true.get(address, {})
+        if email.get("optional"):
+            continue
+        is_right = bool(email) and not _is(email, NOBODYS)
+        score.count("email_precision", right=is_right)
+        if not is_right:
+            score.miss(f"e-mail false: {_whose(site, address, email)}",
+                       site.name, address)  # fmt: skip
+
+
+def _judge_phones(site: TrueSite, found: Outcome, score: Score) -> None:
+    true = {phone["e164"]: phone for phone in site.phones}
+    told = {number for contact in found.contacts for number in contact.phones}
+    for number, phone in true.items():
+        if _is(phone, NOT_ASKED):
+            continue
+        score.count("phone_recall", right=number in told)
+        if number not in told:
+            score.miss("phone missed", site.name, f"{number} ({phone.get('written')})")
+    for number in sorted(told):
+        phone = true.get(number, {})
+        if phone.get("optional"):
+            continue
+        is_right = bool(phone) and not _is(phone, NOBODYS)
+        score.count("phone_precision", right=is_right)
+        if not is_right:
+            score.miss(f"phone false: {_whose(site, number, phone)}", site.name, number)
+
+
+def _judge_people(site: TrueSite, found: Outcome, score: Score) -> None:
+    on_contacts = {contact.name for contact in found.contacts if contact.name}
+    known: set[str] = set()
+    named: set[str] = set()
+    for name in sorted(on_contacts):
+        person = person_called(name, site.people)
+        score.count("people_precision", right=person is not None)
+        if person is not None:
+            known.add(person["name"])
+            named.add(person["name"])
+        else:
+            score.miss(f"person false: {_whose_name(site, name)}", site.name, name)
+    for person in site.people:
+        if _is(person, NOT_ASKED):
+            continue
+        score.count("people_known", right=person["name"] in known)
+        told = f"{person['name']} ({person.get('role')}, {person.get('page')})"
+        if person["name"] not in known:
+            page = str(person.get("page") or "")
+            read = "read" if _was_read(found, page) else "not read"
+            score.miss(f"person not known: their page was {read}", site.name, told)
+        if person.get("email") or person.get("phone"):
+            score.count("own_contact_named", right=person["name"] in named)
+            if person["name"] not in named:
+                score.miss("person not named on their own contact", site.name, told)
+    if site.decision_maker:
+        is_right = is_named(site.decision_maker, known)
+        score.count("decision_maker", right=is_right)
+        if not is_right:
+            score.miss("decision maker not known", site.name, site.decision_maker)
+
+
+def _judge_links(site: TrueSite, found: Outcome, score: Score) -> None:
+    """Judge whether contacts that carry a name carry the right one."""
+    emails = {email["address"].lower(): email for email in site.emails}
+    phones = {phone["e164"]: phone for phone in site.phones}
+    for contact in found.contacts:
+        if not contact.name:
+            continue
+        if contact.email:
+            owners = [emails[contact.email]] if contact.email in emails else []
+            measure, value = "email_person", contact.email
+        else:
+            owners = [phones[n] for n in contact.phones if n in phones]
+            measure, value = "phone_person", ", ".join(sorted(contact.phones))
+        allowed = [name for owner in owners for name in _owners(owner)]
+        is_right = is_named(contact.name, allowed) or (
+            measure == "phone_person" and _is_first_name(contact.name, allowed)
+        )
+        score.count(measure, right=is_right)
+        if not is_right:
+            kind = "e-mail" if contact.email else "phone"
+            told = f"{value} -> {contact.name!r} (true: {allowed})"
+            score.miss(f"{kind} given to the wrong person", site.name, told)
+
+
+def _judge_addresses(site: TrueSite, found: Outcome, score: Score) -> None:
+    told = {address_key(a): a for c in found.contacts if (a := c.address)}
+    for true in site.addresses:
+        if _is(true, NOT_ASKED):
+            continue
+        is_right = any(is_same_address(address, true) for address in told.values())
+        score.count("address_recall", right=is_right)
+        if not is_right:
+            near = any(is_same_place(address, true) for address in told.values())
+            kind = "address without its postal code" if near else "address missed"
+            where = (
+                f"{true.get('street')}, {true.get('postal_code')} {true.get('city')}"
+            )
+            score.miss(kind, site.name, where)
+    own = [address for address in site.addresses if not _is(address, NOBODYS)]
+    for address in told.values():
+        is_right = any(
+            is_same_address(address, true) or is_same_place(address, true)
+            for true in own
+        )
+        score.count("address_precision", right=is_right)
+        if not is_right:
+            score.miss("address false", site.name, str(address.get("text"))[:90])
+
+
+def _judge_pages(site: TrueSite, found: Outcome, score: Score) -> None:
+    """Judge whether the pages that tell most were read at all."""
+    for page in site.contact_pages:
+        is_read = _was_read(found, page)
+        score.count("contact_pages_read", right=is_read)
+        if not is_read:
+            score.miss("contact page not read", site.name, _page_state(found, page))
+    people = {str(p["page"]) for p in site.people if p.get("page")}
+    for page in sorted(people):
+        is_read = _was_read(found, page)
+        score.count("people_pages_read", right=is_read)
+        if not is_read:
+            score.miss("people page not read", site.name, _page_state(found, page))
+
+
+def person_called(name: str, people: Iterable[Facts]) -> Facts | None:
+    """Return who of the business is called so."""
+    some = [person for person in people if not person.get("placeholder")]
+    for person in some:
+        if any(is_same_person(name, spelt) for spelt in _spellings(person)):
+            return person
+    words = words_of_name(name)
+    for person in some:
+        if any(words == words_of_name(other) for other in person.get("also") or ()):
+            return person
+        is_short = person.get("surname_only") or person.get("first_only")
+        if is_short and set(words_of_name(person["name"])) & set(words):
+            return person
+    return None
+
+
+def _spellings(person: Facts) -> list[str]:
+    return [person["name"], *(person.get("also") or ())]
+
+
+def _owners(value: Facts) -> list[str]:
+    first = [value["person"]] if value.get("person") else []
+    return [*first, *(value.get("person_ok") or ())]
+
+
+def _is_first_name(name: str, allowed: Iterable[str]) -> bool:
+    words = set(words_of_name(name))
+    return any(
+        len(other) == 1 and words & set(other) for other in map(words_of_name, allowed)
+    )
+
+
+def _is(value: Facts, flags: Iterable[str]) -> bool:
+    return any(value.get(flag) for flag in flags)
+
+
+def _whose(site: TrueSite, value: str, true: Facts) -> str:
+    if true:
+        return "placeholder"
+    return "somebody else's" if value.lower() in site.third_party else "other"
+
+
+def _whose_name(site: TrueSite, name: str) -> str:
+    if any(is_same_person(name, other) for other in site.third_party):
+        return "somebody else"
+    names = [n for n in (site.organisation, *site.also_named) if n]
+    if any(is_same_organisation(name, other) for other in names):
+        return "the organisation"
+    return "other"
+
+
+def _was_read(found: Outcome, file: str) -> bool:
+    return any(page.is_read and _is_file(page.url, file) for page in found.pages)
+
+
+def _is_file(url: str, file: str) -> bool:
+    """Say whether a URL is that of a file of the site, however a server names it."""
+    return _bare(unquote(urlsplit(url).path)) == _bare(file)
+
+
+def _bare(path: str) -> str:
+    name = path.strip("/").lower()
+    for ending in (".html", ".htm"):
+        name = name.removesuffix(ending)
+    return "" if name in {"index", "home"} else name.removesuffix("/index")
+
+
+def _page_state(found: Outcome, file: str) -> str:
+    for page in found.pages:
+        if _is_file(page.url, file):
+            rated = "unrated" if page.likelihood is None else f"{page.likelihood:.2f}"
+            return f"{file}: listed, rated {rated}, {page.status or 'not chosen'}"
+    return f"{file}: never listed"

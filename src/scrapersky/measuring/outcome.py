@@ -1,0 +1,76 @@
+"""What the pipeline has stored about every site, as its tables have it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from sqlalchemy import text
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+CONTACTS: Final = """
+SELECT d.domain, c.email, c.name, c.phone, c.phones, c.address
+FROM contacts c JOIN domains d ON d.id = c.domain_id ORDER BY c.created_at, c.id
+"""
+DOMAINS: Final = "SELECT domain, status, verdict, error, organisation FROM domains"
+PAGES: Final = """
+SELECT d.domain, p.url, p.contact_likelihood, p.page_processing_status, p.fetched_at
+FROM pages p JOIN domains d ON d.id = p.domain_id ORDER BY p.contact_likelihood DESC NULLS LAST
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class FoundContact:
+    """One contact as it is stored."""
+
+    email: str | None
+    name: str | None
+    phones: frozenset[str]
+    address: Mapping[str, Any] | None
+
+
+@dataclass(frozen=True, slots=True)
+class FoundPage:
+    """One page as it is stored."""
+
+    url: str
+    likelihood: float | None
+    status: str | None
+    is_read: bool
+
+
+@dataclass(slots=True)
+class Outcome:
+    """What became of one site."""
+
+    domain: str
+    state: str = "not worked on"
+    organisation: str | None = None
+    contacts: list[FoundContact] = field(default_factory=list)
+    pages: list[FoundPage] = field(default_factory=list)
+    requests: int = 0
+    """How often its server was asked for anything."""
+
+
+async def read_outcomes(connection: AsyncConnection) -> dict[str, Outcome]:
+    """Read what is stored, by domain."""
+    found: dict[str, Outcome] = {}
+    for row in await connection.execute(text(DOMAINS)):
+        told = row.error or row.verdict or "no verdict"
+        found[row.domain] = Outcome(
+            row.domain,
+            state=f"{row.status}: {told}",
+            organisation=(row.organisation or {}).get("name"),
+        )
+    for row in await connection.execute(text(CONTACTS)):
+        numbers = {*(row.phones or {}), *([row.phone] if row.phone else [])}
+        contact = FoundContact(row.email, row.name, frozenset(numbers), row.address)
+        found[row.domain].contacts.append(contact)
+    for row in await connection.execute(text(PAGES)):
+        page = FoundPage(
+            row.url,
+            row.contact_likelihood,
+            row.page_processing_status,
+            row.fetched_at is not None,
+        )
+        found[row.domain].pages.append(page)
+    return found

@@ -1,0 +1,186 @@
+"""Serve sites on loopback and run the real pipeline over them, as a user starts it.
+
+Domains are submitted; a rule takes every sitemap, as `scrapersky run` does, and the rules
+of a new tenant choose the pages. Nobody selects anything by hand.
+"""
+
+import asyncio
+import statistics
+import tempfile
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import Path
+from typing import Final
+from uuid import UUID
+
+from sqlalchemy import text
+from sqlalchemy.ext.asyncio import AsyncEngine
+
+from scrapersky.curation.batch import submit
+from scrapersky.curation.rule import save_rule
+from scrapersky.db.connection import Target, connect, parse_target
+from scrapersky.db.embedded import EmbeddedPostgres
+from scrapersky.db.migrate import upgrade
+from scrapersky.demo.resolver import TOWN_NETWORK, TownResolver, demo_policy
+from scrapersky.demo.server import Ask, TownServer
+from scrapersky.demo.sites.reply import Reply, Site
+from scrapersky.extraction.contact_page import read_contact_page
+from scrapersky.measuring.corpus import PLAIN_HTML, TrueSite, site_of
+from scrapersky.measuring.outcome import Outcome, read_outcomes
+from scrapersky.models.audit import Actor
+from scrapersky.scheduler.app import World, background_work
+from scrapersky.settings import SYSTEM_USER_ID, load_settings
+
+LOOK_EVERY: Final = 0.25
+CALM: Final = 4
+"""Looks in a row that must find nothing to do."""
+HOST_DELAY: Final = timedelta(milliseconds=20)
+PAGES_TIMED: Final = 400
+OPEN: Final = """
+SELECT (SELECT count(*) FROM domains WHERE status IN ('pending', 'processing')
+     OR sitemap_analysis_status IN ('queued', 'processing'))
+  + (SELECT count(*) FROM sitemap_files
+     WHERE sitemap_import_status IN ('Queued', 'Processing'))
+  + (SELECT count(*) FROM pages
+     WHERE page_processing_status IN ('Queued', 'Processing'))
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """What a run came to."""
+
+    outcomes: Mapping[str, Outcome]
+    """By domain."""
+    seconds: float
+    cpu_ms_per_page: float | None
+    """The median over the pages that were read; None if there was none."""
+    is_finished: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Street:
+    """The sites, ready to be served."""
+
+    sites: Mapping[str, Site]
+    """By host."""
+
+    def find(self, host: str) -> tuple[str, Site] | None:
+        """Return the site at a host, with or without www."""
+        bare = host.removeprefix("www.")
+        return (bare, self.sites[bare]) if bare in self.sites else None
+
+    def resolver(self) -> TownResolver:
+        """Give every site an address of its own."""
+        first = TOWN_NETWORK.network_address + 1
+        return TownResolver({host: str(first + n) for n, host in enumerate(self.sites)})
+
+
+def measure(sites: Sequence[TrueSite], *, patience: float = 900.0) -> Measured:
+    """Run the pipeline over some sites; give up after `patience` seconds."""
+    street = Street({site.host: site_of(site) for site in sites})
+    with a_database() as target:
+        return asyncio.run(run_pipeline(sites, street, target, patience))
+
+
+@contextmanager
+def a_database() -> Iterator[Target]:
+    """Run a throw-away PostgreSQL."""
+    with tempfile.TemporaryDirectory(prefix="scrapersky-sites-") as home:
+        Path(home).chmod(0o755)
+        with EmbeddedPostgres(Path(home) / "pg") as server:
+            yield parse_target(server.url, pooler=False)
+
+
+async def run_pipeline(
+    sites: Sequence[TrueSite], street: Street, target: Target, patience: float
+) -> Measured:
+    """Submit every domain, wait until nothing is left to do, read what is stored."""
+    server = TownServer(street.find, no_town)
+    settings = load_settings({"SCRAPERSKY_DATA_DIR": "/nonexistent"}, dotenv=None)
+    engine = connect(target, name="desk", pool_size=3)
+    try:
+        await upgrade(engine)
+        async with server.running(0):
+            world = World(
+                policy=demo_policy(server.port, host_delay=HOST_DELAY),
+                resolver=street.resolver(),
+                sources={},
+            )
+            started = time.monotonic()
+            async with background_work(
+                settings.settings, target, world=world, ticking=False
+            ):
+                await submit_all(engine, sites)
+                is_finished = await work_is_over(engine, patience)
+            seconds = time.monotonic() - started
+        async with engine.connect() as connection:
+            outcomes = await read_outcomes(connection)
+    finally:
+        await engine.dispose()
+    for site in sites:
+        visits = server.log.sites.get(site.host, ())
+        found = outcomes.setdefault(site.domain, Outcome(site.domain))
+        found.requests = sum(visit.method != "CONNECT" for visit in visits)
+    read = [
+        (page.url, reply)
+        for site in sites
+        for page in outcomes[site.domain].pages
+        if page.is_read and (reply := page_at(street, page.url)) is not None
+    ]
+    return Measured(outcomes, seconds, cpu_ms(read), is_finished)
+
+
+def no_town(_ask: Ask) -> Reply | None:
+    """Answer nothing but the sites."""
+    return None
+
+
+async def submit_all(engine: AsyncEngine, sites: Sequence[TrueSite]) -> None:
+    """Submit every domain in one batch, as a person does."""
+    async with engine.connect() as connection:
+        tenant = await connection.scalar(text("SELECT id FROM tenants"))
+    actor = Actor(UUID(str(tenant)), SYSTEM_USER_ID, "measuring")
+    await save_rule(
+        engine, actor, name="Every sitemap", kind="sitemap_files",
+        conditions=[], status="Selected",
+    )  # fmt: skip
+    await submit(engine, actor, "domains", [site.host for site in sites])
+
+
+async def work_is_over(engine: AsyncEngine, patience: float) -> bool:
+    """Wait until nothing is left to do; False if that took too long."""
+    calm, deadline = 0, time.monotonic() + patience
+    while time.monotonic() < deadline:
+        async with engine.connect() as connection:
+            left = int(await connection.scalar(text(OPEN)) or 0)
+        calm = calm + 1 if left == 0 else 0
+        if calm >= CALM:
+            return True
+        await asyncio.sleep(LOOK_EVERY)
+    return False
+
+
+def page_at(street: Street, url: str) -> Reply | None:
+    """Return what a site answers at an address, if it is a page."""
+    host, _, path = url.partition("://")[2].partition("/")
+    found = street.find(host)
+    if found is None:
+        return None
+    path = f"/{path.partition('?')[0]}"
+    reply = found[1].replies.get(path) or found[1].invent(path)
+    return reply if reply is not None and reply.type == PLAIN_HTML else None
+
+
+def cpu_ms(pages: Sequence[tuple[str, Reply]]) -> float | None:
+    """Read pages once more in this process; return the median CPU time of one."""
+    step = max(1, len(pages) // PAGES_TIMED)
+    times = []
+    for url, reply in pages[::step]:
+        began = time.process_time()
+        read_contact_page(reply.body, url, None, None)
+        times.append((time.process_time() - began) * 1000)
+    return statistics.median(times) if times else None
