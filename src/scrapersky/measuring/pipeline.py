@@ -30,7 +30,7 @@ from scrapersky.demo.sites.reply import Reply, Site
 from scrapersky.extraction.contact_page import read_contact_page
 from scrapersky.measuring.corpus import PLAIN_HTML, TrueSite, site_of
 from scrapersky.measuring.outcome import Outcome, read_outcomes
-from scrapersky.models.audit import Actor
+from scrapersky.records.audit import Actor
 from scrapersky.scheduler.app import World, background_work
 from scrapersky.settings import SYSTEM_USER_ID, load_settings
 
