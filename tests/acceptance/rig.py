@@ -30,10 +30,10 @@ from scrapersky.db.transaction import committed
 from scrapersky.demo.town import Invitation
 from scrapersky.demo.truth import Comparison, FindingKind
 from scrapersky.observability.log import configure_logs
+from scrapersky.pipeline.mail_server import DnsMailServers
 from scrapersky.records.audit import Actor
 from scrapersky.scheduler.app import World, background_work
 from scrapersky.settings import SYSTEM_USER_ID, Settings, load_settings
-from scrapersky.stages.mail_server import DnsMailServers
 
 PREFIXES = (
     "PLACE_SEARCH_SCHEDULER", "DEEP_SCAN_SCHEDULER", "DOMAIN_EXTRACTION_SCHEDULER",

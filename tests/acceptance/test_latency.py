@@ -5,9 +5,9 @@ from pathlib import Path
 
 from scrapersky.db.connection import connect, parse_target
 from scrapersky.demo.town import Town
+from scrapersky.pipeline.mail_server import DnsMailServers
 from scrapersky.scheduler.app import World, background_work
 from scrapersky.stages import PIPELINE
-from scrapersky.stages.mail_server import DnsMailServers
 from sdk_tests.rig.waiting import HUNG
 from tests.acceptance.rig import a_desk, settings_for
 from tests.conftest import TestDatabase

@@ -23,10 +23,10 @@ from scrapersky.db.connection import connect, parse_target
 from scrapersky.db.embedded import ROLE, EmbeddedPostgres
 from scrapersky.db.migrate import upgrade
 from scrapersky.demo.town import Town
+from scrapersky.pipeline.mail_server import DnsMailServers
 from scrapersky.providers.source import PlaceQuery
 from scrapersky.scheduler.app import World
 from scrapersky.settings import VARIABLES, load_settings
-from scrapersky.stages.mail_server import DnsMailServers
 from sdk_tests.rig.port import free_port
 from sdk_tests.rig.waiting import HUNG, wait_until
 from tests.cli.test_commands import CLEAN, COMMAND

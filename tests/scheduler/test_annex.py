@@ -14,9 +14,9 @@ from scrapersky.demo.resolver import demo_policy, town_resolver
 from scrapersky.demo.source import DemoSource
 from scrapersky.demo.town import DEFAULT_DELAY
 from scrapersky.errors import AlreadyRunning
+from scrapersky.pipeline.mail_server import DnsMailServers
 from scrapersky.scheduler.annex import Annex, Annexes
 from scrapersky.stages import PIPELINE
-from scrapersky.stages.mail_server import DnsMailServers
 from tests.conftest import TestDatabase
 
 OF_THE_TOWN = (

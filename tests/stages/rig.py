@@ -27,14 +27,14 @@ from scrapersky.demo.server import Ask, Stream, TownServer
 from scrapersky.demo.sites.reply import HTML, TEXT, XML, Reply
 from scrapersky.errors import NoSuchHost
 from scrapersky.kit.clock import utc_now
+from scrapersky.pipeline.mail_server import DnsMailServers, MailServers
+from scrapersky.pipeline.tools import SiteLimits, Tools
 from scrapersky.providers.registry import Sources
 from scrapersky.providers.source import PlaceSource
 from scrapersky.records import Domain, Page, SitemapFile
 from scrapersky.records.audit import Actor
 from scrapersky.settings import SYSTEM_USER_ID
 from scrapersky.stages import PIPELINE, registry_of
-from scrapersky.stages.mail_server import DnsMailServers, MailServers
-from scrapersky.stages.tools import SiteLimits, Tools
 from tests.conftest import TestDatabase
 
 IN_HASTE = replace(

@@ -6,9 +6,9 @@ import pytest
 
 from scrapersky.crawler import Sandbox
 from scrapersky.demo.sites.reply import XML, Reply
+from scrapersky.pipeline.tools import SiteLimits
 from scrapersky.records import Domain
 from scrapersky.settings import SYSTEM_USER_ID
-from scrapersky.stages.tools import SiteLimits
 from tests.conftest import TestDatabase
 from tests.stages.rig import Line, running_line
 

@@ -11,8 +11,8 @@ from dnslib import MX, QTYPE, RCODE, RR, A
 from dnslib.server import DNSServer
 
 from scrapersky.crawler import Sandbox
+from scrapersky.pipeline.mail_server import DnsMailServers
 from scrapersky.records import Contact
-from scrapersky.stages.mail_server import DnsMailServers
 from tests.conftest import TestDatabase
 from tests.stages.rig import Line, running_line
 

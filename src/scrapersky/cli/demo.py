@@ -30,11 +30,11 @@ from scrapersky.demo.log import HostRecord
 from scrapersky.demo.truth import Comparison, Finding, FindingKind
 from scrapersky.errors import AlreadyRunning
 from scrapersky.observability.log import configure_logs
+from scrapersky.pipeline.mail_server import DnsMailServers
 from scrapersky.records import PlaceSearch
 from scrapersky.records.audit import Actor
 from scrapersky.scheduler.app import World
 from scrapersky.settings import Settings, load_settings
-from scrapersky.stages.mail_server import DnsMailServers
 
 SOON = 10.0
 """Seconds. Sites that hang are part of the show, but nobody wants to wait for them."""

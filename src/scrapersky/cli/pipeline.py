@@ -24,7 +24,7 @@ from curation_sdk.control import count_waiting
 from scrapersky.curation.decision import Selection, decide
 from scrapersky.curation.kind import KINDS
 from scrapersky.records.audit import Actor
-from scrapersky.stages.count import StageCount, count_stages
+from scrapersky.reporting.stage_counts import StageCount, count_stages
 
 LOOK_EVERY = 0.5
 SOON = 30.0

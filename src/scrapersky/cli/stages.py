@@ -18,8 +18,8 @@ from scrapersky.cli.operator import note_operation
 from scrapersky.cli.signals import stop_on_signals
 from scrapersky.db.connection import Target, connect
 from scrapersky.kit.clock import utc_now
+from scrapersky.reporting.stage_counts import count_stages
 from scrapersky.settings import load_settings
-from scrapersky.stages.count import count_stages
 
 stages = App(name="stages")
 

@@ -28,10 +28,10 @@ from scrapersky.crawler import (
 )
 from scrapersky.errors import AlreadyRunning, HostBusy, InvalidUrl
 from scrapersky.kit.urls import Url, parse_url
+from scrapersky.pipeline.mail_server import MailServers, MailServersFound
 from scrapersky.politeness import PostgresLedger
 from scrapersky.providers.registry import Sources
 from scrapersky.providers.source import PlaceSource
-from scrapersky.stages.mail_server import MailServers, MailServersFound
 
 ENDING: Final = ".bv"
 """What every name of an annex ends in; nobody can register such a name."""

@@ -20,6 +20,8 @@ from scrapersky.crawler import CrawlerPolicy, Resolver, Sandbox, proxy_rules
 from scrapersky.crawler.guard import parse_networks
 from scrapersky.db.connection import Target, connect
 from scrapersky.errors import ConfigurationError
+from scrapersky.pipeline.mail_server import DnsMailServers, MailServers
+from scrapersky.pipeline.tools import Tools
 from scrapersky.politeness import LedgerPace, PostgresLedger
 from scrapersky.privacy.key import hand_out_keys
 from scrapersky.privacy.retention import KINDS as KINDS_KEPT
@@ -33,8 +35,6 @@ from scrapersky.scheduler.run_log import RunLog, purge_runs
 from scrapersky.scheduler.schedule import Job, Schedule
 from scrapersky.settings import Settings
 from scrapersky.stages import configured_pipeline, registry_of, settings_of
-from scrapersky.stages.mail_server import DnsMailServers, MailServers
-from scrapersky.stages.tools import Tools
 
 log = structlog.get_logger()
 

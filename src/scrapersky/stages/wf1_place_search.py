@@ -28,6 +28,8 @@ from curation_sdk import Done, GiveUp, Outcome, Transaction, stage
 from scrapersky.curation.kind import KINDS
 from scrapersky.curation.rule import apply_rules
 from scrapersky.errors import BudgetExhausted
+from scrapersky.pipeline.search_purse import SearchPurse
+from scrapersky.pipeline.tools import Tools
 from scrapersky.privacy.shield import shield
 from scrapersky.providers.source import (
     FoundPlace,
@@ -38,8 +40,6 @@ from scrapersky.providers.source import (
 )
 from scrapersky.records import Place, PlaceSearch, PlaceSearchHit
 from scrapersky.records.status import TaskStatus
-from scrapersky.stages.search_purse import SearchPurse
-from scrapersky.stages.tools import Tools
 
 FRESH = timedelta(days=7)
 """A place seen within this time is taken as it is, and not paid for again."""

@@ -10,14 +10,14 @@ from sqlalchemy.dialects.postgresql import insert
 
 from curation_sdk import Done, Effect, Outcome, Transaction, stage
 from scrapersky.kit.clock import utc_now
+from scrapersky.pipeline.choice import Choice
+from scrapersky.pipeline.search_purse import SearchPurse
+from scrapersky.pipeline.tools import Tools
 from scrapersky.privacy.shield import shield
 from scrapersky.providers.purse import LocalPurse, Purse
 from scrapersky.providers.source import PlaceFacts
 from scrapersky.records import LocalBusiness, Place, PlaceSearchHit
 from scrapersky.records.status import DeepScanStatus
-from scrapersky.stages.choice import Choice
-from scrapersky.stages.search_purse import SearchPurse
-from scrapersky.stages.tools import Tools
 
 CHOICE = Choice("businesses", "id")
 FRESH = timedelta(days=1)

@@ -9,10 +9,10 @@ from curation_sdk import Done, Effect, GiveUp, Outcome, Transaction, stage
 from scrapersky.errors import InvalidUrl
 from scrapersky.extraction.host_kind import HostKind, kind_of_url, site_name
 from scrapersky.kit.urls import Url, parse_url
+from scrapersky.pipeline.tools import Tools
 from scrapersky.privacy.shield import look_up, shield
 from scrapersky.records import Domain, LocalBusiness
 from scrapersky.records.status import DomainExtractionStatus
-from scrapersky.stages.tools import Tools
 
 NOT_THEIRS = {
     HostKind.SOCIAL: "a social profile",

@@ -11,12 +11,12 @@ from scrapersky.crawler import Fetched
 from scrapersky.errors import ConnectFailed, DnsFailed, FetchError, RobotsDenied
 from scrapersky.extraction.home_page import HomePage, read_home_page
 from scrapersky.extraction.verdict import VerdictKind
+from scrapersky.pipeline.fetching import outcome_of
+from scrapersky.pipeline.tools import Tools
 from scrapersky.privacy.card import canonical_emails
 from scrapersky.privacy.shield import shield
 from scrapersky.records import Domain
 from scrapersky.records.status import DomainStatus, SitemapAnalysisStatus
-from scrapersky.stages.fetching import outcome_of
-from scrapersky.stages.tools import Tools
 
 WORTH_A_LOOK = (VerdictKind.OWN_SITE,)
 """Verdicts after which the site's pages are looked for."""

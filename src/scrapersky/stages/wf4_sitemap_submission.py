@@ -19,11 +19,11 @@ from scrapersky.extraction.discovery import FoundBy, sitemap_candidates
 from scrapersky.extraction.page_list import PageList, list_sitemap_pages
 from scrapersky.extraction.sitemap import Entry, Kind, SitemapWalk
 from scrapersky.kit.urls import parse_url
+from scrapersky.pipeline.choice import Choice
+from scrapersky.pipeline.fetching import outcome_of
+from scrapersky.pipeline.tools import Tools
 from scrapersky.records import Domain, SitemapFile
 from scrapersky.records.status import SitemapAnalysisStatus, SitemapFileStatus
-from scrapersky.stages.choice import Choice
-from scrapersky.stages.fetching import outcome_of
-from scrapersky.stages.tools import Tools
 
 CHOICE = Choice("sitemap_files", "domain_id")
 STORE_FILES = insert(SitemapFile).on_conflict_do_nothing(

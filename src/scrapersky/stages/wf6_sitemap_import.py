@@ -17,13 +17,13 @@ from scrapersky.extraction.page_list import (
     list_sitemap_pages,
 )
 from scrapersky.kit.clock import utc_now
+from scrapersky.pipeline.choice import Choice
+from scrapersky.pipeline.fetching import failure_of, outcome_of
+from scrapersky.pipeline.page_copy import COLUMNS, Owner, moment, page_rows, urgency
+from scrapersky.pipeline.tools import Tools
 from scrapersky.privacy.shield import shield
 from scrapersky.records import Domain, SitemapFile
 from scrapersky.records.status import SitemapFileStatus, SitemapImportStatus
-from scrapersky.stages.choice import Choice
-from scrapersky.stages.fetching import failure_of, outcome_of
-from scrapersky.stages.page_copy import COLUMNS, Owner, moment, page_rows, urgency
-from scrapersky.stages.tools import Tools
 
 CHOICE = Choice("pages", "sitemap_file_id")
 CHUNK = 5_000

@@ -16,12 +16,12 @@ from scrapersky.extraction.contacts import Address, Phone
 from scrapersky.kit.clock import utc_now
 from scrapersky.kit.email_type import EmailType
 from scrapersky.kit.urls import parse_url
+from scrapersky.pipeline.fetching import failure_of, outcome_of
+from scrapersky.pipeline.tools import Tools
 from scrapersky.privacy.card import allowed_cards, canonical_cards, words_of
 from scrapersky.privacy.shield import shield
 from scrapersky.records import Page
 from scrapersky.records.status import ContactScrapeStatus, PageProcessingStatus
-from scrapersky.stages.fetching import failure_of, outcome_of
-from scrapersky.stages.tools import Tools
 
 COUNTRY = text(
     "SELECT country FROM local_businesses WHERE domain_id = :domain"

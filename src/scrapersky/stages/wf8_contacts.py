@@ -7,10 +7,10 @@ import orjson
 from curation_sdk import Done, Effect, Outcome, Retry, Transaction, stage
 from scrapersky.extraction.email_quality import EmailQuality, judge_email
 from scrapersky.kit.email_type import EmailType
+from scrapersky.pipeline.mail_server import MailAnswer, MailServersFound
+from scrapersky.pipeline.tools import Tools
 from scrapersky.records import Contact
 from scrapersky.records.status import ContactProcessingStatus
-from scrapersky.stages.mail_server import MailAnswer, MailServersFound
-from scrapersky.stages.tools import Tools
 
 # Complete, unless a person has put the contact aside meanwhile.
 STORE = """

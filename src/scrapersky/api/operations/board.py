@@ -14,8 +14,9 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 import curation_sdk
 from scrapersky.api.operations.remembered import Remembered
 from scrapersky.kit.clock import utc_now
-from scrapersky.stages import PIPELINE, standing
-from scrapersky.stages.trouble import Trouble, recent_trouble
+from scrapersky.reporting import stage_stats
+from scrapersky.reporting.failures import Trouble, recent_trouble
+from scrapersky.stages import PIPELINE
 
 MOST_TENANTS: Final = 500
 LONGEST: Final = 180
@@ -59,7 +60,7 @@ class StageView:
         )  # fmt: skip
 
 
-Counts = dict[str, standing.Minute]
+Counts = dict[str, stage_stats.Minute]
 
 
 class Board:
@@ -110,9 +111,11 @@ class _Tenant:
     def __init__(self, engine: AsyncEngine, tenant_id: UUID) -> None:
         self._engine = engine
         self._tenant_id = tenant_id
-        self._waiting = Remembered(partial(standing.waiting, engine, tenant_id))
+        self._waiting = Remembered(partial(stage_stats.waiting, engine, tenant_id))
         self._results = {
-            stage.name: Remembered(partial(standing.results, engine, tenant_id, stage))
+            stage.name: Remembered(
+                partial(stage_stats.results, engine, tenant_id, stage)
+            )
             for stage in PIPELINE
         }
         self._recent = Remembered(self._read_recent)
@@ -181,7 +184,7 @@ class _Tenant:
         self, since: datetime, until: datetime | None
     ) -> dict[datetime, Counts]:
         found: dict[datetime, Counts] = defaultdict(dict)
-        for minute in await standing.minutes(
+        for minute in await stage_stats.minutes(
             self._engine, self._tenant_id, since=since, until=until
         ):
             found[minute.at][minute.stage] = minute
@@ -189,8 +192,8 @@ class _Tenant:
 
 
 def view(
-    waiting: standing.Waiting,
-    results: standing.Results,
+    waiting: stage_stats.Waiting,
+    results: stage_stats.Results,
     minutes: dict[datetime, Counts],
     paused: str | None,
     now: datetime,
@@ -202,8 +205,8 @@ def view(
     eta = ahead / rate * 60 if rate > 0 and paused is None else None
     return StageView(
         stage=stage,
-        title=standing.TITLES[stage],
-        kind=standing.RECORDS[stage],
+        title=stage_stats.TITLES[stage],
+        kind=stage_stats.RECORDS[stage],
         queued=waiting.queued,
         working=waiting.working,
         waiting_retry=waiting.waiting_retry,
@@ -217,7 +220,7 @@ def view(
             counts[stage].errors for counts in minutes.values() if stage in counts
         ),
         paused=paused,
-        next=tuple(standing.successors()[stage]),
+        next=tuple(stage_stats.successors()[stage]),
     )
 
 

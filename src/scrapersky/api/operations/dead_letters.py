@@ -28,8 +28,7 @@ from scrapersky.api.operations.shape import (
 from scrapersky.api.records.schema import RecordList, Strict, Total
 from scrapersky.errors import UnknownItem
 from scrapersky.kit.cursor import read_cursor, write_cursor
-from scrapersky.stages.standing import RECORDS, TITLES
-from scrapersky.stages.trouble import (
+from scrapersky.reporting.failures import (
     LONGEST_CAUSE,
     Dead,
     DeadFilter,
@@ -38,6 +37,7 @@ from scrapersky.stages.trouble import (
     dead_page,
     some_dead,
 )
+from scrapersky.reporting.stage_stats import RECORDS, TITLES
 
 router = APIRouter(prefix="/api/v3/dead-letters", tags=["dead letters"])
 

@@ -19,9 +19,9 @@ from scrapersky.api.operations.town import DemoTown
 from scrapersky.db.connection import Target, connect
 from scrapersky.kit.clock import utc_now
 from scrapersky.observability.metrics import STANDING, Metrics
+from scrapersky.reporting.stage_stats import Waiting, waiting_for_anyone
 from scrapersky.scheduler.app import Background
 from scrapersky.settings import Settings
-from scrapersky.stages.standing import Waiting, waiting_for_anyone
 
 log = structlog.get_logger()
 

@@ -42,7 +42,7 @@ from scrapersky.curation.rule import (
 )
 from scrapersky.errors import RecordChanged, RecordConflict, UnknownRecord
 from scrapersky.records import CurationAction, SelectionRule
-from scrapersky.stages.trouble import LABELS
+from scrapersky.reporting.failures import LABELS
 
 router = APIRouter(prefix="/api/v3/rules", tags=["rules"])
 

@@ -16,8 +16,8 @@ from scrapersky.api.operations.desk import AtDesk
 from scrapersky.api.operations.shape import NOT_FOUND, Line, Word
 from scrapersky.api.records.schema import Strict
 from scrapersky.errors import UnknownStage
+from scrapersky.reporting.stage_stats import TITLES
 from scrapersky.stages import PIPELINE
-from scrapersky.stages.standing import TITLES
 
 router = APIRouter(prefix="/api/v3/stages", tags=["stages"])
 

@@ -8,9 +8,9 @@ from datetime import datetime
 from scrapersky.demo.plan import plan_town
 from scrapersky.demo.town import Town
 from scrapersky.kit.clock import utc_now
+from scrapersky.pipeline.mail_server import DnsMailServers
 from scrapersky.scheduler.annex import Annex
 from scrapersky.scheduler.app import Background
-from scrapersky.stages.mail_server import DnsMailServers
 
 
 @dataclass(frozen=True, slots=True)

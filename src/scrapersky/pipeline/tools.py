@@ -7,8 +7,8 @@ from uuid import UUID
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from scrapersky.crawler import Crawler, Sandbox
+from scrapersky.pipeline.mail_server import MailServers
 from scrapersky.providers.source import PlaceSource
-from scrapersky.stages.mail_server import MailServers
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,8 +11,8 @@ from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 from curation_sdk import AnyStage, queries
 from curation_sdk.queries import literal
+from scrapersky.reporting.stage_stats import TROUBLE
 from scrapersky.stages import PIPELINE
-from scrapersky.stages.standing import TROUBLE
 
 LONGEST_CAUSE: Final = 300
 MOST_AT_ONCE: Final = 5_000

@@ -1,0 +1,1 @@
+"""What a stage is declared with and works with; knows no stage by name."""

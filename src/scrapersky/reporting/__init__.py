@@ -1,0 +1,1 @@
+"""What dashboards ask the database: how stages stand, what failed, what is where."""
