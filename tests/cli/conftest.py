@@ -4,6 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.cli.rig import Command, run_here
+
 HERE = Path(__file__).parent
 
 
@@ -12,3 +14,11 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if HERE in item.path.parents:
             item.add_marker(pytest.mark.xdist_group(f"cli-{item.path.stem}"))
+
+
+@pytest.fixture
+def command(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Command:
+    """Give commands that run in this process."""
+    return run_here(monkeypatch, capsys)

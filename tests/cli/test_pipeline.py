@@ -6,10 +6,9 @@ import json
 import signal
 import subprocess
 import time
-import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -17,7 +16,6 @@ from typing import Any
 import psycopg
 import pytest
 
-from scrapersky.cli import main
 from scrapersky.cli.run import travel
 from scrapersky.db.connection import connect, parse_target
 from scrapersky.db.embedded import ROLE, EmbeddedPostgres
@@ -26,10 +24,10 @@ from scrapersky.demo.town import Town
 from scrapersky.pipeline.mail_server import DnsMailServers
 from scrapersky.providers.source import PlaceQuery
 from scrapersky.scheduler.app import World
-from scrapersky.settings import VARIABLES, load_settings
+from scrapersky.settings import load_settings
 from sdk_tests.rig.port import free_port
 from sdk_tests.rig.waiting import HUNG, wait_until
-from tests.cli.test_commands import CLEAN, COMMAND
+from tests.cli.rig import CLEAN, COMMAND, Command, run_here
 from tests.conftest import TestDatabase
 from tests.providers.servers.nominatim import NominatimServer
 from tests.providers.servers.overpass import OverpassServer
@@ -97,37 +95,15 @@ def run(
     )
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """What a command came to."""
-
-    returncode: int
-    stdout: str
-    stderr: str
-
-
 @pytest.fixture
 def command(
     settings: dict[str, str],
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
-) -> Callable[..., Answer]:
-    """Run commands in this process: most of the time of a short one is its start."""
-    for name in VARIABLES:
-        monkeypatch.delenv(name, raising=False)
-    for name, value in settings.items():
-        monkeypatch.setenv(name, value)
-
-    def ask(*arguments: str) -> Answer:
-        monkeypatch.setattr("sys.argv", ["scrapersky", *arguments])
-        with warnings.catch_warnings():
-            # That the words come from the command line looks odd to it in a test.
-            warnings.filterwarnings("ignore", message="Cyclopts application invoked")
-            with pytest.raises(SystemExit) as ended:
-                main()
-        return Answer(int(ended.value.code or 0), *capsys.readouterr())
-
-    return ask
+) -> Command:
+    """Give commands that run in this process, on the database of the test."""
+    ask = run_here(monkeypatch, capsys)
+    return lambda *arguments: ask(*arguments, **settings)
 
 
 @contextmanager
@@ -257,7 +233,7 @@ async def test_a_run_follows_every_place_to_its_contacts_and_can_be_repeated(
 
 
 def test_a_list_is_submitted_and_every_line_accounted_for(
-    home: Path, command: Callable[..., Answer]
+    home: Path, command: Command
 ) -> None:
     file = home / "list.csv"
     file.write_text("name,domain\nAda,a.bv\nBob,https://www.b.bv/x\nEve,not one\n")
@@ -274,7 +250,7 @@ def test_a_list_is_submitted_and_every_line_accounted_for(
 
 
 def test_a_list_is_exported_in_the_form_its_name_asks_for(
-    home: Path, command: Callable[..., Answer], database: TestDatabase
+    home: Path, command: Command, database: TestDatabase
 ) -> None:
     execute(
         database,
@@ -302,7 +278,7 @@ def test_stages_are_paused_and_dead_letters_replayed_beside_a_worker(
     home: Path,
     settings: dict[str, str],
     database: TestDatabase,
-    command: Callable[..., Answer],
+    command: Command,
 ) -> None:
     with running_worker(settings):
         paused = command("stages", "pause", "place_search")

@@ -18,7 +18,7 @@ from scrapersky.cli.user import (
     set_password,
 )
 from scrapersky.db.embedded import EmbeddedPostgres
-from tests.cli.test_commands import run
+from tests.cli.rig import Command, run
 
 
 @pytest.fixture(scope="module")
@@ -28,9 +28,11 @@ def home(scratch: Path) -> Iterator[Path]:
         yield server.home
 
 
-def test_nobody_is_let_in_and_nothing_listens(scratch: Path) -> None:
+def test_nobody_is_let_in_and_nothing_listens(scratch: Path, command: Command) -> None:
     with EmbeddedPostgres(scratch / "cli-nobody") as empty:
-        refused = run("up", SCRAPERSKY_DATA_DIR=empty.home, HOST="0.0.0.0", PORT=1029)
+        refused = command(
+            "up", SCRAPERSKY_DATA_DIR=empty.home, HOST="0.0.0.0", PORT=1029
+        )
 
     assert refused.returncode == 2
     assert "nobody has any yet" in refused.stderr
@@ -53,12 +55,14 @@ def test_the_first_admin_is_made_and_the_password_shown_once(home: Path) -> None
     assert password[1] not in listed.stdout + listed.stderr
 
 
-def test_tenants_and_keys_are_made(home: Path) -> None:
-    tenant = run("tenant", "create", "Acme GmbH", SCRAPERSKY_DATA_DIR=home)
-    key = run(
+def test_tenants_and_keys_are_made(home: Path, command: Command) -> None:
+    tenant = command("tenant", "create", "Acme GmbH", SCRAPERSKY_DATA_DIR=home)
+    key = command(
         "key", "create", "nightly", "--tenant", "acme-gmbh", SCRAPERSKY_DATA_DIR=home
     )
-    nobody = run("key", "create", "x", "--tenant", "nobody", SCRAPERSKY_DATA_DIR=home)
+    nobody = command(
+        "key", "create", "x", "--tenant", "nobody", SCRAPERSKY_DATA_DIR=home
+    )
 
     assert "acme-gmbh" in tenant.stdout
     assert re.fullmatch(r"ssk_\w{10}_[\w-]{43}\n", key.stdout)
@@ -74,9 +78,9 @@ def test_tenants_and_keys_are_made(home: Path) -> None:
     ],
 )
 def test_unsafe_settings_stop_the_start(
-    home: Path, settings: dict[str, str], said: str
+    home: Path, settings: dict[str, str], said: str, command: Command
 ) -> None:
-    refused = run("up", SCRAPERSKY_DATA_DIR=home, **settings)
+    refused = command("up", SCRAPERSKY_DATA_DIR=home, **settings)
 
     assert refused.returncode == 2
     assert said in refused.stderr
@@ -132,11 +136,11 @@ def test_what_is_changed_at_the_command_line_is_in_the_audit_log(
 
 
 def test_a_database_that_dies_under_a_command_is_said_in_words(
-    home: Path, tmp_path: Path
+    home: Path, tmp_path: Path, command: Command
 ) -> None:
     lines = tmp_path / "domains.txt"
     lines.write_text("b.example\n")
-    assert run("migrate", SCRAPERSKY_DATA_DIR=home).returncode == 0
+    assert command("migrate", SCRAPERSKY_DATA_DIR=home).returncode == 0
     ask(
         home,
         "CREATE FUNCTION die() RETURNS trigger LANGUAGE plpgsql AS"
@@ -148,7 +152,7 @@ def test_a_database_that_dies_under_a_command_is_said_in_words(
         " FOR EACH ROW EXECUTE FUNCTION die()",
     )
 
-    failed = run("submit", str(lines), SCRAPERSKY_DATA_DIR=home)
+    failed = command("submit", str(lines), SCRAPERSKY_DATA_DIR=home)
 
     ask(home, "DROP FUNCTION die() CASCADE")
     assert (failed.returncode, failed.stdout) == (1, "")

@@ -1,0 +1,73 @@
+"""Commands in processes of their own, and in this one where the process proves nothing."""
+
+import os
+import subprocess
+import sys
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from scrapersky.cli import main
+from scrapersky.settings import VARIABLES
+from sdk_tests.rig.waiting import HUNG
+
+COMMAND = Path(sys.executable).with_name("scrapersky")
+CLEAN = {
+    name: value
+    for name, value in os.environ.items()
+    if name not in VARIABLES and not name.startswith("SCRAPERSKY_")
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a command came to."""
+
+    returncode: int
+    stdout: str
+    stderr: str
+
+
+Command = Callable[..., Answer]
+
+
+def run(*arguments: str, **settings: object) -> subprocess.CompletedProcess[str]:
+    """Run a command in a process of its own."""
+    environment = CLEAN | {name: str(value) for name, value in settings.items()}
+    return subprocess.run(
+        [COMMAND, *arguments],
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=HUNG,
+        check=False,
+        cwd="/",
+    )
+
+
+def run_here(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Command:
+    """Run commands in this process: most of the time of a short one is its start."""
+    # Where no `.env` is.
+    monkeypatch.chdir("/")
+
+    def ask(*arguments: str, **settings: object) -> Answer:
+        with monkeypatch.context() as patch:
+            for name in VARIABLES:
+                patch.delenv(name, raising=False)
+            for name, value in settings.items():
+                patch.setenv(name, str(value))
+            patch.setattr("sys.argv", ["scrapersky", *arguments])
+            with warnings.catch_warnings(), pytest.raises(SystemExit) as ended:
+                # That the words come from the command line looks odd to it in a test.
+                warnings.filterwarnings(
+                    "ignore", message="Cyclopts application invoked"
+                )
+                main()
+        return Answer(int(ended.value.code or 0), *capsys.readouterr())
+
+    return ask
