@@ -62,12 +62,11 @@ def run_here(
             for name, value in settings.items():
                 patch.setenv(name, str(value))
             patch.setattr("sys.argv", ["scrapersky", *arguments])
-            with warnings.catch_warnings(), pytest.raises(SystemExit) as ended:
+            with warnings.catch_warnings():
                 # That the words come from the command line looks odd to it in a test.
-                warnings.filterwarnings(
-                    "ignore", message="Cyclopts application invoked"
-                )
-                main()
+                warnings.filterwarnings("ignore", message="Cyclopts application")
+                with pytest.raises(SystemExit) as ended:
+                    main()
         return Answer(int(ended.value.code or 0), *capsys.readouterr())
 
     return ask
