@@ -38,6 +38,26 @@ def pytest_collection_modifyitems(
         items[:] = shuffled(items, seed)
 
 
+@pytest.hookimpl(trylast=True)
+def pytest_configure(config: pytest.Config) -> None:
+    """Name a test when it fails: a run that is stopped has no summary."""
+    reporter = config.pluginmanager.get_plugin("terminalreporter")
+    if reporter is not None and "PYTEST_XDIST_WORKER" not in os.environ:
+        config.pluginmanager.register(FailuresAtOnce(reporter))
+
+
+class FailuresAtOnce:
+    """Prints the name of every test that fails, as soon as it has."""
+
+    def __init__(self, reporter: pytest.TerminalReporter) -> None:
+        self._reporter = reporter
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Print a failure in a line of its own."""
+        if report.failed:
+            self._reporter.write_line(f"\nFAILED {report.nodeid} ({report.when})")
+
+
 def pytest_collection_finish() -> None:
     """Let the collector of garbage pass over what was imported: it is here to stay."""
     gc.freeze()

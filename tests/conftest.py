@@ -4,7 +4,6 @@ import asyncio
 import itertools
 import os
 import shutil
-import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,7 +15,7 @@ import structlog
 from scrapersky.db.connection import connect, parse_target
 from scrapersky.db.embedded import ROLE, EmbeddedPostgres, server_user, usable_binaries
 from scrapersky.db.migrate import upgrade
-from sdk_tests.rig.scratch import roomy_directory
+from sdk_tests.rig.scratch import scratch_directory
 
 TEMPLATE = "template_migrated"
 COUNTER = itertools.count()
@@ -83,7 +82,7 @@ class TestServer:
 @pytest.fixture(scope="session")
 def scratch() -> Iterator[Path]:
     """Give a directory that the server's own OS user may pass through."""
-    directory = Path(tempfile.mkdtemp(prefix="scrapersky-test-", dir=roomy_directory()))
+    directory = scratch_directory("scrapersky-test")
     directory.chmod(0o711)
     yield directory
     shutil.rmtree(directory, ignore_errors=True)

@@ -2,9 +2,13 @@
 
 import os
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
+
+from sdk_tests.rig import scratch
 
 
 @pytest.mark.xdist_group("together")
@@ -25,3 +29,19 @@ def test_the_program_that_installs_the_others_was_any_from_the_index() -> None:
     )
     assert re.search(r"^uv==\d+\.\d+\.\d+ ", lock.read_text(), re.MULTILINE)
     assert lock.read_text().count("--hash=sha256:") > 1
+
+
+def test_a_killed_run_left_its_databases_in_memory_for_good(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with subprocess.Popen([sys.executable, "-c", ""]) as killed:
+        killed.wait()
+    left = tmp_path / f"kind-{killed.pid}-abc"
+    used = tmp_path / f"kind-{os.getpid()}-abc"
+    (left / "data").mkdir(parents=True)
+    used.mkdir()
+    monkeypatch.setattr(scratch, "roomy_directory", lambda: str(tmp_path))
+
+    made = scratch.scratch_directory("kind")
+
+    assert {*tmp_path.iterdir()} == {used, made}

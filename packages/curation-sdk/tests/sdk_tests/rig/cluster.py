@@ -8,7 +8,6 @@ import os
 import shutil
 import signal
 import subprocess
-import tempfile
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -18,7 +17,7 @@ from typing import Any
 import psycopg
 
 from sdk_tests.rig.port import free_port
-from sdk_tests.rig.scratch import roomy_directory
+from sdk_tests.rig.scratch import scratch_directory
 
 # PostgreSQL refuses to run as root, so there it runs as this nameless account.
 NOBODY = 65534
@@ -197,9 +196,7 @@ def running_cluster(
 
 def a_home() -> Path:
     """Make a directory that the server's account may write to."""
-    home = Path(
-        tempfile.mkdtemp(prefix="scrapersky-pg-", dir=roomy_directory() or "/tmp")
-    )
+    home = scratch_directory("scrapersky-pg", "/tmp")
     if os.geteuid() == 0:
         os.chown(home, NOBODY, NOBODY)
     home.chmod(0o755)

@@ -1,6 +1,10 @@
 """Where tests keep their databases: in memory, if the machine has a place for that."""
 
 import os
+import re
+import shutil
+import tempfile
+from pathlib import Path
 from typing import Final
 
 MEMORY: Final = "/dev/shm"
@@ -19,3 +23,25 @@ def roomy_directory() -> str | None:
     is_roomy = found.f_bavail * found.f_frsize >= ENOUGH
     # A server that is started for root may run from a copy of its programs.
     return MEMORY if is_roomy and not found.f_flag & os.ST_NOEXEC else None
+
+
+def scratch_directory(kind: str, usual: str | None = None) -> Path:
+    """Make a directory; remove those of the same kind whose process was killed."""
+    parent = Path(roomy_directory() or usual or tempfile.gettempdir())
+    for left in parent.glob(f"{kind}-*"):
+        owner = re.fullmatch(rf"{kind}-(\d+)-\w+", left.name)
+        if owner and not is_running(int(owner[1])):
+            # A server that still runs there sees that its files are gone, and ends.
+            shutil.rmtree(left, ignore_errors=True)
+    return Path(tempfile.mkdtemp(prefix=f"{kind}-{os.getpid()}-", dir=parent))
+
+
+def is_running(pid: int) -> bool:
+    """Return whether there is such a process, also if it is somebody else's."""
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True
