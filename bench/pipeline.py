@@ -43,6 +43,7 @@ from scrapersky.demo.apart import TownApart, town_apart
 from scrapersky.demo.resolver import ARCHIVE_HOST
 from scrapersky.demo.town import Invitation
 from scrapersky.records import Domain, PlaceSearch, SitemapFile
+from scrapersky.reporting.stage_stats import record_kind
 from scrapersky.stages import PIPELINE, registry_of
 from scrapersky.stages.wf7_page_curation import curate_page
 from sdk_tests.rig.cluster import Cluster, running_cluster
@@ -50,12 +51,7 @@ from tests.acceptance.rig import Crew, Desk, Order, a_crew, a_desk
 
 LONGEST = 1_200.0
 STAGES = tuple(stage.name for stage in PIPELINE)
-UNITS = {
-    "place_search": "searches", "deep_scan": "places", "domain_extraction": "businesses",
-    "domain_metadata": "domains", "sitemap_submission": "domains",
-    "sitemap_import": "sitemaps", "page_curation": "pages",
-    "contact_validation": "contacts",
-}  # fmt: skip
+UNITS = {stage.name: record_kind(stage) for stage in PIPELINE}
 MEBI = 1024 * 1024
 MIGRATED = "migrated"
 RECORDS = (

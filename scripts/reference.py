@@ -11,7 +11,9 @@ from scrapersky.api.gateway.route import routes_of
 from scrapersky.cli import app as command_line
 from scrapersky.db.connection import parse_target
 from scrapersky.errors import ScraperSkyError
-from scrapersky.settings import VARIABLES, StageSettings, load_settings, shown
+from scrapersky.pipeline.declaration import AnyPipelineStage
+from scrapersky.settings import PURGE, REAP, VARIABLES, load_settings, shown
+from scrapersky.stages import PIPELINE
 from scripts import sdk_reference
 
 MADE = (
@@ -32,7 +34,7 @@ def settings_page() -> str:
         "| variable | default | meaning |",
         "|---|---|---|",
     ]
-    stages: dict[str, list[str]] = {}
+    stages: dict[tuple[str, ...], list[str]] = {}
     for found in VARIABLES.values():
         default = shown(found.default)
         if found.name == "SCRAPERSKY_DATA_DIR":
@@ -43,8 +45,14 @@ def settings_page() -> str:
         if len(found.path) == 1:
             lines.append(row)
         else:
-            stages.setdefault(found.path[0], []).append(row)
-    lines += ["", "## Stages and jobs", "", (StageSettings.__doc__ or "").strip(), ""]
+            stages.setdefault(found.path[:-1], []).append(row)
+    lines += [
+        "",
+        "## Stages and jobs",
+        "",
+        "How one stage, or one other job, runs.",
+        "",
+    ]
     lines += ["A time that is not renewed or used up is always acted on.", ""]
     for rows in stages.values():
         lines += ["| variable | default | meaning |", "|---|---|---|", *rows, ""]
@@ -131,6 +139,72 @@ def sdk_page() -> str:
     return MADE + sdk_reference.page()
 
 
+def stages_page() -> str:
+    """Describe every stage as it declares itself."""
+    lines = [
+        "# Stages",
+        "",
+        (
+            "Every stage claims the rows of one status column, works on them, and writes "
+            "its results in the transaction that also writes the row's new status. Who "
+            "sets the status column to its queued value, with whatever tool, has queued "
+            "the row."
+        ),
+        "",
+        (
+            "| stage | title | claims | queued -> processing -> done / failed "
+            "| hands over | next | job id | settings prefix |"
+        ),
+        "|---|---|---|---|---|---|---|---|",
+        *(stage_row(stage) for stage in PIPELINE),
+        "",
+        (
+            f"Two more jobs keep the house: `reap_expired_claims` (`{REAP.prefix}`) gives "
+            f"back the items of workers that died, and `purge_old_history` "
+            f"(`{PURGE.prefix}`) forgets old attempts and runs."
+        ),
+        "",
+        (
+            "The settings under each prefix, with their defaults, are in "
+            "[settings](settings.md)."
+        ),
+        "",
+        "## How else an item can end",
+        "",
+        "| stage | nothing to find | fails for good | is tried again |",
+        "|---|---|---|---|",
+        *(endings_row(stage) for stage in PIPELINE),
+        "",
+        (
+            "`sitemap_files.dropped` counts what an import left out, by reason, and `new`, "
+            "`changed` and `gone` pages."
+        ),
+    ]
+    return MADE + "\n".join(lines) + "\n"
+
+
+def stage_row(stage: AnyPipelineStage) -> str:
+    """Write the row of one stage."""
+    cells = (
+        f"`{stage.name}`",
+        f"{stage.title}: {stage.does}",
+        f"`{stage.model.__tablename__}.{stage.claims.key}`",
+        f"`{stage.queued}` -> `{stage.processing}` -> `{stage.done}` / `{stage.failed}`",
+        stage.hands_over,
+        ", ".join(f"`{name}`" for name in stage.feeds) or "-",
+        f"`{stage.job.id}`",
+        f"`{stage.settings.prefix}`",
+    )
+    return f"| {' | '.join(cells)} |"
+
+
+def endings_row(stage: AnyPipelineStage) -> str:
+    """Write how else the work of one stage can end."""
+    ends = stage.endings
+    cells = (f"`{stage.name}`", ends.nothing, ends.fails, ends.retries)
+    return f"| {' | '.join(cell or '-' for cell in cells)} |"
+
+
 DOCS = Path(__file__).parents[1] / "docs"
 KINDS = {
     "tutorial": "Tutorial: learn by doing",
@@ -161,6 +235,7 @@ def title_of(page: Path) -> str:
 PAGES: dict[str, Callable[[], str]] = {
     "../README.md": contents_page,
     "settings.md": settings_page,
+    "stages.md": stages_page,
     "commands.md": commands_page,
     "errors.md": errors_page,
     "api-routes.md": routes_page,

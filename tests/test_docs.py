@@ -6,33 +6,17 @@ from pathlib import Path
 
 import pytest
 
-from curation_sdk import AnyStage
 from scrapersky import errors
 from scrapersky.cli import app
-from scrapersky.scheduler.app import STAGE_JOBS
-from scrapersky.settings import VARIABLES, Settings
-from scrapersky.stages import PIPELINE, settings_of
+from scrapersky.pipeline.declaration import AnyPipelineStage
+from scrapersky.settings import VARIABLES
+from scrapersky.stages import PIPELINE
 from scripts import sdk_reference
 from scripts.reference import PAGES
-
-
-def prefixes_by_stage() -> dict[str, str]:
-    """Return the settings prefix of every stage, as the settings declare them."""
-    settings = Settings()
-    declared = {
-        id(getattr(settings, name)): field.json_schema_extra["prefix"]
-        for name, field in Settings.model_fields.items()
-        if isinstance(field.json_schema_extra, dict)
-        and "prefix" in field.json_schema_extra
-    }
-    chosen = settings_of(settings)
-    return {name: str(declared[id(each)]) for name, each in chosen.items()}
-
 
 ROOT = Path(__file__).parents[1]
 REFERENCE = ROOT / "docs" / "reference"
 HOUSEKEEPING = ("reap_expired_claims", "purge_old_history")
-PREFIXES = prefixes_by_stage()
 PROSE = sorted(
     [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("packages/*/*.md")]
 )
@@ -79,25 +63,24 @@ def test_every_public_name_of_the_sdk_is_in_its_reference() -> None:
 
 @pytest.mark.parametrize("stage", PIPELINE, ids=lambda stage: stage.name)
 def test_every_stage_is_documented_with_its_column_job_and_settings(
-    stage: AnyStage,
+    stage: AnyPipelineStage,
 ) -> None:
     page = (REFERENCE / "stages.md").read_text()
     rows = [
         line for line in page.splitlines() if line.startswith(f"| `{stage.name}` |")
     ]
     statuses = (stage.queued, stage.processing, stage.done, stage.failed)
-    job_id, _ = STAGE_JOBS[stage.name]
 
     assert rows
     assert f"`{stage.model.__tablename__}.{stage.claims.key}`" in rows[0]
     assert [str(status) for status in statuses if f"`{status}`" not in rows[0]] == []
-    assert f"`{job_id}`" in rows[0]
-    assert f"`{PREFIXES[stage.name]}`" in rows[0]
+    assert f"`{stage.job.id}`" in rows[0]
+    assert f"`{stage.settings.prefix}`" in rows[0]
 
 
 def test_every_job_is_documented() -> None:
     page = (REFERENCE / "stages.md").read_text()
-    jobs = [*(job_id for job_id, _ in STAGE_JOBS.values()), *HOUSEKEEPING]
+    jobs = [*(stage.job.id for stage in PIPELINE), *HOUSEKEEPING]
 
     assert [job_id for job_id in jobs if f"`{job_id}`" not in page] == []
 

@@ -13,6 +13,7 @@ from scrapersky.settings import (
     example_env,
     load_settings,
 )
+from scrapersky.stages import PIPELINE
 
 SUFFIXES = [
     "INTERVAL_MINUTES",
@@ -56,8 +57,8 @@ def test_every_stage_has_its_variables_and_defaults(
 def test_only_the_sitemap_import_is_patient_with_late_ticks() -> None:
     settings = load({})
 
-    assert settings.sitemap_import.misfire_grace_seconds == 1800
-    assert settings.domain.misfire_grace_seconds == 60
+    assert settings.stages["sitemap_import"].misfire_grace_seconds == 1800
+    assert settings.stages["domain_metadata"].misfire_grace_seconds == 60
 
 
 def test_the_environment_beats_the_file_and_the_file_beats_the_default(
@@ -80,7 +81,7 @@ def test_the_environment_beats_the_file_and_the_file_beats_the_default(
 
 
 def test_one_variable_of_a_stage_leaves_its_other_defaults_alone() -> None:
-    domain = load({"DOMAIN_SCHEDULER_BATCH_SIZE": "7"}).domain
+    domain = load({"DOMAIN_SCHEDULER_BATCH_SIZE": "7"}).stages["domain_metadata"]
 
     assert (domain.batch_size, domain.max_instances) == (7, 3)
 
@@ -158,6 +159,20 @@ def test_the_retired_scheduler_only_warns_and_names_its_heirs() -> None:
     assert "DEEP_SCAN_SCHEDULER_BATCH_SIZE" in warning
     assert "DOMAIN_EXTRACTION_SCHEDULER_BATCH_SIZE" in warning
     assert "SITEMAP_IMPORT_SCHEDULER_BATCH_SIZE" in warning
+
+
+def test_a_setting_that_never_had_an_effect_warns_instead_of_being_documented() -> None:
+    name = "PURGE_SCHEDULER_BATCH_SIZE"
+    loaded = load_settings({name: "5"}, dotenv=None)
+
+    assert name not in VARIABLES
+    assert [warning.split()[0] for warning in loaded.warnings] == [name]
+
+
+def test_the_settings_of_a_stage_are_the_ones_it_declares() -> None:
+    declared = {stage.name: stage.settings.defaults for stage in PIPELINE}
+
+    assert load({}).stages == declared
 
 
 def test_secrets_are_masked_wherever_settings_are_shown() -> None:

@@ -10,7 +10,6 @@ import os
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from datetime import timedelta
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -19,13 +18,10 @@ from uuid import UUID
 import platformdirs
 from dotenv import dotenv_values
 from pydantic import (
-    BaseModel,
     BeforeValidator,
-    ConfigDict,
     Field,
     NonNegativeFloat,
     NonNegativeInt,
-    PositiveFloat,
     PositiveInt,
     SecretStr,
     ValidationError,
@@ -33,6 +29,13 @@ from pydantic import (
 from pydantic.fields import FieldInfo
 
 from scrapersky.errors import ConfigurationError
+from scrapersky.pipeline.stage_settings import (
+    Frozen,
+    JobSettings,
+    SettingsSection,
+    StageSettings,
+)
+from scrapersky.stages import PIPELINE
 
 SYSTEM_USER_ID = UUID("5c7a9e0a-0000-4000-8000-000000000001")
 """The user that migrations create for work no person asked for by hand."""
@@ -81,63 +84,14 @@ class Environment(StrEnum):
         return self in {Environment.STAGING, Environment.PRODUCTION}
 
 
-class Frozen(BaseModel):
-    """A part of the settings; it does not change while the process runs."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", validate_default=True)
-
-
-class StageSettings(Frozen):
-    """How one stage, or one housekeeping job, runs."""
-
-    enabled: bool = Field(
-        default=True, description="Whether this job runs in this process."
-    )
-    interval_minutes: PositiveFloat = Field(
-        1, description="Minutes between two ticks; wake-ups come in between."
-    )
-    batch_size: PositiveInt = Field(10, le=10_000, description="Rows claimed at once.")
-    max_instances: PositiveInt = Field(
-        1, le=100, description="Runs of this job at the same time in one process."
-    )
-    concurrency: PositiveInt = Field(
-        10, le=10_000, description="Items worked on at once inside a batch."
-    )
-    timeout_seconds: PositiveFloat = Field(
-        60, description="An item that takes longer is cancelled and tried again."
-    )
-    max_attempts: PositiveInt = Field(
-        5, le=100, description="Tries before an item becomes a dead letter."
-    )
-    lease_seconds: float = Field(
-        60, ge=1, description="A claim not renewed for this long is rescued."
-    )
-    misfire_grace_seconds: PositiveInt = Field(
-        60, description="A tick later than this is recorded as missed."
-    )
-
-    @property
-    def interval(self) -> timedelta:
-        """Time between two ticks."""
-        return timedelta(minutes=self.interval_minutes)
-
-    @property
-    def timeout(self) -> timedelta:
-        """Time one item may take."""
-        return timedelta(seconds=self.timeout_seconds)
-
-    @property
-    def lease(self) -> timedelta:
-        """Time a claim lives without a heartbeat."""
-        return timedelta(seconds=self.lease_seconds)
-
-
-def stage(prefix: str, **defaults: float) -> Any:  # noqa: ANN401 - what pydantic's Field returns
-    """Declare the settings of one stage under its prefix."""
-    return Field(
-        default_factory=lambda: StageSettings(**defaults),
-        json_schema_extra={"prefix": prefix, "defaults": dict(defaults)},
-    )
+REAP = SettingsSection("REAP_SCHEDULER", JobSettings())
+PURGE = SettingsSection("PURGE_SCHEDULER", JobSettings(interval_minutes=60))
+SECTIONS: Mapping[tuple[str, ...], SettingsSection[JobSettings]] = {
+    **{("stages", stage.name): stage.settings for stage in PIPELINE},
+    ("reap",): REAP,
+    ("purge",): PURGE,
+}
+"""The settings of every stage and job, by where they stand in the tree."""
 
 
 class Settings(Frozen):
@@ -339,36 +293,12 @@ class Settings(Frozen):
         8, description="How long running work may finish after a request to stop."
     )
 
-    place_search: StageSettings = stage(
-        "PLACE_SEARCH_SCHEDULER", batch_size=5, timeout_seconds=3600
-    )
-    deep_scan: StageSettings = stage("DEEP_SCAN_SCHEDULER", interval_minutes=5)
-    domain_extraction: StageSettings = stage(
-        "DOMAIN_EXTRACTION_SCHEDULER", interval_minutes=2, batch_size=20
-    )
-    domain: StageSettings = stage(
-        "DOMAIN_SCHEDULER",
-        batch_size=50,
-        max_instances=3,
-        concurrency=50,
-        timeout_seconds=180,
-    )
-    domain_sitemap: StageSettings = stage(
-        "DOMAIN_SITEMAP_SCHEDULER", concurrency=50, timeout_seconds=600
-    )
-    sitemap_import: StageSettings = stage(
-        "SITEMAP_IMPORT_SCHEDULER",
-        batch_size=20,
-        misfire_grace_seconds=1800,
-        timeout_seconds=300,
-    )
-    page_curation: StageSettings = stage(
-        "PAGE_CURATION_SCHEDULER", concurrency=50, timeout_seconds=180
-    )
-    contact_validation: StageSettings = stage("CONTACT_VALIDATION_SCHEDULER")
-    reap: StageSettings = stage("REAP_SCHEDULER", batch_size=1000)
-    purge: StageSettings = stage(
-        "PURGE_SCHEDULER", interval_minutes=60, batch_size=1000
+    reap: JobSettings = Field(default_factory=lambda: REAP.defaults)
+    purge: JobSettings = Field(default_factory=lambda: PURGE.defaults)
+    stages: Mapping[str, StageSettings] = Field(
+        default_factory=lambda: {
+            stage.name: stage.settings.defaults for stage in PIPELINE
+        }
     )
 
     @property
@@ -387,6 +317,13 @@ class Variable:
     description: str
     is_secret: bool = False
 
+    def value_in(self, settings: Settings) -> object:
+        """Return the effective value."""
+        value: Any = settings
+        for step in self.path:
+            value = value[step] if isinstance(value, Mapping) else getattr(value, step)
+        return value
+
 
 @dataclass(frozen=True, slots=True)
 class LoadedSettings:
@@ -399,12 +336,9 @@ class LoadedSettings:
     def rows(self) -> Iterator[tuple[str, str, str]]:
         """Give each variable's name, effective value (secrets masked) and origin."""
         for variable in VARIABLES.values():
-            value: object = self.settings
-            for step in variable.path:
-                value = getattr(value, step)
             yield (
                 variable.name,
-                shown(value),
+                shown(variable.value_in(self.settings)),
                 self.origins.get(variable.name, "default"),
             )
 
@@ -428,7 +362,7 @@ def load_settings(
                 origins[variable.name] = origin
                 break
     try:
-        settings = Settings.model_validate(values)
+        settings = Settings.model_validate(with_defaults(values))
     except ValidationError as error:
         problems += [explain_invalid(detail) for detail in error.errors()]
         raise refuse(problems) from None
@@ -438,33 +372,27 @@ def load_settings(
     return LoadedSettings(settings, origins, retired(environ, from_file))
 
 
-def variables(
-    model: type[Frozen] = Settings, prefix: str = "", path: tuple[str, ...] = ()
-) -> Iterator[Variable]:
+def variables() -> Iterator[Variable]:
     """List every environment variable the settings tree understands."""
-    for name, field in model.model_fields.items():
-        extra = field.json_schema_extra
-        if isinstance(extra, dict) and "prefix" in extra:
-            defaults = extra["defaults"]
-            assert isinstance(defaults, dict)  # noqa: S101 - narrows for the type checker
-            for part in variables(StageSettings, f"{extra['prefix']}_", (name,)):
-                default = defaults.get(part.path[-1], part.default)
-                yield Variable(part.name, part.path, default, part.description)
-        else:
-            yield variable(prefix, path, name, field)
+    sections = {path[0] for path in SECTIONS}
+    for name, field in Settings.model_fields.items():
+        if name not in sections:
+            default = field.get_default(call_default_factory=True, validated_data={})
+            yield variable("", (name,), field, default)
+    for path, section in SECTIONS.items():
+        for name, field in type(section.defaults).model_fields.items():
+            default = getattr(section.defaults, name)
+            yield variable(f"{section.prefix}_", (*path, name), field, default)
 
 
 def variable(
-    prefix: str, path: tuple[str, ...], name: str, field: FieldInfo
+    prefix: str, path: tuple[str, ...], field: FieldInfo, default: object
 ) -> Variable:
     """Describe one field of the tree as an environment variable."""
     alias = field.validation_alias
-    env_name = alias if isinstance(alias, str) else f"{prefix}{name.upper()}"
-    default = field.get_default(call_default_factory=True, validated_data={})
+    name = alias if isinstance(alias, str) else f"{prefix}{path[-1].upper()}"
     is_secret = "SecretStr" in str(field.annotation)
-    return Variable(
-        env_name, (*path, name), default, field.description or "", is_secret
-    )
+    return Variable(name, path, default, field.description or "", is_secret)
 
 
 VARIABLES: Mapping[str, Variable] = {found.name: found for found in variables()}
@@ -473,6 +401,12 @@ OURS = re.compile(r"^SCRAPERSKY_")
 INJECTED = re.compile(r"^SCRAPERSKY_(SERVICE_|PORT(_\d+_|$))")
 """What Kubernetes puts into every pod when a service is called scrapersky."""
 RETIRED = re.compile(r"^SITEMAP_SCHEDULER_(\w+)$")
+NEVER_READ = re.compile(
+    r"^(REAP|PURGE)_SCHEDULER_"
+    r"(BATCH_SIZE|CONCURRENCY|TIMEOUT_SECONDS|MAX_ATTEMPTS|LEASE_SECONDS)$"
+)
+"""Documented once, and without effect: these jobs have no items of their own."""
+NOT_OURS = (INJECTED, RETIRED, NEVER_READ)
 HEIRS = (
     "DEEP_SCAN_SCHEDULER",
     "DOMAIN_EXTRACTION_SCHEDULER",
@@ -497,7 +431,7 @@ def misspelt(source: Mapping[str, str], *, origin: str, strict: bool) -> Iterato
     programs' names, so there only our prefix and near misses of long names do.
     """
     for name in sorted(source):
-        if name in VARIABLES or RETIRED.match(name) or INJECTED.match(name):
+        if name in VARIABLES or any(one.match(name) for one in NOT_OURS):
             continue
         near = nearest(name, alike=0.75 if strict else 0.88)
         if near is not None and len(near) > (3 if strict else 7):
@@ -514,18 +448,30 @@ def nearest(name: str, *, alike: float) -> str | None:
 
 
 def put(values: dict[str, Any], path: tuple[str, ...], value: str) -> None:
-    """Set a value in the tree; a stage's section starts from that stage's defaults."""
-    if len(path) == 1:
-        field = Settings.model_fields[path[0]]
-        alias = field.validation_alias
-        values[alias if isinstance(alias, str) else path[0]] = value
+    """Set a value in the tree; a section starts from its own defaults."""
+    *above, name = path
+    if not above:
+        alias = Settings.model_fields[name].validation_alias
+        values[alias if isinstance(alias, str) else name] = value
         return
-    section, field_name = path
-    if section not in values:
-        extra = Settings.model_fields[section].json_schema_extra
-        assert isinstance(extra, dict)  # noqa: S101 - narrows for the type checker
-        values[section] = dict(extra["defaults"])  # type: ignore[arg-type]
-    values[section][field_name] = value
+    section = values
+    for step in above:
+        section = section.setdefault(step, {})
+    section[name] = value
+
+
+def with_defaults(values: dict[str, Any]) -> dict[str, Any]:
+    """Complete every section with its defaults, so that what is given is an exception."""
+    complete = dict(values)
+    for path, section in SECTIONS.items():
+        given = values
+        for step in path:
+            given = given.get(step, {})
+        place = complete
+        for step in path[:-1]:
+            place = place.setdefault(step, {})
+        place[path[-1]] = {**section.defaults.model_dump(), **given}
+    return complete
 
 
 def explain_invalid(detail: Any) -> str:  # noqa: ANN401 - pydantic's error dict
@@ -567,15 +513,19 @@ def shared_secrets(settings: Settings) -> Iterator[str]:
 
 
 def retired(*sources: Mapping[str, str]) -> tuple[str, ...]:
-    """Warn about settings of the retired three-in-one scheduler."""
+    """Warn about settings that have no effect any more."""
     names = sorted({name for source in sources for name in source})
-    return tuple(
-        f"{name} is ignored: the three-in-one scheduler is gone. Set "
-        + ", ".join(f"{heir}_{match[1]}" for heir in HEIRS)
-        + " instead."
-        for name in names
-        if (match := RETIRED.match(name))
-    )
+    return tuple(why for name in names if (why := why_retired(name)) is not None)
+
+
+def why_retired(name: str) -> str | None:
+    """Say why a name of an earlier version has no effect, and what has."""
+    if match := RETIRED.match(name):
+        heirs = ", ".join(f"{heir}_{match[1]}" for heir in HEIRS)
+        return f"{name} is ignored: the three-in-one scheduler is gone. Set {heirs} instead."
+    if NEVER_READ.match(name):
+        return f"{name} is ignored: this job works on no items. Remove it."
+    return None
 
 
 def shown(value: object) -> str:
@@ -601,10 +551,10 @@ def example_env() -> str:
         "# what you change; the environment beats this file. Made by",
         "# `scrapersky config --example`; a test keeps it in step with the code.",
     ]
-    section: str | None = ""
+    section: tuple[str, ...] | None = None
     for found in VARIABLES.values():
-        current = found.path[0] if len(found.path) > 1 else None
-        if current != section or current is None:
+        current = found.path[:-1]
+        if current != section or not current:
             lines.append("")
             section = current
         if found.description:

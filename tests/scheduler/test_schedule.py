@@ -12,9 +12,9 @@ from typing_extensions import override
 
 from scrapersky.db.connection import connect, parse_target
 from scrapersky.errors import UnknownJob
+from scrapersky.pipeline.stage_settings import JobSettings
 from scrapersky.scheduler.run_log import RunLog, RunOutcome, purge_runs, recent_runs
 from scrapersky.scheduler.schedule import Job, Schedule
-from scrapersky.settings import StageSettings
 from sdk_tests.rig.waiting import HUNG, ends_at_once
 from tests.conftest import TestDatabase
 
@@ -36,7 +36,7 @@ def a_job(
     **settings: object,
 ) -> Job:
     values = {"interval_minutes": OFTEN, **settings}
-    found = StageSettings.model_validate(values)
+    found = JobSettings.model_validate(values)
     return Job(job_id, "A Job", found, run, is_singleton)
 
 

@@ -25,20 +25,11 @@ from scrapersky.curation.decision import Selection, decide
 from scrapersky.curation.kind import KINDS
 from scrapersky.records.audit import Actor
 from scrapersky.reporting.stage_counts import StageCount, count_stages
+from scrapersky.stages import STAGES
 
 LOOK_EVERY = 0.5
 SOON = 30.0
 """Seconds. A try that is further away is not waited for."""
-LABELS = {
-    "place_search": "place search",
-    "deep_scan": "places",
-    "domain_extraction": "businesses",
-    "domain_metadata": "domains",
-    "sitemap_submission": "sitemap search",
-    "sitemap_import": "sitemaps",
-    "page_curation": "pages",
-    "contact_validation": "contacts",
-}
 UNDECIDED = {
     "places": """SELECT id FROM places_staging WHERE status = 'New' AND id IN
         (SELECT place_id FROM place_search_hits WHERE search_id = :search)""",
@@ -151,7 +142,7 @@ async def bars(console: Console) -> AsyncIterator[Callable[[list[StageCount]], N
                     continue
                 if count.stage not in tasks:
                     tasks[count.stage] = progress.add_task(
-                        LABELS[count.stage], total=count.total, rate="", note=""
+                        STAGES[count.stage].title, total=count.total, rate="", note=""
                     )
                 over = count.done + count.failed
                 rate = over / max(time.monotonic() - began, 0.001)

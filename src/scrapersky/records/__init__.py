@@ -28,9 +28,19 @@ from scrapersky.records.sitemap_file import SitemapFile
 from scrapersky.records.suppression import Suppression, SuppressionKey
 from scrapersky.records.tenant import ApiKey, Tenant, User
 from scrapersky.records.view import SavedView
+from scrapersky.records.work_queue import Attribute
 
 METADATA = (Base.metadata, sdk_tables)
 """Every table this code expects in the database."""
+
+
+def queue_columns() -> list[Attribute]:
+    """Return every status column that anyone may queue rows in."""
+    indexes = (
+        index for table in Base.metadata.sorted_tables for index in table.indexes
+    )
+    return [index.info["claims"] for index in indexes if "claims" in index.info]
+
 
 __all__ = [
     "METADATA",
@@ -65,4 +75,5 @@ __all__ = [
     "SuppressionKey",
     "Tenant",
     "User",
+    "queue_columns",
 ]

@@ -7,7 +7,6 @@ from sqlalchemy import ForeignKey, Index, String, Text, UniqueConstraint, text
 from sqlalchemy.dialects.postgresql import ARRAY
 from sqlalchemy.orm import Mapped, mapped_column
 
-from curation_sdk import queue_index
 from scrapersky.records.base import ERROR_LIMIT, Base, Json, OwnedRecord, list_indexes
 from scrapersky.records.status import (
     CURATION_STATUS,
@@ -15,6 +14,7 @@ from scrapersky.records.status import (
     CurationStatus,
     DomainExtractionStatus,
 )
+from scrapersky.records.work_queue import work_queue
 
 
 class LocalBusiness(OwnedRecord, Base):
@@ -68,8 +68,11 @@ class LocalBusiness(OwnedRecord, Base):
     domain_extraction_error: Mapped[str | None] = mapped_column(String(ERROR_LIMIT))
 
 
-queue_index(
+DOMAIN_EXTRACTION_QUEUE = work_queue(
     LocalBusiness.domain_extraction_status,
-    DomainExtractionStatus.QUEUED,
-    tenant=LocalBusiness.tenant_id,
+    error=LocalBusiness.domain_extraction_error,
+    queued=DomainExtractionStatus.QUEUED,
+    processing=DomainExtractionStatus.PROCESSING,
+    done=DomainExtractionStatus.COMPLETED,
+    failed=DomainExtractionStatus.ERROR,
 )

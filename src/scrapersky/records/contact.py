@@ -7,7 +7,6 @@ from sqlalchemy import CheckConstraint, ForeignKey, Index, String, Text, text
 from sqlalchemy.dialects.postgresql import ARRAY
 from sqlalchemy.orm import Mapped, mapped_column
 
-from curation_sdk import queue_index
 from scrapersky.kit.email_type import EmailType
 from scrapersky.records.base import ERROR_LIMIT, Base, Json, OwnedRecord, list_indexes
 from scrapersky.records.status import (
@@ -17,6 +16,7 @@ from scrapersky.records.status import (
     ContactCurationStatus,
     ContactProcessingStatus,
 )
+from scrapersky.records.work_queue import work_queue
 
 BY_HAND = "by hand"
 """The method of a value that a person wrote."""
@@ -86,10 +86,13 @@ class Contact(OwnedRecord, Base):
     validation_processing_error: Mapped[str | None] = mapped_column(String(ERROR_LIMIT))
 
 
-queue_index(
+CONTACT_VALIDATION_QUEUE = work_queue(
     Contact.validation_processing_status,
-    ContactProcessingStatus.QUEUED,
-    tenant=Contact.tenant_id,
+    error=Contact.validation_processing_error,
+    queued=ContactProcessingStatus.QUEUED,
+    processing=ContactProcessingStatus.PROCESSING,
+    done=ContactProcessingStatus.COMPLETE,
+    failed=ContactProcessingStatus.ERROR,
 )
 
 

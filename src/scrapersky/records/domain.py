@@ -4,7 +4,6 @@ from sqlalchemy import Index, SmallInteger, String, Text, UniqueConstraint, text
 from sqlalchemy.dialects.postgresql import ARRAY
 from sqlalchemy.orm import Mapped, mapped_column
 
-from curation_sdk import queue_index
 from scrapersky.records.base import ERROR_LIMIT, Base, Json, OwnedRecord, list_indexes
 from scrapersky.records.status import (
     CURATION_STATUS,
@@ -14,6 +13,7 @@ from scrapersky.records.status import (
     DomainStatus,
     SitemapAnalysisStatus,
 )
+from scrapersky.records.work_queue import work_queue
 
 
 class Domain(OwnedRecord, Base):
@@ -67,15 +67,21 @@ class Domain(OwnedRecord, Base):
     )
 
 
-queue_index(
+DOMAIN_METADATA_QUEUE = work_queue(
     Domain.status,
-    DomainStatus.PENDING,
-    tenant=Domain.tenant_id,
+    error=Domain.error,
+    queued=DomainStatus.PENDING,
+    processing=DomainStatus.PROCESSING,
+    done=DomainStatus.COMPLETED,
+    failed=DomainStatus.ERROR,
     priority=Domain.priority,
 )
-queue_index(
+SITEMAP_SEARCH_QUEUE = work_queue(
     Domain.sitemap_analysis_status,
-    SitemapAnalysisStatus.QUEUED,
-    tenant=Domain.tenant_id,
+    error=Domain.sitemap_analysis_error,
+    queued=SitemapAnalysisStatus.QUEUED,
+    processing=SitemapAnalysisStatus.PROCESSING,
+    done=SitemapAnalysisStatus.SUBMITTED,
+    failed=SitemapAnalysisStatus.FAILED,
     priority=Domain.priority,
 )

@@ -14,7 +14,6 @@ from sqlalchemy import (
 from sqlalchemy.dialects.postgresql import ARRAY
 from sqlalchemy.orm import Mapped, mapped_column
 
-from curation_sdk import queue_index
 from scrapersky.records.base import ERROR_LIMIT, Base, Json, OwnedRecord
 from scrapersky.records.status import (
     CONTACT_SCRAPE_STATUS,
@@ -24,6 +23,7 @@ from scrapersky.records.status import (
     PageCurationStatus,
     PageProcessingStatus,
 )
+from scrapersky.records.work_queue import work_queue
 
 
 class Page(OwnedRecord, Base):
@@ -86,9 +86,12 @@ class Page(OwnedRecord, Base):
     )
 
 
-queue_index(
+PAGE_CURATION_QUEUE = work_queue(
     Page.page_processing_status,
-    PageProcessingStatus.QUEUED,
-    tenant=Page.tenant_id,
+    error=Page.page_processing_error,
+    queued=PageProcessingStatus.QUEUED,
+    processing=PageProcessingStatus.PROCESSING,
+    done=PageProcessingStatus.COMPLETE,
+    failed=PageProcessingStatus.ERROR,
     priority=Page.priority,
 )

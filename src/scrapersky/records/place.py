@@ -6,7 +6,6 @@ from sqlalchemy import Index, String, Text, UniqueConstraint, text
 from sqlalchemy.dialects.postgresql import ARRAY
 from sqlalchemy.orm import Mapped, mapped_column
 
-from curation_sdk import queue_index
 from scrapersky.records.base import ERROR_LIMIT, Base, Json, OwnedRecord, list_indexes
 from scrapersky.records.status import (
     CURATION_STATUS,
@@ -14,6 +13,7 @@ from scrapersky.records.status import (
     CurationStatus,
     DeepScanStatus,
 )
+from scrapersky.records.work_queue import work_queue
 
 
 class Place(OwnedRecord, Base):
@@ -61,4 +61,11 @@ class Place(OwnedRecord, Base):
     deep_scan_error: Mapped[str | None] = mapped_column(String(ERROR_LIMIT))
 
 
-queue_index(Place.deep_scan_status, DeepScanStatus.QUEUED, tenant=Place.tenant_id)
+DEEP_SCAN_QUEUE = work_queue(
+    Place.deep_scan_status,
+    error=Place.deep_scan_error,
+    queued=DeepScanStatus.QUEUED,
+    processing=DeepScanStatus.PROCESSING,
+    done=DeepScanStatus.COMPLETED,
+    failed=DeepScanStatus.ERROR,
+)

@@ -9,9 +9,9 @@ from sqlalchemy import ForeignKey, Index, Numeric, String, text
 from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.orm import Mapped, mapped_column
 
-from curation_sdk import queue_index
 from scrapersky.records.base import ERROR_LIMIT, Base, Json, OwnedRecord
 from scrapersky.records.status import TASK_STATUS, TaskStatus
+from scrapersky.records.work_queue import work_queue
 
 
 class PlaceSearch(OwnedRecord, Base):
@@ -45,7 +45,14 @@ class PlaceSearch(OwnedRecord, Base):
     finished_at: Mapped[datetime | None]
 
 
-queue_index(PlaceSearch.status, TaskStatus.QUEUED, tenant=PlaceSearch.tenant_id)
+SEARCH_QUEUE = work_queue(
+    PlaceSearch.status,
+    error=PlaceSearch.error,
+    queued=TaskStatus.QUEUED,
+    processing=TaskStatus.IN_PROGRESS,
+    done=TaskStatus.COMPLETED,
+    failed=TaskStatus.ERROR,
+)
 
 
 class PlaceSearchHit(Base):

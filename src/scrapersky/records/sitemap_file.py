@@ -6,7 +6,6 @@ from uuid import UUID
 from sqlalchemy import ForeignKey, SmallInteger, String, UniqueConstraint, text
 from sqlalchemy.orm import Mapped, mapped_column
 
-from curation_sdk import queue_index
 from scrapersky.records.base import ERROR_LIMIT, Base, Json, OwnedRecord, list_indexes
 from scrapersky.records.status import (
     CURATION_STATUS,
@@ -16,6 +15,7 @@ from scrapersky.records.status import (
     SitemapFileStatus,
     SitemapImportStatus,
 )
+from scrapersky.records.work_queue import work_queue
 
 
 class SitemapFile(OwnedRecord, Base):
@@ -53,9 +53,12 @@ class SitemapFile(OwnedRecord, Base):
     sitemap_import_error: Mapped[str | None] = mapped_column(String(ERROR_LIMIT))
 
 
-queue_index(
+SITEMAP_IMPORT_QUEUE = work_queue(
     SitemapFile.sitemap_import_status,
-    SitemapImportStatus.QUEUED,
-    tenant=SitemapFile.tenant_id,
+    error=SitemapFile.sitemap_import_error,
+    queued=SitemapImportStatus.QUEUED,
+    processing=SitemapImportStatus.PROCESSING,
+    done=SitemapImportStatus.COMPLETE,
+    failed=SitemapImportStatus.ERROR,
     priority=SitemapFile.priority,
 )

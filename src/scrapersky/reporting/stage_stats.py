@@ -5,7 +5,6 @@ often and the expensive one seldom. Each names its tenant, so that they may be a
 row-level security, under which the SDK's tables are expensive to count.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
@@ -17,29 +16,8 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 from curation_sdk import AnyStage, queries
 from curation_sdk.control import NEVER
 from curation_sdk.queries import literal
+from scrapersky.curation.kind import KINDS
 from scrapersky.stages import PIPELINE
-
-TITLES: Final = {
-    "place_search": "Place search",
-    "deep_scan": "Deep scan",
-    "domain_extraction": "Domain extraction",
-    "domain_metadata": "Domain metadata",
-    "sitemap_submission": "Sitemap search",
-    "sitemap_import": "Sitemap import",
-    "page_curation": "Page curation",
-    "contact_validation": "Contact validation",
-}
-RECORDS: Final = {
-    "place_search": "searches",
-    "deep_scan": "places",
-    "domain_extraction": "businesses",
-    "domain_metadata": "domains",
-    "sitemap_submission": "domains",
-    "sitemap_import": "sitemap_files",
-    "page_curation": "pages",
-    "contact_validation": "contacts",
-}
-"""What kind of record each stage works on."""
 
 GOOD: Final = "('done', 'skipped')"
 LOST: Final = "('gave_up', 'exhausted', 'quarantined')"
@@ -123,9 +101,10 @@ async def minutes(
         return [Minute(*row) for row in rows]
 
 
-def successors() -> dict[str, Sequence[str]]:
-    """Tell which stages each stage hands its results to."""
-    return {stage.name: stage.feeds for stage in PIPELINE}
+def record_kind(stage: AnyStage) -> str:
+    """Return the kind of record that a stage works on."""
+    kinds = {kind.model: kind.name for kind in KINDS.values()}
+    return kinds.get(stage.model, "searches")
 
 
 def waiting_query(stage: AnyStage, *, of_all: bool = False) -> str:

@@ -3,7 +3,7 @@
 import asyncio
 import os
 import socket
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from datetime import timedelta
@@ -20,7 +20,9 @@ from scrapersky.crawler import CrawlerPolicy, Resolver, Sandbox, proxy_rules
 from scrapersky.crawler.guard import parse_networks
 from scrapersky.db.connection import Target, connect
 from scrapersky.errors import ConfigurationError
+from scrapersky.pipeline.declaration import AnyPipelineStage
 from scrapersky.pipeline.mail_server import DnsMailServers, MailServers
+from scrapersky.pipeline.stage_settings import StageSettings
 from scrapersky.pipeline.tools import Tools
 from scrapersky.politeness import LedgerPace, PostgresLedger
 from scrapersky.privacy.key import hand_out_keys
@@ -34,31 +36,13 @@ from scrapersky.scheduler.annex import AnnexedMailServers, Annexes, open_crawler
 from scrapersky.scheduler.run_log import RunLog, purge_runs
 from scrapersky.scheduler.schedule import Job, Schedule
 from scrapersky.settings import Settings
-from scrapersky.stages import configured_pipeline, registry_of, settings_of
+from scrapersky.stages import PIPELINE, configured_pipeline, registry_of
 
 log = structlog.get_logger()
 
 SHORTEST_DRAIN = timedelta(minutes=1)
 PRELOAD = ("scrapersky.extraction.home_page", "scrapersky.extraction.page_list",
            "scrapersky.extraction.contact_page")  # fmt: skip
-
-STAGE_JOBS = {
-    "place_search": ("process_places_search_background", "Process Place Searches"),
-    "deep_scan": ("process_deep_scan_queue", "Process Deep Scans"),
-    "domain_extraction": (
-        "process_domain_extraction_queue",
-        "Process Domain Extractions",
-    ),
-    "domain_metadata": ("process_pending_domains", "Process Pending Domains"),
-    "sitemap_submission": (
-        "process_pending_domain_sitemap_submissions",
-        "Domain Sitemap Submission Scheduler",
-    ),
-    "sitemap_import": ("process_sitemap_imports", "Process Pending Sitemap Imports"),
-    "page_curation": ("v2_page_curation_processor", "Process Page Curation"),
-    "contact_validation": ("validate_contacts", "Validate Contacts"),
-}
-"""Which job drains which stage: its id, and the name people read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,8 +92,8 @@ async def background_work(
             open_tools(settings, engine, world, annexes)
         )
         events: Events[Event] = Events()
-        stages = tuple(map(annexes.aware, configured_pipeline(settings)))
-        enabled = [s for s in stages if settings_of(settings)[s.name].enabled]
+        stages = tuple(map(annexes.aware, configured_pipeline(settings.stages)))
+        enabled = [s for s in stages if settings.stages[s.name].enabled]
         worker = Worker(
             engine,
             enabled,
@@ -225,13 +209,11 @@ def listen_dsn(settings: Settings, target: Target) -> str | None:
 
 def jobs_of(settings: Settings, worker: Worker, engine: AsyncEngine) -> list[Job]:
     """List every job of the schedule: one per stage, and the housekeeping."""
-    chosen = settings_of(settings)
-    jobs = []
-    for stage, (job_id, name) in STAGE_JOBS.items():
-        if not chosen[stage].enabled:
-            continue
-        within = max(chosen[stage].interval, SHORTEST_DRAIN)
-        jobs.append(Job(job_id, name, chosen[stage], drain(worker, stage, within)))
+    jobs = [
+        stage_job(worker, stage, settings.stages[stage.name])
+        for stage in PIPELINE
+        if settings.stages[stage.name].enabled
+    ]
 
     async def rescue() -> int:
         reaped = await curation_sdk.reap(engine)
@@ -264,12 +246,11 @@ def jobs_of(settings: Settings, worker: Worker, engine: AsyncEngine) -> list[Job
     ]
 
 
-def drain(
-    worker: Worker, stage: str, within: timedelta
-) -> Callable[[], Awaitable[int]]:
-    """Return a run of a job that drains one stage, bounded by time."""
+def stage_job(worker: Worker, stage: AnyPipelineStage, settings: StageSettings) -> Job:
+    """Make the job that drains one stage, each run bounded by time."""
+    within = max(settings.interval, SHORTEST_DRAIN)
 
     async def run() -> int:
-        return await worker.drain(stage, within=within)
+        return await worker.drain(stage.name, within=within)
 
-    return run
+    return Job(stage.job.id, stage.job.name, settings, run)

@@ -18,8 +18,8 @@ from apscheduler.triggers.interval import IntervalTrigger
 
 from scrapersky.errors import UnknownJob
 from scrapersky.kit.clock import utc_now
+from scrapersky.pipeline.stage_settings import JobSettings
 from scrapersky.scheduler.run_log import GRID, Run, RunLog, RunOutcome
-from scrapersky.settings import StageSettings
 
 log = structlog.get_logger()
 
@@ -30,7 +30,7 @@ class Job:
 
     id: str
     name: str
-    settings: StageSettings
+    settings: JobSettings
     run: Callable[[], Awaitable[int]]
     """Does what is due and returns how many items it settled."""
     is_singleton: bool = False

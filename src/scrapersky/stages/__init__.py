@@ -1,16 +1,12 @@
 """The stages of the pipeline, one file each; they meet only in the database."""
 
+from collections.abc import Mapping
+
 from curation_sdk import AnyStage, Registry
-from scrapersky.records import (
-    Contact,
-    Domain,
-    LocalBusiness,
-    Page,
-    Place,
-    PlaceSearch,
-    SitemapFile,
-)
-from scrapersky.settings import Settings, StageSettings
+from scrapersky.errors import UnknownStage
+from scrapersky.pipeline.declaration import AnyPipelineStage
+from scrapersky.pipeline.stage_settings import StageSettings
+from scrapersky.records import queue_columns
 from scrapersky.stages.wf1_place_search import search_places
 from scrapersky.stages.wf2_deep_scan import scan_place
 from scrapersky.stages.wf3_domain_extraction import extract_domain
@@ -20,7 +16,7 @@ from scrapersky.stages.wf6_sitemap_import import import_sitemap
 from scrapersky.stages.wf7_page_curation import curate_page
 from scrapersky.stages.wf8_contacts import validate_contact
 
-PIPELINE: tuple[AnyStage, ...] = (
+PIPELINE: tuple[AnyPipelineStage, ...] = (
     search_places,
     scan_place,
     extract_domain,
@@ -32,48 +28,36 @@ PIPELINE: tuple[AnyStage, ...] = (
 )
 """Every stage, in the order in which records pass through them."""
 
-QUEUES = (
-    PlaceSearch.status,
-    Place.deep_scan_status,
-    LocalBusiness.domain_extraction_status,
-    Domain.status,
-    Domain.sitemap_analysis_status,
-    SitemapFile.sitemap_import_status,
-    Page.page_processing_status,
-    Contact.validation_processing_status,
-)
-"""Every status column that anyone may queue rows in; each must have its stage."""
+STAGES: Mapping[str, AnyPipelineStage] = {stage.name: stage for stage in PIPELINE}
+"""The same, by name."""
 
 
-def settings_of(settings: Settings) -> dict[str, StageSettings]:
-    """Return which settings belong to which stage."""
-    return {
-        "place_search": settings.place_search,
-        "deep_scan": settings.deep_scan,
-        "domain_extraction": settings.domain_extraction,
-        "domain_metadata": settings.domain,
-        "sitemap_submission": settings.domain_sitemap,
-        "sitemap_import": settings.sitemap_import,
-        "page_curation": settings.page_curation,
-        "contact_validation": settings.contact_validation,
-    }
-
-
-def configured_pipeline(settings: Settings) -> tuple[AnyStage, ...]:
-    """Return the stages with the numbers that the settings give them."""
-    chosen = settings_of(settings)
-    return tuple(
-        stage.configured(
-            batch=chosen[stage.name].batch_size,
-            concurrency=chosen[stage.name].concurrency,
-            timeout=chosen[stage.name].timeout,
-            lease=chosen[stage.name].lease,
-            max_attempts=chosen[stage.name].max_attempts,
+def stage_named(name: str) -> AnyPipelineStage:
+    """Return the stage of this name, or say which there are."""
+    if name not in STAGES:
+        raise UnknownStage(
+            f"No stage is called '{name[:50]}'.",
+            hint=f"Choose one of: {', '.join(STAGES)}.",
         )
-        for stage in PIPELINE
+    return STAGES[name]
+
+
+def configured_pipeline(settings: Mapping[str, StageSettings]) -> tuple[AnyStage, ...]:
+    """Return the stages with the numbers that the settings give them."""
+    return tuple(configured(stage, settings[stage.name]) for stage in PIPELINE)
+
+
+def configured(stage: AnyPipelineStage, settings: StageSettings) -> AnyStage:
+    """Return a stage with the numbers that its settings give it."""
+    return stage.configured(
+        batch=settings.batch_size,
+        concurrency=settings.concurrency,
+        timeout=settings.timeout,
+        lease=settings.lease,
+        max_attempts=settings.max_attempts,
     )
 
 
 def registry_of(stages: tuple[AnyStage, ...]) -> Registry:
-    """Check that no queue is left without a consumer."""
-    return Registry(stages, queues=QUEUES)
+    """Check that no queue of any record is left without a consumer."""
+    return Registry(stages, queues=queue_columns())

@@ -24,11 +24,13 @@ from sqlalchemy import (
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
-from curation_sdk import Done, GiveUp, Outcome, Transaction, stage
+from curation_sdk import Done, GiveUp, Outcome, Transaction
 from scrapersky.curation.kind import KINDS
 from scrapersky.curation.rule import apply_rules
 from scrapersky.errors import BudgetExhausted
+from scrapersky.pipeline.declaration import Endings, Job, Lane, stage
 from scrapersky.pipeline.search_purse import SearchPurse
+from scrapersky.pipeline.stage_settings import SettingsSection, StageSettings
 from scrapersky.pipeline.tools import Tools
 from scrapersky.privacy.shield import shield
 from scrapersky.providers.source import (
@@ -39,7 +41,7 @@ from scrapersky.providers.source import (
     Resume,
 )
 from scrapersky.records import Place, PlaceSearch, PlaceSearchHit
-from scrapersky.records.status import TaskStatus
+from scrapersky.records.place_search import SEARCH_QUEUE
 
 FRESH = timedelta(days=7)
 """A place seen within this time is taken as it is, and not paid for again."""
@@ -56,15 +58,22 @@ COMPARED = (
 
 @stage(
     "place_search",
-    claims=PlaceSearch.status,
-    error=PlaceSearch.error,
-    tenant=PlaceSearch.tenant_id,
-    queued=TaskStatus.QUEUED,
-    processing=TaskStatus.IN_PROGRESS,
-    done=TaskStatus.COMPLETED,
-    failed=TaskStatus.ERROR,
-    timeout=timedelta(hours=1),
+    title="Place search",
+    does="asks the place sources",
+    queue=SEARCH_QUEUE,
+    hands_over="`places_staging` rows, `New`",
+    makes=Place,
     feeds=("deep_scan",),
+    lane=Lane.FIND,
+    job=Job("process_places_search_background", "Process Place Searches"),
+    settings=SettingsSection(
+        "PLACE_SEARCH_SCHEDULER", StageSettings(batch_size=5, timeout_seconds=3600)
+    ),
+    endings=Endings(
+        nothing="`Completed`, with the area and what was covered",
+        fails="unknown source or location, bad query, budget spent",
+        retries="source busy or in trouble; a wrong key pauses the stage",
+    ),
 )
 async def search_places(search: PlaceSearch, tools: Tools) -> Outcome:
     """Run the search to its end; what it finds is kept page by page as it comes.

@@ -8,16 +8,18 @@ from uuid import UUID
 from sqlalchemy import select
 from sqlalchemy.dialects.postgresql import insert
 
-from curation_sdk import Done, Effect, Outcome, Transaction, stage
+from curation_sdk import Done, Effect, Outcome, Transaction
 from scrapersky.kit.clock import utc_now
 from scrapersky.pipeline.choice import Choice
+from scrapersky.pipeline.declaration import Endings, Job, Lane, stage
 from scrapersky.pipeline.search_purse import SearchPurse
+from scrapersky.pipeline.stage_settings import SettingsSection, StageSettings
 from scrapersky.pipeline.tools import Tools
 from scrapersky.privacy.shield import shield
 from scrapersky.providers.purse import LocalPurse, Purse
 from scrapersky.providers.source import PlaceFacts
 from scrapersky.records import LocalBusiness, Place, PlaceSearchHit
-from scrapersky.records.status import DeepScanStatus
+from scrapersky.records.place import DEEP_SCAN_QUEUE
 
 CHOICE = Choice("businesses", "id")
 FRESH = timedelta(days=1)
@@ -26,14 +28,19 @@ FRESH = timedelta(days=1)
 
 @stage(
     "deep_scan",
-    claims=Place.deep_scan_status,
-    error=Place.deep_scan_error,
-    tenant=Place.tenant_id,
-    queued=DeepScanStatus.QUEUED,
-    processing=DeepScanStatus.PROCESSING,
-    done=DeepScanStatus.COMPLETED,
-    failed=DeepScanStatus.ERROR,
+    title="Deep scan",
+    does="fetches every detail",
+    queue=DEEP_SCAN_QUEUE,
+    hands_over="a `local_businesses` row",
+    makes=LocalBusiness,
     feeds=("domain_extraction",),
+    lane=Lane.FIND,
+    job=Job("process_deep_scan_queue", "Process Deep Scans"),
+    settings=SettingsSection("DEEP_SCAN_SCHEDULER", StageSettings(interval_minutes=5)),
+    endings=Endings(
+        fails="the place is gone, no money for fresh facts",
+        retries="source in trouble; a wrong key pauses the stage",
+    ),
 )
 async def scan_place(place: Place, tools: Tools) -> Outcome:
     """Take the place's details from its own source into a business."""

@@ -5,14 +5,16 @@ from uuid import UUID
 from sqlalchemy import func, update
 from sqlalchemy.dialects.postgresql import insert
 
-from curation_sdk import Done, Effect, GiveUp, Outcome, Transaction, stage
+from curation_sdk import Done, Effect, GiveUp, Outcome, Transaction
 from scrapersky.errors import InvalidUrl
 from scrapersky.extraction.host_kind import HostKind, kind_of_url, site_name
 from scrapersky.kit.urls import Url, parse_url
+from scrapersky.pipeline.declaration import Endings, Job, Lane, stage
+from scrapersky.pipeline.stage_settings import SettingsSection, StageSettings
 from scrapersky.pipeline.tools import Tools
 from scrapersky.privacy.shield import look_up, shield
 from scrapersky.records import Domain, LocalBusiness
-from scrapersky.records.status import DomainExtractionStatus
+from scrapersky.records.business import DOMAIN_EXTRACTION_QUEUE
 
 NOT_THEIRS = {
     HostKind.SOCIAL: "a social profile",
@@ -25,14 +27,21 @@ NOT_THEIRS = {
 
 @stage(
     "domain_extraction",
-    claims=LocalBusiness.domain_extraction_status,
-    error=LocalBusiness.domain_extraction_error,
-    tenant=LocalBusiness.tenant_id,
-    queued=DomainExtractionStatus.QUEUED,
-    processing=DomainExtractionStatus.PROCESSING,
-    done=DomainExtractionStatus.COMPLETED,
-    failed=DomainExtractionStatus.ERROR,
+    title="Domain extraction",
+    does="finds the own domain",
+    queue=DOMAIN_EXTRACTION_QUEUE,
+    hands_over="a `domains` row, `pending`, linked to the business",
+    makes=Domain,
     feeds=("domain_metadata",),
+    lane=Lane.MAP,
+    job=Job("process_domain_extraction_queue", "Process Domain Extractions"),
+    settings=SettingsSection(
+        "DOMAIN_EXTRACTION_SCHEDULER", StageSettings(interval_minutes=2, batch_size=20)
+    ),
+    endings=Endings(
+        nothing="`Completed`: no website, or a profile, directory, booking page",
+        fails="the website is not an address",
+    ),
 )
 async def extract_domain(business: LocalBusiness, tools: Tools) -> Outcome:
     """Find the business's own domain in its website; a profile elsewhere is a link."""

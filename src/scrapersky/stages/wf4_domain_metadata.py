@@ -6,16 +6,19 @@ from typing import Any
 
 from sqlalchemy import update
 
-from curation_sdk import Done, Effect, GiveUp, Outcome, Retry, Transaction, stage
+from curation_sdk import Done, Effect, GiveUp, Outcome, Retry, Transaction
 from scrapersky.crawler import Fetched
 from scrapersky.errors import ConnectFailed, DnsFailed, FetchError, RobotsDenied
 from scrapersky.extraction.home_page import HomePage, read_home_page
 from scrapersky.extraction.verdict import VerdictKind
+from scrapersky.pipeline.declaration import Endings, Job, Lane, stage
 from scrapersky.pipeline.fetching import outcome_of
+from scrapersky.pipeline.stage_settings import SettingsSection, StageSettings
 from scrapersky.pipeline.tools import Tools
 from scrapersky.privacy.card import canonical_emails
 from scrapersky.privacy.shield import shield
 from scrapersky.records import Domain
+from scrapersky.records.domain import DOMAIN_METADATA_QUEUE
 from scrapersky.records.status import DomainStatus, SitemapAnalysisStatus
 
 WORTH_A_LOOK = (VerdictKind.OWN_SITE,)
@@ -25,15 +28,25 @@ SERVER_ERROR = 500
 
 @stage(
     "domain_metadata",
-    claims=Domain.status,
-    error=Domain.error,
-    tenant=Domain.tenant_id,
-    priority=Domain.priority,
-    queued=DomainStatus.PENDING,
-    processing=DomainStatus.PROCESSING,
-    done=DomainStatus.COMPLETED,
-    failed=DomainStatus.ERROR,
+    title="Domain metadata",
+    does="visits the home page",
+    queue=DOMAIN_METADATA_QUEUE,
+    hands_over="facts and a verdict on the domain, and what its home page calls its pages; "
+    "a site of its own gets `sitemap_analysis_status` `queued`",
     feeds=("sitemap_submission",),
+    lane=Lane.MAP,
+    job=Job("process_pending_domains", "Process Pending Domains"),
+    settings=SettingsSection(
+        "DOMAIN_SCHEDULER",
+        StageSettings(
+            batch_size=50, max_instances=3, concurrency=50, timeout_seconds=180
+        ),
+    ),
+    endings=Endings(
+        nothing="a verdict other than `own_site` goes no further",
+        fails="no such name, robots.txt forbids it, a trap, 4xx",
+        retries="5xx, 429, timeouts, DNS trouble",
+    ),
 )
 async def gather_metadata(domain: Domain, tools: Tools) -> Outcome:
     """Fetch the home page, take its facts, and say what stands there and why."""

@@ -1,12 +1,11 @@
 """WF4 - Sitemap submission: a domain's sitemaps are found and written down."""
 
 from dataclasses import dataclass, field
-from datetime import timedelta
 from uuid import UUID
 
 from sqlalchemy.dialects.postgresql import insert
 
-from curation_sdk import Done, Effect, Later, Outcome, Retry, Transaction, stage
+from curation_sdk import Done, Effect, Later, Outcome, Retry, Transaction
 from scrapersky.crawler import Accept, Fetched
 from scrapersky.errors import (
     ExtractionError,
@@ -20,10 +19,13 @@ from scrapersky.extraction.page_list import PageList, list_sitemap_pages
 from scrapersky.extraction.sitemap import Entry, Kind, SitemapWalk
 from scrapersky.kit.urls import parse_url
 from scrapersky.pipeline.choice import Choice
+from scrapersky.pipeline.declaration import Endings, Job, Lane, stage
 from scrapersky.pipeline.fetching import outcome_of
+from scrapersky.pipeline.stage_settings import SettingsSection, StageSettings
 from scrapersky.pipeline.tools import Tools
 from scrapersky.records import Domain, SitemapFile
-from scrapersky.records.status import SitemapAnalysisStatus, SitemapFileStatus
+from scrapersky.records.domain import SITEMAP_SEARCH_QUEUE
+from scrapersky.records.status import SitemapFileStatus
 
 CHOICE = Choice("sitemap_files", "domain_id")
 STORE_FILES = insert(SitemapFile).on_conflict_do_nothing(
@@ -37,16 +39,25 @@ HTML_ANSWERS = 2
 
 @stage(
     "sitemap_submission",
-    claims=Domain.sitemap_analysis_status,
-    error=Domain.sitemap_analysis_error,
-    tenant=Domain.tenant_id,
-    priority=Domain.priority,
-    queued=SitemapAnalysisStatus.QUEUED,
-    processing=SitemapAnalysisStatus.PROCESSING,
-    done=SitemapAnalysisStatus.SUBMITTED,
-    failed=SitemapAnalysisStatus.FAILED,
-    timeout=timedelta(minutes=5),
+    title="Sitemap search",
+    does="finds the sitemaps",
+    queue=SITEMAP_SEARCH_QUEUE,
+    hands_over="`sitemap_files` rows, `New`",
+    makes=SitemapFile,
     feeds=("sitemap_import",),
+    lane=Lane.MAP,
+    job=Job(
+        "process_pending_domain_sitemap_submissions",
+        "Domain Sitemap Submission Scheduler",
+    ),
+    settings=SettingsSection(
+        "DOMAIN_SITEMAP_SCHEDULER", StageSettings(concurrency=50, timeout_seconds=600)
+    ),
+    endings=Endings(
+        nothing="`submitted` with the home page's links instead",
+        fails="the home page is forbidden",
+        retries="the site is in trouble",
+    ),
 )
 async def submit_sitemaps(domain: Domain, tools: Tools) -> Outcome:
     """Find every sitemap of the site; a site without one is read by its links."""

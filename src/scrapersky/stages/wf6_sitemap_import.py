@@ -1,14 +1,13 @@
 """WF6 - Sitemap import: one sitemap file becomes many pages, each rated."""
 
 from dataclasses import dataclass, field
-from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
 import asyncpg
 from sqlalchemy import select, update
 
-from curation_sdk import Done, Effect, Outcome, Transaction, stage
+from curation_sdk import Done, Effect, Outcome, Transaction
 from scrapersky.crawler import Accept, Fetched
 from scrapersky.errors import FetchError
 from scrapersky.extraction.page_list import (
@@ -18,12 +17,15 @@ from scrapersky.extraction.page_list import (
 )
 from scrapersky.kit.clock import utc_now
 from scrapersky.pipeline.choice import Choice
+from scrapersky.pipeline.declaration import Endings, Job, Lane, stage
 from scrapersky.pipeline.fetching import failure_of, outcome_of
 from scrapersky.pipeline.page_copy import COLUMNS, Owner, moment, page_rows, urgency
+from scrapersky.pipeline.stage_settings import SettingsSection, StageSettings
 from scrapersky.pipeline.tools import Tools
 from scrapersky.privacy.shield import shield
-from scrapersky.records import Domain, SitemapFile
-from scrapersky.records.status import SitemapFileStatus, SitemapImportStatus
+from scrapersky.records import Domain, Page, SitemapFile
+from scrapersky.records.sitemap_file import SITEMAP_IMPORT_QUEUE
+from scrapersky.records.status import SitemapFileStatus
 
 CHOICE = Choice("pages", "sitemap_file_id")
 CHUNK = 5_000
@@ -72,16 +74,23 @@ UPDATE pages SET gone_at = clock_timestamp() WHERE domain_id = $1 AND url = ANY(
 
 @stage(
     "sitemap_import",
-    claims=SitemapFile.sitemap_import_status,
-    error=SitemapFile.sitemap_import_error,
-    tenant=SitemapFile.tenant_id,
-    priority=SitemapFile.priority,
-    queued=SitemapImportStatus.QUEUED,
-    processing=SitemapImportStatus.PROCESSING,
-    done=SitemapImportStatus.COMPLETE,
-    failed=SitemapImportStatus.ERROR,
-    timeout=timedelta(minutes=5),
+    title="Sitemap import",
+    does="reads and rates the pages",
+    queue=SITEMAP_IMPORT_QUEUE,
+    hands_over="`pages` rows, rated",
+    makes=Page,
     feeds=("page_curation",),
+    lane=Lane.HARVEST,
+    job=Job("process_sitemap_imports", "Process Pending Sitemap Imports"),
+    settings=SettingsSection(
+        "SITEMAP_IMPORT_SCHEDULER",
+        StageSettings(batch_size=20, misfire_grace_seconds=1800, timeout_seconds=300),
+    ),
+    endings=Endings(
+        nothing="`Complete`, with the reason",
+        fails="no sitemap is there any more",
+        retries="5xx, timeouts",
+    ),
 )
 async def import_sitemap(file: SitemapFile, tools: Tools) -> Outcome:
     """Fetch the file; every page it names that we have not seen is stored."""

@@ -7,7 +7,7 @@ from uuid import UUID
 import orjson
 from sqlalchemy import text
 
-from curation_sdk import Done, Effect, GiveUp, Outcome, Transaction, stage
+from curation_sdk import Done, Effect, GiveUp, Outcome, Transaction
 from scrapersky.crawler import Conditions, Fetched
 from scrapersky.errors import FetchError
 from scrapersky.extraction.contact_card import ContactCard, cards_of
@@ -16,12 +16,15 @@ from scrapersky.extraction.contacts import Address, Phone
 from scrapersky.kit.clock import utc_now
 from scrapersky.kit.email_type import EmailType
 from scrapersky.kit.urls import parse_url
+from scrapersky.pipeline.declaration import Endings, Job, Lane, stage
 from scrapersky.pipeline.fetching import failure_of, outcome_of
+from scrapersky.pipeline.stage_settings import SettingsSection, StageSettings
 from scrapersky.pipeline.tools import Tools
 from scrapersky.privacy.card import allowed_cards, canonical_cards, words_of
 from scrapersky.privacy.shield import shield
-from scrapersky.records import Page
-from scrapersky.records.status import ContactScrapeStatus, PageProcessingStatus
+from scrapersky.records import Contact, Page
+from scrapersky.records.page import PAGE_CURATION_QUEUE
+from scrapersky.records.status import ContactScrapeStatus
 
 COUNTRY = text(
     "SELECT country FROM local_businesses WHERE domain_id = :domain"
@@ -66,15 +69,22 @@ ON CONFLICT DO NOTHING
 
 @stage(
     "page_curation",
-    claims=Page.page_processing_status,
-    error=Page.page_processing_error,
-    tenant=Page.tenant_id,
-    priority=Page.priority,
-    queued=PageProcessingStatus.QUEUED,
-    processing=PageProcessingStatus.PROCESSING,
-    done=PageProcessingStatus.COMPLETE,
-    failed=PageProcessingStatus.ERROR,
+    title="Page curation",
+    does="extracts the contacts",
+    queue=PAGE_CURATION_QUEUE,
+    hands_over="`contacts` rows with evidence",
+    makes=Contact,
     feeds=("contact_validation",),
+    lane=Lane.HARVEST,
+    job=Job("v2_page_curation_processor", "Process Page Curation"),
+    settings=SettingsSection(
+        "PAGE_CURATION_SCHEDULER", StageSettings(concurrency=50, timeout_seconds=180)
+    ),
+    endings=Endings(
+        nothing="`Complete` and `NoContactFound`; a page not worth a visit is `Filtered`",
+        fails="4xx, robots.txt, a page that says it is none",
+        retries="5xx, 429, timeouts",
+    ),
 )
 async def curate_page(page: Page, tools: Tools) -> Outcome:
     """Fetch the page politely and take every contact that is on it, and no other."""

@@ -4,13 +4,15 @@ from dataclasses import asdict
 
 import orjson
 
-from curation_sdk import Done, Effect, Outcome, Retry, Transaction, stage
+from curation_sdk import Done, Effect, Outcome, Retry, Transaction
 from scrapersky.extraction.email_quality import EmailQuality, judge_email
 from scrapersky.kit.email_type import EmailType
+from scrapersky.pipeline.declaration import Endings, Job, Lane, stage
 from scrapersky.pipeline.mail_server import MailAnswer, MailServersFound
+from scrapersky.pipeline.stage_settings import SettingsSection, StageSettings
 from scrapersky.pipeline.tools import Tools
 from scrapersky.records import Contact
-from scrapersky.records.status import ContactProcessingStatus
+from scrapersky.records.contact import CONTACT_VALIDATION_QUEUE
 
 # Complete, unless a person has put the contact aside meanwhile.
 STORE = """
@@ -25,13 +27,16 @@ DELIVERABLE = (MailAnswer.TAKES_MAIL, MailAnswer.MAYBE)
 
 @stage(
     "contact_validation",
-    claims=Contact.validation_processing_status,
-    error=Contact.validation_processing_error,
-    tenant=Contact.tenant_id,
-    queued=ContactProcessingStatus.QUEUED,
-    processing=ContactProcessingStatus.PROCESSING,
-    done=ContactProcessingStatus.COMPLETE,
-    failed=ContactProcessingStatus.ERROR,
+    title="Contact validation",
+    does="checks addresses",
+    queue=CONTACT_VALIDATION_QUEUE,
+    hands_over="`validation` on the contact",
+    lane=Lane.HARVEST,
+    job=Job("validate_contacts", "Validate Contacts"),
+    settings=SettingsSection("CONTACT_VALIDATION_SCHEDULER", StageSettings()),
+    endings=Endings(
+        nothing="`Complete`: no address to validate", retries="the DNS does not answer"
+    ),
 )
 async def validate_contact(contact: Contact, tools: Tools) -> Outcome:
     """Judge the address by itself and by the DNS; no mail server is ever probed."""

@@ -100,7 +100,8 @@ def queue_index(
 ) -> Index:
     """Add the partial index that a stage's claims need to its table, and return it.
 
-    Pass `order_by`, `priority` and `tenant` as the stage has them.
+    Pass `order_by`, `priority` and `tenant` as the stage has them. Its `info["claims"]` is
+    the column, so that an application can list the queues that its tables have.
     """
     mapper: Mapper[Any] = inspect(claims.class_)
     status: Column[Any] = claims.property.columns[0]
@@ -114,7 +115,10 @@ def queue_index(
     columns += [term for term in map(index_term, terms_of(by)) if term is not key]
     columns.append(key)
     name = f"{status.table.name}_{status.name}_queue"
-    return Index(name[:63], *columns, postgresql_where=status == queued)
+    is_queued = status == queued
+    return Index(
+        name[:63], *columns, postgresql_where=is_queued, info={"claims": claims}
+    )
 
 
 def index_term(term: Term) -> Any:  # noqa: ANN401 - a column, or its direction

@@ -16,7 +16,8 @@ from scrapersky.api.operations.remembered import Remembered
 from scrapersky.kit.clock import utc_now
 from scrapersky.reporting import stage_stats
 from scrapersky.reporting.failures import Trouble, recent_trouble
-from scrapersky.stages import PIPELINE
+from scrapersky.reporting.stage_stats import record_kind
+from scrapersky.stages import PIPELINE, STAGES
 
 MOST_TENANTS: Final = 500
 LONGEST: Final = 180
@@ -205,8 +206,8 @@ def view(
     eta = ahead / rate * 60 if rate > 0 and paused is None else None
     return StageView(
         stage=stage,
-        title=stage_stats.TITLES[stage],
-        kind=stage_stats.RECORDS[stage],
+        title=STAGES[stage].title,
+        kind=record_kind(STAGES[stage]),
         queued=waiting.queued,
         working=waiting.working,
         waiting_retry=waiting.waiting_retry,
@@ -220,7 +221,7 @@ def view(
             counts[stage].errors for counts in minutes.values() if stage in counts
         ),
         paused=paused,
-        next=tuple(stage_stats.successors()[stage]),
+        next=STAGES[stage].feeds,
     )
 
 

@@ -37,7 +37,8 @@ from scrapersky.reporting.failures import (
     dead_page,
     some_dead,
 )
-from scrapersky.reporting.stage_stats import RECORDS, TITLES
+from scrapersky.reporting.stage_stats import record_kind
+from scrapersky.stages import STAGES
 
 router = APIRouter(prefix="/api/v3/dead-letters", tags=["dead letters"])
 
@@ -183,7 +184,9 @@ async def group_dead_letters(
         desk.engine, who.tenant_id, DeadFilter(stage=stage), limit=limit
     )
     return [
-        DeadGroupOut.model_validate({"title": TITLES[group.stage], **asdict(group)})
+        DeadGroupOut.model_validate(
+            {"title": STAGES[group.stage].title, **asdict(group)}
+        )
         for group in found
     ]
 
@@ -273,8 +276,8 @@ def letter(dead: Dead) -> DeadLetterOut:
     item = facts.pop("item")
     return DeadLetterOut(
         id=f"{dead.stage}:{item}",
-        title=TITLES[dead.stage],
-        record_kind=RECORDS[dead.stage],
+        title=STAGES[dead.stage].title,
+        record_kind=record_kind(STAGES[dead.stage]),
         record_id=item,
         **facts,
     )

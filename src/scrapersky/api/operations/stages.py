@@ -15,9 +15,7 @@ from scrapersky.api.operations.board import LONGEST, MOST_CAUSES, Counts
 from scrapersky.api.operations.desk import AtDesk
 from scrapersky.api.operations.shape import NOT_FOUND, Line, Word
 from scrapersky.api.records.schema import Strict
-from scrapersky.errors import UnknownStage
-from scrapersky.reporting.stage_stats import TITLES
-from scrapersky.stages import PIPELINE
+from scrapersky.stages import PIPELINE, STAGES, stage_named
 
 router = APIRouter(prefix="/api/v3/stages", tags=["stages"])
 
@@ -113,7 +111,7 @@ async def throughput(
     return [
         ThroughputOut(
             stage=stage.name,
-            title=TITLES[stage.name],
+            title=stage.title,
             minutes=[minute(at, counts, stage.name) for at, counts in found.items()],
         )
         for stage in PIPELINE
@@ -129,7 +127,7 @@ async def errors(
     """Tell what failed in the last hour, in words, grouped by cause."""
     found = await desk.board.trouble(who.tenant_id)
     return [
-        TroubleOut(title=TITLES[trouble.stage], **asdict(trouble))
+        TroubleOut(title=STAGES[trouble.stage].title, **asdict(trouble))
         for trouble in found[:limit]
     ]
 
@@ -154,8 +152,7 @@ async def control(
     What is in hand is finished. A stage works for every tenant, so this is for
     operators only.
     """
-    if stage not in TITLES:
-        raise UnknownStage(f"No stage is called '{stage}'.")
+    stage_named(stage)
     reason = (body or PauseIn()).reason
     if command == "pause":
         await curation_sdk.pause(engine, stage, reason)

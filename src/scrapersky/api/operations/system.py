@@ -6,7 +6,7 @@ import sys
 from datetime import datetime
 from importlib.metadata import version
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 from fastapi import APIRouter, Response
 from prometheus_client import CONTENT_TYPE_LATEST
@@ -151,9 +151,7 @@ def settings_of(settings: Settings) -> list[SettingOut]:
     """Show every setting, secrets masked."""
     found = []
     for variable in VARIABLES.values():
-        value: Any = settings
-        for part in variable.path:
-            value = getattr(value, part)
+        value = variable.value_in(settings)
         found.append(
             SettingOut(
                 name=variable.name,

@@ -1,0 +1,79 @@
+"""What can be set about a stage or another job that runs again and again."""
+
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Generic, TypeVar
+
+from pydantic import BaseModel, ConfigDict, Field, PositiveFloat, PositiveInt
+
+
+class Frozen(BaseModel):
+    """A part of the settings; it does not change while the process runs."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", validate_default=True)
+
+
+class JobSettings(Frozen):
+    """How one job of the schedule runs."""
+
+    enabled: bool = Field(
+        default=True, description="Whether this job runs in this process."
+    )
+    interval_minutes: PositiveFloat = Field(
+        default=1, description="Minutes between two ticks; wake-ups come in between."
+    )
+    max_instances: PositiveInt = Field(
+        default=1,
+        le=100,
+        description="Runs of this job at the same time in one process.",
+    )
+    misfire_grace_seconds: PositiveInt = Field(
+        default=60, description="A tick later than this is recorded as missed."
+    )
+
+    @property
+    def interval(self) -> timedelta:
+        """Time between two ticks."""
+        return timedelta(minutes=self.interval_minutes)
+
+
+class StageSettings(JobSettings):
+    """How one stage runs."""
+
+    batch_size: PositiveInt = Field(
+        default=10, le=10_000, description="Rows claimed at once."
+    )
+    concurrency: PositiveInt = Field(
+        default=10, le=10_000, description="Items worked on at once inside a batch."
+    )
+    timeout_seconds: PositiveFloat = Field(
+        default=60,
+        description="An item that takes longer is cancelled and tried again.",
+    )
+    max_attempts: PositiveInt = Field(
+        default=5, le=100, description="Tries before an item becomes a dead letter."
+    )
+    lease_seconds: float = Field(
+        default=60, ge=1, description="A claim not renewed for this long is rescued."
+    )
+
+    @property
+    def timeout(self) -> timedelta:
+        """Time one item may take."""
+        return timedelta(seconds=self.timeout_seconds)
+
+    @property
+    def lease(self) -> timedelta:
+        """Time a claim lives without a heartbeat."""
+        return timedelta(seconds=self.lease_seconds)
+
+
+SettingsT = TypeVar("SettingsT", bound=JobSettings, covariant=True)  # noqa: PLC0105 - seen by users
+
+
+@dataclass(frozen=True, slots=True)
+class SettingsSection(Generic[SettingsT]):
+    """Settings under one prefix of the environment, with their defaults."""
+
+    prefix: str
+    defaults: SettingsT
