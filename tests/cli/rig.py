@@ -1,14 +1,18 @@
 """Commands in processes of their own, and in this one where the process proves nothing."""
 
+import gc
+import logging
 import os
 import subprocess
 import sys
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+import structlog
 
 from scrapersky.cli import main
 from scrapersky.settings import VARIABLES
@@ -62,11 +66,24 @@ def run_here(
             for name, value in settings.items():
                 patch.setenv(name, str(value))
             patch.setattr("sys.argv", ["scrapersky", *arguments])
-            with warnings.catch_warnings():
-                # That the words come from the command line looks odd to it in a test.
-                warnings.filterwarnings("ignore", message="Cyclopts application")
-                with pytest.raises(SystemExit) as ended:
-                    main()
+            with as_if_the_process_ended(), pytest.raises(SystemExit) as ended:
+                main()
         return Answer(int(ended.value.code or 0), *capsys.readouterr())
 
     return ask
+
+
+@contextmanager
+def as_if_the_process_ended() -> Iterator[None]:
+    """Do what the end of a command's process does: close, and forget how it logged."""
+    root, logging_to = logging.getLogger(), structlog.get_config()
+    handlers, level = root.handlers[:], root.level
+    with warnings.catch_warnings():
+        # That the words come from the command line looks odd to it in a test.
+        warnings.filterwarnings("ignore", message="Cyclopts application")
+        warnings.simplefilter("ignore", ResourceWarning)
+        yield
+        gc.collect()
+    root.handlers[:] = handlers
+    root.setLevel(level)
+    structlog.configure(**logging_to)
