@@ -31,7 +31,7 @@ REPORT = """<testsuites><testsuite>
 @pytest.mark.parametrize(
     ("path", "tests"),
     [
-        ("src/scrapersky/db/pool.py", ("tests/db",)),
+        ("src/scrapersky/db/explain.py", ("tests/db",)),
         ("src/scrapersky/api/gateway/wire.py", ("tests/api/gateway",)),
         ("src/scrapersky/api/account/router.py", ("tests/api",)),
         ("src/scrapersky/settings.py", ("tests/test_settings.py",)),
@@ -73,7 +73,7 @@ def test_a_folder_is_not_run_twice() -> None:
 
 def test_the_page_is_checked_when_its_sources_change() -> None:
     assert plan_for(ROOT, ["frontend/src/app/App.tsx"]).page
-    assert not plan_for(ROOT, ["src/scrapersky/db/pool.py"]).page
+    assert not plan_for(ROOT, ["src/scrapersky/db/explain.py"]).page
 
 
 def test_a_report_tells_what_failed_what_was_slow_and_what_was_skipped(

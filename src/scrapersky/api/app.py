@@ -27,7 +27,6 @@ from scrapersky.api.operations.desk import open_desk
 from scrapersky.api.problem import install_problems
 from scrapersky.api.request_log import RequestLog
 from scrapersky.db.connection import Target, connect
-from scrapersky.db.pool import SharedPatience
 from scrapersky.privacy.key import hand_out_keys
 from scrapersky.records.check import check_database
 from scrapersky.scheduler.app import World, background_work
@@ -69,7 +68,6 @@ def create_app(
                 name="scrapersky",
                 pool_size=SYSTEM_POOL_SIZE,
                 pool_patience=POOL_PATIENCE,
-                pool=SharedPatience,
             )
             stack.push_async_callback(system_engine.dispose)
             await check_database(system_engine, settings.scheduler_system_user_id)
@@ -88,6 +86,7 @@ def create_app(
             app.state.background = background
             app.state.engine = engine
             app.state.system_engine = system_engine
+            app.state.operations_engine = app.state.desk.engine
             app.state.checks = {
                 **health.database_checks(system_engine),
                 **health.scheduler_checks(background.schedule),

@@ -24,13 +24,13 @@ from sqlalchemy import (
 )
 from sqlalchemy import Text as TextType
 from sqlalchemy.dialects.postgresql import aggregate_order_by
-from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
+from sqlalchemy.ext.asyncio import AsyncConnection
 
 import curation_sdk
 from scrapersky.curation.condition import Condition, where
 from scrapersky.curation.kind import Kind, kind_named
 from scrapersky.curation.search import matches
-from scrapersky.db.transaction import committed
+from scrapersky.db.transaction import Database, commit_chunk, committed, transaction
 from scrapersky.errors import UnknownAction
 from scrapersky.records import CurationAction, CurationChange
 from scrapersky.records.audit import Actor, note
@@ -83,7 +83,7 @@ class Decided:
 
 
 async def decide(
-    engine: AsyncEngine,
+    database: Database,
     actor: Actor,
     kind: Kind,
     status: str,
@@ -94,13 +94,14 @@ async def decide(
 ) -> Decided:
     """Set a curation status on every selected record of the actor's tenant.
 
-    What is meant is picked once; it is changed in chunks, so that readers and other
-    writers are never blocked for long, and each chunk is whole. Returns what changed,
-    what was queued and what was left, why. The action shows how far it is.
+    What is meant is picked once; it is changed in chunks, each in a transaction, so that
+    readers and other writers are never blocked for long, and each chunk is whole. The
+    last chunk is left in the caller's transaction, with the audit line. Returns what
+    changed, what was queued and what was left, why. The action shows how far it is.
     """
     wanted = kind.status_named(status)
     chosen = selected(kind, actor.tenant_id, selection)
-    async with engine.begin() as connection:
+    async with transaction(database) as connection:
         picked = await pick(connection, kind, chosen)
         action_id = await open_action(
             connection, actor, kind, wanted, selection, rule_id=rule_id, picked=picked
@@ -110,10 +111,12 @@ async def decide(
     total = Decided(action_id=action_id)
     for number, ids in enumerate(chunks, start=1):
         is_last = number == len(chunks)
+        if number > 1:
+            await commit_chunk(database)
         step = partial(advance, actor, work, total, ids, is_last=is_last)
-        total = await committed(engine, step)
+        total = await committed(database, step)
     if total.queued:
-        await curation_sdk.wake(engine, kind.stage)
+        await curation_sdk.wake(database, kind.stage)
     return total
 
 
@@ -149,11 +152,11 @@ async def decide_here(
 
 
 async def count_selected(
-    engine: AsyncEngine, tenant_id: UUID, kind: Kind, selection: Selection
+    database: Database, tenant_id: UUID, kind: Kind, selection: Selection
 ) -> int:
     """Count what a selection means, changing nothing."""
     query = select(func.count()).select_from(kind.model)
-    async with engine.connect() as connection:
+    async with transaction(database) as connection:
         found = await connection.scalar(
             query.where(selected(kind, tenant_id, selection))
         )
@@ -359,7 +362,7 @@ async def audit(
     await note(connection, actor, action, kind.name, details)
 
 
-async def undo(engine: AsyncEngine, actor: Actor, action_id: UUID) -> Decided:
+async def undo(database: Database, actor: Actor, action_id: UUID) -> Decided:
     """Give every record back the status it had, unless it has moved on since.
 
     A record whose status someone changed again keeps that; one whose stage has begun
@@ -370,7 +373,7 @@ async def undo(engine: AsyncEngine, actor: Actor, action_id: UUID) -> Decided:
         CurationAction.tenant_id == actor.tenant_id,
         CurationAction.undone_at.is_(None),
     )
-    async with engine.connect() as connection:
+    async with transaction(database) as connection:
         query = select(CurationAction.kind, CurationAction.status).where(mine)
         action = (await connection.execute(query)).one_or_none()
     if action is None:
@@ -394,9 +397,10 @@ async def undo(engine: AsyncEngine, actor: Actor, action_id: UUID) -> Decided:
         return total + step, reached
 
     while True:
-        total, last = await committed(engine, take_back)
+        total, last = await committed(database, take_back)
         if last is None:
             return total
+        await commit_chunk(database)
 
 
 async def restore(

@@ -9,7 +9,7 @@ from uuid import UUID
 from sqlalchemy import delete, func, select, true, update
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.exc import IntegrityError
-from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
+from sqlalchemy.ext.asyncio import AsyncConnection
 
 import curation_sdk
 from scrapersky.curation.condition import Comparison, Condition, read_conditions, where
@@ -22,6 +22,7 @@ from scrapersky.curation.decision import (
     selected,
 )
 from scrapersky.curation.kind import Kind, kind_named
+from scrapersky.db.transaction import Database, transaction
 from scrapersky.errors import RecordConflict, UnknownRecord
 from scrapersky.records import CurationAction, SelectionRule
 from scrapersky.records.audit import Actor
@@ -49,7 +50,7 @@ class Preview:
 
 
 async def save_rule(
-    engine: AsyncEngine,
+    database: Database,
     actor: Actor,
     *,
     name: str,
@@ -75,17 +76,17 @@ async def save_rule(
     statement = statement.on_conflict_do_update(
         index_elements=["tenant_id", "name"], set_=values
     )
-    async with engine.begin() as connection:
+    async with transaction(database) as connection:
         result = await connection.execute(statement.returning(SelectionRule.id))
         return UUID(str(result.scalar_one()))
 
 
-async def rule_row(engine: AsyncEngine, tenant_id: UUID, rule_id: UUID) -> Any:  # noqa: ANN401
+async def rule_row(database: Database, tenant_id: UUID, rule_id: UUID) -> Any:  # noqa: ANN401
     """Return one rule of a tenant as it is stored, or raise UnknownRecord."""
     query = select(SelectionRule).where(
         SelectionRule.id == rule_id, SelectionRule.tenant_id == tenant_id
     )
-    async with engine.connect() as connection:
+    async with transaction(database) as connection:
         found = (await connection.execute(query)).one_or_none()
     if found is None:
         raise UnknownRecord("There is no such rule.")
@@ -93,7 +94,7 @@ async def rule_row(engine: AsyncEngine, tenant_id: UUID, rule_id: UUID) -> Any: 
 
 
 async def change_rule(
-    engine: AsyncEngine,
+    database: Database,
     actor: Actor,
     rule_id: UUID,
     *,
@@ -104,7 +105,7 @@ async def change_rule(
 
     Raises if it makes no sense as a whole, or if its new name is taken.
     """
-    row = await rule_row(engine, actor.tenant_id, rule_id)
+    row = await rule_row(database, actor.tenant_id, rule_id)
     kind = kind_named(changes.get("kind", row.kind))
     kind.status_named(changes.get("status", row.status))
     read = read_conditions(changes.pop("conditions", row.conditions["all"]))
@@ -121,7 +122,7 @@ async def change_rule(
         .values(**changes)
     )
     try:
-        async with engine.begin() as connection:
+        async with transaction(database) as connection:
             return bool((await connection.execute(statement)).rowcount)
     except IntegrityError as error:
         raise RecordConflict(
@@ -129,9 +130,9 @@ async def change_rule(
         ) from error
 
 
-async def delete_rule(engine: AsyncEngine, actor: Actor, rule_id: UUID) -> bool:
+async def delete_rule(database: Database, actor: Actor, rule_id: UUID) -> bool:
     """Remove a rule; what it decided stays decided."""
-    async with engine.begin() as connection:
+    async with transaction(database) as connection:
         result = await connection.execute(
             delete(SelectionRule).where(
                 SelectionRule.id == rule_id, SelectionRule.tenant_id == actor.tenant_id
@@ -141,7 +142,7 @@ async def delete_rule(engine: AsyncEngine, actor: Actor, rule_id: UUID) -> bool:
 
 
 async def preview(
-    engine: AsyncEngine,
+    database: Database,
     tenant_id: UUID,
     kind: Kind,
     conditions: tuple[Condition, ...],
@@ -151,10 +152,10 @@ async def preview(
     query = (
         select(kind.model.id).where(selected(kind, tenant_id, selection)).limit(SAMPLE)
     )
-    async with engine.connect() as connection:
+    async with transaction(database) as connection:
         sample = (await connection.scalars(query)).all()
     return Preview(
-        await count_selected(engine, tenant_id, kind, selection), tuple(sample)
+        await count_selected(database, tenant_id, kind, selection), tuple(sample)
     )
 
 
@@ -207,26 +208,26 @@ async def apply_rules(
 
 
 async def run_rules(
-    engine: AsyncEngine, tenant_id: UUID, kind: Kind, *, user_id: UUID | None
+    database: Database, tenant_id: UUID, kind: Kind, *, user_id: UUID | None
 ) -> Decided:
     """Let the rules decide about everything that waits for a decision now."""
-    async with engine.begin() as connection:
+    async with transaction(database) as connection:
         total = await apply_rules(connection, tenant_id, kind, user_id=user_id)
     if total.queued:
-        await curation_sdk.wake(engine, kind.stage)
+        await curation_sdk.wake(database, kind.stage)
     return total
 
 
-async def run_rule(engine: AsyncEngine, actor: Actor, rule_id: UUID) -> Decided:
+async def run_rule(database: Database, actor: Actor, rule_id: UUID) -> Decided:
     """Let one rule decide now about what waits, chunk by chunk, enabled or not."""
-    row = await rule_row(engine, actor.tenant_id, rule_id)
+    row = await rule_row(database, actor.tenant_id, rule_id)
     kind = kind_named(row.kind)
     conditions = (undecided(kind), *read_conditions(row.conditions["all"]))
     selection = Selection(conditions=conditions)
-    if not await count_selected(engine, actor.tenant_id, kind, selection):
+    if not await count_selected(database, actor.tenant_id, kind, selection):
         return Decided()
     return await decide(
-        engine,
+        database,
         replace(actor, name=f"{actor.name}, by rule: {row.name}"),
         kind,
         row.status,
@@ -235,12 +236,12 @@ async def run_rule(engine: AsyncEngine, actor: Actor, rule_id: UUID) -> Decided:
     )
 
 
-async def decided_counts(engine: AsyncEngine, rule_id: UUID) -> int:
+async def decided_counts(database: Database, rule_id: UUID) -> int:
     """Count what a rule has decided so far."""
     query = select(func.coalesce(func.sum(CurationAction.changed_count), 0)).where(
         CurationAction.rule_id == rule_id, CurationAction.undone_at.is_(None)
     )
-    async with engine.connect() as connection:
+    async with transaction(database) as connection:
         return int(await connection.scalar(query) or 0)
 
 

@@ -11,7 +11,6 @@ from sqlalchemy import URL, event, make_url, text
 from sqlalchemy.engine import ExceptionContext
 from sqlalchemy.exc import ArgumentError, DBAPIError
 from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
-from sqlalchemy.pool import AsyncAdaptedQueuePool
 
 from scrapersky.errors import (
     ConfigurationError,
@@ -82,12 +81,11 @@ def connect(
     patience: timedelta | None = STATEMENT_PATIENCE,
     pool_patience: timedelta = CONNECT_PATIENCE,
     role: str | None = None,
-    pool: type[AsyncAdaptedQueuePool] = AsyncAdaptedQueuePool,
 ) -> AsyncEngine:
     """Make the engine every session comes from; no connection is opened yet.
 
     `patience` is how long one statement may take; a migration may take as it needs.
-    `pool_patience` is how long to wait for a free connection in a `pool`, `role` what
+    `pool_patience` is how long to wait for a free connection, `role` what
     sessions act as (behind a pooler, only transactions that say so themselves).
     """
     arguments: dict[str, Any] = {
@@ -111,7 +109,6 @@ def connect(
     engine = create_async_engine(
         url,
         connect_args=arguments,
-        poolclass=pool,
         pool_size=pool_size,
         max_overflow=0,
         pool_timeout=pool_patience.total_seconds(),

@@ -1,11 +1,19 @@
-"""Transactions that are tried again when PostgreSQL rolled them back for another's."""
+"""Transactions: the caller's or one of its own, in chunks, and tried again.
+
+A function that takes a `Database` works in the caller's transaction when it is given a
+connection, and in one of its own when it is given an engine.
+"""
 
 import asyncio
 from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
 from sqlalchemy.exc import DBAPIError
-from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from curation_sdk.control import Database, transaction
+
+__all__ = ["Database", "commit_chunk", "committed", "transaction"]
 
 PAUSES = (0.02, 0.1, 0.3, 1.0, 2.0)
 ROLLED_BACK = ("40P01", "40001")
@@ -13,21 +21,42 @@ ROLLED_BACK = ("40P01", "40001")
 ResultT = TypeVar("ResultT")
 
 
+async def commit_chunk(database: Database) -> None:
+    """End a chunk of work that is too much for one transaction: the named exception.
+
+    The caller's transaction is committed and the next statement begins another; the last
+    chunk is left to the caller, so that an audit line or a kept answer commits with it.
+    On an engine every chunk has committed by itself.
+    """
+    if isinstance(database, AsyncConnection):
+        await database.commit()
+
+
 async def committed(
-    engine: AsyncEngine, act: Callable[[AsyncConnection], Awaitable[ResultT]]
+    database: Database, act: Callable[[AsyncConnection], Awaitable[ResultT]]
 ) -> ResultT:
-    """Act in a transaction of its own, again if PostgreSQL rolled it back for another's.
+    """Act in a transaction, again if PostgreSQL rolled it back for another's.
 
     A stage that stores the results of many items at once holds many rows, and takes
-    them in another order than a person's decision does.
+    them in another order than a person's decision does. In the caller's transaction only
+    what was done here is rolled back and tried again.
     """
     for pause in PAUSES:
         try:
-            async with engine.begin() as connection:
-                return await act(connection)
+            return await attempted(database, act)
         except DBAPIError as error:
             if getattr(error.orig, "sqlstate", None) not in ROLLED_BACK:
                 raise
         await asyncio.sleep(pause)
-    async with engine.begin() as connection:
+    return await attempted(database, act)
+
+
+async def attempted(
+    database: Database, act: Callable[[AsyncConnection], Awaitable[ResultT]]
+) -> ResultT:
+    """Act once, in a savepoint of the caller's transaction or in one of its own."""
+    if isinstance(database, AsyncConnection):
+        async with database.begin_nested():
+            return await act(database)
+    async with database.begin() as connection:
         return await act(connection)

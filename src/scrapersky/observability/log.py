@@ -22,7 +22,6 @@ ADDRESS = re.compile(
 NOISY = (
     "uvicorn.access", "uvicorn.error", "apscheduler", "alembic",
     # Our pool of connections reports as SQLAlchemy's do, under its own name.
-    "scrapersky.db.pool",
 )  # fmt: skip
 """Libraries that report each small step; their warnings are enough."""
 

@@ -11,9 +11,9 @@ from typing import Any, Final
 from uuid import UUID
 
 from sqlalchemy import text
-from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
+from sqlalchemy.ext.asyncio import AsyncConnection
 
-from scrapersky.db.transaction import committed
+from scrapersky.db.transaction import Database, commit_chunk, committed, transaction
 from scrapersky.errors import InvalidNotice
 from scrapersky.records.audit import Actor, note
 from scrapersky.records.notice import LegalBasis
@@ -44,7 +44,7 @@ class Telling:
 
 
 async def mark_informed(
-    engine: AsyncEngine, actor: Actor, contacts: Sequence[UUID], telling: Telling
+    database: Database, actor: Actor, contacts: Sequence[UUID], telling: Telling
 ) -> Marked:
     """Keep that these were told; who was told before keeps that date."""
     values = {
@@ -54,18 +54,18 @@ async def mark_informed(
         "basis": telling.legal_basis,
     }
     return await mark(
-        engine, actor, contacts, action="informed", statement=INFORM, values=values
+        database, actor, contacts, action="informed", statement=INFORM, values=values
     )
 
 
 async def mark_all_informed(
-    engine: AsyncEngine, actor: Actor, obtained_before: datetime, telling: Telling
+    database: Database, actor: Actor, obtained_before: datetime, telling: Telling
 ) -> Marked:
     """Keep that everyone was told whose data we had by then, some at a time."""
     total = 0
     query = text(OPEN_BEFORE)
     while True:
-        async with engine.connect() as connection:
+        async with transaction(database) as connection:
             found = await connection.scalars(
                 query,
                 {
@@ -77,20 +77,21 @@ async def mark_all_informed(
             contacts = found.all()
         if not contacts:
             return Marked(total, 0)
-        total += (await mark_informed(engine, actor, contacts, telling)).changed
+        total += (await mark_informed(database, actor, contacts, telling)).changed
+        await commit_chunk(database)
 
 
 async def mark_open(
-    engine: AsyncEngine, actor: Actor, contacts: Sequence[UUID]
+    database: Database, actor: Actor, contacts: Sequence[UUID]
 ) -> Marked:
     """Take it back that these were told."""
     return await mark(
-        engine, actor, contacts, action="reopened", statement=REOPEN, values={}
+        database, actor, contacts, action="reopened", statement=REOPEN, values={}
     )
 
 
 async def mark(
-    engine: AsyncEngine,
+    database: Database,
     actor: Actor,
     contacts: Sequence[UUID],
     *,
@@ -116,7 +117,7 @@ async def mark(
                 await note(connection, actor, action, "notices", details)
             return int(done.rowcount)
 
-        changed += await committed(engine, act)
+        changed += await committed(database, act)
     return Marked(changed, len(wanted) - changed)
 
 

@@ -9,9 +9,9 @@ from typing import Any
 from uuid import UUID
 
 from sqlalchemy import func, or_, select
-from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
+from sqlalchemy.ext.asyncio import AsyncConnection
 
-from scrapersky.db.transaction import committed
+from scrapersky.db.transaction import Database, commit_chunk, committed, transaction
 from scrapersky.privacy.shield import REMOVED
 from scrapersky.privacy.subject import Subject, SubjectKind, sign_of
 from scrapersky.privacy.suppression import suppress_here
@@ -54,12 +54,12 @@ class Erased:
 
 
 async def export_person(
-    engine: AsyncEngine, actor: Actor, subject: Subject
+    database: Database, actor: Actor, subject: Subject
 ) -> list[Held]:
     """Gather every record of the tenant in which the person is written, with origins."""
     found: list[Held] = []
     wanted = Wanted(subject.pattern, (subject.sign,) if subject.sign else ())
-    async for hit in hits(engine, actor.tenant_id, wanted):
+    async for hit in hits(database, actor.tenant_id, wanted):
         if len(found) == SHOWN:
             break
         found.append(
@@ -67,10 +67,10 @@ async def export_person(
                 hit.name,
                 str(hit.row["id"]) if "id" in hit.row else None,
                 {name: plain(value) for name, value in said(hit).items()},
-                await origin_of(engine, hit),
+                await origin_of(database, hit),
             )
         )
-    async with engine.begin() as connection:
+    async with transaction(database) as connection:
         await note(connection, actor, "shown", "suppressions", {"records": len(found)})
     return found
 
@@ -83,7 +83,7 @@ def said(hit: Hit) -> dict[str, Any]:
     return {name: value for name, value in hit.row.items() if name in columns}
 
 
-async def origin_of(engine: AsyncEngine, hit: Hit) -> list[dict[str, Any]]:
+async def origin_of(database: Database, hit: Hit) -> list[dict[str, Any]]:
     """Tell where the values of a record were found."""
     if hit.table is Contact.__table__:
         query = (
@@ -94,7 +94,7 @@ async def origin_of(engine: AsyncEngine, hit: Hit) -> list[dict[str, Any]]:
             .where(Evidence.contact_id == hit.row["id"])
             .order_by(Evidence.seen_at, Evidence.id)
         )  # fmt: skip
-        async with engine.connect() as connection:
+        async with transaction(database) as connection:
             rows = (await connection.execute(query)).mappings().all()
         return [{name: plain(value) for name, value in row.items()} for row in rows]
     facts = ("source", "licence", "seen_at", "url", "method", "fetched_at")
@@ -116,7 +116,7 @@ def plain(value: Any) -> Any:  # noqa: ANN401 - any column's value
     return value
 
 
-async def erase_person(engine: AsyncEngine, actor: Actor, subject: Subject) -> Erased:
+async def erase_person(database: Database, actor: Actor, subject: Subject) -> Erased:
     """Erase a person from every table, and keep them from coming back.
 
     First the person is put on the suppression list and their contacts go, in one
@@ -133,14 +133,15 @@ async def erase_person(engine: AsyncEngine, actor: Actor, subject: Subject) -> E
         deleted["contacts"] += done.contacts_removed
         return done.ids, traces
 
-    ids, traces = await committed(engine, begin)
+    ids, traces = await committed(database, begin)
+    await commit_chunk(database)
     pattern = "|".join([subject.pattern, *map(name_pattern, traces.names)])
     everything, only_value = striker(pattern), striker(subject.pattern)
     signs = [subject.sign, *map(sign_of, traces.names)]
     # One that has none may be written in letters we cannot look for.
     known = tuple(sign for sign in signs if sign)
     wanted = Wanted(pattern, known if len(known) == len(signs) else ())
-    async for hit in hits(engine, actor.tenant_id, wanted):
+    async for hit in hits(database, actor.tenant_id, wanted):
         strike_out = everything if traces.lead_to(hit) else only_value
         if not (is_about(hit, subject) or changes_of(hit.table, hit.row, strike_out)):
             continue  # a namesake's
@@ -156,8 +157,9 @@ async def erase_person(engine: AsyncEngine, actor: Actor, subject: Subject) -> E
             elif await scrub(connection, hit, strike_out):
                 cleaned[hit.name] += 1
 
-        await committed(engine, wipe)
-    async with engine.begin() as connection:
+        await committed(database, wipe)
+        await commit_chunk(database)
+    async with transaction(database) as connection:
         await note(
             connection,
             actor,

@@ -10,6 +10,7 @@ from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from curation_sdk import queries
+from scrapersky.db.transaction import Database, transaction
 
 FIRST_CHUNK = 500
 LARGEST_CHUNK = 5_000
@@ -193,12 +194,12 @@ async def stepwise(
     return total
 
 
-async def overdue(engine: AsyncEngine, days: Mapping[str, int]) -> list[Overdue]:
+async def overdue(database: Database, days: Mapping[str, int]) -> list[Overdue]:
     """Tell of every kind how long it is kept, and what should be gone by now."""
     found = []
     for kind in KINDS:
         kept = days[kind.setting] or None
-        async with engine.connect() as connection:
+        async with transaction(database) as connection:
             oldest = await connection.scalar(
                 text(
                     f"SELECT min({kind.since}) FROM {kind.table} WHERE {kind.where}"  # noqa: S608

@@ -8,9 +8,9 @@ from uuid import UUID
 
 from sqlalchemy import delete, text
 from sqlalchemy.dialects.postgresql import insert as upsert
-from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
+from sqlalchemy.ext.asyncio import AsyncConnection
 
-from scrapersky.db.transaction import committed
+from scrapersky.db.transaction import Database, committed, transaction
 from scrapersky.errors import InvalidSubject, UnknownSuppression
 from scrapersky.privacy.key import keys_of
 from scrapersky.privacy.shield import LOCK_ALONE, lock_name
@@ -46,7 +46,7 @@ class Suppressing:
 
 
 async def suppress(
-    engine: AsyncEngine,
+    database: Database,
     actor: Actor,
     subjects: Sequence[Subject],
     reason: str | None = None,
@@ -71,7 +71,7 @@ async def suppress(
         )
         return done
 
-    return await committed(engine, act)
+    return await committed(database, act)
 
 
 async def suppress_here(
@@ -107,7 +107,7 @@ async def suppress_here(
 
 
 async def suppress_lines(
-    engine: AsyncEngine,
+    database: Database,
     actor: Actor,
     lines: Iterable[str],
     *,
@@ -121,7 +121,7 @@ async def suppress_lines(
     """
     total = Suppressing()
     for chunk in read_lines(enumerate(lines, start=first), total, region):
-        total.add(await suppress(engine, actor, chunk, reason))
+        total.add(await suppress(database, actor, chunk, reason))
     return total
 
 
@@ -147,9 +147,9 @@ def read_lines(
         yield chunk
 
 
-async def lift(engine: AsyncEngine, actor: Actor, suppression_id: UUID) -> None:
+async def lift(database: Database, actor: Actor, suppression_id: UUID) -> None:
     """Take one entry off the list; what was removed comes back only if found anew."""
-    async with engine.begin() as connection:
+    async with transaction(database) as connection:
         gone = await connection.scalar(
             delete(Suppression)
             .where(

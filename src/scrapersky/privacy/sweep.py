@@ -25,8 +25,9 @@ from sqlalchemy import (
 )
 from sqlalchemy import Text as TextType
 from sqlalchemy.dialects.postgresql import BYTEA, ENUM, JSONB
-from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
+from sqlalchemy.ext.asyncio import AsyncConnection
 
+from scrapersky.db.transaction import Database, transaction
 from scrapersky.privacy.shield import scrubbed
 from scrapersky.records import METADATA
 
@@ -103,17 +104,17 @@ class Wanted:
 
 
 async def hits(
-    engine: AsyncEngine, tenant_id: UUID, wanted: Wanted
+    database: Database, tenant_id: UUID, wanted: Wanted
 ) -> AsyncIterator[Hit]:
     """Yield every row of the tenant, or of nobody, in which it is written."""
     for table in searched_tables():
         found = by_key if table.primary_key.columns else by_place
-        async for row in found(engine, table, tenant_id, wanted):
+        async for row in found(database, table, tenant_id, wanted):
             yield Hit(table, row)
 
 
 async def by_key(
-    engine: AsyncEngine, table: Table, tenant_id: UUID, wanted: Wanted
+    database: Database, table: Table, tenant_id: UUID, wanted: Wanted
 ) -> AsyncIterator[Row]:
     """Look through a table in the order of its key, which no update moves."""
     key = tuple_(*table.primary_key.columns)
@@ -127,7 +128,7 @@ async def by_key(
             .offset(STRETCH - 1)
             .limit(1)
         )
-        async with engine.connect() as connection:
+        async with transaction(database) as connection:
             last = (await connection.execute(end)).one_or_none()
             bounds = beyond if last is None else [*beyond, key <= tuple(last)]
             rows = await matching(connection, table, tenant_id, wanted, bounds)
@@ -139,18 +140,18 @@ async def by_key(
 
 
 async def by_place(
-    engine: AsyncEngine, table: Table, tenant_id: UUID, wanted: Wanted
+    database: Database, table: Table, tenant_id: UUID, wanted: Wanted
 ) -> AsyncIterator[Row]:
     """Look through a table without a key, to which rows are only added."""
     size = text("SELECT pg_relation_size(CAST(:name AS regclass)) / 8192")
-    async with engine.connect() as connection:
+    async with transaction(database) as connection:
         blocks = await connection.scalar(size, {"name": table.fullname}) or 0
     for start in range(0, int(blocks) + 1, BLOCKS):
         bounds: list[ColumnElement[bool]] = [
             literal_column(f"ctid >= '({start},0)'::tid", Boolean),
             literal_column(f"ctid < '({start + BLOCKS},0)'::tid", Boolean),
         ]
-        async with engine.connect() as connection:
+        async with transaction(database) as connection:
             rows = await matching(connection, table, tenant_id, wanted, bounds)
         for row in rows:
             yield row

@@ -7,10 +7,11 @@ from typing import Any, Final
 from uuid import UUID
 
 from sqlalchemy import text
-from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
+from sqlalchemy.ext.asyncio import AsyncConnection
 
 from curation_sdk import AnyStage, queries
 from curation_sdk.queries import literal
+from scrapersky.db.transaction import Database, transaction
 from scrapersky.reporting.stage_stats import TROUBLE
 from scrapersky.stages import PIPELINE
 
@@ -72,7 +73,7 @@ class DeadFilter:
 
 
 async def recent_trouble(
-    engine: AsyncEngine, tenant_id: UUID, *, since: datetime, limit: int
+    database: Database, tenant_id: UUID, *, since: datetime, limit: int
 ) -> list[Trouble]:
     """Return what failed since a moment, by cause, the latest first."""
     each = " UNION ALL ".join(
@@ -91,12 +92,12 @@ async def recent_trouble(
       FROM ({each}) failed GROUP BY 1, 2 ORDER BY 8 DESC LIMIT :limit"""  # noqa: S608
     )
     values = {"tenant": tenant_id, "since": since, "limit": limit}
-    async with engine.connect() as connection:
+    async with transaction(database) as connection:
         return [Trouble(*row) for row in await connection.execute(query, values)]
 
 
 async def dead_groups(
-    engine: AsyncEngine, tenant_id: UUID, chosen: DeadFilter, *, limit: int
+    database: Database, tenant_id: UUID, chosen: DeadFilter, *, limit: int
 ) -> list[DeadGroup]:
     """Return the causes of death, the most frequent first."""
     query = text(
@@ -105,12 +106,12 @@ async def dead_groups(
       GROUP BY 1, 2, 3 ORDER BY 4 DESC, 1, 2, 3 LIMIT :limit"""  # noqa: S608 - ours
     )
     values = {"tenant": tenant_id, "limit": limit, **values_of(chosen)}
-    async with engine.connect() as connection:
+    async with transaction(database) as connection:
         return [DeadGroup(*row) for row in await connection.execute(query, values)]
 
 
 async def dead_page(
-    engine: AsyncEngine,
+    database: Database,
     tenant_id: UUID,
     chosen: DeadFilter,
     *,
@@ -133,12 +134,12 @@ async def dead_page(
     )
     place = {"at": after[0], "item_at": after[2]} if after else {}
     values = {"tenant": tenant_id, "limit": limit, **place, **values_of(chosen)}
-    async with engine.connect() as connection:
+    async with transaction(database) as connection:
         return [Dead(*row) for row in await connection.execute(query, values)]
 
 
 async def count_dead(
-    engine: AsyncEngine, tenant_id: UUID, chosen: DeadFilter, *, at_most: int
+    database: Database, tenant_id: UUID, chosen: DeadFilter, *, at_most: int
 ) -> int:
     """Count dead letters, but not beyond `at_most`."""
     query = text(
@@ -146,7 +147,7 @@ async def count_dead(
       {matching(chosen)} LIMIT :most) counted"""  # noqa: S608 - ours
     )
     values = {"tenant": tenant_id, "most": at_most, **values_of(chosen)}
-    async with engine.connect() as connection:
+    async with transaction(database) as connection:
         return int(await connection.scalar(query, values) or 0)
 
 

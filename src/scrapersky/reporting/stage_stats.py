@@ -17,6 +17,7 @@ from curation_sdk import AnyStage, queries
 from curation_sdk.control import NEVER
 from curation_sdk.queries import literal
 from scrapersky.curation.kind import KINDS
+from scrapersky.db.transaction import Database, transaction
 from scrapersky.stages import PIPELINE
 
 GOOD: Final = "('done', 'skipped')"
@@ -91,12 +92,12 @@ async def results(engine: AsyncEngine, tenant_id: UUID, stage: AnyStage) -> Resu
 
 
 async def minutes(
-    engine: AsyncEngine, tenant_id: UUID, *, since: datetime, until: datetime | None
+    database: Database, tenant_id: UUID, *, since: datetime, until: datetime | None
 ) -> list[Minute]:
     """Count what was settled per minute, from a moment on, before another."""
     query = text(" UNION ALL ".join(minutes_query(stage) for stage in PIPELINE))
     values = {"tenant": tenant_id, "since": since, "until": until}
-    async with engine.connect() as connection:
+    async with transaction(database) as connection:
         rows = await connection.execute(query, values)
         return [Minute(*row) for row in rows]
 

@@ -8,21 +8,14 @@ from typing import Annotated, Any
 import pytest
 from fastapi import APIRouter
 from sqlalchemy import text
-from sqlalchemy.exc import TimeoutError  # noqa: A004 - of the pool
 
-from scrapersky.api.gateway.dependency import Database, allow
+from scrapersky.api.gateway.dependency import Transaction, allow
 from scrapersky.api.gateway.identity import Identity, Permission
 from scrapersky.api.gateway.tenancy import (
-    POOL_PATIENCE,
-    acting_for,
-    connect_as_api,
     patient,
 )
-from scrapersky.db.connection import parse_target
-from scrapersky.db.pool import SOONEST, SharedPatience, waiting_together
 from sdk_tests.rig.waiting import HUNG
 from tests.api.gateway.rig import House
-from tests.conftest import TestDatabase
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -39,23 +32,21 @@ router = APIRouter(prefix="/api/v3/trial")
 
 
 @router.get("/slow")
-async def slow(_who: Reader, engine: Database) -> str:
-    with patient(timedelta(milliseconds=200)):
-        async with engine.connect() as connection:
-            await connection.execute(text("SELECT pg_sleep(600)"))
+async def slow(_who: Reader, connection: Transaction) -> str:
+    async with patient(timedelta(milliseconds=200), connection):
+        await connection.execute(text("SELECT pg_sleep(600)"))
     return "done"
 
 
 @router.get("/busy")
-async def busy(_who: Reader, engine: Database) -> str:
+async def busy(_who: Reader, connection: Transaction) -> str:
     for _ in range(2):
-        async with engine.connect() as connection:
-            await connection.execute(text("SELECT pg_sleep(0.25)"))
+        await connection.execute(text("SELECT pg_sleep(0.25)"))
     return "done"
 
 
 @router.get("/value")
-async def value(_who: Reader, engine: Database, kind: str) -> str:
+async def value(_who: Reader, connection: Transaction, kind: str) -> str:
     statements: dict[str, tuple[str, dict[str, Any]]] = {
         "nul": ("SELECT CAST(:v AS text)", {"v": "a\x00b"}),
         "range": ("SELECT CAST(:v AS bigint)", {"v": 2**70}),
@@ -65,8 +56,7 @@ async def value(_who: Reader, engine: Database, kind: str) -> str:
         "twice": (TWICE, {}),
         "bug": ("SELECT nothing FROM nowhere", {}),
     }
-    async with engine.begin() as connection:
-        await connection.execute(text(statements[kind][0]), statements[kind][1])
+    await connection.execute(text(statements[kind][0]), statements[kind][1])
     return "done"
 
 
@@ -123,25 +113,6 @@ async def test_who_cannot_be_served_is_told_within_two_seconds(house: House) -> 
 
         assert everyone[197] <= 5
         assert refused[-1] <= 2
-
-
-async def test_one_who_waits_twice_does_not_wait_twice_as_long(
-    house: House, module_database: TestDatabase
-) -> None:
-    engine = connect_as_api(parse_target(module_database.url), pool_size=1)
-    pool, waited = engine.sync_engine.pool, []
-    assert isinstance(pool, SharedPatience)
-
-    with waiting_together(within=HUNG), acting_for(house.home):
-        async with engine.connect():
-            for _ in range(3):
-                with pytest.raises(TimeoutError):
-                    await engine.connect()
-                waited.append(pool.timeout())
-    await engine.dispose()
-
-    assert waited[0] > POOL_PATIENCE.total_seconds() / 2
-    assert waited[1:] == [SOONEST, SOONEST]
 
 
 @pytest.mark.parametrize(

@@ -226,11 +226,15 @@ async def test_patience_is_short_unless_asked_for(house: House) -> None:
     with acting_for(house.home):
         async with house.app.state.engine.connect() as connection:
             usual = await connection.scalar(asked)
-        with patient(timedelta(seconds=40)):
-            async with house.app.state.engine.connect() as connection:
-                longer = await connection.scalar(asked)
+            async with patient(timedelta(seconds=50), connection):
+                meanwhile = await connection.scalar(asked)
+        async with (
+            patient(timedelta(seconds=40)),
+            house.app.state.engine.connect() as connection,
+        ):
+            longer = await connection.scalar(asked)
 
-    assert (usual, longer) == ("5s", "40s")
+    assert (usual, meanwhile, longer) == ("5s", "50s", "40s")
 
 
 @pytest.mark.parametrize("requests", [200, pytest.param(1_000, marks=pytest.mark.long)])

@@ -1,9 +1,10 @@
 """Look after stages from outside a worker: pause, resume, hold, measure, wake, purge."""
 
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, TypeAlias
 
 from sqlalchemy import CursorResult
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
@@ -14,6 +15,7 @@ from curation_sdk.queue import Queue
 
 __all__ = [
     "NEVER",
+    "Database",
     "StageState",
     "count_waiting",
     "depth",
@@ -28,6 +30,7 @@ __all__ = [
     "release",
     "resume",
     "states",
+    "transaction",
     "wake",
     "withdraw",
 ]
@@ -35,6 +38,10 @@ __all__ = [
 PURGE_STEP = 5_000
 NEVER = datetime.fromisoformat(statements.NEVER_TEXT)
 """The due time of a held item."""
+
+Database: TypeAlias = AsyncEngine | AsyncConnection
+"""Where a function works: on an engine in a transaction of its own, which it commits; on
+a connection in the caller's transaction, which the caller commits."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +62,16 @@ class StageState:
     """The reason."""
 
 
+@asynccontextmanager
+async def transaction(database: Database) -> AsyncIterator[AsyncConnection]:
+    """Join the transaction of a connection, or begin and commit one on an engine."""
+    if isinstance(database, AsyncConnection):
+        yield database
+        return
+    async with database.begin() as connection:
+        yield connection
+
+
 async def execute(
     connection: AsyncConnection, statement: str, *arguments: object
 ) -> "CursorResult[*tuple[Any, ...]]":
@@ -62,9 +79,9 @@ async def execute(
     return await connection.exec_driver_sql(statement, arguments)
 
 
-async def states(engine: AsyncEngine) -> list[StageState]:
+async def states(database: Database) -> list[StageState]:
     """Return every stage that was ever registered, ordered by name."""
-    async with engine.connect() as connection:
+    async with transaction(database) as connection:
         rows = (await execute(connection, statements.STAGES)).all()
     return [
         StageState(
@@ -79,14 +96,14 @@ async def states(engine: AsyncEngine) -> list[StageState]:
     ]
 
 
-async def queues(engine: AsyncEngine) -> list[Queue]:
+async def queues(database: Database) -> list[Queue]:
     """Return the queue of every stage the database knows."""
-    return [state.queue for state in await states(engine)]
+    return [state.queue for state in await states(database)]
 
 
-async def queue_named(engine: AsyncEngine, stage: str) -> Queue:
+async def queue_named(database: Database, stage: str) -> Queue:
     """Return a stage's queue; raise UnknownStage if there is none."""
-    for queue in await queues(engine):
+    for queue in await queues(database):
         if queue.stage == stage:
             return queue
     raise UnknownStage(
@@ -96,7 +113,7 @@ async def queue_named(engine: AsyncEngine, stage: str) -> Queue:
 
 
 async def pause(
-    engine: AsyncEngine,
+    database: Database,
     stage: str,
     why: str,
     *,
@@ -107,55 +124,59 @@ async def pause(
     With `resume_after` it resumes by itself.
     """
     seconds = None if resume_after is None else resume_after.total_seconds()
-    await change_stage(engine, statements.PAUSE, stage, why, seconds)
+    await change_stage(database, statements.PAUSE, stage, why, seconds)
 
 
-async def resume(engine: AsyncEngine, stage: str) -> None:
+async def resume(database: Database, stage: str) -> None:
     """Let a paused stage claim again."""
-    await change_stage(engine, statements.RESUME, stage)
-    await wake(engine, stage)
+    await change_stage(database, statements.RESUME, stage)
+    await wake(database, stage)
 
 
 async def change_stage(
-    engine: AsyncEngine, statement: str, stage: str, *arguments: object
+    database: Database, statement: str, stage: str, *arguments: object
 ) -> None:
     """Update one stage's row; raise UnknownStage if it has none."""
-    async with engine.begin() as connection:
+    async with transaction(database) as connection:
         changed = await execute(connection, statement, stage, *arguments)
         if changed.first() is None:
             raise UnknownStage(f"No stage is called '{stage}'.")
 
 
-async def wake(engine: AsyncEngine, *stages: str) -> None:
-    """Notify listening workers that rows were queued; call it after the commit."""
-    async with engine.begin() as connection:
+async def wake(database: Database, *stages: str) -> None:
+    """Notify listening workers that rows were queued.
+
+    On an engine, call it after the commit; on the connection that has queued the rows,
+    the workers hear of it with its commit.
+    """
+    async with transaction(database) as connection:
         await execute(connection, statements.NOTIFY, list(stages))
 
 
-async def depth(engine: AsyncEngine, stage: str, *, at_most: int | None = None) -> int:
+async def depth(database: Database, stage: str, *, at_most: int | None = None) -> int:
     """Count the items queued, or stop counting at `at_most`."""
-    queue = await queue_named(engine, stage)
-    async with engine.connect() as connection:
+    queue = await queue_named(database, stage)
+    async with transaction(database) as connection:
         counted = await execute(connection, statements.depth(queue, at_most=at_most))
         return int(counted.scalar_one())
 
 
-async def oldest(engine: AsyncEngine, stage: str) -> Any:  # noqa: ANN401 - whatever order_by holds
+async def oldest(database: Database, stage: str) -> Any:  # noqa: ANN401 - whatever order_by holds
     """Return the smallest `order_by` value queued, or None if nothing is queued."""
-    queue = await queue_named(engine, stage)
-    async with engine.connect() as connection:
+    queue = await queue_named(database, stage)
+    async with transaction(database) as connection:
         return (await execute(connection, statements.oldest(queue))).scalar_one()
 
 
 async def rate(
-    engine: AsyncEngine, stage: str, *, over: timedelta = timedelta(minutes=1)
+    database: Database, stage: str, *, over: timedelta = timedelta(minutes=1)
 ) -> float:
     """Return how many items per second the stage has finished, over the last while.
 
     Finished are items that are done, skipped or dead letters.
     """
     seconds = over.total_seconds()
-    async with engine.connect() as connection:
+    async with transaction(database) as connection:
         count = await execute(connection, statements.SETTLED_SINCE, stage, seconds)
         return float(count.scalar_one()) / seconds
 
@@ -223,10 +244,10 @@ async def forget(connection: AsyncConnection, stage: str, item_id: object) -> No
 
 
 async def count_waiting(
-    engine: AsyncEngine, *, longer_than: timedelta = timedelta(0)
+    database: Database, *, longer_than: timedelta = timedelta(0)
 ) -> int:
     """Count the items of all stages whose next attempt is due later than this from now."""
-    async with engine.connect() as connection:
+    async with transaction(database) as connection:
         seconds = longer_than.total_seconds()
         counted = await execute(connection, statements.WAITING_LONGER, seconds)
         return int(counted.scalar_one())

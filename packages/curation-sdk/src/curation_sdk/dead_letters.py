@@ -3,10 +3,15 @@
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from sqlalchemy.ext.asyncio import AsyncEngine
-
 from curation_sdk import statements
-from curation_sdk.control import execute, queue_named, queues, wake
+from curation_sdk.control import (
+    Database,
+    execute,
+    queue_named,
+    queues,
+    transaction,
+    wake,
+)
 from curation_sdk.errors import UnknownItem
 from curation_sdk.history import Attempt, attempts_of
 from curation_sdk.queue import Queue
@@ -37,67 +42,69 @@ class DeadLetter:
 
 
 async def list(  # noqa: A001 - read as dead_letters.list
-    engine: AsyncEngine, stage: str | None = None, *, limit: int = 100
+    database: Database, stage: str | None = None, *, limit: int = 100
 ) -> "tuple[DeadLetter, ...]":
     """Return the dead letters of one stage or of all, the latest first.
 
     An item whose row has left the failed status since is not listed.
     """
     known = (
-        await queues(engine) if stage is None else [await queue_named(engine, stage)]
+        await queues(database)
+        if stage is None
+        else [await queue_named(database, stage)]
     )
     found = [
-        letter for queue in known for letter in await of_queue(engine, queue, limit)
+        letter for queue in known for letter in await of_queue(database, queue, limit)
     ]
     return tuple(sorted(found, key=lambda letter: letter.died_at, reverse=True)[:limit])
 
 
-async def inspect(engine: AsyncEngine, stage: str, item_id: object) -> DeadLetter:
+async def inspect(database: Database, stage: str, item_id: object) -> DeadLetter:
     """Return one dead letter with its whole history."""
-    queue = await queue_named(engine, stage)
-    found = await of_queue(engine, queue, 1, item=str(item_id))
+    queue = await queue_named(database, stage)
+    found = await of_queue(database, queue, 1, item=str(item_id))
     if not found:
         raise UnknownItem(f"Stage '{stage}' has no dead letter {item_id}.")
-    async with engine.connect() as connection:
+    async with transaction(database) as connection:
         attempts = await attempts_of(connection, stage, str(item_id))
     return replace(found[0], attempts=attempts)
 
 
-async def replay(engine: AsyncEngine, stage: str, *item_ids: object) -> int:
+async def replay(database: Database, stage: str, *item_ids: object) -> int:
     """Queue dead letters again, as if they had never been tried; return how many.
 
     Without ids, all of the stage.
     """
-    queue = await queue_named(engine, stage)
-    count = await remove(engine, statements.replay(queue), stage, item_ids)
+    queue = await queue_named(database, stage)
+    count = await remove(database, statements.replay(queue), stage, item_ids)
     if count:
-        await wake(engine, stage)
+        await wake(database, stage)
     return count
 
 
-async def discard(engine: AsyncEngine, stage: str, *item_ids: object) -> int:
+async def discard(database: Database, stage: str, *item_ids: object) -> int:
     """Remove dead letters; their rows keep the failed status. Return how many.
 
     Without ids, all of the stage.
     """
-    await queue_named(engine, stage)
-    return await remove(engine, statements.discard(), stage, item_ids)
+    await queue_named(database, stage)
+    return await remove(database, statements.discard(), stage, item_ids)
 
 
 async def remove(
-    engine: AsyncEngine, statement: str, stage: str, item_ids: "tuple[object, ...]"
+    database: Database, statement: str, stage: str, item_ids: "tuple[object, ...]"
 ) -> int:
     """Execute a statement that removes dead letters; return how many it removed."""
     items = [str(item) for item in item_ids] or None
-    async with engine.begin() as connection:
+    async with transaction(database) as connection:
         return (await execute(connection, statement, stage, items)).rowcount
 
 
 async def of_queue(
-    engine: AsyncEngine, queue: Queue, limit: int, *, item: str | None = None
+    database: Database, queue: Queue, limit: int, *, item: str | None = None
 ) -> "tuple[DeadLetter, ...]":
     """Return a stage's dead letters whose row is still failed."""
-    async with engine.connect() as connection:
+    async with transaction(database) as connection:
         rows = await execute(
             connection, statements.dead_letters(queue), queue.stage, item, limit
         )

@@ -3,10 +3,10 @@
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
+from sqlalchemy.ext.asyncio import AsyncConnection
 
 from curation_sdk import statements
-from curation_sdk.control import execute, queue_named
+from curation_sdk.control import Database, execute, queue_named, transaction
 from curation_sdk.errors import UnknownItem
 
 
@@ -61,11 +61,11 @@ class History:
     """Every attempt, the first one first."""
 
 
-async def history(engine: AsyncEngine, stage: str, item_id: object) -> History:
+async def history(database: Database, stage: str, item_id: object) -> History:
     """Return everything about one item; raise UnknownItem if nothing is known of it."""
-    queue = await queue_named(engine, stage)
+    queue = await queue_named(database, stage)
     key = (stage, str(item_id))
-    async with engine.connect() as connection:
+    async with transaction(database) as connection:
         status = (
             await execute(connection, statements.status_of(queue), str(item_id))
         ).scalar()

@@ -16,7 +16,7 @@ from scrapersky.api.account.schema import (
     everything,
 )
 from scrapersky.api.gateway.access import Gate
-from scrapersky.api.gateway.dependency import Database, actor_of, allow
+from scrapersky.api.gateway.dependency import Transaction, actor_of, after_commit, allow
 from scrapersky.api.gateway.identity import ROLES, Identity, Permission
 from scrapersky.errors import NotAllowed, UnknownRecord
 from scrapersky.records import ApiKey
@@ -28,43 +28,43 @@ Admin = Annotated[Identity, allow(Permission.ADMINISTER)]
 
 
 @router.get("", operation_id="list_api_keys")
-async def list_keys(who: Admin, engine: Database) -> Everything[KeyOut]:
+async def list_keys(who: Admin, connection: Transaction) -> Everything[KeyOut]:
     """List the tenant's keys, the newest first; their secrets are not kept."""
     query = select(*KEY_COLUMNS).where(ApiKey.tenant_id == who.tenant_id)
-    async with engine.connect() as connection:
-        rows = await connection.execute(
-            query.order_by(ApiKey.created_at.desc(), ApiKey.id).limit(MOST)
-        )
-        return everything([KeyOut.model_validate(row) for row in rows])
+    rows = await connection.execute(
+        query.order_by(ApiKey.created_at.desc(), ApiKey.id).limit(MOST)
+    )
+    return everything([KeyOut.model_validate(row) for row in rows])
 
 
 @router.post("", operation_id="create_api_key", status_code=201)
 async def create(
-    request: Request, who: Admin, engine: Database, given: KeyIn
+    request: Request, who: Admin, connection: Transaction, given: KeyIn
 ) -> KeyMade:
     """Make a key; the answer is the only time its secret is shown."""
     scopes = sorted(scopes_of(who, given))
     lasts = timedelta(days=given.expires_in_days) if given.expires_in_days else None
-    async with engine.begin() as connection:
-        key, made = await add_key(
-            connection,
-            who.tenant_id,
-            name=given.name,
-            role=given.role,
-            scopes=scopes,
-            made_by=who.user_id,
-            lasts=lasts,
-        )
-        details = {"name": given.name, "role": given.role.value, "scopes": scopes}
-        actor = actor_of(who, request)
-        await note(connection, actor, "key.created", f"api-keys/{made.id}", details)
+    key, made = await add_key(
+        connection,
+        who.tenant_id,
+        name=given.name,
+        role=given.role,
+        scopes=scopes,
+        made_by=who.user_id,
+        lasts=lasts,
+    )
+    details = {"name": given.name, "role": given.role.value, "scopes": scopes}
+    actor = actor_of(who, request)
+    await note(connection, actor, "key.created", f"api-keys/{made.id}", details)
     request.state.holds_secret = True
     shown = KeyOut.model_validate(made).model_dump()
     return KeyMade(**shown, secret=key.secret)
 
 
 @router.delete("/{key_id}", operation_id="revoke_api_key", status_code=204)
-async def revoke(request: Request, key_id: UUID, who: Admin, engine: Database) -> None:
+async def revoke(
+    request: Request, key_id: UUID, who: Admin, connection: Transaction
+) -> None:
     """Revoke a key, at once in this process, within seconds in others."""
     statement = (
         update(ApiKey)
@@ -72,14 +72,11 @@ async def revoke(request: Request, key_id: UUID, who: Admin, engine: Database) -
         .values(revoked_at=func.coalesce(ApiKey.revoked_at, func.clock_timestamp()))
         .returning(ApiKey.id)
     )
-    async with engine.begin() as connection:
-        if (await connection.execute(statement)).first() is None:
-            raise UnknownRecord("There is no such key.")
-        await note(
-            connection, actor_of(who, request), "key.revoked", f"api-keys/{key_id}"
-        )
+    if (await connection.execute(statement)).first() is None:
+        raise UnknownRecord("There is no such key.")
+    await note(connection, actor_of(who, request), "key.revoked", f"api-keys/{key_id}")
     gate: Gate = request.app.state.gate
-    gate.forget()
+    after_commit(request, gate.forget)
 
 
 def scopes_of(who: Identity, given: KeyIn) -> frozenset[Permission]:

@@ -9,7 +9,7 @@ from uuid import UUID
 
 from sqlalchemy import delete, func, insert, select, update
 from sqlalchemy.exc import IntegrityError
-from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
+from sqlalchemy.ext.asyncio import AsyncConnection
 
 from scrapersky.api.gateway.credential import AnyRow, NewKey, new_key
 from scrapersky.api.gateway.identity import Permission
@@ -175,12 +175,11 @@ async def keep_an_admin(connection: AsyncConnection, user: AnyRow) -> None:
         )
 
 
-async def end_sessions(engine: AsyncEngine, user_id: UUID) -> None:
+async def end_sessions(connection: AsyncConnection, user_id: UUID) -> None:
     """Log a person out everywhere."""
-    async with engine.begin() as connection:
-        await connection.execute(
-            delete(LoginSession).where(LoginSession.user_id == user_id)
-        )
+    await connection.execute(
+        delete(LoginSession).where(LoginSession.user_id == user_id)
+    )
 
 
 async def add_key(

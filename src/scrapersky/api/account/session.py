@@ -16,7 +16,13 @@ from scrapersky.api.gateway.credential import (
     open_session,
     revoke_token,
 )
-from scrapersky.api.gateway.dependency import PUBLIC, SystemDatabase, allow
+from scrapersky.api.gateway.dependency import (
+    PUBLIC,
+    SystemBulk,
+    SystemTransaction,
+    after_commit,
+    allow,
+)
 from scrapersky.api.gateway.identity import Identity, Permission
 from scrapersky.api.gateway.limit import refuse
 from scrapersky.api.gateway.local import refuse_other_sites
@@ -41,16 +47,18 @@ async def show(
 
 @router.post("", operation_id="log_in", status_code=201, dependencies=[PUBLIC])
 async def log_in(
-    request: Request, response: Response, given: LoginIn, engine: SystemDatabase
+    request: Request, response: Response, given: LoginIn, engine: SystemBulk
 ) -> SessionOut:
     """Log in with e-mail address and password; the answer sets a cookie."""
+    # No connection is held while the password is hashed: those who are logged in
+    # already are looked up on the same few.
     gate: Gate = request.app.state.gate
     refuse_other_sites(request)
     user = await recognise(gate, request, given)
     before = request.cookies.get(COOKIE)
-    if before:
-        await close_session(engine, before)
     async with engine.begin() as connection:
+        if before:
+            await close_session(connection, before)
         session = await open_session(connection, user, gate.session_life)
     gate.forget()
     request.state.holds_secret = True
@@ -71,17 +79,17 @@ async def log_out(
     request: Request,
     response: Response,
     who: Annotated[Identity, allow(Permission.READ)],
-    engine: SystemDatabase,
+    connection: SystemTransaction,
 ) -> None:
     """End the session, or revoke the access token that asks."""
     gate: Gate = request.app.state.gate
     match who.via:
         case "session":
-            await close_session(engine, request.state.session)
+            await close_session(connection, request.state.session)
             response.delete_cookie(COOKIE, path="/", httponly=True, samesite="lax")
         case "token":
             token = request.state.token
-            await revoke_token(engine, token.digest, token.expires_at)
+            await revoke_token(connection, token.digest, token.expires_at)
         case "key":
             raise NotAllowed(
                 "A key does not log out.",
@@ -89,7 +97,7 @@ async def log_out(
             )
         case "local":
             return
-    gate.forget()
+    after_commit(request, gate.forget)
 
 
 async def recognise(gate: Gate, request: Request, given: LoginIn) -> AnyRow:

@@ -21,7 +21,12 @@ from scrapersky.api.account.schema import (
 )
 from scrapersky.api.account.user import hash_of
 from scrapersky.api.gateway.access import Gate
-from scrapersky.api.gateway.dependency import SystemDatabase, actor_of, allow
+from scrapersky.api.gateway.dependency import (
+    SystemTransaction,
+    actor_of,
+    after_commit,
+    allow,
+)
 from scrapersky.api.gateway.identity import Identity, Permission
 from scrapersky.errors import InvalidUserChange, RecordConflict, UnknownRecord
 from scrapersky.records import Tenant
@@ -34,44 +39,44 @@ Operator = Annotated[Identity, allow(Permission.OPERATE)]
 
 
 @router.get("", operation_id="list_tenants")
-async def list_tenants(_who: Operator, engine: SystemDatabase) -> Everything[TenantOut]:
+async def list_tenants(
+    _who: Operator, connection: SystemTransaction
+) -> Everything[TenantOut]:
     """List all tenants, the oldest first."""
     query = select(*TENANT_COLUMNS).order_by(Tenant.created_at, Tenant.id).limit(MOST)
-    async with engine.connect() as connection:
-        rows = await connection.execute(query)
-        return everything([TenantOut.model_validate(row) for row in rows])
+    rows = await connection.execute(query)
+    return everything([TenantOut.model_validate(row) for row in rows])
 
 
 @router.post("", operation_id="create_tenant", status_code=201)
 async def create(
-    request: Request, who: Operator, engine: SystemDatabase, given: TenantIn
+    request: Request, who: Operator, connection: SystemTransaction, given: TenantIn
 ) -> TenantOut:
     """Make a tenant, with its first admin if one is named."""
     gate: Gate = request.app.state.gate
     admin = given.admin
     hashed = await hash_of(gate, admin.password) if admin else None
-    async with engine.begin() as connection:
-        made = await add_tenant(connection, name=given.name, slug=given.slug)
-        if admin is not None:
-            await add_user(
-                connection,
-                made.id,
-                email=admin.email,
-                name=admin.name,
-                role=Role.ADMIN,
-                password_hash=hashed,
-                subject=admin.subject,
-                issuer=gate.issuer,
-            )
-        actor = actor_of(who, request)
-        await note(
+    made = await add_tenant(connection, name=given.name, slug=given.slug)
+    if admin is not None:
+        await add_user(
             connection,
-            actor,
-            "tenant.created",
-            f"tenants/{made.id}",
-            {"slug": made.slug},
+            made.id,
+            email=admin.email,
+            name=admin.name,
+            role=Role.ADMIN,
+            password_hash=hashed,
+            subject=admin.subject,
+            issuer=gate.issuer,
         )
-    gate.forget()
+    actor = actor_of(who, request)
+    await note(
+        connection,
+        actor,
+        "tenant.created",
+        f"tenants/{made.id}",
+        {"slug": made.slug},
+    )
+    after_commit(request, gate.forget)
     return TenantOut.model_validate(made)
 
 
@@ -80,7 +85,7 @@ async def change(
     request: Request,
     tenant_id: UUID,
     who: Operator,
-    engine: SystemDatabase,
+    connection: SystemTransaction,
     given: TenantChange,
 ) -> TenantOut:
     """Rename a tenant, or suspend it: nobody of it is let in until it is not."""
@@ -94,20 +99,19 @@ async def change(
         .values(**values)
         .returning(*TENANT_COLUMNS)
     )
-    async with engine.begin() as connection:
-        changed = (await connection.execute(statement)).one_or_none()
-        if changed is None:
-            raise UnknownRecord("There is no such tenant.")
-        named = sorted(given.model_fields_set)
-        actor = actor_of(who, request)
-        await note(
-            connection,
-            actor,
-            "tenant.changed",
-            f"tenants/{tenant_id}",
-            {"fields": named},
-        )
-    gate.forget()
+    changed = (await connection.execute(statement)).one_or_none()
+    if changed is None:
+        raise UnknownRecord("There is no such tenant.")
+    named = sorted(given.model_fields_set)
+    actor = actor_of(who, request)
+    await note(
+        connection,
+        actor,
+        "tenant.changed",
+        f"tenants/{tenant_id}",
+        {"fields": named},
+    )
+    after_commit(request, gate.forget)
     return TenantOut.model_validate(changed)
 
 

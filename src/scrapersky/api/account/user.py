@@ -23,9 +23,10 @@ from scrapersky.api.account.schema import (
 )
 from scrapersky.api.gateway.access import Gate
 from scrapersky.api.gateway.dependency import (
-    Database,
-    SystemDatabase,
+    SystemTransaction,
+    Transaction,
     actor_of,
+    after_commit,
     allow,
 )
 from scrapersky.api.gateway.identity import Identity, Permission
@@ -39,43 +40,40 @@ Admin = Annotated[Identity, allow(Permission.ADMINISTER)]
 
 
 @router.get("", operation_id="list_users")
-async def list_users(who: Admin, engine: Database) -> Everything[UserOut]:
+async def list_users(who: Admin, connection: Transaction) -> Everything[UserOut]:
     """List the people of the tenant."""
-    async with engine.connect() as connection:
-        rows = await users_of(connection, who.tenant_id)
+    rows = await users_of(connection, who.tenant_id)
     return everything([UserOut.model_validate(row) for row in rows])
 
 
 @router.post("", operation_id="create_user", status_code=201)
 async def create(
-    request: Request, who: Admin, engine: Database, given: UserIn
+    request: Request, who: Admin, connection: Transaction, given: UserIn
 ) -> UserOut:
     """Let a person in."""
     gate: Gate = request.app.state.gate
     hashed = await hash_of(gate, given.password)
-    async with engine.begin() as connection:
-        made = await add_user(
-            connection,
-            who.tenant_id,
-            email=given.email,
-            name=given.name,
-            role=given.role,
-            password_hash=hashed,
-            subject=given.subject,
-            issuer=gate.issuer,
-        )
-        details = {"email": given.email, "role": given.role.value}
-        actor = actor_of(who, request)
-        await note(connection, actor, "user.created", f"users/{made.id}", details)
-    gate.forget()
+    made = await add_user(
+        connection,
+        who.tenant_id,
+        email=given.email,
+        name=given.name,
+        role=given.role,
+        password_hash=hashed,
+        subject=given.subject,
+        issuer=gate.issuer,
+    )
+    details = {"email": given.email, "role": given.role.value}
+    actor = actor_of(who, request)
+    await note(connection, actor, "user.created", f"users/{made.id}", details)
+    after_commit(request, gate.forget)
     return UserOut.model_validate(made)
 
 
 @router.get("/{user_id}", operation_id="get_user")
-async def show(user_id: UUID, who: Admin, engine: Database) -> UserOut:
+async def show(user_id: UUID, who: Admin, connection: Transaction) -> UserOut:
     """Show one person."""
-    async with engine.connect() as connection:
-        return UserOut.model_validate(await user_of(connection, who.tenant_id, user_id))
+    return UserOut.model_validate(await user_of(connection, who.tenant_id, user_id))
 
 
 @router.patch("/{user_id}", operation_id="update_user")
@@ -84,8 +82,7 @@ async def change(
     user_id: UUID,
     who: Admin,
     *,
-    engine: Database,
-    system: SystemDatabase,
+    connection: SystemTransaction,
     given: UserChange,
 ) -> UserOut:
     """Change a person's name, role, password or subject, or shut them out."""
@@ -95,31 +92,27 @@ async def change(
         values["password_hash"] = await hash_of(gate, values.pop("password"))
     if "subject" in values:
         values["issuer"] = gate.issuer if values["subject"] else None
-    async with engine.begin() as connection:
-        user = await user_of(connection, who.tenant_id, user_id)
-        changed = await change_user(connection, user, values)
-        named = sorted(given.model_fields_set)
-        actor = actor_of(who, request)
-        await note(
-            connection, actor, "user.changed", f"users/{user_id}", {"fields": named}
-        )
+    user = await user_of(connection, who.tenant_id, user_id)
+    changed = await change_user(connection, user, values)
+    named = sorted(given.model_fields_set)
+    actor = actor_of(who, request)
+    await note(connection, actor, "user.changed", f"users/{user_id}", {"fields": named})
     if {"password_hash", "disabled_at"} & values.keys():
-        await end_sessions(system, user_id)
-    gate.forget()
+        await end_sessions(connection, user_id)
+    after_commit(request, gate.forget)
     return UserOut.model_validate(changed)
 
 
 @router.delete("/{user_id}", operation_id="delete_user", status_code=204)
-async def remove(request: Request, user_id: UUID, who: Admin, engine: Database) -> None:
+async def remove(
+    request: Request, user_id: UUID, who: Admin, connection: Transaction
+) -> None:
     """Remove a person and revoke their keys; what else they made stays."""
-    async with engine.begin() as connection:
-        user = await user_of(connection, who.tenant_id, user_id)
-        await remove_user(connection, user)
-        await note(
-            connection, actor_of(who, request), "user.removed", f"users/{user_id}"
-        )
+    user = await user_of(connection, who.tenant_id, user_id)
+    await remove_user(connection, user)
+    await note(connection, actor_of(who, request), "user.removed", f"users/{user_id}")
     gate: Gate = request.app.state.gate
-    gate.forget()
+    after_commit(request, gate.forget)
 
 
 def changes(given: UserChange) -> dict[str, Any]:

@@ -235,28 +235,28 @@ async def open_session(
     return session
 
 
-async def close_session(engine: AsyncEngine, session: str) -> None:
+async def close_session(connection: AsyncConnection, session: str) -> None:
     """Log out."""
-    async with engine.begin() as connection:
-        await connection.execute(
-            delete(LoginSession).where(LoginSession.token_hash == digest(session))
-        )
+    await connection.execute(
+        delete(LoginSession).where(LoginSession.token_hash == digest(session))
+    )
 
 
-async def revoke_token(engine: AsyncEngine, token: bytes, until: datetime) -> None:
+async def revoke_token(
+    connection: AsyncConnection, token: bytes, until: datetime
+) -> None:
     """Refuse an access token from now on until it would have expired."""
     over = select(RevokedToken.token_hash).where(
         RevokedToken.expires_at < func.clock_timestamp()
     )
-    async with engine.begin() as connection:
-        await connection.execute(
-            delete(RevokedToken).where(RevokedToken.token_hash.in_(over.limit(SWEPT)))
-        )
-        await connection.execute(
-            upsert(RevokedToken)
-            .values(token_hash=token, expires_at=until)
-            .on_conflict_do_nothing()
-        )
+    await connection.execute(
+        delete(RevokedToken).where(RevokedToken.token_hash.in_(over.limit(SWEPT)))
+    )
+    await connection.execute(
+        upsert(RevokedToken)
+        .values(token_hash=token, expires_at=until)
+        .on_conflict_do_nothing()
+    )
 
 
 def account(row: AnyRow, *, expires_at: datetime | None = None) -> Account:

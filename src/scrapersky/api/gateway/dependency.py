@@ -1,15 +1,17 @@
-"""What routes ask for in their signatures: an identity with a right, a database."""
+"""What routes ask for in their signatures: an identity with a right, a transaction."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, Final, Literal
 
 from fastapi import Depends, Request
-from sqlalchemy.ext.asyncio import AsyncEngine
+from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 from starlette.exceptions import HTTPException
 
 from scrapersky.api.gateway.access import Gate
 from scrapersky.api.gateway.identity import Identity, Permission
 from scrapersky.api.gateway.tenancy import TENANT
+from scrapersky.api.gateway.transaction import RequestTransaction
 from scrapersky.errors import NotAllowed
 from scrapersky.records.audit import Actor
 
@@ -52,21 +54,60 @@ PUBLIC: Final = Depends(public)
 """For `dependencies=[PUBLIC]` of the few routes that need no identity."""
 
 
-# Not plain functions: those are sent through a thread, for every request.
-async def engine_of(request: Request) -> AsyncEngine:
-    """Return the engine whose transactions see the caller's tenant only."""
-    found: AsyncEngine = request.app.state.engine
-    return found
+EngineName = Literal["engine", "system_engine", "operations_engine"]
+"""Whose rows: the caller's tenant's; everyone's; everyone's, for what counts and reports."""
 
 
-async def system_engine_of(request: Request) -> AsyncEngine:
-    """Return the engine that sees everything: for stage control and the gate itself."""
-    found: AsyncEngine = request.app.state.system_engine
-    return found
+@dataclass(frozen=True, slots=True)
+class Begun:
+    """Hands a route the connection of its one transaction; tests read it off the route."""
+
+    engine: EngineName
+    in_chunks: bool = False
+    """Whether the route commits between chunks of its work: the named exception."""
+
+    # Not a plain function: those are sent through a thread, for every request.
+    async def __call__(self, request: Request) -> AsyncConnection:
+        """Return the connection; what is done on it is committed with the answer."""
+        transaction: RequestTransaction = request.state.transaction
+        return await transaction.join(getattr(request.app.state, self.engine))
 
 
-Database = Annotated[AsyncEngine, Depends(engine_of)]
-SystemDatabase = Annotated[AsyncEngine, Depends(system_engine_of)]
+@dataclass(frozen=True, slots=True)
+class BulkEngine:
+    """Hands a route an engine, for work that no single transaction can hold."""
+
+    engine: EngineName
+
+    async def __call__(self, request: Request) -> AsyncEngine:
+        """Return the engine."""
+        found: AsyncEngine = getattr(request.app.state, self.engine)
+        return found
+
+
+Transaction = Annotated[AsyncConnection, Depends(Begun("engine"))]
+"""The transaction of the request; it sees the rows of the caller's tenant only."""
+SystemTransaction = Annotated[AsyncConnection, Depends(Begun("system_engine"))]
+"""The same, but it sees everything: for accounts, and for the control of stages."""
+OperationsTransaction = Annotated[AsyncConnection, Depends(Begun("operations_engine"))]
+"""The same, for queries that name their tenant and are slow under row-level security."""
+Chunks = Annotated[AsyncConnection, Depends(Begun("engine", in_chunks=True))]
+"""A named exception: the route commits after each chunk but the last."""
+SystemChunks = Annotated[
+    AsyncConnection, Depends(Begun("system_engine", in_chunks=True))
+]
+OperationsChunks = Annotated[
+    AsyncConnection, Depends(Begun("operations_engine", in_chunks=True))
+]
+Bulk = Annotated[AsyncEngine, Depends(BulkEngine("engine"))]
+"""A named exception: the work waits for others (a client, a hash) between transactions."""
+SystemBulk = Annotated[AsyncEngine, Depends(BulkEngine("system_engine"))]
+
+
+def after_commit(request: Request, act: Callable[[], None]) -> None:
+    """Do this once others can see what the request did, and not if it failed."""
+    transaction: RequestTransaction = request.state.transaction
+    transaction.after_commit(act)
 
 
 def actor_of(who: Identity, request: Request) -> Actor:

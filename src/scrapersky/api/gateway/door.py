@@ -1,7 +1,6 @@
 """The door every request comes through before anyone asks who it is."""
 
 import asyncio
-import re
 from dataclasses import dataclass, field
 from typing import Final
 from urllib.parse import parse_qsl
@@ -31,11 +30,11 @@ from scrapersky.api.gateway.idempotency import (
     key_of,
 )
 from scrapersky.api.gateway.local import host_of, is_loopback
-from scrapersky.api.gateway.route import large_routes
-from scrapersky.api.gateway.tenancy import BUSY_IS_TOLD, TENANT, acting_for
+from scrapersky.api.gateway.route import Route, RouteTable
+from scrapersky.api.gateway.tenancy import TENANT, acting_for
+from scrapersky.api.gateway.transaction import FIRST_ERROR, RequestTransaction
 from scrapersky.api.gateway.wire import LONGEST_HEAD
 from scrapersky.api.problem import answer_to
-from scrapersky.db.pool import waiting_together
 from scrapersky.errors import (
     AddressTooLong,
     MalformedRequest,
@@ -62,9 +61,7 @@ class Door:
     proxies: Networks = ()
     hosts: frozenset[str] = frozenset()
     """Names by which we are asked for; empty: any."""
-    _limits: list[tuple[re.Pattern[str], tuple[str, ...], int]] | None = field(
-        default=None, init=False
-    )
+    _routes: RouteTable | None = field(default=None, init=False)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Handle one request."""
@@ -74,8 +71,7 @@ class Door:
         # Whoever handled the last request in this context left nothing behind.
         before = TENANT.set(None)
         try:
-            with waiting_together(BUSY_IS_TOLD.total_seconds()):
-                await self._handle(scope, receive, send)
+            await self._handle(scope, receive, send)
         finally:
             TENANT.reset(before)
 
@@ -83,18 +79,8 @@ class Door:
         state = scope.setdefault("state", {})
         state["address"] = client_address(scope, self.proxies)
         scope["scheme"] = scheme_of(scope, self.proxies)
-        is_begun = False
-
-        async def answer(message: Message) -> None:
-            nonlocal is_begun
-            if message["type"] == "http.response.start":
-                is_begun = True
-                headers = MutableHeaders(scope=message)
-                harden(headers, scope["path"], is_secure=scope["scheme"] == "https")
-                for name, value in state.get("answer_headers", {}).items():
-                    headers[name] = value
-            await send(message)
-
+        transaction = state["transaction"] = RequestTransaction()
+        answer = Answer(scope, send, transaction)
         try:
             check_address(scope)
             check_host(Headers(scope=scope), self.hosts)
@@ -102,28 +88,33 @@ class Door:
         except ClientDisconnect:
             return
         except Exception as error:
-            if is_begun:
+            if answer.is_begun:
                 raise
-            response = await answer_to(Request(scope), error)
-            await response(scope, receive, answer)
+            await answer.refuse(error)
+        finally:
+            await transaction.abandon()
 
     async def _let_in(self, scope: Scope, receive: Receive, send: Send) -> None:
         headers = Headers(scope=scope)
-        large = self._large_limit(scope)
+        has_body = scope["method"] in WITH_BODY
+        route = self._route(scope) if has_body else None
+        large = route.body_limit if route else None
         most = large or USUAL_LIMIT
         check_headers(headers, most)
         receive = (Counted if large is None else Paced)(receive, most)
-        if large is None and scope["method"] in WITH_BODY:
+        if large is None and has_body:
             body = await read_whole(receive)
             if scope["path"].startswith("/api/"):
                 await check_json(headers, body)
             receive = Replayed(body, receive)
         if scope["method"] == "POST" and HEADER in headers:
-            await self._once(scope, receive, send)
+            await self._once(scope, receive, send, route)
         else:
             await self.app(scope, receive, send)
 
-    async def _once(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def _once(
+        self, scope: Scope, receive: Receive, send: Send, route: Route | None
+    ) -> None:
         """Let a request with an Idempotency-Key have its effect once."""
         key = key_of(Headers(scope=scope)[HEADER])
         request = Request(scope)
@@ -135,42 +126,98 @@ class Door:
             return
         query = scope.get("query_string", b"").decode("latin-1")
         errand = Errand(
-            request.app.state.engine, who.tenant_id, f"POST {scope['path']}", key
+            transaction=request.state.transaction,
+            engine=getattr(request.app.state, route.engine if route else "engine"),
+            tenant_id=who.tenant_id,
+            route=f"POST {scope['path']}",
+            key=key,
+            in_chunks=route is not None and route.in_chunks,
         )
         # Whoever may less since then does not get an answer from when they might.
         caller = f"{who.credential} {who.user_id} {sorted(who.permissions)}"
         hashed = Hashed(receive, f"{caller} {query}\n")
         with acting_for(who.tenant_id):
             before = await errand.begin()
-            if before is not None:
-                await hashed.drain()
-                await errand.refuse_other(hashed.fingerprint())
-                again = Response(
-                    before.body, before.status, media_type=before.media_type
-                )
-                again.headers["Idempotency-Replayed"] = "true"
-                await again(scope, receive, send)
+            if before is None:
+                await self._first(scope, hashed, send, errand)
                 return
-            recorded = Recorded(send)
-            try:
-                await self.app(scope, hashed, recorded)
-            finally:
-                is_kept = not scope["state"].get("holds_secret", False)
-                await asyncio.shield(
-                    errand.finish(
-                        recorded.answer(), hashed.fingerprint(), is_kept=is_kept
-                    )
-                )
+            await hashed.drain()
+            before.refuse_other(hashed.fingerprint())
+            again = Response(before.body, before.status, media_type=before.media_type)
+            again.headers["Idempotency-Replayed"] = "true"
+            await again(scope, receive, send)
 
-    def _large_limit(self, scope: Scope) -> int | None:
-        """Return how much a route takes that is marked for more than usual."""
-        if self._limits is None:
+    async def _first(
+        self, scope: Scope, hashed: Hashed, send: Send, errand: Errand
+    ) -> None:
+        """Do what was asked, and keep the answer in the same transaction."""
+        recorded = Recorded(send)
+
+        async def keep() -> None:
+            is_kept = not scope["state"].get("holds_secret", False)
+            answer = recorded.answer(hashed.fingerprint())
+            await errand.keep(answer, is_kept=is_kept)
+
+        errand.transaction.before_commit(keep)
+        try:
+            await self.app(scope, hashed, recorded)
+        finally:
+            if errand.in_chunks and recorded.status >= FIRST_ERROR:
+                await asyncio.shield(errand.release())
+
+    def _route(self, scope: Scope) -> Route | None:
+        if self._routes is None:
             app: FastAPI = scope["app"]
-            self._limits = list(large_routes(app))
-        for pattern, methods, most in self._limits:
-            if scope["method"] in methods and pattern.match(scope["path"]):
-                return most
-        return None
+            self._routes = RouteTable(app)
+        return self._routes.find(scope)
+
+
+class Answer:
+    """Sends an answer with its headers, once what it answers is committed."""
+
+    def __init__(
+        self, scope: Scope, send: Send, transaction: RequestTransaction
+    ) -> None:
+        self._scope = scope
+        self._send = send
+        self._transaction = transaction
+        self._is_replaced = False
+        self.is_begun = False
+
+    async def __call__(self, message: Message) -> None:
+        """Send one part."""
+        if self._is_replaced:
+            return
+        if message["type"] == "http.response.start":
+            try:
+                await self._transaction.end(message["status"])
+            except Exception as error:  # noqa: BLE001 - any: it was not committed
+                # The answer tells of what has not been kept: another takes its place.
+                self._is_replaced = True
+                await self.refuse(error)
+                return
+        await self._pass_on(message)
+
+    async def refuse(self, error: Exception) -> None:
+        """Answer with what went wrong."""
+        await self._transaction.abandon()
+        response = await answer_to(Request(self._scope), error)
+        await response(self._scope, no_more, self._pass_on)
+
+    async def _pass_on(self, message: Message) -> None:
+        if message["type"] == "http.response.start":
+            self.is_begun = True
+            headers = MutableHeaders(scope=message)
+            scope = self._scope
+            harden(headers, scope["path"], is_secure=scope["scheme"] == "https")
+            for name, value in scope["state"].get("answer_headers", {}).items():
+                headers[name] = value
+        await self._send(message)
+
+
+async def no_more() -> Message:
+    """Receive nothing: the request has been read as far as it will be."""
+    return {"type": "http.disconnect"}
 
 
 def check_address(scope: Scope) -> None:

@@ -8,11 +8,22 @@ from datetime import timedelta
 from typing import Any, Final
 from uuid import UUID, uuid4
 
-from sqlalchemy import delete, func, or_, select, tuple_, update
+from sqlalchemy import (
+    BigInteger,
+    ColumnElement,
+    delete,
+    func,
+    literal,
+    or_,
+    select,
+    tuple_,
+    update,
+)
 from sqlalchemy.dialects.postgresql import insert
-from sqlalchemy.ext.asyncio import AsyncEngine
+from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 from starlette.types import Message, Receive, Send
 
+from scrapersky.api.gateway.transaction import RequestTransaction
 from scrapersky.errors import (
     AnswerNotKept,
     KeyReused,
@@ -42,25 +53,47 @@ class Kept:
     status: int
     media_type: str | None
     body: bytes
+    fingerprint: bytes | None = None
+    """Of the request that it answered."""
+
+    def refuse_other(self, fingerprint: bytes) -> None:
+        """Raise if the key was used with another body."""
+        if self.fingerprint not in {None, fingerprint}:
+            raise KeyReused(
+                "This Idempotency-Key was used for a request with another body.",
+                hint="A new request needs a new key.",
+            )
 
 
 @dataclass(frozen=True, slots=True)
 class Errand:
-    """One request with a key: whose, to which route."""
+    """One request with a key: whose, to which route.
 
+    Its row is written in the transaction of the request and commits with it. A route
+    that works in chunks commits the row first, and it is held for that route until
+    `held_until`.
+    """
+
+    transaction: RequestTransaction
     engine: AsyncEngine
     tenant_id: UUID
     route: str
     key: str
+    in_chunks: bool = False
     holder: UUID = field(default_factory=uuid4)
 
     async def begin(self) -> Kept | None:
         """Take the errand on; or return the answer it had, once it has one."""
         deadline = asyncio.get_running_loop().time() + PATIENCE
         while True:
-            if await self._claim():
+            connection = await self.transaction.join(self.engine)
+            if await self._claim(connection):
+                if self.in_chunks:
+                    await self.transaction.commit()
                 return None
-            row = await self._look()
+            row = await self._look(connection)
+            # Nobody waits for another request with a connection in hand.
+            await self.transaction.abandon()
             if row is not None and row.status is not None:
                 return self._read(row)
             if asyncio.get_running_loop().time() > deadline:
@@ -70,48 +103,52 @@ class Errand:
                 )
             await asyncio.sleep(POLL)
 
-    async def refuse_other(self, fingerprint: bytes) -> None:
-        """Raise if the key was used with another body."""
-        row = await self._look()
-        if row is not None and row.fingerprint not in {None, fingerprint}:
-            raise KeyReused(
-                "This Idempotency-Key was used for a request with another body.",
-                hint="A new request needs a new key.",
+    async def keep(self, answer: Kept, *, is_kept: bool) -> None:
+        """Keep the answer of an errand, in the transaction that has done it."""
+        can_keep = is_kept and len(answer.body) <= LARGEST_ANSWER
+        connection = await self.transaction.join(self.engine)
+        await connection.execute(
+            update(IdempotencyKey)
+            .where(*self._mine(), IdempotencyKey.holder == self.holder)
+            .values(
+                status=answer.status if can_keep else NOT_KEPT,
+                media_type=answer.media_type if can_keep else None,
+                body=answer.body if can_keep else None,
+                fingerprint=answer.fingerprint,
+                expires_at=func.clock_timestamp() + KEPT,
             )
+        )
 
-    async def finish(self, answer: Kept, fingerprint: bytes, *, is_kept: bool) -> None:
-        """Keep the answer of an errand that was done, or forget one that failed."""
+    async def release(self) -> None:
+        """Let the same key be tried again after work in chunks has failed."""
         mine = (*self._mine(), IdempotencyKey.holder == self.holder)
-        is_done = 200 <= answer.status < 300  # noqa: PLR2004 - success
         async with self.engine.begin() as connection:
-            if not is_done:
-                # Nothing was changed, so the same key may be tried again.
-                await connection.execute(delete(IdempotencyKey).where(*mine))
-                return
-            can_keep = is_kept and len(answer.body) <= LARGEST_ANSWER
             await connection.execute(
-                update(IdempotencyKey)
-                .where(*mine)
-                .values(
-                    status=answer.status if can_keep else NOT_KEPT,
-                    media_type=answer.media_type if can_keep else None,
-                    body=answer.body if can_keep else None,
-                    fingerprint=fingerprint,
-                    expires_at=func.clock_timestamp() + KEPT,
-                )
+                delete(IdempotencyKey).where(*mine, IdempotencyKey.status.is_(None))
             )
 
-    async def _claim(self) -> bool:
+    async def _claim(self, connection: AsyncConnection) -> bool:
         now = func.clock_timestamp()
-        values = {
-            "holder": self.holder,
+        values: dict[str, ColumnElement[Any]] = {
+            "holder": literal(self.holder),
             "held_until": now + HELD,
             "expires_at": now + KEPT,
         }
-        over = select(*primary_key()).where(IdempotencyKey.expires_at < now)
+        named: dict[str, ColumnElement[Any]] = {
+            "tenant_id": literal(self.tenant_id),
+            "route": literal(self.route),
+            "key": literal(self.key),
+        }
+        # Whoever has not committed yet holds the lock: to insert would wait for them.
+        lock = select(
+            func.pg_try_advisory_xact_lock(literal(self._lock(), BigInteger)).label(
+                "is_mine"
+            )
+        ).cte("lock")
+        row = {**named, **values}
         statement = (
             insert(IdempotencyKey)
-            .values(tenant_id=self.tenant_id, route=self.route, key=self.key, **values)
+            .from_select([*row], select(*row.values()).where(lock.c.is_mine))
             .on_conflict_do_update(
                 index_elements=["tenant_id", "route", "key"],
                 set_={**values, "status": None, "fingerprint": None, "body": None},
@@ -123,8 +160,9 @@ class Errand:
             )
             .returning(IdempotencyKey.holder)
         )
-        async with self.engine.begin() as connection:
-            held = (await connection.execute(statement)).first()
+        over = select(*primary_key()).where(IdempotencyKey.expires_at < now)
+        held = (await connection.execute(statement)).first()
+        if held is not None:
             await connection.execute(
                 delete(IdempotencyKey).where(
                     tuple_(*primary_key()).in_(
@@ -134,15 +172,19 @@ class Errand:
             )
         return held is not None
 
-    async def _look(self) -> Any:  # noqa: ANN401 - a row, or None
+    def _lock(self) -> int:
+        named = f"{self.tenant_id} {self.route} {self.key}".encode()
+        digest = hashlib.sha256(named).digest()
+        return int.from_bytes(digest[:8], "big", signed=True)
+
+    async def _look(self, connection: AsyncConnection) -> Any:  # noqa: ANN401 - a row, or None
         query = select(
             IdempotencyKey.fingerprint,
             IdempotencyKey.status,
             IdempotencyKey.media_type,
             IdempotencyKey.body,
         ).where(*self._mine())
-        async with self.engine.connect() as connection:
-            return (await connection.execute(query)).one_or_none()
+        return (await connection.execute(query)).one_or_none()
 
     def _mine(self) -> tuple[Any, ...]:
         return (
@@ -158,7 +200,7 @@ class Errand:
                 "This request was done already; its answer was shown once only.",
                 hint="Look at what it made, or ask with a new key.",
             )
-        return Kept(row.status, row.media_type, row.body or b"")
+        return Kept(row.status, row.media_type, row.body or b"", row.fingerprint)
 
 
 def primary_key() -> tuple[Any, ...]:
@@ -203,33 +245,26 @@ class Hashed:
 
 
 class Recorded:
-    """An answer that is kept while it is sent."""
+    """An answer that is held back until it is whole, so that it can be kept first."""
 
     def __init__(self, send: Send) -> None:
         self._send = send
+        self._messages: list[Message] = []
         self.status = 500
-        self.media_type: str | None = None
-        self._parts: list[bytes] = []
-        self._size = 0
 
     async def __call__(self, message: Message) -> None:
-        """Note one part of the answer and send it."""
+        """Note one part of the answer; with the last one, send all."""
+        self._messages.append(message)
         if message["type"] == "http.response.start":
             self.status = message["status"]
-            headers = dict(message.get("headers", []))
-            self.media_type = headers.get(b"content-type", b"").decode() or None
-        elif message["type"] == "http.response.body":
-            part = message.get("body", b"")
-            self._size += len(part)
-            if self._size <= LARGEST_ANSWER + 1:
-                self._parts.append(part)
-        await self._send(message)
+        elif not message.get("more_body"):
+            for each in self._messages:
+                await self._send(each)
 
-    def answer(self) -> Kept:
-        """Return what was sent; longer than can be kept stays longer."""
-        body = b"".join(self._parts)
-        return Kept(
-            self.status,
-            self.media_type,
-            body.ljust(min(self._size, LARGEST_ANSWER + 1), b" "),
-        )
+    def answer(self, fingerprint: bytes) -> Kept:
+        """Return the answer to a request of this fingerprint."""
+        start, *parts = self._messages
+        headers = dict(start.get("headers", []))
+        media_type = headers.get(b"content-type", b"").decode() or None
+        body = b"".join(part.get("body", b"") for part in parts)
+        return Kept(self.status, media_type, body, fingerprint)

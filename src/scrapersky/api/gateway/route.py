@@ -1,6 +1,5 @@
 """The routes of the application, as the gate sees them: who may, and how much."""
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -9,9 +8,16 @@ from fastapi import FastAPI
 from fastapi.dependencies.models import Dependant
 from fastapi.routing import iter_route_contexts
 from starlette.routing import compile_path
+from starlette.types import Scope
 
 from scrapersky.api.gateway.body import BodyLimit
-from scrapersky.api.gateway.dependency import Allowed, public
+from scrapersky.api.gateway.dependency import (
+    Allowed,
+    Begun,
+    BulkEngine,
+    EngineName,
+    public,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +32,10 @@ class Route:
     is_hidden: bool
     body_limit: int | None
     in_schema: bool
+    engine: EngineName
+    """Which engine its transaction is begun on."""
+    in_chunks: bool
+    """Whether it works in more than one transaction: a named exception."""
     operation_id: str | None
 
 
@@ -43,6 +53,12 @@ def routes_of(app: FastAPI) -> Iterator[Route]:
             permission=permission_in(calls),
             is_hidden=any(isinstance(call, Allowed) and call.hidden for call in calls),
             body_limit=max(limits, default=None),
+            engine=engine_in(calls),
+            in_chunks=any(
+                isinstance(call, BulkEngine)
+                or (isinstance(call, Begun) and call.in_chunks)
+                for call in calls
+            ),
             in_schema=bool(getattr(context, "include_in_schema", False)),
             operation_id=getattr(context, "operation_id", None),
         )
@@ -63,11 +79,25 @@ def permission_in(calls: list[object]) -> str | None:
     return "public" if public in calls else None
 
 
-def large_routes(
-    app: FastAPI,
-) -> Iterator[tuple[re.Pattern[str], tuple[str, ...], int]]:
-    """List the routes that take more than the usual body."""
-    for route in routes_of(app):
-        if route.body_limit is not None:
-            pattern, _, _ = compile_path(route.path)
-            yield pattern, route.methods, route.body_limit
+def engine_in(calls: list[object]) -> EngineName:
+    """Return the engine that a route begins its transaction on."""
+    named = [call.engine for call in calls if isinstance(call, Begun | BulkEngine)]
+    return named[0] if named else "engine"
+
+
+class RouteTable:
+    """Finds the route of a request before the application does."""
+
+    def __init__(self, app: FastAPI) -> None:
+        self._routes = [
+            (compile_path(route.path)[0], route)
+            for route in routes_of(app)
+            if route.path and route.methods
+        ]
+
+    def find(self, scope: Scope) -> Route | None:
+        """Return the route of a request, if there is one."""
+        for pattern, route in self._routes:
+            if scope["method"] in route.methods and pattern.match(scope["path"]):
+                return route
+        return None

@@ -1,25 +1,24 @@
 """Whose rows a transaction sees: the tenant of the request, set in one place."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from contextvars import ContextVar
 from datetime import timedelta
 from typing import Any, Final
 from uuid import UUID
 
 from sqlalchemy import Connection, event
-from sqlalchemy.ext.asyncio import AsyncEngine
+from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 from scrapersky.db.connection import Target, connect
-from scrapersky.db.pool import SharedPatience
 from scrapersky.errors import TenantUnknown
 
 ROLE: Final = "scrapersky_api"
 STATEMENT_PATIENCE: Final = timedelta(seconds=5)
 POOL_PATIENCE: Final = timedelta(seconds=1)
-"""How long a request waits for connections before it is told to come back later."""
-BUSY_IS_TOLD: Final = timedelta(seconds=2)
-"""How soon it is told: what it waits before that counts together."""
+"""How long a request waits for its connection before it is told to come back later.
+
+It waits once for its transaction, and before that at most once to be recognised."""
 
 TENANT: ContextVar[UUID | None] = ContextVar("tenant", default=None)
 PATIENCE: ContextVar[timedelta] = ContextVar("patience", default=STATEMENT_PATIENCE)
@@ -31,6 +30,7 @@ BEGIN: Final = (
     "set_config('plan_cache_mode', 'force_custom_plan', true)"
 )
 """A plan made for any value of a filter reads a million rows for a rare one."""
+PATIENT: Final = "SELECT set_config('statement_timeout', $1, true)"
 
 
 def connect_as_api(target: Target, *, pool_size: int) -> AsyncEngine:
@@ -41,7 +41,6 @@ def connect_as_api(target: Target, *, pool_size: int) -> AsyncEngine:
         pool_size=pool_size,
         pool_patience=POOL_PATIENCE,
         role=ROLE,
-        pool=SharedPatience,
     )
     event.listen(engine.sync_engine, "begin", name_the_tenant)
     event.listen(engine.sync_engine, "set_connection_execution_options", stay_inside)
@@ -62,11 +61,19 @@ def acting_for(
         TENANT.reset(tenant)
 
 
-@contextmanager
-def patient(patience: timedelta) -> Iterator[None]:
-    """Let the statements that follow take longer than a request's usually may."""
+@asynccontextmanager
+async def patient(
+    patience: timedelta, connection: AsyncConnection | None = None
+) -> AsyncIterator[None]:
+    """Let the statements that follow take longer than a request's usually may.
+
+    A transaction that the connection is in already is told so, too.
+    """
     before = PATIENCE.set(patience)
     try:
+        if connection is not None and connection.in_transaction():
+            milliseconds = patience // timedelta(milliseconds=1)
+            await connection.exec_driver_sql(PATIENT, (str(milliseconds),))
         yield
     finally:
         PATIENCE.reset(before)

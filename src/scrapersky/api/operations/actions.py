@@ -7,9 +7,9 @@ from uuid import UUID
 from fastapi import APIRouter, Query, Request
 from pydantic import BaseModel, Field
 from sqlalchemy import func, select
-from sqlalchemy.ext.asyncio import AsyncEngine
+from sqlalchemy.ext.asyncio import AsyncConnection
 
-from scrapersky.api.gateway.dependency import Database, actor_of, allow
+from scrapersky.api.gateway.dependency import Chunks, Transaction, actor_of, allow
 from scrapersky.api.gateway.identity import Identity, Permission
 from scrapersky.api.gateway.tenancy import patient
 from scrapersky.api.operations.shape import (
@@ -67,26 +67,27 @@ class UndoneOut(BaseModel):
 async def list_actions(
     *,
     who: Annotated[Identity, allow(Permission.READ)],
-    database: Database,
+    connection: Transaction,
     key: CursorKey,
     kind: Annotated[Word | None, Query()] = None,
     limit: Limit = 50,
     cursor: Cursor = None,
 ) -> RecordList[ActionOut]:
     """List the decisions, the latest first."""
-    return await actions_page(database, who, key, limit=limit, cursor=cursor, kind=kind)
+    return await actions_page(
+        connection, who, key, limit=limit, cursor=cursor, kind=kind
+    )
 
 
 @router.get("/{action_id}", operation_id="read_action", responses=NOT_FOUND)
 async def read_action(
     who: Annotated[Identity, allow(Permission.READ)],
-    database: Database,
+    connection: Transaction,
     action_id: UUID,
 ) -> ActionOut:
     """Tell how far a decision is, or what it came to."""
     query = action_query(who.tenant_id).where(CurationAction.id == action_id)
-    async with database.connect() as connection:
-        row = (await connection.execute(query)).one_or_none()
+    row = (await connection.execute(query)).one_or_none()
     if row is None:
         raise UnknownAction("There is no such action.")
     return shown(row)
@@ -96,19 +97,19 @@ async def read_action(
 async def undo_action(
     who: Annotated[Identity, allow(Permission.CURATE)],
     request: Request,
-    database: Database,
+    connection: Chunks,
     action_id: UUID,
 ) -> UndoneOut:
     """Give every record back the status it had, unless it has moved on since."""
-    with patient(BULK):
-        undone = await undo(database, actor_of(who, request), action_id)
+    async with patient(BULK, connection):
+        undone = await undo(connection, actor_of(who, request), action_id)
     return UndoneOut(
         action_id=action_id, restored=undone.changed, skipped=undone.skipped
     )
 
 
 async def actions_page(
-    database: AsyncEngine,
+    connection: AsyncConnection,
     who: Identity,
     key: bytes,
     *,
@@ -130,10 +131,9 @@ async def actions_page(
         CurationAction.id,
         read_place(key, scope, cursor),
     )
-    async with database.connect() as connection:
-        rows = (await connection.execute(page.limit(limit + 1))).all()
-        some = query.with_only_columns(CurationAction.id).limit(COUNTED + 1).subquery()
-        count = await connection.scalar(select(func.count()).select_from(some)) or 0
+    rows = (await connection.execute(page.limit(limit + 1))).all()
+    some = query.with_only_columns(CurationAction.id).limit(COUNTED + 1).subquery()
+    count = await connection.scalar(select(func.count()).select_from(some)) or 0
     items = [shown(row) for row in rows[:limit]]
     following = None
     if len(rows) > limit:

@@ -10,10 +10,9 @@ from pydantic import AfterValidator, BaseModel, Field
 from sqlalchemy import func, select, text
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from scrapersky.api.gateway.dependency import Database, actor_of, allow
+from scrapersky.api.gateway.dependency import Chunks, Transaction, actor_of, allow
 from scrapersky.api.gateway.identity import Identity, Permission
 from scrapersky.api.gateway.tenancy import patient
-from scrapersky.api.operations.audit import note_alone
 from scrapersky.api.operations.shape import (
     BULK,
     COUNTED,
@@ -42,6 +41,7 @@ from scrapersky.curation.batch.reason import LATER, Reason, reason_of, why_refus
 from scrapersky.errors import UnknownBatch
 from scrapersky.kit.cursor import read_cursor, write_cursor
 from scrapersky.records import BatchJob
+from scrapersky.records.audit import note
 from scrapersky.records.status import TaskStatus
 
 router = APIRouter(prefix="/api/v3/batches", tags=["batches"])
@@ -141,7 +141,7 @@ class BatchChanged(BaseModel):
 async def list_batches(
     *,
     who: Annotated[Identity, allow(Permission.READ)],
-    database: Database,
+    connection: Transaction,
     key: CursorKey,
     kind: Annotated[BatchKindName | None, Query()] = None,
     limit: Limit = 50,
@@ -155,12 +155,11 @@ async def list_batches(
     page = latest_first(
         query, BatchJob.created_at, BatchJob.id, read_place(key, scope, cursor)
     )
-    async with database.connect() as connection:
-        rows = (await connection.execute(page.limit(limit + 1))).all()
-        ids = [row.id for row in rows[:limit]]
-        found = await overviews(connection, who.tenant_id, ids=ids)
-        some = query.with_only_columns(BatchJob.id).limit(COUNTED + 1).subquery()
-        count = await connection.scalar(select(func.count()).select_from(some)) or 0
+    rows = (await connection.execute(page.limit(limit + 1))).all()
+    ids = [row.id for row in rows[:limit]]
+    found = await overviews(connection, who.tenant_id, ids=ids)
+    some = query.with_only_columns(BatchJob.id).limit(COUNTED + 1).subquery()
+    count = await connection.scalar(select(func.count()).select_from(some)) or 0
     following = None
     if len(rows) > limit:
         last = rows[limit - 1]
@@ -176,16 +175,16 @@ async def list_batches(
 async def create_batch(
     who: Annotated[Identity, allow(Permission.CURATE)],
     request: Request,
-    database: Database,
+    connection: Chunks,
     body: BatchIn,
 ) -> SubmittedOut:
     """Submit lines together; a bad or known one is reported and fails nothing else."""
     actor = actor_of(who, request)
-    with patient(BULK):
-        found = await submit(database, actor, body.kind, body.items, name=body.name)
+    async with patient(BULK, connection):
+        found = await submit(connection, actor, body.kind, body.items, name=body.name)
     details = {"accepted": found.accepted, "duplicates": found.duplicates}
     subject = f"batch of {body.kind} {found.batch_id}"
-    await note_alone(database, actor, "submitted", subject, details)
+    await note(connection, actor, "submitted", subject, details)
     return SubmittedOut(
         batch_id=found.batch_id,
         accepted=found.accepted,
@@ -202,7 +201,7 @@ async def create_batch(
 async def read_batch(
     *,
     who: Annotated[Identity, allow(Permission.READ)],
-    database: Database,
+    connection: Transaction,
     key: CursorKey,
     batch_id: UUID,
     state: Annotated[ItemState | None, Query()] = None,
@@ -212,11 +211,8 @@ async def read_batch(
     """Tell how far a batch is, with its items in the order of their lines."""
     scope = [str(who.tenant_id), "items", str(batch_id), state]
     after = 0 if cursor is None else int(read_cursor(key, scope, cursor))
-    async with database.connect() as connection:
-        batch = await one_batch(connection, who.tenant_id, batch_id)
-        rows = await items_of(
-            connection, batch, state=state, after=after, limit=limit + 1
-        )
+    batch = await one_batch(connection, who.tenant_id, batch_id)
+    rows = await items_of(connection, batch, state=state, after=after, limit=limit + 1)
     items = [item(batch.kind, row) for row in rows[:limit]]
     following = None
     if len(rows) > limit:
@@ -228,18 +224,17 @@ async def read_batch(
 async def control_batch(
     who: Annotated[Identity, allow(Permission.CURATE)],
     request: Request,
-    database: Database,
+    connection: Transaction,
     batch_id: UUID,
     command: Literal["pause", "resume", "cancel", "retry"],
 ) -> BatchChanged:
     """Pause or resume what has not begun, cancel it, or try what failed again."""
-    with patient(BULK):
-        changed = await COMMANDS[command](database, who.tenant_id, batch_id)
+    async with patient(BULK, connection):
+        changed = await COMMANDS[command](connection, who.tenant_id, batch_id)
     details = {"command": command, "changed": changed}
     subject = f"batch {batch_id}"
-    await note_alone(database, actor_of(who, request), "commanded", subject, details)
-    async with database.connect() as connection:
-        batch = await one_batch(connection, who.tenant_id, batch_id)
+    await note(connection, actor_of(who, request), "commanded", subject, details)
+    batch = await one_batch(connection, who.tenant_id, batch_id)
     return BatchChanged(changed=changed, batch=shown(batch))
 
 

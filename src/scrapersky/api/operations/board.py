@@ -3,6 +3,7 @@
 import asyncio
 import time
 from collections import OrderedDict, defaultdict
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import partial
@@ -13,6 +14,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 
 import curation_sdk
 from scrapersky.api.operations.remembered import Remembered
+from scrapersky.db.transaction import Database
 from scrapersky.kit.clock import utc_now
 from scrapersky.reporting import stage_stats
 from scrapersky.reporting.failures import Trouble, recent_trouble
@@ -72,9 +74,15 @@ class Board:
         self._paused = Remembered(partial(paused_stages, engine))
         self._tenants: OrderedDict[UUID, _Tenant] = OrderedDict()
 
-    async def stages(self, tenant_id: UUID) -> list[StageView]:
-        """Tell how every stage stands, in the order of the pipeline."""
-        return await self._of(tenant_id).stages(await self._paused.get())
+    async def stages(
+        self, tenant_id: UUID, changed: Mapping[str, str | None] | None = None
+    ) -> list[StageView]:
+        """Tell how every stage stands, in the order of the pipeline.
+
+        `changed` says which stages are just being paused, and why, or resumed (None).
+        """
+        paused = {**await self._paused.get(), **(changed or {})}
+        return await self._of(tenant_id).stages(paused)
 
     async def throughput(self, tenant_id: UUID, minutes: int) -> dict[datetime, Counts]:
         """Tell what was settled in each of the last minutes, the oldest first."""
@@ -124,7 +132,7 @@ class _Tenant:
         self._minutes: dict[datetime, Counts] = {}
         self._filling = asyncio.Lock()
 
-    async def stages(self, paused: dict[str, str]) -> list[StageView]:
+    async def stages(self, paused: Mapping[str, str | None]) -> list[StageView]:
         waiting = await self._waiting.get()
         results = [await self._results[stage.name].get() for stage in PIPELINE]
         minutes = await self.minutes(60)
@@ -158,7 +166,7 @@ class _Tenant:
 
     async def _read_recent(self) -> dict[datetime, Counts]:
         now = minute_of(utc_now())
-        found = await self._read(now - timedelta(minutes=RECENT), None)
+        found = await self._read(self._engine, now - timedelta(minutes=RECENT), None)
         for at, counts in found.items():
             if at <= now - timedelta(minutes=RECENT):
                 self._minutes[at] = counts
@@ -167,7 +175,7 @@ class _Tenant:
 
     async def _fill(self, wanted: list[datetime]) -> None:
         """Read minutes that are missing, the latest first, as far as time allows."""
-        async with self._filling:
+        async with self._filling, self._engine.connect() as connection:
             started = time.monotonic()
             horizon = wanted[0] - timedelta(minutes=LONGEST)
             self._minutes = {a: c for a, c in self._minutes.items() if a > horizon}
@@ -176,17 +184,17 @@ class _Tenant:
                 newest = missing[0]
                 oldest = newest - timedelta(minutes=SLICE - 1)
                 until = newest + timedelta(minutes=1)
-                found = await self._read(oldest, until)
+                found = await self._read(connection, oldest, until)
                 for at in [at for at in missing if at >= oldest]:
                     self._minutes[at] = found.get(at, {})
                 missing = [at for at in missing if at < oldest]
 
     async def _read(
-        self, since: datetime, until: datetime | None
+        self, database: Database, since: datetime, until: datetime | None
     ) -> dict[datetime, Counts]:
         found: dict[datetime, Counts] = defaultdict(dict)
         for minute in await stage_stats.minutes(
-            self._engine, self._tenant_id, since=since, until=until
+            database, self._tenant_id, since=since, until=until
         ):
             found[minute.at][minute.stage] = minute
         return dict(found)

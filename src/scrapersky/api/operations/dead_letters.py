@@ -7,14 +7,18 @@ from uuid import UUID
 
 from fastapi import APIRouter, Path, Query, Request
 from pydantic import AfterValidator, BaseModel, Field
-from sqlalchemy.ext.asyncio import AsyncEngine
+from sqlalchemy.ext.asyncio import AsyncConnection
 
 import curation_sdk
-from scrapersky.api.gateway.dependency import Database, actor_of, allow
+from scrapersky.api.gateway.dependency import (
+    OperationsChunks,
+    OperationsTransaction,
+    Transaction,
+    actor_of,
+    allow,
+)
 from scrapersky.api.gateway.identity import Identity, Permission
 from scrapersky.api.gateway.tenancy import patient
-from scrapersky.api.operations.audit import note_alone
-from scrapersky.api.operations.desk import AtDesk
 from scrapersky.api.operations.shape import (
     BULK,
     COUNTED,
@@ -26,10 +30,13 @@ from scrapersky.api.operations.shape import (
     storable,
 )
 from scrapersky.api.records.schema import RecordList, Strict, Total
+from scrapersky.db.transaction import commit_chunk
 from scrapersky.errors import UnknownItem
 from scrapersky.kit.cursor import read_cursor, write_cursor
+from scrapersky.records.audit import note
 from scrapersky.reporting.failures import (
     LONGEST_CAUSE,
+    MOST_AT_ONCE,
     Dead,
     DeadFilter,
     count_dead,
@@ -137,7 +144,7 @@ class DeadChanged(BaseModel):
 async def list_dead_letters(
     *,
     who: Annotated[Identity, allow(Permission.READ)],
-    desk: AtDesk,
+    connection: OperationsTransaction,
     key: CursorKey,
     stage: Annotated[Word | None, Query()] = None,
     kind: Annotated[Kind | None, Query()] = None,
@@ -150,14 +157,12 @@ async def list_dead_letters(
     scope = [str(who.tenant_id), "dead letters", stage, kind, cause]
     if cursor is None:
         after = None
-        total = await count_dead(
-            desk.engine, who.tenant_id, chosen, at_most=COUNTED + 1
-        )
+        total = await count_dead(connection, who.tenant_id, chosen, at_most=COUNTED + 1)
     else:
         at, *rest, total = read_cursor(key, scope, cursor)
         after = (datetime.fromisoformat(at), *rest)
     found = await dead_page(
-        desk.engine, who.tenant_id, chosen, after=after, limit=limit + 1
+        connection, who.tenant_id, chosen, after=after, limit=limit + 1
     )
     shown, more = found[:limit], found[limit:]
     following = None
@@ -175,13 +180,13 @@ async def list_dead_letters(
 @router.get("/groups", operation_id="group_dead_letters")
 async def group_dead_letters(
     who: Annotated[Identity, allow(Permission.READ)],
-    desk: AtDesk,
+    connection: OperationsTransaction,
     stage: Annotated[Word | None, Query()] = None,
     limit: Limit = 50,
 ) -> list[DeadGroupOut]:
     """Group what failed for good by its cause, the most frequent first."""
     found = await dead_groups(
-        desk.engine, who.tenant_id, DeadFilter(stage=stage), limit=limit
+        connection, who.tenant_id, DeadFilter(stage=stage), limit=limit
     )
     return [
         DeadGroupOut.model_validate(
@@ -194,15 +199,15 @@ async def group_dead_letters(
 @router.get("/{letter_id}", operation_id="read_dead_letter", responses=NOT_FOUND)
 async def read_dead_letter(
     who: Annotated[Identity, allow(Permission.READ)],
-    database: Database,
+    connection: Transaction,
     letter_id: Annotated[LetterId, Path()],
 ) -> DeadStoryOut:
     """Tell the whole story of one dead letter."""
     chosen = DeadFilter(items=[parts_of(letter_id)])
-    found = await dead_page(database, who.tenant_id, chosen, after=None, limit=1)
+    found = await dead_page(connection, who.tenant_id, chosen, after=None, limit=1)
     if not found:
         raise UnknownItem("There is no such dead letter.")
-    told = await curation_sdk.history(database, *parts_of(letter_id))
+    told = await curation_sdk.history(connection, *parts_of(letter_id))
     return DeadStoryOut(
         **letter(found[0]).model_dump(),
         attempts=[
@@ -217,8 +222,7 @@ async def change_dead_letters(
     *,
     who: Annotated[Identity, allow(Permission.CURATE)],
     request: Request,
-    database: Database,
-    desk: AtDesk,
+    connection: OperationsChunks,
     command: Literal["replay", "discard"],
     body: DeadChosen,
 ) -> DeadChanged:
@@ -232,42 +236,40 @@ async def change_dead_letters(
             hint="Give ids, stage, kind or cause, or say everything: true.",
         )
     chosen = body.chosen()
-    matched = await count_dead(
-        desk.engine, who.tenant_id, chosen, at_most=1_000_000_000
-    )
+    matched = await count_dead(connection, who.tenant_id, chosen, at_most=1_000_000_000)
     if body.dry_run:
         return DeadChanged(matched=matched, changed=0, dry_run=True)
-    with patient(BULK):
-        changed = await carry_out(desk.engine, database, who.tenant_id, chosen, command)
+    async with patient(BULK, connection):
+        changed = await carry_out(connection, who.tenant_id, chosen, command)
     if changed:
         done = {"replay": "replayed", "discard": "discarded"}[command]
         details = {**body.model_dump(exclude_none=True), "changed": changed}
         details["ids"] = len(body.ids or [])
-        await note_alone(
-            database, actor_of(who, request), done, "dead letters", details
-        )
+        await note(connection, actor_of(who, request), done, "dead letters", details)
     return DeadChanged(matched=matched, changed=changed, dry_run=False)
 
 
 async def carry_out(
-    reader: AsyncEngine,
-    database: AsyncEngine,
+    connection: AsyncConnection,
     tenant_id: UUID,
     chosen: DeadFilter,
     command: str,
 ) -> int:
-    """Replay or discard all that is meant, some at a time; return how many."""
+    """Replay or discard all that is meant, some at a time; return how many.
+
+    Each part of up to 5,000 is a transaction, the last one is left to the request.
+    """
     act = getattr(curation_sdk.dead_letters, command)
     total = 0
     while True:
-        async with reader.connect() as connection:
-            some = await some_dead(connection, tenant_id, chosen)
+        some = await some_dead(connection, tenant_id, chosen)
         changed = 0
         for stage, items in some.items():
-            changed += int(await act(database, stage, *items))
+            changed += int(await act(connection, stage, *items))
         total += changed
-        if not changed:
+        if changed < MOST_AT_ONCE:
             return total
+        await commit_chunk(connection)
 
 
 def letter(dead: Dead) -> DeadLetterOut:

@@ -7,13 +7,12 @@ from uuid import UUID
 from fastapi import APIRouter, Request
 from pydantic import BaseModel, Field
 from sqlalchemy import insert, select
-from sqlalchemy.ext.asyncio import AsyncEngine
+from sqlalchemy.ext.asyncio import AsyncConnection
 from starlette.exceptions import HTTPException
 
 import curation_sdk
-from scrapersky.api.gateway.dependency import Database, actor_of, allow
+from scrapersky.api.gateway.dependency import Transaction, actor_of, allow
 from scrapersky.api.gateway.identity import Identity, Permission
-from scrapersky.api.operations.audit import note_alone
 from scrapersky.api.operations.desk import AtDesk, Desk
 from scrapersky.api.problem import Problem
 from scrapersky.api.records.schema import Strict
@@ -23,7 +22,7 @@ from scrapersky.demo.locale import LOCALES, load_locale
 from scrapersky.demo.source import NAME as SOURCE
 from scrapersky.demo.town import DEFAULT_SIZE
 from scrapersky.records import PlaceSearch
-from scrapersky.records.audit import Actor
+from scrapersky.records.audit import Actor, note
 from scrapersky.records.status import TaskStatus
 from scrapersky.scheduler.annex import ENDING
 
@@ -66,10 +65,12 @@ class DemoOut(BaseModel):
 
 @router.get("", operation_id="read_demo")
 async def read_demo(
-    who: Annotated[Identity, allow(Permission.READ)], desk: AtDesk, database: Database
+    who: Annotated[Identity, allow(Permission.READ)],
+    desk: AtDesk,
+    connection: Transaction,
 ) -> DemoOut:
     """Tell whether the demo town can be started, runs, and how far its search is."""
-    return await state(desk, who, database)
+    return await state(desk, who, connection)
 
 
 @router.post("", operation_id="start_demo", responses=REFUSALS)
@@ -77,7 +78,7 @@ async def start_demo(
     who: Annotated[Identity, allow(Permission.OPERATE, hidden=True)],
     request: Request,
     desk: AtDesk,
-    database: Database,
+    connection: Transaction,
     body: DemoIn | None = None,
 ) -> DemoOut:
     """Open the demo town beside the running system and search it.
@@ -92,11 +93,11 @@ async def start_demo(
     actor = actor_of(who, request)
     if wanted.decide:
         for rule in rules():
-            await save_rule(database, actor, **rule)
-    if await open_search(database, who.tenant_id) is None:
-        await search_town(database, actor)
-        await note_alone(database, actor, "started", "demo town", wanted.model_dump())
-    return await state(desk, who, database)
+            await save_rule(connection, actor, **rule)
+    if await open_search(connection, who.tenant_id) is None:
+        await search_town(connection, actor)
+        await note(connection, actor, "started", "demo town", wanted.model_dump())
+    return await state(desk, who, connection)
 
 
 def may_start(desk: Desk, who: Identity) -> bool:
@@ -110,7 +111,7 @@ def lives_in_town(desk: Desk) -> bool:
     return SOURCE in desk.background.tools.sources and desk.town.running is None
 
 
-async def state(desk: Desk, who: Identity, database: AsyncEngine) -> DemoOut:
+async def state(desk: Desk, who: Identity, connection: AsyncConnection) -> DemoOut:
     """Tell how the town and its latest search stand."""
     running = desk.town.running
     query = (
@@ -119,8 +120,7 @@ async def state(desk: Desk, who: Identity, database: AsyncEngine) -> DemoOut:
         .order_by(PlaceSearch.created_at.desc())
         .limit(1)
     )
-    async with database.connect() as connection:
-        latest = (await connection.execute(query)).one_or_none()
+    latest = (await connection.execute(query)).one_or_none()
     return DemoOut(
         is_available=may_start(desk, who),
         is_running=running is not None or lives_in_town(desk),
@@ -133,31 +133,29 @@ async def state(desk: Desk, who: Identity, database: AsyncEngine) -> DemoOut:
     )
 
 
-async def open_search(database: AsyncEngine, tenant_id: UUID) -> UUID | None:
+async def open_search(connection: AsyncConnection, tenant_id: UUID) -> UUID | None:
     """Return the search of the town that is not over, if there is one."""
     query = select(PlaceSearch.id).where(
         PlaceSearch.tenant_id == tenant_id,
         PlaceSearch.source == SOURCE,
         PlaceSearch.status.in_(OPEN),
     )
-    async with database.connect() as connection:
-        found: UUID | None = await connection.scalar(query.limit(1))
+    found: UUID | None = await connection.scalar(query.limit(1))
     return found
 
 
-async def search_town(database: AsyncEngine, actor: Actor) -> None:
+async def search_town(connection: AsyncConnection, actor: Actor) -> None:
     """Queue the search for everything the town has."""
-    async with database.begin() as connection:
-        await connection.execute(
-            insert(PlaceSearch).values(
-                tenant_id=actor.tenant_id,
-                created_by=actor.user_id,
-                business_type="",
-                location=PLACE,
-                source=SOURCE,
-            )
+    await connection.execute(
+        insert(PlaceSearch).values(
+            tenant_id=actor.tenant_id,
+            created_by=actor.user_id,
+            business_type="",
+            location=PLACE,
+            source=SOURCE,
         )
-    await curation_sdk.wake(database, "place_search")
+    )
+    await curation_sdk.wake(connection, "place_search")
 
 
 def rules() -> list[dict[str, Any]]:

@@ -10,11 +10,10 @@ from pydantic import BaseModel, Field
 from sqlalchemy import func, literal_column, select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from scrapersky.api.gateway.dependency import Database, actor_of, allow
+from scrapersky.api.gateway.dependency import Bulk, Transaction, actor_of, allow
 from scrapersky.api.gateway.identity import Identity, Permission
 from scrapersky.api.gateway.tenancy import acting_for
 from scrapersky.api.operations.actions import ActionOut, actions_page
-from scrapersky.api.operations.audit import note_alone
 from scrapersky.api.operations.desk import AtDesk
 from scrapersky.api.operations.shape import (
     BULK,
@@ -42,6 +41,7 @@ from scrapersky.curation.rule import (
 )
 from scrapersky.errors import RecordChanged, RecordConflict, UnknownRecord
 from scrapersky.records import CurationAction, SelectionRule
+from scrapersky.records.audit import note
 from scrapersky.reporting.failures import LABELS
 
 router = APIRouter(prefix="/api/v3/rules", tags=["rules"])
@@ -132,11 +132,10 @@ class RuleRunOut(BaseModel):
 
 @router.get("", operation_id="list_rules")
 async def list_rules(
-    who: Annotated[Identity, allow(Permission.READ)], database: Database
+    who: Annotated[Identity, allow(Permission.READ)], connection: Transaction
 ) -> list[RuleOut]:
     """List the rules, the oldest first: in this order they decide."""
-    async with database.connect() as connection:
-        return await shown_rules(connection, who.tenant_id)
+    return await shown_rules(connection, who.tenant_id)
 
 
 @router.post(
@@ -148,19 +147,18 @@ async def list_rules(
 async def create_rule(
     who: Annotated[Identity, allow(Permission.CURATE)],
     request: Request,
-    database: Database,
+    connection: Transaction,
     body: RuleIn,
 ) -> RuleOut:
     """Make a rule; it decides about records as they are made from now on."""
-    async with database.connect() as connection:
-        count, taken = await count_rules(connection, who.tenant_id, body.name)
+    count, taken = await count_rules(connection, who.tenant_id, body.name)
     if taken:
         raise RecordConflict("Another rule has this name.", hint="Choose another.")
     if count >= MOST_RULES:
         raise RecordConflict(f"There are {MOST_RULES} rules already.")
     actor = actor_of(who, request)
     rule_id = await save_rule(
-        database,
+        connection,
         actor,
         name=body.name,
         kind=body.kind,
@@ -168,14 +166,14 @@ async def create_rule(
         status=body.status,
         is_enabled=body.is_enabled,
     )
-    await note_alone(database, actor, "made", f"rule {body.name}", body.model_dump())
-    return await one_rule(database, who.tenant_id, rule_id)
+    await note(connection, actor, "made", f"rule {body.name}", body.model_dump())
+    return await one_rule(connection, who.tenant_id, rule_id)
 
 
 @router.post("/preview", operation_id="preview_rule")
 async def preview_rule(
     who: Annotated[Identity, allow(Permission.READ)],
-    database: Database,
+    connection: Transaction,
     body: PreviewIn,
 ) -> PreviewOut:
     """Tell what a rule would decide about the records nobody has decided about."""
@@ -184,9 +182,8 @@ async def preview_rule(
         kind.status_named(body.status)
     read = read_conditions(body.conditions)
     where(kind, read)
-    found = await preview(database, who.tenant_id, kind, read)
-    async with database.connect() as connection:
-        labels = await labels_of(connection, kind, found.sample)
+    found = await preview(connection, who.tenant_id, kind, read)
+    labels = await labels_of(connection, kind, found.sample)
     sample = [SampleOut(id=one, label=labels.get(one)) for one in found.sample]
     return PreviewOut(count=found.count, sample=sample)
 
@@ -194,12 +191,12 @@ async def preview_rule(
 @router.get("/{rule_id}", operation_id="read_rule", responses=NOT_FOUND)
 async def read_rule(
     who: Annotated[Identity, allow(Permission.READ)],
-    database: Database,
+    connection: Transaction,
     response: Response,
     rule_id: UUID,
 ) -> RuleOut:
     """Read one rule."""
-    found = await one_rule(database, who.tenant_id, rule_id)
+    found = await one_rule(connection, who.tenant_id, rule_id)
     response.headers["ETag"] = found.etag
     return found
 
@@ -218,25 +215,25 @@ async def patch_rule(
     *,
     who: Annotated[Identity, allow(Permission.CURATE)],
     request: Request,
-    database: Database,
+    connection: Transaction,
     rule_id: UUID,
     body: RuleChange,
     if_match: Annotated[str | None, Header(max_length=100)] = None,
 ) -> RuleOut:
     """Change a rule, or switch it on or off; what it decided stays decided."""
-    row = await rule_row(database, who.tenant_id, rule_id)
+    row = await rule_row(connection, who.tenant_id, rule_id)
     require_version(if_match, row.updated_at)
     actor = actor_of(who, request)
     changes = body.model_dump(exclude_none=True)
     if changes:
         as_of = None if if_match == "*" else row.updated_at
-        if not await change_rule(database, actor, rule_id, as_of=as_of, **changes):
+        if not await change_rule(connection, actor, rule_id, as_of=as_of, **changes):
             raise RecordChanged(
                 "Someone has changed the rule since you read it.",
                 hint="Read it again, and make your change of what it is now.",
             )
-        await note_alone(database, actor, "changed", f"rule {row.name}", changes)
-    return await one_rule(database, who.tenant_id, rule_id)
+        await note(connection, actor, "changed", f"rule {row.name}", changes)
+    return await one_rule(connection, who.tenant_id, rule_id)
 
 
 @router.delete(
@@ -248,15 +245,15 @@ async def patch_rule(
 async def remove_rule(
     who: Annotated[Identity, allow(Permission.CURATE)],
     request: Request,
-    database: Database,
+    connection: Transaction,
     rule_id: UUID,
 ) -> None:
     """Remove a rule; what it decided stays decided, and can still be undone."""
-    row = await rule_row(database, who.tenant_id, rule_id)
+    row = await rule_row(connection, who.tenant_id, rule_id)
     actor = actor_of(who, request)
-    if not await delete_rule(database, actor, rule_id):
+    if not await delete_rule(connection, actor, rule_id):
         raise UnknownRecord("There is no such rule.")
-    await note_alone(database, actor, "removed", f"rule {row.name}")
+    await note(connection, actor, "removed", f"rule {row.name}")
 
 
 @router.post("/{rule_id}/run", operation_id="run_rule", responses=NOT_FOUND)
@@ -265,17 +262,18 @@ async def run_one_rule(
     who: Annotated[Identity, allow(Permission.CURATE)],
     request: Request,
     response: Response,
-    database: Database,
+    engine: Bulk,
     desk: AtDesk,
     rule_id: UUID,
 ) -> RuleRunOut:
     """Let a rule decide now about what waits; 202 if that takes a while."""
+    # The run outlives its request, so it cannot be in the request's transaction.
     actor = actor_of(who, request)
-    row = await rule_row(database, who.tenant_id, rule_id)
+    row = await rule_row(engine, who.tenant_id, rule_id)
 
     async def run() -> Decided:
         with acting_for(who.tenant_id, patience=BULK):
-            return await run_rule(database, actor, rule_id)
+            return await run_rule(engine, actor, rule_id)
 
     errand = desk.send(run(), f"rule {row.name}")
     done, _ = await asyncio.wait({errand}, timeout=PATIENCE)
@@ -289,7 +287,7 @@ async def run_one_rule(
             skipped=decided.skipped,
         )
     response.status_code = status.HTTP_202_ACCEPTED
-    async with database.connect() as connection:
+    async with engine.connect() as connection:
         action = await latest_action(connection, rule_id)
     return RuleRunOut(
         finished=False,
@@ -304,23 +302,22 @@ async def run_one_rule(
 async def list_rule_actions(
     *,
     who: Annotated[Identity, allow(Permission.READ)],
-    database: Database,
+    connection: Transaction,
     key: CursorKey,
     rule_id: UUID,
     limit: Limit = 50,
     cursor: Cursor = None,
 ) -> RecordList[ActionOut]:
     """List what a rule decided, the latest first; each can be undone."""
-    await rule_row(database, who.tenant_id, rule_id)
+    await rule_row(connection, who.tenant_id, rule_id)
     return await actions_page(
-        database, who, key, limit=limit, cursor=cursor, rule_id=rule_id
+        connection, who, key, limit=limit, cursor=cursor, rule_id=rule_id
     )
 
 
-async def one_rule(database: Database, tenant_id: UUID, rule_id: UUID) -> RuleOut:
+async def one_rule(connection: Transaction, tenant_id: UUID, rule_id: UUID) -> RuleOut:
     """Show one rule, or raise UnknownRecord."""
-    async with database.connect() as connection:
-        found = await shown_rules(connection, tenant_id, rule_id)
+    found = await shown_rules(connection, tenant_id, rule_id)
     if not found:
         raise UnknownRecord("There is no such rule.")
     return found[0]

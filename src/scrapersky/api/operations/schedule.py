@@ -10,7 +10,7 @@ from pydantic import BaseModel, Field
 from sqlalchemy import func, select
 from starlette.exceptions import HTTPException
 
-from scrapersky.api.gateway.dependency import SystemDatabase, allow
+from scrapersky.api.gateway.dependency import SystemTransaction, allow
 from scrapersky.api.gateway.identity import Identity, Permission
 from scrapersky.api.operations.desk import AtDesk, Desk
 from scrapersky.api.operations.shape import (
@@ -105,7 +105,7 @@ async def list_jobs(
 async def list_runs(
     *,
     who: Operator,
-    engine: SystemDatabase,
+    connection: SystemTransaction,
     key: CursorKey,
     job_id: Annotated[Word | None, Query()] = None,
     outcome: Annotated[RunOutcome | None, Query()] = None,
@@ -125,10 +125,9 @@ async def list_runs(
         SchedulerRun.id,
         read_place(key, scope, cursor),
     )
-    async with engine.connect() as connection:
-        rows = (await connection.execute(page.limit(limit + 1))).all()
-        some = query.limit(COUNTED + 1).subquery()
-        count = await connection.scalar(select(func.count()).select_from(some)) or 0
+    rows = (await connection.execute(page.limit(limit + 1))).all()
+    some = query.limit(COUNTED + 1).subquery()
+    count = await connection.scalar(select(func.count()).select_from(some)) or 0
     shown = rows[:limit]
     following = None
     if len(rows) > limit:

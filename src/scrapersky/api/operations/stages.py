@@ -8,13 +8,18 @@ from fastapi import APIRouter, Query, Request
 from pydantic import BaseModel, Field
 
 import curation_sdk
-from scrapersky.api.gateway.dependency import SystemDatabase, actor_of, allow
+from scrapersky.api.gateway.dependency import (
+    SystemTransaction,
+    actor_of,
+    after_commit,
+    allow,
+)
 from scrapersky.api.gateway.identity import Identity, Permission
-from scrapersky.api.operations.audit import note_alone
 from scrapersky.api.operations.board import LONGEST, MOST_CAUSES, Counts
 from scrapersky.api.operations.desk import AtDesk
 from scrapersky.api.operations.shape import NOT_FOUND, Line, Word
 from scrapersky.api.records.schema import Strict
+from scrapersky.records.audit import note
 from scrapersky.stages import PIPELINE, STAGES, stage_named
 
 router = APIRouter(prefix="/api/v3/stages", tags=["stages"])
@@ -143,7 +148,7 @@ async def control(
     command: Literal["pause", "resume"],
     who: Annotated[Identity, allow(Permission.OPERATE)],
     request: Request,
-    engine: SystemDatabase,
+    connection: SystemTransaction,
     desk: AtDesk,
     body: PauseIn | None = None,
 ) -> StageOut:
@@ -155,15 +160,16 @@ async def control(
     stage_named(stage)
     reason = (body or PauseIn()).reason
     if command == "pause":
-        await curation_sdk.pause(engine, stage, reason)
+        await curation_sdk.pause(connection, stage, reason)
     else:
-        await curation_sdk.resume(engine, stage)
+        await curation_sdk.resume(connection, stage)
     details = {"reason": reason} if body is not None else None
-    await note_alone(
-        engine, actor_of(who, request), f"{command}d", f"stage {stage}", details
-    )
-    desk.board.forget_pauses()
-    views = await desk.board.stages(who.tenant_id)
+    actor = actor_of(who, request)
+    await note(connection, actor, f"{command}d", f"stage {stage}", details)
+    after_commit(request, desk.board.forget_pauses)
+    # The board does not see yet what this transaction has done.
+    now = {stage: reason if command == "pause" else None}
+    views = await desk.board.stages(who.tenant_id, now)
     found = next(view for view in views if view.stage == stage)
     return StageOut.model_validate(asdict(found))
 

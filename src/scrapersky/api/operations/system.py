@@ -12,9 +12,9 @@ from fastapi import APIRouter, Response
 from prometheus_client import CONTENT_TYPE_LATEST
 from pydantic import BaseModel, Field
 from sqlalchemy import text
-from sqlalchemy.ext.asyncio import AsyncEngine
+from sqlalchemy.ext.asyncio import AsyncConnection
 
-from scrapersky.api.gateway.dependency import SystemDatabase, allow
+from scrapersky.api.gateway.dependency import SystemTransaction, allow
 from scrapersky.api.gateway.identity import Identity, Permission
 from scrapersky.api.operations.desk import AtDesk, Desk
 from scrapersky.api.operations.schedule import JobOut, job
@@ -25,7 +25,7 @@ router = APIRouter(tags=["system"])
 
 
 class DatabaseOut(BaseModel):
-    """The database, as far as it concerns who runs it."""
+    """The connection, as far as it concerns who runs it."""
 
     version: str = Field(examples=["18.6"])
     revision: str | None = Field(examples=["0007_operations"])
@@ -80,10 +80,12 @@ class SystemOut(BaseModel):
 async def read_system(
     who: Annotated[Identity, allow(Permission.ADMINISTER)],
     desk: AtDesk,
-    engine: SystemDatabase,
+    connection: SystemTransaction,
 ) -> SystemOut:
-    """Tell what runs here: version, database, scheduler, disk, settings."""
-    inside = await look_inside(desk, engine) if who.may(Permission.OPERATE) else None
+    """Tell what runs here: version, connection, scheduler, disk, settings."""
+    inside = (
+        await look_inside(desk, connection) if who.may(Permission.OPERATE) else None
+    )
     return SystemOut(
         version=version("scrapersky"),
         environment=desk.settings.environment,
@@ -104,7 +106,7 @@ async def read_metrics(
     return Response(await desk.figures(), media_type=CONTENT_TYPE_LATEST)
 
 
-async def look_inside(desk: Desk, engine: AsyncEngine) -> InsideOut:
+async def look_inside(desk: Desk, connection: AsyncConnection) -> InsideOut:
     """Gather what operators want to know."""
     schedule = desk.background.schedule
     usage = shutil.disk_usage(existing(desk.settings.data_dir))
@@ -113,7 +115,7 @@ async def look_inside(desk: Desk, engine: AsyncEngine) -> InsideOut:
         platform=platform.platform(),
         started_at=desk.started_at,
         event_streams=desk.hub.streams,
-        database=await database_of(engine, desk.settings),
+        database=await database_of(connection, desk.settings),
         disk=DiskOut(
             path=str(desk.settings.data_dir),
             total_bytes=usage.total,
@@ -125,16 +127,15 @@ async def look_inside(desk: Desk, engine: AsyncEngine) -> InsideOut:
     )
 
 
-async def database_of(engine: AsyncEngine, settings: Settings) -> DatabaseOut:
+async def database_of(connection: AsyncConnection, settings: Settings) -> DatabaseOut:
     """Ask the database about itself."""
     query = text(
         "SELECT current_setting('server_version') AS version,"
         " pg_database_size(current_database()) AS size, (SELECT count(*)"
         " FROM pg_stat_activity WHERE datname = current_database()) AS connections"
     )
-    async with engine.connect() as connection:
-        row = (await connection.execute(query)).one()
-        revision = await connection.run_sync(current_revision)
+    row = (await connection.execute(query)).one()
+    revision = await connection.run_sync(current_revision)
     newest = revisions()[-1]
     return DatabaseOut(
         version=row.version,

@@ -7,7 +7,7 @@ from uuid import UUID
 from fastapi import APIRouter, Request
 from pydantic import BaseModel, Field
 
-from scrapersky.api.gateway.dependency import Database
+from scrapersky.api.gateway.dependency import Transaction
 from scrapersky.api.privacy.shape import REFUSALS, Admin, ListedBy, read_list
 from scrapersky.api.records.schema import RecordList
 from scrapersky.records import AuditEntry
@@ -35,12 +35,11 @@ class AuditOut(BaseModel):
     responses=REFUSALS,
 )
 async def list_audit(
-    request: Request, who: Admin, database: Database, asked: ListedBy
+    request: Request, who: Admin, connection: Transaction, asked: ListedBy
 ) -> Any:  # noqa: ANN401 - the response model has the type
     """List the actions of your tenant, the latest first."""
     columns = (
         AuditEntry.id, AuditEntry.created_at, AuditEntry.actor, AuditEntry.action,
         AuditEntry.subject, AuditEntry.details, AuditEntry.request_id,
     )  # fmt: skip
-    async with database.connect() as connection:
-        return await read_list(request, connection, who, columns, asked)
+    return await read_list(request, connection, who, columns, asked)

@@ -8,7 +8,7 @@ from fastapi.responses import StreamingResponse
 from sqlalchemy import ColumnElement, func, literal, select
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from scrapersky.api.gateway.dependency import Database
+from scrapersky.api.gateway.dependency import Bulk
 from scrapersky.api.gateway.identity import Identity
 from scrapersky.api.gateway.tenancy import patient
 from scrapersky.api.privacy.notices import (
@@ -47,11 +47,11 @@ class NoticeFileAsked(NoticesWanted):
     responses=A_FILE | REFUSALS,
 )
 async def export_notices(
-    who: Admin, database: Database, asked: Annotated[NoticeFileAsked, Query()]
+    who: Admin, engine: Bulk, asked: Annotated[NoticeFileAsked, Query()]
 ) -> StreamingResponse:
     """Export the list as a file, the ones due first first, with where each was found."""
     wanted = notices_wanted(who, asked)
-    body = await notice_bytes(database, who, wanted, asked.format)
+    body = await notice_bytes(engine, who, wanted, asked.format)
     return attachment(f"notices-{asked.state}", asked.format, body)
 
 
@@ -80,13 +80,10 @@ async def notice_lines(
     """Yield the contacts in steps, without who asked to be left alone meanwhile."""
     place = None
     while True:
-        with patient(STEP_PATIENCE):
-            async with engine.connect() as connection:
-                rows = await notices_after(connection, wanted, place, CHUNK)
-                found = await sources_of(
-                    connection, [row["contact_id"] for row in rows]
-                )
-                allowed = await not_suppressed(connection, who.tenant_id, rows)
+        async with patient(STEP_PATIENCE), engine.connect() as connection:
+            rows = await notices_after(connection, wanted, place, CHUNK)
+            found = await sources_of(connection, [row["contact_id"] for row in rows])
+            allowed = await not_suppressed(connection, who.tenant_id, rows)
         yield [
             {**row, "sources": [one["url"] for one in found.get(row["contact_id"], [])]}
             for row in allowed

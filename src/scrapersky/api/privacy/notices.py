@@ -10,7 +10,7 @@ from pydantic import AwareDatetime, BaseModel, Field, model_validator
 from sqlalchemy import ColumnElement, Select, func, literal, select, tuple_
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from scrapersky.api.gateway.dependency import Database, actor_of
+from scrapersky.api.gateway.dependency import Chunks, Transaction, actor_of
 from scrapersky.api.gateway.identity import Identity
 from scrapersky.api.operations.shape import COUNTED, Line, read_place, write_place
 from scrapersky.api.privacy.shape import REFUSALS, Admin, Filtered, Listed, Strict
@@ -152,7 +152,7 @@ class MarkedOut(BaseModel):
 async def list_notices(
     request: Request,
     who: Admin,
-    database: Database,
+    connection: Transaction,
     asked: Annotated[NoticesAsked, Query()],
 ) -> Any:  # noqa: ANN401 - the response model has the type
     """List contacts by when they must be told that you hold their data, the next first.
@@ -161,8 +161,7 @@ async def list_notices(
     (GDPR, article 14): each contact comes with the pages it was found on.
     """
     wanted = notices_wanted(who, asked)
-    async with database.connect() as connection:
-        return await read_notices(request, connection, who, wanted, asked)
+    return await read_notices(request, connection, who, wanted, asked)
 
 
 @router.post(
@@ -172,17 +171,19 @@ async def list_notices(
     responses=REFUSALS,
 )
 async def inform(
-    request: Request, who: Admin, database: Database, asked: InformedIn
+    request: Request, who: Admin, connection: Chunks, asked: InformedIn
 ) -> MarkedOut:
     """Keep that people were told; who was marked before keeps the earlier date."""
     refuse_future(asked.informed_at, utc_now())
     telling = Telling(asked.informed_at, asked.how, asked.legal_basis)
     actor = actor_of(who, request)
     if asked.contact_ids is not None:
-        done = await mark_informed(database, actor, asked.contact_ids, telling)
+        done = await mark_informed(connection, actor, asked.contact_ids, telling)
     else:
         assert asked.obtained_before is not None  # noqa: S101 - one of them is given
-        done = await mark_all_informed(database, actor, asked.obtained_before, telling)
+        done = await mark_all_informed(
+            connection, actor, asked.obtained_before, telling
+        )
     return told(done)
 
 
@@ -193,10 +194,10 @@ async def inform(
     responses=REFUSALS,
 )
 async def reopen(
-    request: Request, who: Admin, database: Database, asked: ReopenedIn
+    request: Request, who: Admin, connection: Transaction, asked: ReopenedIn
 ) -> MarkedOut:
     """Take it back that people were told; they are due again as before."""
-    return told(await mark_open(database, actor_of(who, request), asked.contact_ids))
+    return told(await mark_open(connection, actor_of(who, request), asked.contact_ids))
 
 
 IS_OVERDUE: Final = ContactNotice.due_at < func.statement_timestamp()

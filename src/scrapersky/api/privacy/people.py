@@ -5,7 +5,7 @@ from typing import Any, Self
 from fastapi import APIRouter, Request
 from pydantic import BaseModel, Field, model_validator
 
-from scrapersky.api.gateway.dependency import SystemDatabase, actor_of
+from scrapersky.api.gateway.dependency import SystemChunks, SystemTransaction, actor_of
 from scrapersky.api.privacy.shape import (
     REFUSALS,
     Admin,
@@ -74,11 +74,11 @@ class ErasedOut(BaseModel):
     responses=REFUSALS,
 )
 async def show_person(
-    request: Request, who: Admin, database: SystemDatabase, asked: PersonIn
+    request: Request, who: Admin, connection: SystemTransaction, asked: PersonIn
 ) -> PersonOut:
     """Gather every record of your tenant in which the person is written."""
     keep_no_copy(request)
-    held = await export_person(database, actor_of(who, request), asked.subject())
+    held = await export_person(connection, actor_of(who, request), asked.subject())
     return PersonOut(
         records=[
             HeldOut(table=one.table, id=one.id, values=one.values, origin=one.origin)
@@ -95,12 +95,12 @@ async def show_person(
     responses=REFUSALS,
 )
 async def forget_person(
-    request: Request, who: Admin, database: SystemDatabase, asked: PersonIn
+    request: Request, who: Admin, connection: SystemChunks, asked: PersonIn
 ) -> ErasedOut:
     """Erase a person from every table of your tenant, and keep them from coming back.
 
     Done again, it finishes what was interrupted.
     """
     keep_no_copy(request)
-    done = await erase_person(database, actor_of(who, request), asked.subject())
+    done = await erase_person(connection, actor_of(who, request), asked.subject())
     return ErasedOut(deleted=done.deleted, cleaned=done.cleaned, suppressed=True)

@@ -5,7 +5,7 @@ from datetime import datetime
 from fastapi import APIRouter, Request
 from pydantic import BaseModel, Field
 
-from scrapersky.api.gateway.dependency import Database
+from scrapersky.api.gateway.dependency import Transaction
 from scrapersky.api.privacy.shape import REFUSALS, Admin
 from scrapersky.privacy.retention import overdue
 from scrapersky.scheduler.app import retention_days
@@ -43,7 +43,7 @@ class RetentionOut(BaseModel):
 async def read_retention(
     request: Request,
     who: Admin,  # noqa: ARG001 - checked
-    database: Database,
+    connection: Transaction,
 ) -> RetentionOut:
     """Tell how long each kind of data is kept, and how yours stands."""
     settings: Settings = request.app.state.settings
@@ -56,7 +56,7 @@ async def read_retention(
             oldest_at=one.oldest_at,
             overdue=one.overdue,
         )
-        for one in await overdue(database, retention_days(settings))
+        for one in await overdue(connection, retention_days(settings))
     ]
     return RetentionOut(
         kinds=[

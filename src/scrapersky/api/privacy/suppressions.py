@@ -10,7 +10,7 @@ from fastapi import APIRouter, Query, Request
 from pydantic import BaseModel, Field
 
 from scrapersky.api.gateway.body import large_body
-from scrapersky.api.gateway.dependency import Database, actor_of
+from scrapersky.api.gateway.dependency import Bulk, Transaction, actor_of
 from scrapersky.api.operations.shape import NOT_FOUND, Line
 from scrapersky.api.privacy.shape import (
     REFUSALS,
@@ -106,15 +106,14 @@ class ChecksOut(BaseModel):
     responses=REFUSALS,
 )
 async def list_suppressions(
-    request: Request, who: Admin, database: Database, asked: ListedBy
+    request: Request, who: Admin, connection: Transaction, asked: ListedBy
 ) -> Any:  # noqa: ANN401 - the response model has the type
     """List the entries, the latest first; the values themselves are kept nowhere."""
     columns = (
         Suppression.id, Suppression.kind, Suppression.reason, Suppression.created_at,
         Suppression.created_by,
     )  # fmt: skip
-    async with database.connect() as connection:
-        return await read_list(request, connection, who, columns, asked)
+    return await read_list(request, connection, who, columns, asked)
 
 
 @router.post(
@@ -125,14 +124,14 @@ async def list_suppressions(
     responses=REFUSALS,
 )
 async def create_suppressions(
-    request: Request, who: Admin, database: Database, asked: SuppressionsIn
+    request: Request, who: Admin, connection: Transaction, asked: SuppressionsIn
 ) -> SuppressedOut:
     """Put values on the list and remove the contacts that have them, at once.
 
     From then on no stage, import or edit stores them, and no export hands them out.
     """
     done = await suppress_lines(
-        database,
+        connection,
         actor_of(who, request),
         asked.values,
         reason=asked.reason,
@@ -148,15 +147,14 @@ async def create_suppressions(
     responses=REFUSALS,
 )
 async def check_suppressions(
-    request: Request, who: Admin, database: Database, asked: ValuesIn
+    request: Request, who: Admin, connection: Transaction, asked: ValuesIn
 ) -> ChecksOut:
     """Ask about values: each by its own entry, or by that of its domain."""
     keep_no_copy(request)
     subjects = [read(value, asked.region) for value in asked.values]
     named = [one.value for one in subjects if one and one.kind != SubjectKind.DOMAIN]
     hosts = [one.value for one in subjects if one and one.kind == SubjectKind.DOMAIN]
-    async with database.connect() as connection:
-        guard = await look_up(connection, who.tenant_id, named, domains=hosts)
+    guard = await look_up(connection, who.tenant_id, named, domains=hosts)
     hides = {
         SubjectKind.EMAIL: guard.hides_email,
         SubjectKind.PHONE: guard.hides_phone,
@@ -191,7 +189,7 @@ async def check_suppressions(
 async def import_suppressions(
     request: Request,
     who: Admin,
-    database: Database,
+    engine: Bulk,
     reason: Annotated[Line | None, Query()] = None,
     region: Annotated[Region | None, Query()] = None,
 ) -> SuppressedOut:
@@ -199,7 +197,7 @@ async def import_suppressions(
     total, number = Suppressing(), 0
     async for lines in line_groups(request.stream()):
         done = await suppress_lines(
-            database,
+            engine,
             actor_of(who, request),
             lines,
             reason=reason,
@@ -219,10 +217,10 @@ async def import_suppressions(
     responses=REFUSALS | NOT_FOUND,
 )
 async def delete_suppression(
-    request: Request, who: Admin, database: Database, suppression_id: UUID
+    request: Request, who: Admin, connection: Transaction, suppression_id: UUID
 ) -> None:
     """Take an entry off; its values come back only if they are found anew."""
-    await lift(database, actor_of(who, request), suppression_id)
+    await lift(connection, actor_of(who, request), suppression_id)
 
 
 def read(value: str, region: str | None) -> Subject | None:

@@ -11,7 +11,7 @@ from sqlalchemy.dialects.postgresql import insert as upsert
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from scrapersky.api.gateway.dependency import Database, actor_of, allow
+from scrapersky.api.gateway.dependency import Transaction, actor_of, allow
 from scrapersky.api.gateway.identity import Identity, Permission
 from scrapersky.api.records.decide import set_status
 from scrapersky.api.records.detail import (
@@ -123,7 +123,7 @@ async def edit_contact(
     response: Response,
     *,
     who: Curator,
-    database: Database,
+    connection: Transaction,
     record_id: UUID,
     asked: ContactIn,
     version: Version = None,
@@ -132,29 +132,27 @@ async def edit_contact(
     changes = asked.model_dump(exclude_unset=True)
     actor = actor_of(who, request)
     try:
-        async with database.begin() as connection:
-            await change(connection, actor, record_id, changes, version)
+        await change(connection, actor, record_id, changes, version)
     except IntegrityError:
         raise RecordConflict(
             "Another contact of the same domain has this e-mail address or number, or "
             "the contact would have neither.",
             hint="Merge the two, or keep one way to reach it.",
         ) from None
-    return await shown(response, database, record_id)
+    return await shown(response, connection, record_id)
 
 
-async def shown(response: Response, database: Database, record_id: UUID) -> Any:  # noqa: ANN401
+async def shown(response: Response, connection: Transaction, record_id: UUID) -> Any:  # noqa: ANN401
     """Answer with a contact as it is now."""
-    async with database.connect() as connection:
-        row = await record_of(connection, CONTACTS, record_id)
-        etag = etag_of(row.updated_at)
-        response.headers["ETag"] = etag
-        return {
-            "record": dict(row._mapping),  # noqa: SLF001 - SQLAlchemy's public name
-            "etag": etag,
-            "evidence": await evidence_of(connection, CONTACTS, row),
-            "related": await related_to(connection, CONTACTS, row),
-        }
+    row = await record_of(connection, CONTACTS, record_id)
+    etag = etag_of(row.updated_at)
+    response.headers["ETag"] = etag
+    return {
+        "record": dict(row._mapping),  # noqa: SLF001 - SQLAlchemy's public name
+        "etag": etag,
+        "evidence": await evidence_of(connection, CONTACTS, row),
+        "related": await related_to(connection, CONTACTS, row),
+    }
 
 
 async def change(
@@ -246,18 +244,17 @@ def written(changes: dict[str, Any]) -> Iterator[tuple[str, str]]:
 async def delete_contact(
     request: Request,
     who: Curator,
-    database: Database,
+    connection: Transaction,
     record_id: UUID,
     version: Version = None,
 ) -> None:
     """Delete a contact with its evidence; to keep it away for good, suppress it."""
-    async with database.begin() as connection:
-        row = await locked(connection, record_id)
-        if version is not None:
-            require_version(version, row.updated_at)
-        await connection.execute(delete(Contact).where(Contact.id == record_id))
-        actor = actor_of(who, request)
-        await note(connection, actor, "deleted", "contacts", record_id=record_id)
+    row = await locked(connection, record_id)
+    if version is not None:
+        require_version(version, row.updated_at)
+    await connection.execute(delete(Contact).where(Contact.id == record_id))
+    actor = actor_of(who, request)
+    await note(connection, actor, "deleted", "contacts", record_id=record_id)
 
 
 @router.post(
@@ -267,13 +264,12 @@ async def delete_contact(
     responses=REFUSALS | NOT_FOUND,
 )
 async def validate_contact(
-    request: Request, who: Curator, database: Database, record_id: UUID
+    request: Request, who: Curator, connection: Transaction, record_id: UUID
 ) -> StatusOut:
     """Queue a contact for validation, also if it was validated before."""
-    async with database.connect() as connection:
-        await record_of(connection, CONTACTS, record_id)
+    await record_of(connection, CONTACTS, record_id)
     asked = StatusIn(ids=[record_id], status="Queued", force=True)
-    return await set_status(database, actor_of(who, request), CONTACTS, asked)
+    return await set_status(connection, actor_of(who, request), CONTACTS, asked)
 
 
 @router.post(
@@ -287,14 +283,13 @@ async def merge_contacts(
     request: Request,
     response: Response,
     who: Curator,
-    database: Database,
+    connection: Transaction,
     asked: MergeIn,
 ) -> Any:  # noqa: ANN401 - the response model has the type
     """Make one contact of several: it keeps what it has, and takes what it lacks."""
     others = [each for each in dict.fromkeys(asked.ids) if each != asked.into]
-    async with database.begin() as connection:
-        await merge(connection, actor_of(who, request), asked.into, others)
-    return await shown(response, database, asked.into)
+    await merge(connection, actor_of(who, request), asked.into, others)
+    return await shown(response, connection, asked.into)
 
 
 async def merge(

@@ -5,7 +5,7 @@ from typing import Final
 from uuid import UUID
 
 from sqlalchemy import func, literal, select
-from sqlalchemy.ext.asyncio import AsyncEngine
+from sqlalchemy.ext.asyncio import AsyncConnection
 
 from scrapersky.api.gateway.tenancy import patient
 from scrapersky.api.records.resource import Resource
@@ -19,17 +19,17 @@ CHUNK_PATIENCE: Final = timedelta(seconds=60)
 
 
 async def set_status(
-    engine: AsyncEngine, actor: Actor, resource: Resource, asked: StatusIn
+    connection: AsyncConnection, actor: Actor, resource: Resource, asked: StatusIn
 ) -> StatusOut:
     """Set a status, or only count what it would be set on."""
     selection = selection_of(asked)
     require_decidable(resource, asked.status)
-    with patient(CHUNK_PATIENCE):
-        return await carry_out(engine, actor, resource, asked, selection)
+    async with patient(CHUNK_PATIENCE, connection):
+        return await carry_out(connection, actor, resource, asked, selection)
 
 
 async def carry_out(
-    engine: AsyncEngine,
+    connection: AsyncConnection,
     actor: Actor,
     resource: Resource,
     asked: StatusIn,
@@ -37,10 +37,10 @@ async def carry_out(
 ) -> StatusOut:
     """Decide about what is meant or, if only that was asked, count it."""
     if selection.ids is not None:
-        await refuse_foreign(engine, actor.tenant_id, resource, selection.ids)
+        await refuse_foreign(connection, actor.tenant_id, resource, selection.ids)
     if asked.dry_run:
         matched = await count_selected(
-            engine, actor.tenant_id, resource.kind, selection
+            connection, actor.tenant_id, resource.kind, selection
         )
         return StatusOut(
             action_id=None,
@@ -51,7 +51,7 @@ async def carry_out(
             dry_run=True,
         )
     done = await decide(
-        engine, actor, resource.kind, asked.status, selection, force=asked.force
+        connection, actor, resource.kind, asked.status, selection, force=asked.force
     )
     return StatusOut(
         action_id=done.action_id,
@@ -88,7 +88,10 @@ def require_decidable(resource: Resource, status: str) -> None:
 
 
 async def refuse_foreign(
-    engine: AsyncEngine, tenant_id: UUID, resource: Resource, ids: tuple[UUID, ...]
+    connection: AsyncConnection,
+    tenant_id: UUID,
+    resource: Resource,
+    ids: tuple[UUID, ...],
 ) -> None:
     """Raise, before anything is written, if one of the ids is not the tenant's."""
     model = resource.model
@@ -97,8 +100,7 @@ async def refuse_foreign(
         .select_from(model)
         .where(model.tenant_id == tenant_id, model.id == func.any(literal(list(ids))))
     )
-    async with engine.connect() as connection:
-        found = int(await connection.scalar(query) or 0)
+    found = int(await connection.scalar(query) or 0)
     if found < len(ids):
         raise InvalidDecision(
             f"{len(ids) - found} of the {len(ids)} ids are no "

@@ -110,12 +110,9 @@ async def read_step(
     engine: AsyncEngine, resource: Resource, question: Question, after: Place | None
 ) -> tuple[Page, Sequence[Row]]:
     """Read a page and what is written of it, in a transaction of its own."""
-    with patient(STEP_PATIENCE):
-        async with engine.connect() as connection:
-            page = await read_page(
-                connection, resource, question, limit=CHUNK, after=after
-            )
-            return page, await shown(connection, resource, question, page)
+    async with patient(STEP_PATIENCE), engine.connect() as connection:
+        page = await read_page(connection, resource, question, limit=CHUNK, after=after)
+        return page, await shown(connection, resource, question, page)
 
 
 async def ahead(chunks: Chunks) -> Chunks:

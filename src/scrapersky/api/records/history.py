@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from uuid import UUID
 
 from sqlalchemy import select
-from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
+from sqlalchemy.ext.asyncio import AsyncConnection
 
 import curation_sdk
 from curation_sdk import History, UnknownItem, UnknownStage
@@ -17,17 +17,18 @@ MOST_EVENTS = 500
 
 
 async def history_of(
-    engine: AsyncEngine, resource: Resource, record_id: UUID
+    connection: AsyncConnection, resource: Resource, record_id: UUID
 ) -> list[Event]:
     """Tell what happened to a record, the latest first."""
-    async with engine.connect() as connection:
-        events = [
-            *await decisions(connection, record_id),
-            *await edits(connection, record_id),
-        ]
+    events = [
+        *await decisions(connection, record_id),
+        *await edits(connection, record_id),
+    ]
     for stage in resource.stages:
         try:
-            events += stage_events(await curation_sdk.history(engine, stage, record_id))
+            events += stage_events(
+                await curation_sdk.history(connection, stage, record_id)
+            )
         except (UnknownItem, UnknownStage):
             continue
     return sorted(events, key=lambda event: event.at, reverse=True)[:MOST_EVENTS]

@@ -7,7 +7,7 @@ from fastapi import APIRouter, Query, Request, Response
 from fastapi.responses import StreamingResponse
 from pydantic import Field
 
-from scrapersky.api.gateway.dependency import Database, actor_of, allow
+from scrapersky.api.gateway.dependency import Bulk, Chunks, Transaction, actor_of, allow
 from scrapersky.api.gateway.identity import Identity, Permission
 from scrapersky.api.records.attachment import A_FILE, attachment
 from scrapersky.api.records.cursor import cursor_key
@@ -77,11 +77,11 @@ def add_listing(router: APIRouter, resource: Resource) -> None:
         responses=REFUSALS,
     )
     async def list_records(
-        request: Request, who: Reader, database: Database, asked: ListedBy
+        request: Request, who: Reader, connection: Transaction, asked: ListedBy
     ) -> Any:  # noqa: ANN401 - the response model has the type
         """List records: filtered, sorted, page by page, with how many there are."""
         question = question_of(who, resource, asked)
-        return await answer_page(request, database, resource, question, asked)
+        return await answer_page(request, connection, resource, question, asked)
 
     @router.get(
         f"{path}/fields",
@@ -100,13 +100,12 @@ def add_listing(router: APIRouter, resource: Resource) -> None:
         responses=REFUSALS,
     )
     async def list_facets(
-        who: Reader, database: Database, asked: Annotated[FacetsAsked, Query()]
+        who: Reader, connection: Transaction, asked: Annotated[FacetsAsked, Query()]
     ) -> Facets:
         """Count the most frequent values of fields that have few."""
         names = read_facets(resource, asked.field)
         question = question_of(who, resource, asked)
-        async with database.connect() as connection:
-            found = await count_values(connection, resource, question, names)
+        found = await count_values(connection, resource, question, names)
         return Facets(facets=found)
 
     @router.get(
@@ -117,12 +116,12 @@ def add_listing(router: APIRouter, resource: Resource) -> None:
         responses=A_FILE | REFUSALS,
     )
     async def export_records(
-        who: Exporter, database: Database, asked: Annotated[ExportAsked, Query()]
+        who: Exporter, engine: Bulk, asked: Annotated[ExportAsked, Query()]
     ) -> StreamingResponse:
         """Export what the list shows as a file, as long as it may be."""
         question = question_of(who, resource, asked)
         plan = read_export(resource, asked.format, asked.columns, asked.preset)
-        body = await export_bytes(database, resource, question, plan)
+        body = await export_bytes(engine, resource, question, plan)
         return attachment(many.replace("_", "-"), asked.format, body)
 
 
@@ -141,20 +140,19 @@ def add_detail(router: APIRouter, resource: Resource) -> None:
     )
     async def read_record(
         who: Reader,  # noqa: ARG001 - checked
-        database: Database,
+        connection: Transaction,
         response: Response,
         record_id: UUID,
     ) -> Any:  # noqa: ANN401 - the response model has the type
         """Read a record with its evidence and what belongs to it."""
-        async with database.connect() as connection:
-            row = await record_of(connection, resource, record_id)
-            etag = etag_of(row.updated_at)
-            answer = {
-                "record": dict(row._mapping),  # noqa: SLF001 - SQLAlchemy's public name
-                "etag": etag,
-                "evidence": await evidence_of(connection, resource, row),
-                "related": await related_to(connection, resource, row),
-            }
+        row = await record_of(connection, resource, record_id)
+        etag = etag_of(row.updated_at)
+        answer = {
+            "record": dict(row._mapping),  # noqa: SLF001 - SQLAlchemy's public name
+            "etag": etag,
+            "evidence": await evidence_of(connection, resource, row),
+            "related": await related_to(connection, resource, row),
+        }
         response.headers["ETag"] = etag
         return answer
 
@@ -172,13 +170,12 @@ def add_history(router: APIRouter, resource: Resource) -> None:
     )
     async def read_history(
         who: Reader,  # noqa: ARG001 - checked
-        database: Database,
+        connection: Transaction,
         record_id: UUID,
     ) -> History:
         """Tell every decision, edit and attempt, the latest first."""
-        async with database.connect() as connection:
-            await record_of(connection, resource, record_id)
-        return History(events=await history_of(database, resource, record_id))
+        await record_of(connection, resource, record_id)
+        return History(events=await history_of(connection, resource, record_id))
 
 
 def add_deciding(router: APIRouter, resource: Resource) -> None:
@@ -192,19 +189,19 @@ def add_deciding(router: APIRouter, resource: Resource) -> None:
         responses=REFUSALS | CONFLICT,
     )
     async def decide_records(
-        request: Request, who: Curator, database: Database, asked: StatusIn
+        request: Request, who: Curator, connection: Chunks, asked: StatusIn
     ) -> StatusOut:
         """Set the status of records by ids, or of all that a filter means.
 
         The trigger status queues the stage. `dry_run` only counts. The action can be
         undone with `POST /api/v3/actions/{action_id}/undo`.
         """
-        return await set_status(database, actor_of(who, request), resource, asked)
+        return await set_status(connection, actor_of(who, request), resource, asked)
 
 
 async def answer_page(
     request: Request,
-    database: Database,
+    connection: Transaction,
     resource: Resource,
     question: Question,
     asked: Listed,
@@ -215,10 +212,9 @@ async def answer_page(
     if asked.cursor is not None:
         column = resource.fields[question.sort.field]
         after = Place.from_json(read_cursor(key, scope, asked.cursor), column)
-    async with database.connect() as connection:
-        page = await read_page(
-            connection, resource, question, limit=asked.limit, after=after
-        )
+    page = await read_page(
+        connection, resource, question, limit=asked.limit, after=after
+    )
     following = write_cursor(key, scope, page.next.to_json()) if page.next else None
     return {
         "items": [dict(row._mapping) for row in page.rows],  # noqa: SLF001 - public name

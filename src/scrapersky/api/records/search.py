@@ -8,11 +8,11 @@ from uuid import UUID
 from fastapi import APIRouter, Request, Response
 from pydantic import BaseModel, Field
 from sqlalchemy import Row, insert, update
-from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
+from sqlalchemy.ext.asyncio import AsyncConnection
 
 import curation_sdk
 from curation_sdk.control import forget
-from scrapersky.api.gateway.dependency import Database, actor_of, allow
+from scrapersky.api.gateway.dependency import Transaction, actor_of, allow
 from scrapersky.api.gateway.identity import Identity, Permission
 from scrapersky.api.records.detail import (
     etag_of,
@@ -161,7 +161,7 @@ async def create_search(
     request: Request,
     response: Response,
     who: Curator,
-    database: Database,
+    connection: Transaction,
     asked: SearchIn,
 ) -> Any:  # noqa: ANN401 - the response model has the type
     """Queue a search; it stops for good where its budget ends."""
@@ -173,8 +173,8 @@ async def create_search(
             asked.source, "this source charges: say how much it may cost"
         )
     values = row_of(asked)
-    search_id = await queue_search(database, actor_of(who, request), values)
-    return await shown(response, database, search_id)
+    search_id = await queue_search(connection, actor_of(who, request), values)
+    return await shown(response, connection, search_id)
 
 
 def row_of(asked: SearchIn) -> dict[str, Any]:
@@ -191,34 +191,32 @@ def row_of(asked: SearchIn) -> dict[str, Any]:
 
 
 async def queue_search(
-    engine: AsyncEngine, actor: Actor, values: Mapping[str, Any]
+    connection: AsyncConnection, actor: Actor, values: Mapping[str, Any]
 ) -> UUID:
     """Store a search as queued, and wake whoever works on it."""
-    async with engine.begin() as connection:
-        made = await connection.execute(
-            insert(PlaceSearch)
-            .values(tenant_id=actor.tenant_id, created_by=actor.user_id, **values)
-            .returning(PlaceSearch.id)
-        )
-        search_id = UUID(str(made.scalar_one()))
-        await note(connection, actor, "searched", "searches", record_id=search_id)
-    await curation_sdk.wake(engine, STAGE)
+    made = await connection.execute(
+        insert(PlaceSearch)
+        .values(tenant_id=actor.tenant_id, created_by=actor.user_id, **values)
+        .returning(PlaceSearch.id)
+    )
+    search_id = UUID(str(made.scalar_one()))
+    await note(connection, actor, "searched", "searches", record_id=search_id)
+    await curation_sdk.wake(connection, STAGE)
     return search_id
 
 
-async def shown(response: Response, database: Database, search_id: UUID) -> Any:  # noqa: ANN401
+async def shown(response: Response, connection: Transaction, search_id: UUID) -> Any:  # noqa: ANN401
     """Answer with a search as it is now."""
-    async with database.connect() as connection:
-        row = await record_of(connection, SEARCHES, search_id)
-        etag = etag_of(row.updated_at)
-        response.headers["ETag"] = etag
-        return {
-            "record": dict(row._mapping),  # noqa: SLF001 - SQLAlchemy's public name
-            "etag": etag,
-            "evidence": await evidence_of(connection, SEARCHES, row),
-            "related": await related_to(connection, SEARCHES, row),
-            "changes": await changes_of(connection, row),
-        }
+    row = await record_of(connection, SEARCHES, search_id)
+    etag = etag_of(row.updated_at)
+    response.headers["ETag"] = etag
+    return {
+        "record": dict(row._mapping),  # noqa: SLF001 - SQLAlchemy's public name
+        "etag": etag,
+        "evidence": await evidence_of(connection, SEARCHES, row),
+        "related": await related_to(connection, SEARCHES, row),
+        "changes": await changes_of(connection, row),
+    }
 
 
 @router.get(
@@ -231,11 +229,11 @@ async def shown(response: Response, database: Database, search_id: UUID) -> Any:
 async def read_search(
     response: Response,
     who: Reader,  # noqa: ARG001 - checked
-    database: Database,
+    connection: Transaction,
     record_id: UUID,
 ) -> Any:  # noqa: ANN401 - the response model has the type
     """Read a search: progress, coverage, and what changed since the one before."""
-    return await shown(response, database, record_id)
+    return await shown(response, connection, record_id)
 
 
 @router.post(
@@ -250,16 +248,15 @@ async def rerun_search(
     request: Request,
     response: Response,
     who: Curator,
-    database: Database,
+    connection: Transaction,
     record_id: UUID,
 ) -> Any:  # noqa: ANN401 - the response model has the type
     """Ask the same again; the answer tells what is new, changed and gone."""
-    async with database.connect() as connection:
-        row = await record_of(connection, SEARCHES, record_id)
+    row = await record_of(connection, SEARCHES, record_id)
     names = (*ASKED, "source", "params", "budget")
     values = {name: getattr(row, name) for name in names}
-    search_id = await queue_search(database, actor_of(who, request), values)
-    return await shown(response, database, search_id)
+    search_id = await queue_search(connection, actor_of(who, request), values)
+    return await shown(response, connection, search_id)
 
 
 Step = Literal["cancel", "pause", "resume"]
@@ -292,7 +289,7 @@ async def steer_search(
     response: Response,
     *,
     who: Curator,
-    database: Database,
+    connection: Transaction,
     record_id: UUID,
     step: Step,
     asked: BudgetIn | None = None,
@@ -302,14 +299,13 @@ async def steer_search(
     What was found is kept. `resume` takes a larger `budget` for one that ran out of it.
     """
     budget = asked.budget if asked else None
-    async with database.begin() as connection:
-        row = await record_of(connection, SEARCHES, record_id)
-        await turn(connection, row, step, budget)
-        actor = actor_of(who, request)
-        await note(connection, actor, DONE[step], "searches", record_id=record_id)
+    row = await record_of(connection, SEARCHES, record_id)
+    await turn(connection, row, step, budget)
+    actor = actor_of(who, request)
+    await note(connection, actor, DONE[step], "searches", record_id=record_id)
     if step == "resume":
-        await curation_sdk.wake(database, STAGE)
-    return await shown(response, database, record_id)
+        await curation_sdk.wake(connection, STAGE)
+    return await shown(response, connection, record_id)
 
 
 async def turn(

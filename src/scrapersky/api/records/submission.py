@@ -7,7 +7,7 @@ from fastapi import APIRouter, Query, Request
 from pydantic import Field
 
 from scrapersky.api.gateway.body import large_body
-from scrapersky.api.gateway.dependency import Database, actor_of, allow
+from scrapersky.api.gateway.dependency import Bulk, Chunks, actor_of, allow
 from scrapersky.api.gateway.identity import Identity, Permission
 from scrapersky.api.problem import Problem
 from scrapersky.api.records.lines import read_lines
@@ -52,11 +52,11 @@ def add_submitting(router: APIRouter, resource: Resource, kind: str) -> None:
         responses=REFUSALS,
     )
     async def submit_records(
-        request: Request, who: Curator, database: Database, asked: SubmitIn
+        request: Request, who: Curator, connection: Chunks, asked: SubmitIn
     ) -> SubmittedOut:
         """Submit addresses together; a bad or known one never fails the rest."""
         actor = actor_of(who, request)
-        return told(await submit(database, actor, kind, asked.items, name=asked.name))
+        return told(await submit(connection, actor, kind, asked.items, name=asked.name))
 
     @router.post(
         f"{resource.path}/import",
@@ -73,7 +73,7 @@ def add_submitting(router: APIRouter, resource: Resource, kind: str) -> None:
     async def import_records(
         request: Request,
         who: Curator,
-        database: Database,
+        engine: Bulk,
         asked: Annotated[ImportAsked, Query()],
     ) -> SubmittedOut:
         """Import a file of any size; every thousand lines are stored together.
@@ -82,7 +82,7 @@ def add_submitting(router: APIRouter, resource: Resource, kind: str) -> None:
         """
         lines = read_lines(request.stream(), kind)
         done = await submit_chunks(
-            database,
+            engine,
             actor_of(who, request),
             kind,
             lines,

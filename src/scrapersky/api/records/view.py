@@ -9,7 +9,7 @@ from pydantic import BaseModel, Field
 from sqlalchemy import delete, select, text
 from sqlalchemy.dialects.postgresql import insert
 
-from scrapersky.api.gateway.dependency import Database, actor_of, allow
+from scrapersky.api.gateway.dependency import Transaction, actor_of, allow
 from scrapersky.api.gateway.identity import Identity, Permission
 from scrapersky.api.records.query import read_filters
 from scrapersky.api.records.question import DEFAULT_SORT, Question, read_sort, wanted
@@ -65,7 +65,7 @@ class ViewsAsked(Strict):
 
 @router.get(PATH, operation_id="list_views", summary="List views", responses=REFUSALS)
 async def list_views(
-    who: Reader, database: Database, asked: Annotated[ViewsAsked, Query()]
+    who: Reader, connection: Transaction, asked: Annotated[ViewsAsked, Query()]
 ) -> list[ViewOut]:
     """List the views of the caller, by name."""
     query = select(SavedView).where(
@@ -73,9 +73,8 @@ async def list_views(
     )
     if asked.kind is not None:
         query = query.where(SavedView.kind == resource_named(asked.kind).name)
-    async with database.connect() as connection:
-        rows = await connection.execute(query.order_by(SavedView.name).limit(500))
-        return [ViewOut.model_validate(row, from_attributes=True) for row in rows]
+    rows = await connection.execute(query.order_by(SavedView.name).limit(500))
+    return [ViewOut.model_validate(row, from_attributes=True) for row in rows]
 
 
 @router.post(
@@ -86,7 +85,7 @@ async def list_views(
     responses=REFUSALS,
 )
 async def save_view(
-    request: Request, who: Reader, database: Database, asked: ViewIn
+    request: Request, who: Reader, connection: Transaction, asked: ViewIn
 ) -> ViewOut:
     """Keep a list under a name, for the caller alone."""
     resource = resource_named(asked.kind)
@@ -107,14 +106,13 @@ async def save_view(
         query=asked.query.model_dump(),
     )
     owner = text("coalesce(created_by, '00000000-0000-0000-0000-000000000000'::uuid)")
-    async with database.begin() as connection:
-        made = await connection.execute(
-            statement.on_conflict_do_update(
-                index_elements=["tenant_id", owner, "kind", "name"],
-                set_={"query": statement.excluded.query},
-            ).returning(SavedView)
-        )
-        return ViewOut.model_validate(made.one(), from_attributes=True)
+    made = await connection.execute(
+        statement.on_conflict_do_update(
+            index_elements=["tenant_id", owner, "kind", "name"],
+            set_={"query": statement.excluded.query},
+        ).returning(SavedView)
+    )
+    return ViewOut.model_validate(made.one(), from_attributes=True)
 
 
 @router.delete(
@@ -124,13 +122,12 @@ async def save_view(
     status_code=204,
     responses=REFUSALS | NOT_FOUND,
 )
-async def delete_view(who: Reader, database: Database, view_id: UUID) -> None:
+async def delete_view(who: Reader, connection: Transaction, view_id: UUID) -> None:
     """Delete a view of the caller."""
     mine = SavedView.created_by.is_not_distinct_from(who.user_id)
-    async with database.begin() as connection:
-        gone = await connection.execute(
-            delete(SavedView).where(SavedView.id == view_id, mine)
-        )
+    gone = await connection.execute(
+        delete(SavedView).where(SavedView.id == view_id, mine)
+    )
     if not gone.rowcount:
         raise UnknownRecord("There is no such view.")
 

@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from uuid import UUID
 
 from sqlalchemy import func, select, update
-from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
+from sqlalchemy.ext.asyncio import AsyncConnection
 
 import curation_sdk
 from curation_sdk import Queue
@@ -12,26 +12,29 @@ from curation_sdk.control import hold, queue_named, release, withdraw
 from scrapersky.curation.batch.kind import BatchKind, kind_named
 from scrapersky.curation.batch.progress import batch_of
 from scrapersky.curation.batch.submission import CANCELLED
+from scrapersky.db.transaction import Database, transaction
 from scrapersky.records import BatchItem, BatchJob
 
 Act = Callable[[AsyncConnection, Queue, Sequence[str]], Awaitable[int]]
 """Holds items back, lets them go on, or takes them out."""
 
 
-async def pause_batch(engine: AsyncEngine, tenant_id: UUID, batch_id: UUID) -> int:
+async def pause_batch(database: Database, tenant_id: UUID, batch_id: UUID) -> int:
     """Hold back what has not begun; what is in work is finished."""
-    return await change(engine, tenant_id, batch_id, "paused_at", hold)
+    return await change(database, tenant_id, batch_id, "paused_at", hold)
 
 
-async def resume_batch(engine: AsyncEngine, tenant_id: UUID, batch_id: UUID) -> int:
+async def resume_batch(database: Database, tenant_id: UUID, batch_id: UUID) -> int:
     """Let a paused batch go on."""
-    batch = await batch_of(engine, tenant_id, batch_id)
-    count = await change(engine, tenant_id, batch_id, "paused_at", release, clear=True)
-    await curation_sdk.wake(engine, kind_named(batch.kind).stage)
+    batch = await batch_of(database, tenant_id, batch_id)
+    count = await change(
+        database, tenant_id, batch_id, "paused_at", release, clear=True
+    )
+    await curation_sdk.wake(database, kind_named(batch.kind).stage)
     return count
 
 
-async def cancel_batch(engine: AsyncEngine, tenant_id: UUID, batch_id: UUID) -> int:
+async def cancel_batch(database: Database, tenant_id: UUID, batch_id: UUID) -> int:
     """Take what has not begun out of the queue for good."""
 
     async def cancelled(
@@ -39,24 +42,24 @@ async def cancel_batch(engine: AsyncEngine, tenant_id: UUID, batch_id: UUID) -> 
     ) -> int:
         return await withdraw(connection, queue, items, CANCELLED)
 
-    return await change(engine, tenant_id, batch_id, "cancelled_at", cancelled)
+    return await change(database, tenant_id, batch_id, "cancelled_at", cancelled)
 
 
-async def retry_failed(engine: AsyncEngine, tenant_id: UUID, batch_id: UUID) -> int:
+async def retry_failed(database: Database, tenant_id: UUID, batch_id: UUID) -> int:
     """Queue the failed items of a batch again; return how many."""
-    batch = await batch_of(engine, tenant_id, batch_id)
+    batch = await batch_of(database, tenant_id, batch_id)
     kind = kind_named(batch.kind)
-    items = [item async for item in item_ids(engine, kind, batch_id)]
+    items = [item async for item in item_ids(database, kind, batch_id)]
     # No items would mean all of the stage's dead letters, of every batch and tenant.
     return (
-        await curation_sdk.dead_letters.replay(engine, kind.stage, *items)
+        await curation_sdk.dead_letters.replay(database, kind.stage, *items)
         if items
         else 0
     )
 
 
 async def change(
-    engine: AsyncEngine,
+    database: Database,
     tenant_id: UUID,
     batch_id: UUID,
     column: str,
@@ -65,12 +68,12 @@ async def change(
     clear: bool = False,
 ) -> int:
     """Mark a batch and act on the items that only it brought into the queue."""
-    batch = await batch_of(engine, tenant_id, batch_id)
+    batch = await batch_of(database, tenant_id, batch_id)
     kind = kind_named(batch.kind)
-    queue = await queue_named(engine, kind.stage)
-    items = [str(item) async for item in item_ids(engine, kind, batch_id)]
+    queue = await queue_named(database, kind.stage)
+    items = [str(item) async for item in item_ids(database, kind, batch_id)]
     moment = None if clear else func.clock_timestamp()
-    async with engine.begin() as connection:
+    async with transaction(database) as connection:
         await connection.execute(
             update(BatchJob).where(BatchJob.id == batch_id).values({column: moment})
         )
@@ -78,13 +81,13 @@ async def change(
 
 
 async def item_ids(
-    engine: AsyncEngine, kind: BatchKind, batch_id: UUID
+    database: Database, kind: BatchKind, batch_id: UUID
 ) -> AsyncIterator[UUID]:
     """Yield the ids of the records that a batch itself brought in."""
     column = getattr(BatchItem, kind.link)
     query = select(column).where(
         BatchItem.batch_id == batch_id, column.is_not(None), ~BatchItem.is_duplicate
     )
-    async with engine.connect() as connection:
+    async with transaction(database) as connection:
         for record_id in await connection.scalars(query):
             yield record_id

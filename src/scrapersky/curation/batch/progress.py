@@ -7,8 +7,9 @@ from typing import Any
 from uuid import UUID
 
 from sqlalchemy import TextClause, select, text
-from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
+from sqlalchemy.ext.asyncio import AsyncConnection
 
+from scrapersky.db.transaction import Database, transaction
 from scrapersky.errors import UnknownBatch
 from scrapersky.records import BatchJob
 from scrapersky.records.status import TaskStatus
@@ -43,10 +44,10 @@ class Overview:
 
 
 async def progress(
-    engine: AsyncEngine, tenant_id: UUID, batch_id: UUID
+    database: Database, tenant_id: UUID, batch_id: UUID
 ) -> BatchProgress:
     """Count how far a batch is; raise UnknownBatch if this tenant has none."""
-    async with engine.connect() as connection:
+    async with transaction(database) as connection:
         found = await overviews(connection, tenant_id, ids=[batch_id])
     if not found:
         raise UnknownBatch("There is no such batch.")
@@ -130,12 +131,12 @@ def status_of(batch: Any, counts: Mapping[str, int]) -> TaskStatus:  # noqa: ANN
     return TaskStatus.IN_PROGRESS if started else TaskStatus.QUEUED
 
 
-async def batch_of(engine: AsyncEngine, tenant_id: UUID, batch_id: UUID) -> Any:  # noqa: ANN401
+async def batch_of(database: Database, tenant_id: UUID, batch_id: UUID) -> Any:  # noqa: ANN401
     """Return a tenant's batch, or raise UnknownBatch."""
     query = select(BatchJob).where(
         BatchJob.id == batch_id, BatchJob.tenant_id == tenant_id
     )
-    async with engine.connect() as connection:
+    async with transaction(database) as connection:
         found = (await connection.execute(query)).one_or_none()
     if found is None:
         raise UnknownBatch("There is no such batch.")

@@ -14,6 +14,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 import curation_sdk
 from scrapersky.curation.batch.kind import BatchKind, kind_named
+from scrapersky.db.transaction import Database, commit_chunk, transaction
 from scrapersky.errors import InvalidUrl, UnknownBatch
 from scrapersky.extraction.host_kind import site_name
 from scrapersky.kit.urls import canonical_url, parse_url
@@ -64,21 +65,27 @@ class Written:
 
 
 async def submit(
-    engine: AsyncEngine,
+    database: Database,
     actor: Actor,
     kind: str,
     lines: Iterable[str],
     *,
     name: str | None = None,
 ) -> Submitted:
-    """Submit lines together; a bad or known one is reported and never fails the rest."""
+    """Submit lines together; a bad or known one is reported and never fails the rest.
 
-    async def chunks() -> AsyncIterator[Sequence[Written]]:
-        numbered = iter(enumerate(lines, start=1))
-        while chunk := [Written(*each) for each in islice(numbered, CHUNK)]:
-            yield chunk
-
-    return await submit_chunks(engine, actor, kind, chunks(), name=name)
+    Every thousand lines are a chunk; the last one is left in the caller's transaction.
+    """
+    chosen = kind_named(kind)
+    submitted = Submitted(await open_batch(database, actor, kind, name))
+    numbered = iter(enumerate(lines, start=1))
+    chunk = [Written(*each) for each in islice(numbered, CHUNK)]
+    while chunk:
+        await store_lines(database, actor, chosen, submitted, chunk)
+        chunk = [Written(*each) for each in islice(numbered, CHUNK)]
+        if chunk:
+            await commit_chunk(database)
+    return submitted
 
 
 async def submit_chunks(
@@ -105,14 +112,26 @@ async def submit_chunks(
     submitted = Submitted(batch_id)
     while chunk is not None:
         new = [line for line in chunk if line.number > stored_up_to]
-        # Reading URLs is work for the processor: others want the event loop.
-        read = await asyncio.to_thread(understood, new)
-        async with engine.begin() as connection:
-            await store_chunk(connection, actor, chosen, submitted, read)
+        await store_lines(engine, actor, chosen, submitted, new)
         chunk = await anext(chunks, None)
-    if submitted.accepted:
-        await curation_sdk.wake(engine, chosen.stage)
     return submitted
+
+
+async def store_lines(
+    database: Database,
+    actor: Actor,
+    kind: BatchKind,
+    submitted: Submitted,
+    lines: Sequence[Written],
+) -> None:
+    """Understand some lines, store them, and wake whoever works on them."""
+    before = submitted.accepted
+    # Reading URLs is work for the processor: others want the event loop.
+    read = await asyncio.to_thread(understood, lines)
+    async with transaction(database) as connection:
+        await store_chunk(connection, actor, kind, submitted, read)
+        if submitted.accepted > before:
+            await curation_sdk.wake(connection, kind.stage)
 
 
 def understood(lines: Sequence[Written]) -> "list[Line]":
@@ -121,10 +140,10 @@ def understood(lines: Sequence[Written]) -> "list[Line]":
 
 
 async def open_batch(
-    engine: AsyncEngine, actor: Actor, kind: str, name: str | None
+    database: Database, actor: Actor, kind: str, name: str | None
 ) -> UUID:
     """Make an empty batch."""
-    async with engine.begin() as connection:
+    async with transaction(database) as connection:
         result = await connection.execute(
             insert(BatchJob)
             .values(
