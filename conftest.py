@@ -9,8 +9,14 @@ from collections.abc import Generator
 from itertools import groupby
 
 import pytest
+from hypothesis import settings
 
 from scripts import tested
+
+# A busy machine is slow, not wrong: no example has a deadline.
+settings.register_profile("quick", max_examples=40, deadline=None)
+settings.register_profile("whole", max_examples=200, deadline=None)
+settings.load_profile("whole" if os.environ.get("TEST_WHOLE_SIZES") else "quick")
 
 FIXTURES: dict[str, float] = defaultdict(float)
 """Seconds that each fixture took to set up, without those that it uses."""
@@ -23,6 +29,27 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption(
         "--at-most", type=float, help="leave out tests that last took longer (seconds)"
     )
+
+
+class Together:
+    """Keeps tests that share a fixture of their module on one worker.
+
+    Each worker that gets one of them would make the fixture again.
+    """
+
+    @pytest.hookimpl(tryfirst=True)  # before the groups are read
+    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
+        """Mark the tests of a module that share something."""
+        for item in items:
+            if item.get_closest_marker("xdist_group") is None and shares_fixture(item):
+                item.add_marker(pytest.mark.xdist_group(item.nodeid.split("::")[0]))
+
+
+def shares_fixture(item: pytest.Item) -> bool:
+    """Return whether a test uses a fixture that is made once for a module."""
+    # There is no public name for it.
+    used = item._fixtureinfo.name2fixturedefs  # type: ignore[attr-defined] # noqa: SLF001
+    return any(found[-1].scope == "module" for found in used.values())
 
 
 @pytest.hookimpl(trylast=True)
@@ -41,6 +68,7 @@ def pytest_collection_modifyitems(
 @pytest.hookimpl(trylast=True)
 def pytest_configure(config: pytest.Config) -> None:
     """Name a test when it fails: a run that is stopped has no summary."""
+    config.pluginmanager.register(Together())
     reporter = config.pluginmanager.get_plugin("terminalreporter")
     if reporter is not None and "PYTEST_XDIST_WORKER" not in os.environ:
         config.pluginmanager.register(FailuresAtOnce(reporter))

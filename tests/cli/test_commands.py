@@ -105,14 +105,18 @@ def wait_until_ready(port: int) -> None:
             time.sleep(0.05)
 
 
-@pytest.mark.parametrize("request_to_stop", [signal.SIGINT, signal.SIGTERM])
-def test_a_request_to_stop_stops_everything_it_started(
-    home: Path, port: int, request_to_stop: signal.Signals
-) -> None:
+def test_ctrl_c_stops_everything_it_started(home: Path, port: int) -> None:
     with running(home, port) as process:
-        database = running_postmaster(home / "postgres")
-        process.send_signal(request_to_stop)
-        _, said = process.communicate(timeout=HUNG)
+        stop(process, home, signal.SIGINT)
+
+
+def stop(
+    process: "subprocess.Popen[str]", home: Path, request_to_stop: signal.Signals
+) -> None:
+    """Stop what runs, and see that it leaves nothing running."""
+    database = running_postmaster(home / "postgres")
+    process.send_signal(request_to_stop)
+    _, said = process.communicate(timeout=HUNG)
 
     assert process.returncode == 0
     assert "Stopped." in said
@@ -121,7 +125,9 @@ def test_a_request_to_stop_stops_everything_it_started(
     assert not is_alive(database)
 
 
-def test_after_kill_9_the_next_start_recovers_by_itself(home: Path, port: int) -> None:
+def test_after_kill_9_the_next_start_recovers_by_itself_and_can_be_terminated(
+    home: Path, port: int
+) -> None:
     with running(home, port) as process:
         process.kill()
         process.wait()
@@ -129,8 +135,7 @@ def test_after_kill_9_the_next_start_recovers_by_itself(home: Path, port: int) -
     assert orphan is not None
 
     with running(home, port) as process:
-        process.terminate()
-        process.communicate(timeout=HUNG)
+        stop(process, home, signal.SIGTERM)
 
     assert not is_alive(orphan)
 

@@ -39,12 +39,14 @@ def test_nobody_is_let_in_and_nothing_listens(scratch: Path, command: Command) -
     assert "scrapersky user create" in refused.stderr
 
 
-def test_the_first_admin_is_made_and_the_password_shown_once(home: Path) -> None:
+def test_the_first_admin_is_made_and_the_password_shown_once(
+    home: Path, command: Command
+) -> None:
     made = run(
         "user", "create", "Ada@Example.com", "--role", "admin", SCRAPERSKY_DATA_DIR=home
     )
-    again = run("user", "create", "ada@example.com", SCRAPERSKY_DATA_DIR=home)
-    listed = run("user", "list", SCRAPERSKY_DATA_DIR=home)
+    again = command("user", "create", "ada@example.com", SCRAPERSKY_DATA_DIR=home)
+    listed = command("user", "list", SCRAPERSKY_DATA_DIR=home)
 
     assert made.returncode == 0, made.stderr
     password = re.search(r"shown once\): (\S+)", made.stdout)

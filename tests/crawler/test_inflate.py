@@ -96,7 +96,9 @@ def test_a_body_that_is_large_only_between_its_layers_cost_seconds() -> None:
     assert not refused.value.retryable
 
 
-@pytest.mark.parametrize("most", [10 * MIB, 50 * MIB])
+@pytest.mark.parametrize(
+    "most", [10 * MIB, pytest.param(50 * MIB, marks=pytest.mark.long)]
+)
 def test_no_layer_grows_beyond_what_the_whole_may(most: int) -> None:
     engine = zlib.compressobj(level=0, wbits=31)
     noise = random.Random(0).randbytes(MIB)

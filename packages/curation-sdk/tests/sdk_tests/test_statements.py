@@ -1,6 +1,7 @@
 """Statements: each is used, and none is written anywhere but in its module."""
 
 import ast
+import functools
 import re
 from dataclasses import fields
 from pathlib import Path
@@ -25,6 +26,7 @@ SQL = re.compile(
 )
 
 
+@functools.cache
 def tree_of(path: Path) -> ast.Module:
     return ast.parse(path.read_text(encoding="utf-8"))
 

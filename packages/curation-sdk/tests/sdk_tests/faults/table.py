@@ -9,30 +9,30 @@ from sdk_tests.faults.scenario import Row
 Runs = dict[str, Callable[[], Row]]
 
 QUICK: Runs = {
-    "kills": partial(scenario.kill_workers, seeds=300, kills=8, every=0.2, pause=0.05),
-    "pauses": partial(scenario.stop_workers, seeds=300, pauses=1, pause=0.1),
+    "kills": partial(scenario.kill_workers, seeds=150, kills=4, every=0.2, pause=0.05),
+    "pauses": partial(scenario.stop_workers, seeds=150, pauses=1, pause=0.1),
     "restarts": partial(
-        scenario.restart_database, seeds=300, restarts=2, every=0.5, pause=0.05
+        scenario.restart_database, seeds=150, restarts=2, every=0.5, pause=0.05
     ),
     "crashes": partial(
-        scenario.crash_database, seeds=300, crashes=2, every=0.5, pause=0.05
+        scenario.crash_database, seeds=150, crashes=2, every=0.5, pause=0.05
     ),
     "cut_sessions": partial(
-        scenario.terminate_backends, seeds=300, cuts=12, every=0.1, pause=0.05
+        scenario.terminate_backends, seeds=150, cuts=6, every=0.1, pause=0.05
     ),
     "lost_answers": partial(
-        scenario.lose_answers, seeds=400, answers=10, chance=0.1, pause=0.02
+        scenario.lose_answers, seeds=200, answers=5, chance=0.1, pause=0.02
     ),
     "held": partial(
-        scenario.hold_connections, seeds=300, holds=1, every=0.5, pause=0.05
+        scenario.hold_connections, seeds=150, holds=1, every=0.5, pause=0.05
     ),
-    "clock": partial(scenario.jump_clock, seeds=300, jumps=5, every=0.3, pause=0.05),
-    "poison": partial(scenario.poison, seeds=300, poisons=1, pause=0.01),
+    "clock": partial(scenario.jump_clock, seeds=150, jumps=3, every=0.3, pause=0.05),
+    "poison": partial(scenario.poison, seeds=150, poisons=1, pause=0.01),
     "stops": partial(
-        scenario.terminate_workers, seeds=300, stops=5, every=0.2, pause=0.05
+        scenario.terminate_workers, seeds=150, stops=3, every=0.2, pause=0.05
     ),
     "pooler": partial(
-        scenario.through_pooler, seeds=300, kills=3, every=0.3, pause=0.05
+        scenario.through_pooler, seeds=150, kills=2, every=0.3, pause=0.05
     ),
 }
 
