@@ -12,7 +12,7 @@ import time
 from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from itertools import chain, zip_longest
 
 from scrapersky.crawler.connection import READ_AT_ONCE, Connection
@@ -259,8 +259,10 @@ class Pool:
             self._sweep_later()
 
 
+@cache
 def tls_context() -> ssl.SSLContext:
     """Return how we speak TLS: verified, 1.2 or newer, HTTP/1.1 only."""
+    # Reading the certificates of a system takes tens of milliseconds: once is enough.
     context = ssl.create_default_context()
     context.set_alpn_protocols(["http/1.1"])
     return context
