@@ -78,6 +78,7 @@ class Field:
     cluster: Cluster
     database: str
     seeds: int = 0
+    plenty: int = 0
     started: float = dataclasses.field(default_factory=time.monotonic)
 
     @property
@@ -102,8 +103,8 @@ class Field:
 
     def keep_busy(self) -> None:
         """Sow more seeds when few are left: a fault without work proves nothing."""
-        if unfinished(self.dsn) < PLENTY:
-            self.sow(PLENTY)
+        if unfinished(self.dsn) < self.plenty:
+            self.sow(self.plenty)
 
     def sow(self, seeds: int) -> None:
         """Queue so many more seeds."""
@@ -113,6 +114,8 @@ class Field:
                 [self.seeds + 1, self.seeds + seeds],
             )
         self.seeds += seeds
+        # In a short run of few seeds, few are plenty.
+        self.plenty = self.plenty or min(PLENTY, seeds // 3)
 
     def has_work(self) -> bool:
         """Whether some item has not come to its end."""
