@@ -1771,7 +1771,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description Tell what runs here: version, database, scheduler, disk, settings. */
+        /** @description Tell what runs here: version, connection, scheduler, disk, settings. */
         get: operations["read_system"];
         put?: never;
         post?: never;
@@ -2217,7 +2217,7 @@ export interface components {
          * @enum {string}
          */
         CurationStatus: "New" | "Selected" | "Maybe" | "Not a Fit" | "Archived";
-        /** @description The database, as far as it concerns who runs it. */
+        /** @description The connection, as far as it concerns who runs it. */
         DatabaseOut: {
             connections: number;
             is_embedded: boolean;
