@@ -39,12 +39,11 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from scrapersky.api.records.cursor import PURPOSE
 from scrapersky.api.records.question import Known, Place, Question, Sort
-from scrapersky.api.records.resource import RESOURCES
 from scrapersky.db.connection import connect, parse_target
 from scrapersky.db.embedded import EmbeddedPostgres
 from scrapersky.db.migrate import upgrade
 from scrapersky.kit.cursor import write_cursor
-from scrapersky.records import Contact
+from scrapersky.records import KINDS, Contact
 
 MEBI = 1024 * 1024
 PAGE = 50
@@ -363,7 +362,7 @@ def plain(params: dict[str, Any]) -> Iterator[Any]:
 
 async def cursor_at(bench: Bench, sort: Sort, offset: int) -> str:
     """Make the cursor that a caller would have who had read this far."""
-    resource = RESOURCES["contacts"]
+    resource = KINDS["contacts"]
     column = getattr(Contact, sort.field)
     query = select(Contact.id, column.label("key")).where(
         Contact.tenant_id == bench.tenant

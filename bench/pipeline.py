@@ -42,8 +42,7 @@ from scrapersky.db.migrate import upgrade
 from scrapersky.demo.apart import TownApart, town_apart
 from scrapersky.demo.resolver import ARCHIVE_HOST
 from scrapersky.demo.town import Invitation
-from scrapersky.records import Domain, PlaceSearch, SitemapFile
-from scrapersky.reporting.stage_stats import record_kind
+from scrapersky.records import Domain, PlaceSearch, SitemapFile, kind_of
 from scrapersky.stages import PIPELINE, registry_of
 from scrapersky.stages.wf7_page_curation import curate_page
 from sdk_tests.rig.cluster import Cluster, running_cluster
@@ -51,7 +50,7 @@ from tests.acceptance.rig import Crew, Desk, Order, a_crew, a_desk
 
 LONGEST = 1_200.0
 STAGES = tuple(stage.name for stage in PIPELINE)
-UNITS = {stage.name: record_kind(stage) for stage in PIPELINE}
+UNITS = {stage.name: kind_of(stage.model).name for stage in PIPELINE}
 MEBI = 1024 * 1024
 MIGRATED = "migrated"
 RECORDS = (

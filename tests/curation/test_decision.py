@@ -16,7 +16,6 @@ from scrapersky.curation.decision import (
     decide,
     undo,
 )
-from scrapersky.curation.kind import KINDS, kind_named
 from scrapersky.curation.rule import (
     decided_counts,
     delete_rule,
@@ -26,7 +25,7 @@ from scrapersky.curation.rule import (
 )
 from scrapersky.db.connection import connect, parse_target
 from scrapersky.errors import InvalidCondition, InvalidDecision, UnknownAction
-from scrapersky.records import AuditEntry, Place, Tenant
+from scrapersky.records import CURATED, AuditEntry, Kind, Place, Tenant, kind_named
 from scrapersky.records.audit import Actor
 from scrapersky.settings import SYSTEM_USER_ID
 from tests.conftest import TestDatabase
@@ -286,16 +285,16 @@ async def test_unknown_words_are_refused_with_the_known_ones(
         kind_named("planets")
 
 
-@pytest.mark.parametrize("kind", KINDS.values(), ids=lambda kind: kind.name)
+@pytest.mark.parametrize("kind", CURATED.values(), ids=lambda kind: kind.name)
 async def test_every_kind_follows_the_dual_status_rule(
-    engine: AsyncEngine, actor: Actor, kind: Any
+    engine: AsyncEngine, actor: Actor, kind: Kind
 ) -> None:
     decided = await decide(
-        engine, actor, kind, kind.trigger.value, Selection(conditions=())
+        engine, actor, kind, kind.deciding.on.value, Selection(conditions=())
     )
 
     assert (decided.changed, decided.queued) == (0, 0)
-    assert kind.queued in kind.busy
+    assert kind.deciding.queue.queued in kind.deciding.queue.busy
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 import re
 
 from scrapersky.api.records.export import columns_of
-from scrapersky.api.records.resource import RESOURCES
+from scrapersky.records import KINDS
 from scripts.openapi import PLACE, description
 
 
@@ -21,4 +21,4 @@ def test_a_contacts_file_is_offered_with_the_columns_it_may_have() -> None:
     _, _, after = kinds.read_text(encoding="utf-8").partition("EXPORTED_CONTACT = [")
     offered = re.findall(r'"(\w+)"', after.partition("].flat()")[0])
 
-    assert offered == list(columns_of(RESOURCES["contacts"]))
+    assert offered == list(columns_of(KINDS["contacts"]))

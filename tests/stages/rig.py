@@ -18,7 +18,6 @@ import curation_sdk
 from curation_sdk import History, Worker
 from scrapersky.crawler import Crawler, CrawlerPolicy, Limits, MemoryLedger, Sandbox
 from scrapersky.curation.decision import Decided, Selection, decide
-from scrapersky.curation.kind import KINDS
 from scrapersky.curation.rule import save_rule
 from scrapersky.db.connection import connect, parse_target
 from scrapersky.demo.log import RequestLog
@@ -31,7 +30,7 @@ from scrapersky.pipeline.mail_server import DnsMailServers, MailServers
 from scrapersky.pipeline.tools import SiteLimits, Tools
 from scrapersky.providers.registry import Sources
 from scrapersky.providers.source import PlaceSource
-from scrapersky.records import Domain, Page, SitemapFile
+from scrapersky.records import KINDS, Domain, Page, SitemapFile
 from scrapersky.records.audit import Actor
 from scrapersky.settings import SYSTEM_USER_ID
 from scrapersky.stages import PIPELINE, registry_of
@@ -195,7 +194,7 @@ class Line:
             name=f"rule for {kind}",
             kind=kind,
             conditions=conditions,
-            status=KINDS[kind].trigger.value,
+            status=KINDS[kind].deciding.on.value,
         )
 
 

@@ -3,7 +3,7 @@
 import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
-from typing import Annotated, BinaryIO, Literal, get_args
+from typing import Annotated, BinaryIO, get_args
 
 from cyclopts import Parameter
 from sqlalchemy.ext.asyncio import AsyncEngine
@@ -11,22 +11,22 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 from scrapersky.api.records.export import export_bytes, read_export
 from scrapersky.api.records.query import read_filters
 from scrapersky.api.records.question import DEFAULT_SORT, Question, read_sort
-from scrapersky.api.records.resource import RESOURCES
 from scrapersky.api.records.schema import ExportFormat
 from scrapersky.cli.pipeline import default_tenant
 from scrapersky.cli.stages import on_database
 from scrapersky.errors import ConfigurationError
 from scrapersky.kit.private_file import appearing_whole
 from scrapersky.privacy.key import hand_out_keys
+from scrapersky.records import CURATED, kind_named
 from scrapersky.settings import load_settings
 
-Kind = Literal["places", "businesses", "domains", "sitemap_files", "pages", "contacts"]
 Several = Annotated[list[str], Parameter(negative=())]
+CuratedKind = Annotated[str, Parameter(help=f"What to write: {', '.join(CURATED)}.")]
 STANDARD_OUTPUT = "-"
 
 
 def export(
-    kind: Kind = "contacts",
+    kind: CuratedKind = "contacts",
     *,
     out: Path | None = None,
     filter: Several | None = None,  # noqa: A002 - as the API calls it
@@ -58,7 +58,7 @@ def export(
     """
     path = out or Path(f"{kind}.csv")
     form = form_of(path)
-    resource = RESOURCES[kind]
+    resource = kind_named(kind, CURATED)
     plan = read_export(resource, form, columns, preset)
 
     async def act(engine: AsyncEngine) -> None:

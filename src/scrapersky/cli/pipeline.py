@@ -17,12 +17,12 @@ from rich.progress import (
     TextColumn,
     TimeRemainingColumn,
 )
-from sqlalchemy import text
+from sqlalchemy import select, text
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from curation_sdk.control import count_waiting
 from scrapersky.curation.decision import Selection, decide
-from scrapersky.curation.kind import KINDS
+from scrapersky.records import CURATED, Kind
 from scrapersky.records.audit import Actor
 from scrapersky.reporting.stage_counts import StageCount, count_stages
 from scrapersky.stages import STAGES
@@ -30,22 +30,6 @@ from scrapersky.stages import STAGES
 LOOK_EVERY = 0.5
 SOON = 30.0
 """Seconds. A try that is further away is not waited for."""
-UNDECIDED = {
-    "places": """SELECT id FROM places_staging WHERE status = 'New' AND id IN
-        (SELECT place_id FROM place_search_hits WHERE search_id = :search)""",
-    "businesses": """SELECT b.id FROM local_businesses b JOIN place_search_hits h
-        ON h.place_id = b.place_id WHERE b.status = 'New' AND h.search_id = :search""",
-    "sitemap_files": """SELECT s.id FROM sitemap_files s
-        WHERE s.deep_scrape_curation_status = 'New' AND s.sitemap_type <> 'index'
-        AND s.domain_id IN (SELECT b.domain_id FROM local_businesses b
-        JOIN place_search_hits h ON h.place_id = b.place_id WHERE h.search_id = :search)""",
-    "contacts": """SELECT c.id FROM contacts c
-        WHERE c.contact_curation_status = 'New' AND c.email IS NOT NULL
-        AND c.domain_id IN (SELECT b.domain_id FROM local_businesses b
-        JOIN place_search_hits h ON h.place_id = b.place_id WHERE h.search_id = :search)""",
-}
-"""What waits for a person; on the command line everything is wanted. Pages are chosen
-by the tenant's rules."""
 
 
 @dataclass(slots=True)
@@ -84,25 +68,33 @@ class Ride:
 
     async def _decide_for_the_person(self) -> int:
         total = 0
-        for name, query in UNDECIDED.items():
-            if name == "contacts" and not self.validate:
+        for kind in CURATED.values():
+            if kind.name == "contacts" and not self.validate:
                 continue
-            async with self.reader.connect() as connection:
-                found = await connection.scalars(
-                    text(query), {"search": self.search_id}
-                )
-                ids = tuple(found.all())
+            ids = await self._undecided(kind)
             if ids:
-                kind = KINDS[name]
                 decided = await decide(
                     self.engine,
                     self.actor,
                     kind,
-                    kind.trigger.value,
+                    kind.deciding.on.value,
                     Selection(ids=ids),
                 )
                 total += decided.queued
         return total
+
+    async def _undecided(self, kind: Kind) -> tuple[UUID, ...]:
+        """Return what waits for a person, of what is taken where there is none."""
+        decision = kind.deciding
+        if decision.unattended is None:
+            return ()
+        query = select(kind.record.id).where(
+            decision.column == decision.undecided,
+            decision.unattended,
+            kind.found_by(self.search_id),
+        )
+        async with self.reader.connect() as connection:
+            return tuple((await connection.scalars(query)).all())
 
 
 async def ride(journey: Ride, console: Console, is_alive: Callable[[], bool]) -> None:

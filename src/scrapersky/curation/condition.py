@@ -4,7 +4,7 @@ A condition is `{"field": "rating", "is": "at_least", "value": 4}`. Fields are t
 columns of the record; a field or comparison that does not exist is refused by name.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
 from decimal import Decimal
 from enum import StrEnum
@@ -15,6 +15,7 @@ from uuid import UUID
 
 from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 from sqlalchemy import (
+    Column,
     ColumnElement,
     SmallInteger,
     and_,
@@ -24,19 +25,17 @@ from sqlalchemy import (
     or_,
     true,
 )
-from sqlalchemy import inspect as inspect_model
 from sqlalchemy.dialects.postgresql import ARRAY, ENUM, JSONB
 from sqlalchemy.orm import InstrumentedAttribute
 
-from scrapersky.curation.kind import Kind
-from scrapersky.curation.link import LINKED, LinkedField
 from scrapersky.errors import InvalidCondition
+from scrapersky.records.kind import Kind
+from scrapersky.records.link import LinkedField
 
 MOST_CONDITIONS = 50
 MOST_VALUES = 1_000
-HIDDEN = frozenset({"tenant_id", "raw"})
-"""Columns no filter may name: one is decided by who asks, the other is not ours."""
 
+Attribute = InstrumentedAttribute[Any] | Column[Any]
 Value = str | float | bool | None
 
 
@@ -86,19 +85,9 @@ def read_conditions(given: Iterable[Any]) -> tuple[Condition, ...]:
         raise InvalidCondition(f"Condition {where}: {first['msg']}.") from None
 
 
-def fields_of(kind: Kind) -> dict[str, InstrumentedAttribute[Any]]:
-    """Return the fields a condition on this kind may name."""
-    mapper = inspect_model(kind.model)
-    return {
-        name: getattr(kind.model, name)
-        for name in mapper.columns.keys()  # noqa: SIM118 - keys are attribute names
-        if name not in HIDDEN
-    }
-
-
 def where(kind: Kind, conditions: Iterable[Condition]) -> ColumnElement[bool]:
     """Translate conditions into SQL: all of them must hold."""
-    fields, links = fields_of(kind), LINKED.get(kind.name, {})
+    fields, links = kind.fields, kind.linked
     return and_(
         true(),
         *(
@@ -121,7 +110,7 @@ def linked(field: LinkedField, condition: Condition) -> ColumnElement[bool]:
 
 
 def clause(
-    fields: dict[str, InstrumentedAttribute[Any]], condition: Condition
+    fields: Mapping[str, Attribute], condition: Condition
 ) -> ColumnElement[bool]:
     """Translate one condition."""
     if condition.field not in fields:
@@ -147,14 +136,14 @@ def clause(
     return COMPARED[condition.comparison](column, condition.value)
 
 
-def is_known(column: InstrumentedAttribute[Any]) -> ColumnElement[bool]:
+def is_known(column: Attribute) -> ColumnElement[bool]:
     """Match what has a value; an empty list is as unknown as NULL."""
     if isinstance(column.type, ARRAY):
         return func.cardinality(column) > 0
     return column.is_not(None)
 
 
-def contains(column: InstrumentedAttribute[Any], value: Value) -> ColumnElement[bool]:
+def contains(column: Attribute, value: Value) -> ColumnElement[bool]:
     """Match a part of a text, or a part of any text of a list, in any case."""
     part = text_of(value)
     if isinstance(column.type, ARRAY):
@@ -164,24 +153,20 @@ def contains(column: InstrumentedAttribute[Any], value: Value) -> ColumnElement[
     return column.icontains(part, autoescape=True)
 
 
-def starts_with(
-    column: InstrumentedAttribute[Any], value: Value
-) -> ColumnElement[bool]:
+def starts_with(column: Attribute, value: Value) -> ColumnElement[bool]:
     """Match the beginning of a text, in any case."""
     require_text(column)
     return column.istartswith(text_of(value), autoescape=True)
 
 
-def equal(column: InstrumentedAttribute[Any], value: Value) -> ColumnElement[bool]:
+def equal(column: Attribute, value: Value) -> ColumnElement[bool]:
     """Match one value; in a list, an element of it."""
     if isinstance(column.type, ARRAY):
         return literal(text_of(value)) == func.any(column)
     return column == converted(column, value)
 
 
-COMPARED: dict[
-    Comparison, Callable[[InstrumentedAttribute[Any], Value], ColumnElement[bool]]
-] = {
+COMPARED: dict[Comparison, Callable[[Attribute, Value], ColumnElement[bool]]] = {
     Comparison.EQUAL: equal,
     Comparison.NOT_EQUAL: lambda column, value: or_(
         not_(equal(column, value)), column.is_(None)
@@ -193,7 +178,7 @@ COMPARED: dict[
 }
 
 
-def converted(column: InstrumentedAttribute[Any], value: Value) -> object:
+def converted(column: Attribute, value: Value) -> object:
     """Read a value as the column's type, or raise InvalidCondition."""
     kind = column.type
     if isinstance(kind, (ARRAY, JSONB)):
@@ -228,7 +213,7 @@ def largest(kind: object) -> int:
     return 2**15 if isinstance(kind, SmallInteger) else 2**63
 
 
-def require_text(column: InstrumentedAttribute[Any]) -> None:
+def require_text(column: Attribute) -> None:
     """Raise unless the column holds text."""
     if isinstance(column.type, ENUM) or column.type.python_type is not str:
         raise InvalidCondition(f"{column.key} is not a text.")

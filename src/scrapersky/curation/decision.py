@@ -28,11 +28,10 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 import curation_sdk
 from scrapersky.curation.condition import Condition, where
-from scrapersky.curation.kind import Kind, kind_named
 from scrapersky.curation.search import matches
 from scrapersky.db.transaction import Database, commit_chunk, committed, transaction
 from scrapersky.errors import UnknownAction
-from scrapersky.records import CurationAction, CurationChange
+from scrapersky.records import CURATED, CurationAction, CurationChange, Kind, kind_named
 from scrapersky.records.audit import Actor, note
 
 CHUNK = 5_000
@@ -116,7 +115,7 @@ async def decide(
         step = partial(advance, actor, work, total, ids, is_last=is_last)
         total = await committed(database, step)
     if total.queued:
-        await curation_sdk.wake(database, kind.stage)
+        await curation_sdk.wake(database, kind.deciding.starts)
     return total
 
 
@@ -155,7 +154,7 @@ async def count_selected(
     database: Database, tenant_id: UUID, kind: Kind, selection: Selection
 ) -> int:
     """Count what a selection means, changing nothing."""
-    query = select(func.count()).select_from(kind.model)
+    query = select(func.count()).select_from(kind.record)
     async with transaction(database) as connection:
         found = await connection.scalar(
             query.where(selected(kind, tenant_id, selection))
@@ -165,9 +164,9 @@ async def count_selected(
 
 def selected(kind: Kind, tenant_id: UUID, selection: Selection) -> ColumnElement[bool]:
     """Translate a selection into SQL, always within one tenant."""
-    mine: ColumnElement[bool] = kind.model.tenant_id == tenant_id
+    mine: ColumnElement[bool] = kind.record.tenant_id == tenant_id
     if selection.ids is not None:
-        return and_(mine, kind.model.id == func.any(literal(list(selection.ids))))
+        return and_(mine, kind.record.id == func.any(literal(list(selection.ids))))
     return and_(mine, where(kind, selection.conditions), matches(kind, selection.words))
 
 
@@ -217,9 +216,9 @@ async def pick(
     They are in the order of the table: rows of one chunk that lie together are read
     and written together.
     """
-    place: ColumnElement[Any] = literal_column(f"{kind.model.__tablename__}.ctid")
+    place: ColumnElement[Any] = literal_column(f"{kind.record.__tablename__}.ctid")
     in_order = aggregate_order_by(literal(b""), place)
-    ids = func.string_agg(func.uuid_send(kind.model.id), in_order)
+    ids = func.string_agg(func.uuid_send(kind.record.id), in_order)
     return bytes(await connection.scalar(select(ids).where(chosen)) or b"")
 
 
@@ -253,14 +252,14 @@ async def decide_chunk(
     connection: AsyncConnection, work: Work, ids: list[UUID]
 ) -> Decided:
     """Decide about those of these rows that are still meant."""
-    kind, status, model = work.kind, work.status, work.kind.model
+    kind, status, model = work.kind, work.status, work.kind.record
     rows = (
         select(
             model.id,
             model.tenant_id,
-            kind.status.label("before"),
-            kind.stage_status.label("stage_before"),
-            kind.error.label("error_before"),
+            kind.deciding.column.label("before"),
+            kind.deciding.queue.column.label("stage_before"),
+            kind.deciding.queue.error.label("error_before"),
         )
         .where(model.id == func.any(literal(ids, ARRAY(Uuid))), work.chosen)
         .order_by(model.id)
@@ -268,8 +267,8 @@ async def decide_chunk(
         .cte("chosen")
         .prefix_with("MATERIALIZED")
     )
-    is_busy = func.coalesce(rows.c.stage_before.in_(kind.busy), False)
-    wants_stage = literal(status == kind.trigger)
+    is_busy = func.coalesce(rows.c.stage_before.in_(kind.deciding.queue.busy), False)
+    wants_stage = literal(status == kind.deciding.on)
     queues = and_(wants_stage, (~is_busy) if not work.force else true())
     changes = rows.c.before != status
     plan = select(
@@ -282,12 +281,19 @@ async def decide_chunk(
         .where(model.id == plan.c.id, plan.c.changes)
         .values(
             {
-                kind.status: status,
-                kind.stage_status: case(
-                    (plan.c.queues, literal(kind.queued, kind.stage_status.type)),
-                    else_=kind.stage_status,
+                kind.deciding.column: status,
+                kind.deciding.queue.column: case(
+                    (
+                        plan.c.queues,
+                        literal(
+                            kind.deciding.queue.queued, kind.deciding.queue.column.type
+                        ),
+                    ),
+                    else_=kind.deciding.queue.column,
                 ),
-                kind.error: case((plan.c.queues, null()), else_=kind.error),
+                kind.deciding.queue.error: case(
+                    (plan.c.queues, null()), else_=kind.deciding.queue.error
+                ),
             }
         )
         .returning(model.id)
@@ -326,7 +332,9 @@ async def decide_chunk(
     skipped = {}
     if unchanged := found.seen - found.changed:
         reason = (
-            IN_STAGE if status == kind.trigger else ALREADY.format(status=status.value)
+            IN_STAGE
+            if status == kind.deciding.on
+            else ALREADY.format(status=status.value)
         )
         skipped[reason] = unchanged
     if gone := len(ids) - found.seen:
@@ -378,7 +386,7 @@ async def undo(database: Database, actor: Actor, action_id: UUID) -> Decided:
         action = (await connection.execute(query)).one_or_none()
     if action is None:
         raise UnknownAction("There is no such action to undo, or it is undone.")
-    kind = kind_named(action.kind)
+    kind = kind_named(action.kind, CURATED)
     total = Decided(action_id=action_id)
     last: UUID | None = None
 
@@ -412,7 +420,7 @@ async def restore(
     after: UUID | None,
 ) -> tuple[Decided, UUID | None]:
     """Put back some of what one action changed; None when there is no more."""
-    model, change = kind.model, CurationChange
+    model, change = kind.record, CurationChange
     changes = (
         select(change)
         .where(
@@ -428,7 +436,8 @@ async def restore(
     # know nothing of the new status yet, and would have it compare all with all.
     found_now = (
         select(
-            kind.status.label("status_now"), kind.stage_status.label("stage_status_now")
+            kind.deciding.column.label("status_now"),
+            kind.deciding.queue.column.label("stage_status_now"),
         )
         .where(model.id == changes.c.record_id)
         .with_for_update()
@@ -441,7 +450,9 @@ async def restore(
         .prefix_with("MATERIALIZED")
     )
     before = now.c
-    still_queued = and_(before.queued, before.stage_status_now == kind.queued)
+    still_queued = and_(
+        before.queued, before.stage_status_now == kind.deciding.queue.queued
+    )
     restored = (
         update(model)
         .where(
@@ -450,15 +461,21 @@ async def restore(
         )
         .values(
             {
-                kind.status: cast(before.status_before, kind.status.type),
-                kind.stage_status: case(
+                kind.deciding.column: cast(
+                    before.status_before, kind.deciding.column.type
+                ),
+                kind.deciding.queue.column: case(
                     (
                         still_queued,
-                        cast(before.stage_status_before, kind.stage_status.type),
+                        cast(
+                            before.stage_status_before, kind.deciding.queue.column.type
+                        ),
                     ),
-                    else_=kind.stage_status,
+                    else_=kind.deciding.queue.column,
                 ),
-                kind.error: case((still_queued, before.error_before), else_=kind.error),
+                kind.deciding.queue.error: case(
+                    (still_queued, before.error_before), else_=kind.deciding.queue.error
+                ),
             }
         )
         .returning(model.id)

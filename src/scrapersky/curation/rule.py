@@ -21,10 +21,9 @@ from scrapersky.curation.decision import (
     decide_here,
     selected,
 )
-from scrapersky.curation.kind import Kind, kind_named
 from scrapersky.db.transaction import Database, transaction
 from scrapersky.errors import RecordConflict, UnknownRecord
-from scrapersky.records import CurationAction, SelectionRule
+from scrapersky.records import CURATED, CurationAction, Kind, SelectionRule, kind_named
 from scrapersky.records.audit import Actor
 
 SAMPLE = 20
@@ -60,7 +59,7 @@ async def save_rule(
     is_enabled: bool = True,
 ) -> UUID:
     """Make a rule, or change the one of that name; raise if it makes no sense."""
-    found = kind_named(kind)
+    found = kind_named(kind, CURATED)
     found.status_named(status)
     read = read_conditions(conditions)
     where(found, read)
@@ -106,7 +105,7 @@ async def change_rule(
     Raises if it makes no sense as a whole, or if its new name is taken.
     """
     row = await rule_row(database, actor.tenant_id, rule_id)
-    kind = kind_named(changes.get("kind", row.kind))
+    kind = kind_named(changes.get("kind", row.kind), CURATED)
     kind.status_named(changes.get("status", row.status))
     read = read_conditions(changes.pop("conditions", row.conditions["all"]))
     where(kind, read)
@@ -150,7 +149,7 @@ async def preview(
     """Tell what a rule would decide about the records nobody has decided about."""
     selection = Selection(conditions=(undecided(kind), *conditions))
     query = (
-        select(kind.model.id).where(selected(kind, tenant_id, selection)).limit(SAMPLE)
+        select(kind.record.id).where(selected(kind, tenant_id, selection)).limit(SAMPLE)
     )
     async with transaction(database) as connection:
         sample = (await connection.scalars(query)).all()
@@ -214,14 +213,14 @@ async def run_rules(
     async with transaction(database) as connection:
         total = await apply_rules(connection, tenant_id, kind, user_id=user_id)
     if total.queued:
-        await curation_sdk.wake(database, kind.stage)
+        await curation_sdk.wake(database, kind.deciding.starts)
     return total
 
 
 async def run_rule(database: Database, actor: Actor, rule_id: UUID) -> Decided:
     """Let one rule decide now about what waits, chunk by chunk, enabled or not."""
     row = await rule_row(database, actor.tenant_id, rule_id)
-    kind = kind_named(row.kind)
+    kind = kind_named(row.kind, CURATED)
     conditions = (undecided(kind), *read_conditions(row.conditions["all"]))
     selection = Selection(conditions=conditions)
     if not await count_selected(database, actor.tenant_id, kind, selection):
@@ -247,5 +246,7 @@ async def decided_counts(database: Database, rule_id: UUID) -> int:
 
 def undecided(kind: Kind) -> Condition:
     """Rules never overrule a person: they decide only about what is new."""
-    name = kind.status.key
-    return Condition(field=name, comparison=Comparison.EQUAL, value="New")
+    name = kind.deciding.column.key
+    return Condition(
+        field=name, comparison=Comparison.EQUAL, value=kind.deciding.undecided.value
+    )

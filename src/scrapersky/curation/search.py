@@ -2,45 +2,19 @@
 
 import contextlib
 import re
-from collections.abc import Mapping
 
 from sqlalchemy import ColumnElement, and_, or_, true
 
 from scrapersky.curation.condition import text_of
-from scrapersky.curation.kind import Attribute, Kind
 from scrapersky.errors import InvalidSubject
 from scrapersky.kit.canonical import canonical_domain, canonical_email
-from scrapersky.records import (
-    Contact,
-    Domain,
-    LocalBusiness,
-    Page,
-    Place,
-    PlaceSearch,
-    SitemapFile,
-)
+from scrapersky.records.kind import Kind
+from scrapersky.records.work_queue import Attribute
 
 MOST_WORDS = 8
 PARTS = re.compile(r"[^\W_]+")
 """What an index of words knows: letters and digits, three of them at a time."""
 SHORTEST_INDEXED = 3
-
-TEXTS: Mapping[str, tuple[Attribute, ...]] = {
-    "places": (Place.name, Place.address, Place.website, Place.phone),
-    "businesses": (
-        LocalBusiness.name,
-        LocalBusiness.street,
-        LocalBusiness.city,
-        LocalBusiness.website,
-        LocalBusiness.phone,
-    ),
-    "domains": (Domain.domain, Domain.title, Domain.description),
-    "sitemap_files": (SitemapFile.url,),
-    "pages": (Page.url, Page.title),
-    "contacts": (Contact.email, Contact.name, Contact.role, Contact.phone),
-    "searches": (PlaceSearch.business_type, PlaceSearch.location),
-}
-"""Where a word is looked for. The first four kinds that people search have an index."""
 
 
 def matches(kind: Kind, words: str | None) -> ColumnElement[bool]:
@@ -48,7 +22,7 @@ def matches(kind: Kind, words: str | None) -> ColumnElement[bool]:
     if words is None or not words.strip():
         return true()
     wanted = text_of(words).split()[:MOST_WORDS]
-    texts = TEXTS[kind.name]
+    texts = kind.words
     return and_(
         *(
             or_(*(has(text, form) for text in texts for form in forms_of(word)))

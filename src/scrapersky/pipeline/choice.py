@@ -6,8 +6,8 @@ from uuid import UUID
 
 from curation_sdk import Transaction
 from scrapersky.curation.condition import Comparison, Condition
-from scrapersky.curation.kind import KINDS
 from scrapersky.curation.rule import apply_rules
+from scrapersky.records import KINDS
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,4 +53,4 @@ class Choice:
                 ),
             )
             if decided.queued:
-                transaction.wake(kind.stage)
+                transaction.wake(kind.deciding.starts)

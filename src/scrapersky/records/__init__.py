@@ -1,6 +1,10 @@
 """The records of the pipeline, as tables of PostgreSQL."""
 
+from collections.abc import Mapping
+from typing import Any
+
 from curation_sdk.migrations import metadata as sdk_tables
+from scrapersky.errors import InvalidDecision
 from scrapersky.records.access import (
     IdempotencyKey,
     Installation,
@@ -10,21 +14,22 @@ from scrapersky.records.access import (
 from scrapersky.records.audit import AuditEntry
 from scrapersky.records.base import Base
 from scrapersky.records.batch import BatchItem, BatchJob
-from scrapersky.records.business import LocalBusiness
-from scrapersky.records.contact import Contact, Evidence
+from scrapersky.records.business import BUSINESSES, LocalBusiness
+from scrapersky.records.contact import CONTACTS, Contact, Evidence
 from scrapersky.records.curation import (
     CurationAction,
     CurationChange,
     SelectionRule,
 )
-from scrapersky.records.domain import Domain
+from scrapersky.records.domain import DOMAINS, Domain
 from scrapersky.records.host import Host, HostOutcome, HostRobots
+from scrapersky.records.kind import Kind
 from scrapersky.records.notice import ContactNotice
-from scrapersky.records.page import Page
-from scrapersky.records.place import Place
-from scrapersky.records.place_search import PlaceSearch, PlaceSearchHit
+from scrapersky.records.page import PAGES, Page
+from scrapersky.records.place import PLACES, Place
+from scrapersky.records.place_search import SEARCHES, PlaceSearch, PlaceSearchHit
 from scrapersky.records.schedule import SchedulerRun
-from scrapersky.records.sitemap_file import SitemapFile
+from scrapersky.records.sitemap_file import SITEMAP_FILES, SitemapFile
 from scrapersky.records.suppression import Suppression, SuppressionKey
 from scrapersky.records.tenant import ApiKey, Tenant, User
 from scrapersky.records.view import SavedView
@@ -32,6 +37,40 @@ from scrapersky.records.work_queue import Attribute
 
 METADATA = (Base.metadata, sdk_tables)
 """Every table this code expects in the database."""
+
+KINDS: Mapping[str, Kind] = {
+    kind.name: kind
+    for kind in (
+        SEARCHES,
+        PLACES,
+        BUSINESSES,
+        DOMAINS,
+        SITEMAP_FILES,
+        PAGES,
+        CONTACTS,
+    )
+}
+"""Every kind of record that people see, in the order of the pipeline."""
+
+CURATED: Mapping[str, Kind] = {
+    name: kind for name, kind in KINDS.items() if kind.decision is not None
+}
+"""The kinds that people decide about."""
+
+
+def kind_named(name: str, kinds: Mapping[str, Kind] = KINDS) -> Kind:
+    """Return the kind of this name, or say which there are."""
+    if name not in kinds:
+        raise InvalidDecision(
+            f"There is no kind of record '{name[:50]}'.",
+            hint=f"Choose one of: {', '.join(kinds)}.",
+        )
+    return kinds[name]
+
+
+def kind_of(record: type[Any]) -> Kind:
+    """Return the kind of a class of records."""
+    return next(kind for kind in KINDS.values() if kind.record is record)
 
 
 def queue_columns() -> list[Attribute]:
@@ -43,6 +82,8 @@ def queue_columns() -> list[Attribute]:
 
 
 __all__ = [
+    "CURATED",
+    "KINDS",
     "METADATA",
     "ApiKey",
     "AuditEntry",
@@ -60,6 +101,7 @@ __all__ = [
     "HostRobots",
     "IdempotencyKey",
     "Installation",
+    "Kind",
     "LocalBusiness",
     "LoginSession",
     "Page",
@@ -75,5 +117,7 @@ __all__ = [
     "SuppressionKey",
     "Tenant",
     "User",
+    "kind_named",
+    "kind_of",
     "queue_columns",
 ]

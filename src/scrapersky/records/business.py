@@ -1,13 +1,35 @@
 """WF2 and WF3: a business, with the facts gathered about it."""
 
 from datetime import datetime
+from typing import Any
 from uuid import UUID
 
-from sqlalchemy import ForeignKey, Index, String, Text, UniqueConstraint, text
+from sqlalchemy import (
+    ForeignKey,
+    Index,
+    Row,
+    String,
+    Text,
+    UniqueConstraint,
+    text,
+    true,
+)
 from sqlalchemy.dialects.postgresql import ARRAY
 from sqlalchemy.orm import Mapped, mapped_column
 
 from scrapersky.records.base import ERROR_LIMIT, Base, Json, OwnedRecord, list_indexes
+from scrapersky.records.domain import domain_name
+from scrapersky.records.kind import (
+    CHANGED,
+    CURATION,
+    Column,
+    Decision,
+    Kind,
+    Origin,
+    Show,
+    Source,
+)
+from scrapersky.records.link import Related, by_domain, by_hit
 from scrapersky.records.status import (
     CURATION_STATUS,
     DOMAIN_EXTRACTION_STATUS,
@@ -76,3 +98,67 @@ DOMAIN_EXTRACTION_QUEUE = work_queue(
     done=DomainExtractionStatus.COMPLETED,
     failed=DomainExtractionStatus.ERROR,
 )
+
+
+def made_of_its_place(row: Row[Any]) -> list[Origin]:
+    """Tell that a business was made of its place."""
+    if row.place_id is None:
+        return []
+    return [Origin("all", "place", seen_at=row.created_at, value=str(row.place_id))]
+
+
+BUSINESSES = Kind(
+    LocalBusiness,
+    path="/local-businesses",
+    singular="business",
+    plural="businesses",
+    label=("name",),
+    unnamed="Business without a name",
+    under=("street", "city"),
+    icon="business",
+    about="Places with all their details. Select those whose website should be read.",
+    source=Source(
+        "Businesses come from selected places.", "/curate/places", "To the places"
+    ),
+    decision=Decision(
+        column=LocalBusiness.status,
+        choices=CURATION,
+        on=CurationStatus.SELECTED,
+        starts="domain_extraction",
+        queue=DOMAIN_EXTRACTION_QUEUE,
+        unattended=true(),
+    ),
+    columns=(
+        Column(field="name", title="Name", width=17, grow=2.4, show=Show.TITLE,
+               under=("street", "city")),
+        Column(field="status", title="Decision", width=6.5),
+        Column(field="domain_extraction_status", title="Domain", width=7),
+        Column(field="city", title="City", width=8, is_hidden=True),
+        Column(field="phone", title="Phone", width=9),
+        Column(field="website", title="Website", width=12, grow=1.4, show=Show.LINK),
+        Column(field="rating", title="Rating", width=6, show=Show.RATING),
+        Column(field="categories", title="Categories", width=8, grow=1, is_hidden=True),
+        CHANGED,
+    ),
+    facts=(
+        "name", "street", "postal_code", "city", "country", "phone", "website", "domain",
+        "categories", "rating",
+    ),
+    facets=(
+        "status", "domain_extraction_status", "country", "region", "city", "categories",
+    ),
+    words=(
+        LocalBusiness.name, LocalBusiness.street, LocalBusiness.city,
+        LocalBusiness.website, LocalBusiness.phone,
+    ),
+    extras={"domain": domain_name(LocalBusiness.domain_id)},
+    linked={
+        "search_id": by_hit(LocalBusiness.place_id),
+        "domain": by_domain(LocalBusiness.domain_id),
+    },
+    related=(
+        Related(kind="places", ours="place_id"),
+        Related(kind="domains", ours="domain_id"),
+    ),
+    origins=made_of_its_place,
+)  # fmt: skip

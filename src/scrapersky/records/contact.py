@@ -1,14 +1,37 @@
 """WF7 and WF8: a contact, and the evidence for every value of it."""
 
 from datetime import datetime
+from typing import Any
 from uuid import UUID
 
-from sqlalchemy import CheckConstraint, ForeignKey, Index, String, Text, text
+from sqlalchemy import (
+    CheckConstraint,
+    Executable,
+    ForeignKey,
+    Index,
+    Row,
+    String,
+    Text,
+    select,
+    text,
+)
 from sqlalchemy.dialects.postgresql import ARRAY
 from sqlalchemy.orm import Mapped, mapped_column
 
 from scrapersky.kit.email_type import EmailType
 from scrapersky.records.base import ERROR_LIMIT, Base, Json, OwnedRecord, list_indexes
+from scrapersky.records.business import LocalBusiness
+from scrapersky.records.domain import domain_name
+from scrapersky.records.kind import (
+    CHANGED,
+    Choice,
+    Column,
+    Decision,
+    Kind,
+    Show,
+    Source,
+)
+from scrapersky.records.link import Related, by_domain, by_search
 from scrapersky.records.status import (
     CONTACT_CURATION_STATUS,
     CONTACT_PROCESSING_STATUS,
@@ -135,3 +158,97 @@ class Evidence(OwnedRecord, Base):
     confidence: Mapped[float]
     robots: Mapped[str | None]
     seen_at: Mapped[datetime]
+
+
+MOST_EVIDENCE = 200
+
+
+def its_evidence(row: Row[Any]) -> Executable:
+    """Ask where every value of a contact was seen."""
+    return (
+        select(
+            Evidence.field,
+            Evidence.value,
+            Evidence.url,
+            Evidence.snippet,
+            Evidence.method,
+            Evidence.confidence,
+            Evidence.seen_at,
+            Evidence.robots,
+        )
+        .where(Evidence.contact_id == row.id)
+        .order_by(Evidence.field, Evidence.confidence.desc(), Evidence.id)
+        .limit(MOST_EVIDENCE)
+    )
+
+
+FIRST_BUSINESS = (
+    select(LocalBusiness.name)
+    .where(LocalBusiness.domain_id == Contact.domain_id)
+    .order_by(LocalBusiness.created_at, LocalBusiness.id)
+    .limit(1)
+    .correlate(Contact)
+    .scalar_subquery()
+)
+
+CONTACTS = Kind(
+    Contact,
+    path="/contacts",
+    singular="contact",
+    plural="contacts",
+    label=("email", "phone"),
+    under=("name", "role", "business"),
+    icon="contact",
+    about="Ways to reach people, each with where it was found.",
+    source=Source(
+        "Contacts are found on selected pages.", "/curate/pages", "To the pages"
+    ),
+    decision=Decision(
+        column=Contact.contact_curation_status,
+        choices=(
+            Choice(ContactCurationStatus.QUEUED, "s", "check"),
+            Choice(ContactCurationStatus.SKIPPED, "n", "cross"),
+            Choice(ContactCurationStatus.NEW, "w", "undo"),
+        ),
+        on=ContactCurationStatus.QUEUED,
+        starts="contact_validation",
+        queue=CONTACT_VALIDATION_QUEUE,
+        unattended=Contact.email.is_not(None),
+    ),
+    columns=(
+        Column(field="email", title="E-mail or phone", width=19, grow=2, show=Show.TITLE,
+               instead=("phone",), under=("business",)),
+        Column(field="contact_curation_status", title="Decision", width=5.75),
+        Column(field="validation_processing_status", title="Check", width=6.5),
+        Column(field="name", title="Name", width=11, grow=1.2, show=Show.TITLE,
+               under=("role",)),
+        Column(field="role", title="Role", width=7, grow=0.8, is_hidden=True),
+        Column(field="phone", title="Phone", width=9, only_with="email"),
+        Column(field="business", title="Business", width=9, grow=1.2, is_hidden=True),
+        Column(field="email_type", title="Type", width=7, is_hidden=True),
+        Column(field="confidence", title="Sure", width=4, show=Show.SHARE),
+        Column(field="domain", title="Domain", width=8, grow=1, is_hidden=True),
+        Column(field="tags", title="Tags", width=8, is_hidden=True),
+        CHANGED,
+    ),
+    facts=(
+        "email", "email_type", "name", "role", "phone", "phones", "business", "domain",
+        "address", "social_links", "confidence", "notes", "tags", "validation",
+    ),
+    facets=(
+        "contact_curation_status", "validation_processing_status", "email_type", "role",
+        "tags",
+    ),
+    words=(Contact.email, Contact.name, Contact.role, Contact.phone),
+    extras={"domain": domain_name(Contact.domain_id), "business": FIRST_BUSINESS},
+    linked={
+        "search_id": by_search(Contact.domain_id),
+        "domain": by_domain(Contact.domain_id),
+    },
+    related=(
+        Related(kind="domains", ours="domain_id"),
+        Related(kind="pages", ours="page_id"),
+        Related(kind="businesses", theirs="domain_id", ours="domain_id"),
+    ),
+    origins=its_evidence,
+)  # fmt: skip

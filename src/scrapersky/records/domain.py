@@ -1,10 +1,34 @@
 """WF3 and WF4: a registrable domain and what its home page tells."""
 
-from sqlalchemy import Index, SmallInteger, String, Text, UniqueConstraint, text
+from typing import Any
+
+from sqlalchemy import (
+    ColumnElement,
+    Index,
+    Row,
+    SmallInteger,
+    String,
+    Text,
+    UniqueConstraint,
+    select,
+    text,
+)
 from sqlalchemy.dialects.postgresql import ARRAY
 from sqlalchemy.orm import Mapped, mapped_column
 
 from scrapersky.records.base import ERROR_LIMIT, Base, Json, OwnedRecord, list_indexes
+from scrapersky.records.kind import (
+    CHANGED,
+    CURATION,
+    Column,
+    Decision,
+    Kind,
+    Origin,
+    Show,
+    Source,
+    Submission,
+)
+from scrapersky.records.link import Related, by_search
 from scrapersky.records.status import (
     CURATION_STATUS,
     DOMAIN_STATUS,
@@ -13,7 +37,7 @@ from scrapersky.records.status import (
     DomainStatus,
     SitemapAnalysisStatus,
 )
-from scrapersky.records.work_queue import work_queue
+from scrapersky.records.work_queue import Attribute, work_queue
 
 
 class Domain(OwnedRecord, Base):
@@ -85,3 +109,90 @@ SITEMAP_SEARCH_QUEUE = work_queue(
     failed=SitemapAnalysisStatus.FAILED,
     priority=Domain.priority,
 )
+
+
+def domain_name(domain_id: Attribute) -> ColumnElement[Any]:
+    """Show the name of the domain beside its id."""
+    return (
+        select(Domain.domain).where(Domain.id == domain_id).correlate_except(Domain)
+    ).scalar_subquery()
+
+
+def signs_of_its_verdict(row: Row[Any]) -> list[Origin]:
+    """Tell what a verdict rests on."""
+    if row.verdict is None:
+        return []
+    return [
+        Origin(
+            "verdict",
+            "home page",
+            value=row.verdict,
+            url=row.home_url,
+            snippet=f"{name}: {value}"[:500],
+            seen_at=row.updated_at,
+        )
+        for name, value in (row.verdict_evidence or {}).items()
+    ]
+
+
+DOMAINS = Kind(
+    Domain,
+    path="/domains",
+    singular="domain",
+    plural="domains",
+    label=("domain",),
+    under=("title",),
+    icon="domain",
+    about="Websites of businesses, with what their home page tells.",
+    source=Source(
+        "Domains come from selected businesses, or are submitted.",
+        "/batches",
+        "Submit domains",
+    ),
+    decision=Decision(
+        column=Domain.sitemap_curation_status,
+        choices=CURATION,
+        on=CurationStatus.SELECTED,
+        starts="sitemap_submission",
+        queue=SITEMAP_SEARCH_QUEUE,
+    ),
+    columns=(
+        Column(field="domain", title="Domain", width=13, grow=2, show=Show.STRONG),
+        Column(field="sitemap_curation_status", title="Decision", width=6.5),
+        Column(field="status", title="Home page", width=7),
+        Column(field="sitemap_analysis_status", title="Sitemaps", width=7),
+        Column(field="verdict", title="Verdict", width=7, show=Show.WORD),
+        Column(field="title", title="Title", width=10, grow=1.6),
+        Column(field="generator", title="Made with", width=7),
+        Column(field="language", title="Language", width=6, is_hidden=True),
+        Column(field="emails", title="E-mails", width=9, grow=1, is_hidden=True),
+        CHANGED,
+    ),
+    facts=(
+        "domain", "home_url", "verdict", "title", "description", "language", "generator",
+        "generator_version", "emails", "phones",
+    ),
+    facets=(
+        "sitemap_curation_status", "status", "sitemap_analysis_status", "verdict",
+        "language", "generator",
+    ),
+    words=(Domain.domain, Domain.title, Domain.description),
+    linked={"search_id": by_search(Domain.id)},
+    related=(
+        Related(kind="businesses", theirs="domain_id"),
+        Related(kind="sitemap_files", theirs="domain_id"),
+        Related(kind="pages", theirs="domain_id"),
+        Related(kind="contacts", theirs="domain_id"),
+    ),
+    origins=signs_of_its_verdict,
+    submission=Submission(
+        name="domains",
+        stage="domain_metadata",
+        queue=DOMAIN_METADATA_QUEUE,
+        link="domain_id",
+        headings=(
+            "domain", "domains", "website", "url", "urls", "home_url", "site", "host",
+            "hostname", "link",
+        ),
+    ),
+)  # fmt: skip

@@ -1,20 +1,27 @@
 """WF6 and WF7: a page of a domain, and what fetching it told."""
 
 from datetime import datetime
+from typing import Any
 from uuid import UUID
 
-from sqlalchemy import (
-    Index,
-    SmallInteger,
-    String,
-    Text,
-    UniqueConstraint,
-    text,
-)
+from sqlalchemy import Index, Row, SmallInteger, String, Text, UniqueConstraint, text
 from sqlalchemy.dialects.postgresql import ARRAY
 from sqlalchemy.orm import Mapped, mapped_column
 
 from scrapersky.records.base import ERROR_LIMIT, Base, Json, OwnedRecord
+from scrapersky.records.domain import domain_name
+from scrapersky.records.kind import (
+    CHANGED,
+    Choice,
+    Column,
+    Decision,
+    Kind,
+    Origin,
+    Show,
+    Source,
+    Submission,
+)
+from scrapersky.records.link import Related, by_domain, by_search
 from scrapersky.records.status import (
     CONTACT_SCRAPE_STATUS,
     PAGE_CURATION_STATUS,
@@ -95,3 +102,84 @@ PAGE_CURATION_QUEUE = work_queue(
     failed=PageProcessingStatus.ERROR,
     priority=Page.priority,
 )
+
+
+def why_it_may_have_contacts(row: Row[Any]) -> list[Origin]:
+    """Tell why a page is thought to have contacts."""
+    return [
+        Origin(
+            "contact_likelihood",
+            "address of the page",
+            url=row.url,
+            snippet=reason,
+            confidence=row.contact_likelihood,
+        )
+        for reason in row.likelihood_reasons
+    ]
+
+
+PAGES = Kind(
+    Page,
+    path="/pages",
+    singular="page",
+    plural="pages",
+    label=("url",),
+    under=("title",),
+    icon="page",
+    about="Pages of websites. Select those that may name contacts; sort by Likely to see "
+    "the best first.",
+    source=Source(
+        "Pages come from imported sitemap files.",
+        "/curate/sitemap-files",
+        "To the sitemap files",
+    ),
+    decision=Decision(
+        column=Page.page_curation_status,
+        choices=(
+            Choice(PageCurationStatus.SELECTED, "s", "check"),
+            Choice(PageCurationStatus.SKIPPED, "n", "cross"),
+            Choice(PageCurationStatus.NEW, "w", "undo"),
+        ),
+        on=PageCurationStatus.SELECTED,
+        starts="page_curation",
+        queue=PAGE_CURATION_QUEUE,
+    ),
+    columns=(
+        Column(field="url", title="Address", width=15.5, grow=2.5, show=Show.LINK),
+        Column(field="page_curation_status", title="Decision", width=6.5),
+        Column(field="page_processing_status", title="Reading", width=7),
+        Column(field="contact_scrape_status", title="Contacts", width=8.5),
+        Column(field="page_type", title="Type", width=7, show=Show.WORD),
+        Column(field="contact_likelihood", title="Likely", width=4.5, show=Show.SHARE),
+        Column(field="title", title="Title", width=9, grow=1.5),
+        Column(field="domain", title="Domain", width=8, grow=1, is_hidden=True),
+        CHANGED,
+    ),
+    facts=(
+        "url", "domain", "page_type", "contact_likelihood", "likelihood_reasons", "title",
+        "description", "h1", "language", "http_status",
+    ),
+    facets=(
+        "page_curation_status", "page_processing_status", "contact_scrape_status",
+        "page_type", "language", "http_status", "has_contact_form",
+    ),
+    words=(Page.url, Page.title),
+    extras={"domain": domain_name(Page.domain_id)},
+    linked={
+        "search_id": by_search(Page.domain_id),
+        "domain": by_domain(Page.domain_id),
+    },
+    related=(
+        Related(kind="domains", ours="domain_id"),
+        Related(kind="sitemap_files", ours="sitemap_file_id"),
+        Related(kind="contacts", theirs="page_id"),
+    ),
+    origins=why_it_may_have_contacts,
+    submission=Submission(
+        name="pages",
+        stage="page_curation",
+        queue=PAGE_CURATION_QUEUE,
+        link="page_id",
+        headings=("page_url", "url", "urls", "page", "loc", "link", "website"),
+    ),
+)  # fmt: skip

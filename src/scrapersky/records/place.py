@@ -1,12 +1,24 @@
 """WF1 and WF2: a place as its source describes it."""
 
 from datetime import datetime
+from typing import Any
 
-from sqlalchemy import Index, String, Text, UniqueConstraint, text
+from sqlalchemy import Index, Row, String, Text, UniqueConstraint, text, true
 from sqlalchemy.dialects.postgresql import ARRAY
 from sqlalchemy.orm import Mapped, mapped_column
 
 from scrapersky.records.base import ERROR_LIMIT, Base, Json, OwnedRecord, list_indexes
+from scrapersky.records.kind import (
+    CHANGED,
+    CURATION,
+    Column,
+    Decision,
+    Kind,
+    Origin,
+    Show,
+    Source,
+)
+from scrapersky.records.link import HITS, Hop, Related, by_hit
 from scrapersky.records.status import (
     CURATION_STATUS,
     DEEP_SCAN_STATUS,
@@ -69,3 +81,57 @@ DEEP_SCAN_QUEUE = work_queue(
     done=DeepScanStatus.COMPLETED,
     failed=DeepScanStatus.ERROR,
 )
+
+
+def told_by_its_source(row: Row[Any]) -> list[Origin]:
+    """Tell which source described a place, and under what terms."""
+    return [Origin("all", row.source, seen_at=row.seen_at, snippet=row.licence)]
+
+
+PLACES = Kind(
+    Place,
+    path="/places/staging",
+    singular="place",
+    plural="places",
+    label=("name",),
+    unnamed="Place without a name",
+    under=("address",),
+    icon="place",
+    about="What searches found. Select the ones worth a closer look.",
+    source=Source("Places come from searches.", "/search", "Start a search"),
+    decision=Decision(
+        column=Place.status,
+        choices=CURATION,
+        on=CurationStatus.SELECTED,
+        starts="deep_scan",
+        queue=DEEP_SCAN_QUEUE,
+        unattended=true(),
+    ),
+    columns=(
+        Column(field="name", title="Name", width=17, grow=2.4, show=Show.TITLE, under=("address",)),
+        Column(field="status", title="Decision", width=6.5),
+        Column(field="deep_scan_status", title="Deep scan", width=7),
+        Column(field="categories", title="Categories", width=9, grow=1),
+        Column(field="rating", title="Rating", width=6, show=Show.RATING),
+        Column(field="website", title="Website", width=11.5, grow=1.4, show=Show.LINK),
+        Column(field="phone", title="Phone", width=9, is_hidden=True),
+        Column(field="address", title="Address", width=16, grow=1.4, is_hidden=True),
+        Column(field="source", title="Source", width=6, show=Show.WORD, is_hidden=True),
+        CHANGED,
+    ),
+    facts=(
+        "name", "address", "categories", "rating", "reviews_count", "website", "phone",
+        "business_status",
+    ),
+    facets=(
+        "status", "deep_scan_status", "source", "business_status", "price_level",
+        "categories",
+    ),
+    words=(Place.name, Place.address, Place.website, Place.phone),
+    linked={"search_id": by_hit(Place.id)},
+    related=(
+        Related(kind="searches", through=Hop(HITS, "place_id", "search_id")),
+        Related(kind="businesses", theirs="place_id"),
+    ),
+    origins=told_by_its_source,
+)  # fmt: skip

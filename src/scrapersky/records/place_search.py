@@ -5,11 +5,13 @@ from decimal import Decimal
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import ForeignKey, Index, Numeric, String, text
+from sqlalchemy import ForeignKey, Index, Numeric, String, func, text
 from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.orm import Mapped, mapped_column
 
 from scrapersky.records.base import ERROR_LIMIT, Base, Json, OwnedRecord
+from scrapersky.records.kind import Kind
+from scrapersky.records.link import HITS, Hop, LinkedField, Related
 from scrapersky.records.status import TASK_STATUS, TaskStatus
 from scrapersky.records.work_queue import work_queue
 
@@ -74,3 +76,21 @@ class PlaceSearchHit(Base):
     found_at: Mapped[datetime] = mapped_column(server_default=text("clock_timestamp()"))
     facts_hash: Mapped[str | None]
     """What the place looked like to this search, to tell the next one what changed."""
+
+
+SEARCHES = Kind(
+    PlaceSearch,
+    path="/searches",
+    singular="search",
+    plural="searches",
+    label=func.concat_ws(
+        " in ", func.nullif(PlaceSearch.business_type, ""), PlaceSearch.location
+    ),
+    icon="search",
+    facets=("status", "source"),
+    words=(PlaceSearch.business_type, PlaceSearch.location),
+    # Where a source goes on is its own business.
+    extras={"progress": PlaceSearch.progress.op("-")("state")},
+    linked={"search_id": LinkedField("place_searches", "id", lambda matches: matches)},
+    related=(Related(kind="places", through=Hop(HITS, "search_id", "place_id")),),
+)

@@ -1,12 +1,26 @@
 """WF4 to WF6: a sitemap of a domain."""
 
 from datetime import datetime
+from typing import Any
 from uuid import UUID
 
-from sqlalchemy import ForeignKey, SmallInteger, String, UniqueConstraint, text
+from sqlalchemy import ForeignKey, Row, SmallInteger, String, UniqueConstraint, text
 from sqlalchemy.orm import Mapped, mapped_column
 
 from scrapersky.records.base import ERROR_LIMIT, Base, Json, OwnedRecord, list_indexes
+from scrapersky.records.domain import domain_name
+from scrapersky.records.kind import (
+    CHANGED,
+    CURATION,
+    Column,
+    Decision,
+    Kind,
+    Origin,
+    Show,
+    Source,
+    Submission,
+)
+from scrapersky.records.link import Related, by_domain, by_search
 from scrapersky.records.status import (
     CURATION_STATUS,
     SITEMAP_FILE_STATUS,
@@ -62,3 +76,70 @@ SITEMAP_IMPORT_QUEUE = work_queue(
     failed=SitemapImportStatus.ERROR,
     priority=SitemapFile.priority,
 )
+
+
+def how_it_was_found(row: Row[Any]) -> list[Origin]:
+    """Tell how a sitemap was found."""
+    found = row.found_by or "unknown"
+    return [Origin("url", found, value=row.url, seen_at=row.created_at)]
+
+
+SITEMAP_FILES = Kind(
+    SitemapFile,
+    path="/sitemap-files",
+    singular="sitemap_file",
+    plural="sitemap_files",
+    label=("url",),
+    under=("domain",),
+    icon="sitemap",
+    about="Lists of pages that websites publish. Select those to import.",
+    source=Source(
+        "Sitemap files are found on domains.", "/curate/domains", "To the domains"
+    ),
+    decision=Decision(
+        column=SitemapFile.deep_scrape_curation_status,
+        choices=CURATION,
+        on=CurationStatus.SELECTED,
+        starts="sitemap_import",
+        queue=SITEMAP_IMPORT_QUEUE,
+        # An index names files, which are records of their own.
+        unattended=SitemapFile.sitemap_type != "index",
+    ),
+    columns=(
+        Column(field="url", title="Address", width=18, grow=2.5, show=Show.LINK),
+        Column(field="deep_scrape_curation_status", title="Decision", width=6.5),
+        Column(field="sitemap_import_status", title="Import", width=7),
+        Column(field="sitemap_type", title="Type", width=6, show=Show.WORD),
+        Column(field="url_count", title="Pages", width=5.5),
+        Column(field="size_bytes", title="Size", width=6, show=Show.BYTES),
+        Column(field="found_by", title="Found by", width=7.5, show=Show.WORD),
+        Column(field="domain", title="Domain", width=8, grow=1, is_hidden=True),
+        CHANGED,
+    ),
+    facts=(
+        "url", "domain", "sitemap_type", "found_by", "url_count", "size_bytes", "lastmod",
+        "generator",
+    ),
+    facets=(
+        "deep_scrape_curation_status", "sitemap_import_status", "status", "sitemap_type",
+        "found_by", "generator",
+    ),
+    words=(SitemapFile.url,),
+    extras={"domain": domain_name(SitemapFile.domain_id)},
+    linked={
+        "search_id": by_search(SitemapFile.domain_id),
+        "domain": by_domain(SitemapFile.domain_id),
+    },
+    related=(
+        Related(kind="domains", ours="domain_id"),
+        Related(kind="pages", theirs="sitemap_file_id"),
+    ),
+    origins=how_it_was_found,
+    submission=Submission(
+        name="sitemaps",
+        stage="sitemap_import",
+        queue=SITEMAP_IMPORT_QUEUE,
+        link="sitemap_file_id",
+        headings=("sitemap_url", "sitemap", "url", "urls", "loc", "link"),
+    ),
+)  # fmt: skip

@@ -3,20 +3,24 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import cache
 from typing import Any, Final
 from uuid import UUID
 
 from sqlalchemy import text
+from sqlalchemy.dialects.postgresql.asyncpg import dialect
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from curation_sdk import AnyStage, queries
 from curation_sdk.queries import literal
 from scrapersky.db.transaction import Database, transaction
+from scrapersky.records import kind_of
 from scrapersky.reporting.stage_stats import TROUBLE
 from scrapersky.stages import PIPELINE
 
 LONGEST_CAUSE: Final = 300
 MOST_AT_ONCE: Final = 5_000
+DIALECT: Final = dialect()  # type: ignore[no-untyped-call]
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,22 +211,17 @@ def dead_of(stage: AnyStage | None) -> str:
     return f"""SELECT '{stage.name}' AS stage, d.item, d.kind, d.why, d.tries,
         d.crashes AS deaths, d.died_at, label
       FROM {queries.dead_letters(stage.name)} d CROSS JOIN LATERAL (
-        SELECT {LABELS[table]} AS label FROM {table} m
-        WHERE m.id = CAST(d.item AS uuid) AND m.tenant_id = :tenant
-          AND m.{column} = {literal(str(stage.failed))} OFFSET 0) m
+        SELECT {label_of(stage)} AS label FROM {table}
+        WHERE {table}.id = CAST(d.item AS uuid) AND {table}.tenant_id = :tenant
+          AND {table}.{column} = {literal(str(stage.failed))} OFFSET 0) m
       WHERE true{never}"""  # noqa: S608 - ours
 
 
-LABELS: Final = {
-    "place_searches": "concat_ws(' in ', nullif(m.business_type, ''), m.location)",
-    "places_staging": "coalesce(m.name, m.source_place_id)",
-    "local_businesses": "m.name",
-    "domains": "m.domain",
-    "sitemap_files": "m.url",
-    "pages": "m.url",
-    "contacts": "coalesce(m.email, m.name)",
-}
-"""What people know a record by."""
+@cache
+def label_of(stage: AnyStage) -> str:
+    """Write what people know the records of a stage by."""
+    label = kind_of(stage.model).label_expression
+    return str(label.compile(dialect=DIALECT, compile_kwargs={"literal_binds": True}))
 
 
 def matching(chosen: DeadFilter) -> str:

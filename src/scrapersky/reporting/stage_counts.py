@@ -3,10 +3,11 @@
 from dataclasses import dataclass
 from uuid import UUID
 
-from sqlalchemy import text
+from sqlalchemy import ColumnElement, Executable, Text, cast, func, select
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from curation_sdk import AnyStage
+from scrapersky.records import kind_of
 from scrapersky.stages import PIPELINE
 
 
@@ -31,23 +32,6 @@ class StageCount:
         return self.queued + self.working
 
 
-MINE = {
-    "place_searches": "m.id = :search",
-    "places_staging": "m.id IN (SELECT place_id FROM hit)",
-    "local_businesses": "m.place_id IN (SELECT place_id FROM hit)",
-    "domains": "m.id IN (SELECT id FROM domain)",
-    "sitemap_files": "m.domain_id IN (SELECT id FROM domain)",
-    "pages": "m.domain_id IN (SELECT id FROM domain)",
-    "contacts": "m.domain_id IN (SELECT id FROM domain)",
-}
-OF_SEARCH = """WITH hit AS (
-    SELECT place_id FROM place_search_hits WHERE search_id = :search
-  ), domain AS (
-    SELECT DISTINCT domain_id AS id FROM local_businesses
-    WHERE place_id IN (SELECT place_id FROM hit) AND domain_id IS NOT NULL
-  ) """
-
-
 async def count_stages(
     engine: AsyncEngine, search_id: UUID | None = None
 ) -> list[StageCount]:
@@ -55,24 +39,19 @@ async def count_stages(
     counts = []
     async with engine.connect() as connection:
         for stage in PIPELINE:
-            values = {} if search_id is None else {"search": search_id}
-            rows = await connection.execute(
-                text(statement(stage, of_search=search_id is not None)), values
-            )
+            rows = await connection.execute(count_query(stage, search_id))
             by_status = {str(row[0]): int(row[1]) for row in rows}
             counts.append(counted(stage, by_status))
     return counts
 
 
-def statement(stage: AnyStage, *, of_search: bool) -> str:
+def count_query(stage: AnyStage, search_id: UUID | None) -> Executable:
     """Write the query that counts one stage's records by status."""
-    table, column = stage.model.__tablename__, stage.claims.key
-    where = f"AND {MINE[table]}" if of_search else ""
-    head = OF_SEARCH if of_search else ""
-    return (
-        f"{head}SELECT m.{column}::text, count(*) FROM {table} m "  # noqa: S608 - our names
-        f"WHERE m.{column} IS NOT NULL {where} GROUP BY 1"
-    )
+    status: ColumnElement[str] = cast(stage.claims, Text)
+    query = select(status, func.count()).where(stage.claims.is_not(None))
+    if search_id is not None:
+        query = query.where(kind_of(stage.model).found_by(search_id))
+    return query.group_by(status)
 
 
 def counted(stage: AnyStage, by_status: dict[str, int]) -> StageCount:

@@ -16,7 +16,6 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 from curation_sdk import AnyStage, queries
 from curation_sdk.control import NEVER
 from curation_sdk.queries import literal
-from scrapersky.curation.kind import KINDS
 from scrapersky.db.transaction import Database, transaction
 from scrapersky.stages import PIPELINE
 
@@ -100,12 +99,6 @@ async def minutes(
     async with transaction(database) as connection:
         rows = await connection.execute(query, values)
         return [Minute(*row) for row in rows]
-
-
-def record_kind(stage: AnyStage) -> str:
-    """Return the kind of record that a stage works on."""
-    kinds = {kind.model: kind.name for kind in KINDS.values()}
-    return kinds.get(stage.model, "searches")
 
 
 def waiting_query(stage: AnyStage, *, of_all: bool = False) -> str:

@@ -25,7 +25,6 @@ from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 from curation_sdk import Done, GiveUp, Outcome, Transaction
-from scrapersky.curation.kind import KINDS
 from scrapersky.curation.rule import apply_rules
 from scrapersky.errors import BudgetExhausted
 from scrapersky.pipeline.declaration import Endings, Job, Lane, stage
@@ -40,7 +39,7 @@ from scrapersky.providers.source import (
     PlaceQuery,
     Resume,
 )
-from scrapersky.records import Place, PlaceSearch, PlaceSearchHit
+from scrapersky.records import KINDS, Place, PlaceSearch, PlaceSearchHit
 from scrapersky.records.place_search import SEARCH_QUEUE
 
 FRESH = timedelta(days=7)

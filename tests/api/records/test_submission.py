@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from scrapersky.api.records.lines import LONGEST_ROW, read_lines
+from scrapersky.curation.batch.kind import submission_named
 from scrapersky.curation.batch.submission import Written
 from tests.api.records.rig import Desk
 
@@ -16,11 +17,13 @@ pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 
 async def lines_of(data: bytes, kind: str = "domains", step: int = 7) -> list[Written]:
+    headings = submission_named(kind).headings
+
     async def stream() -> AsyncIterator[bytes]:
         for start in range(0, len(data), step):
             yield data[start : start + step]
 
-    return [line async for chunk in read_lines(stream(), kind) for line in chunk]
+    return [line async for chunk in read_lines(stream(), headings) for line in chunk]
 
 
 TEXT = "domain\nädä.de\n\nb.de\n"

@@ -26,7 +26,7 @@ from scrapersky.api.operations.shape import (
     storable,
     write_place,
 )
-from scrapersky.api.records.schema import RecordList, Strict, Total
+from scrapersky.api.records.schema import RecordList, Strict, Total, one_of
 from scrapersky.curation.batch import (
     Overview,
     cancel_batch,
@@ -36,7 +36,8 @@ from scrapersky.curation.batch import (
     retry_failed,
     submit,
 )
-from scrapersky.curation.batch.progress import STATES
+from scrapersky.curation.batch.kind import SUBMITTED
+from scrapersky.curation.batch.progress import state_query
 from scrapersky.curation.batch.reason import LATER, Reason, reason_of, why_refused
 from scrapersky.errors import UnknownBatch
 from scrapersky.kit.cursor import read_cursor, write_cursor
@@ -51,7 +52,7 @@ MOST_LINES: Final = 10_000
 
 NOTHING: Final[dict[str, Any]] = {"reason": None, "hint": None}
 
-BatchKindName = Literal["domains", "sitemaps", "pages"]
+BatchKindName = Annotated[str, one_of(SUBMITTED)]
 ItemState = Literal["queued", "processing", "done", "failed", "skipped", "refused"]
 Written = Annotated[str, Field(max_length=2_048), AfterValidator(storable)]
 
@@ -271,7 +272,7 @@ async def items_of(
         SELECT i.position, i.submitted, i.is_duplicate, i.error AS problem, r.error,
           coalesce(i.domain_id, i.sitemap_file_id, i.page_id) AS record_id,
           CASE WHEN i.error IS NOT NULL THEN 'refused' ELSE r.state END AS state
-        FROM batch_items i LEFT JOIN LATERAL ({STATES[batch.kind]}) r ON true
+        FROM batch_items i LEFT JOIN LATERAL ({state_query(batch.kind)}) r ON true
         WHERE i.batch_id = :batch AND i.position > :after) i
       WHERE true {wanted} ORDER BY i.position LIMIT :limit"""  # noqa: S608 - constants
     )
@@ -290,7 +291,6 @@ def shown(batch: Overview) -> BatchOut:
 
 def item(kind: str, row: Any) -> BatchItemOut:  # noqa: ANN401 - a row
     """Show one item."""
-    records = {"sitemaps": "sitemap_files"}
     state = row.state or "refused"
     reason = reason_of(
         state, error=row.error, problem=row.problem, is_duplicate=row.is_duplicate
@@ -299,7 +299,7 @@ def item(kind: str, row: Any) -> BatchItemOut:  # noqa: ANN401 - a row
         position=row.position,
         submitted=row.submitted,
         state=state,
-        record_kind=records.get(kind, kind),
+        record_kind=SUBMITTED[kind].name,
         record_id=row.record_id,
         is_duplicate=row.is_duplicate,
         **words(reason),

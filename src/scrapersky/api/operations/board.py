@@ -16,9 +16,9 @@ import curation_sdk
 from scrapersky.api.operations.remembered import Remembered
 from scrapersky.db.transaction import Database
 from scrapersky.kit.clock import utc_now
+from scrapersky.records import kind_of
 from scrapersky.reporting import stage_stats
 from scrapersky.reporting.failures import Trouble, recent_trouble
-from scrapersky.reporting.stage_stats import record_kind
 from scrapersky.stages import PIPELINE, STAGES
 
 MOST_TENANTS: Final = 500
@@ -215,7 +215,7 @@ def view(
     return StageView(
         stage=stage,
         title=STAGES[stage].title,
-        kind=record_kind(STAGES[stage]),
+        kind=kind_of(STAGES[stage].model).name,
         queued=waiting.queued,
         working=waiting.working,
         waiting_retry=waiting.waiting_retry,

@@ -15,8 +15,7 @@ from uuid import UUID
 from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from scrapersky.curation.kind import KINDS
-from scrapersky.records import PlaceSearch
+from scrapersky.records import CURATED, PlaceSearch
 
 MOST: Final = 2_000
 """Changes of one kind told one by one; more of them are told as "many"."""
@@ -100,9 +99,9 @@ async def noted_since(
 def sources() -> Iterable[tuple[str, str, str, str]]:
     """Name every table that is watched: kind, table, status and stage status."""
     yield "searches", PlaceSearch.__tablename__, "status", "status"
-    for kind in KINDS.values():
-        table = kind.model.__tablename__
-        yield kind.name, table, kind.status.key, kind.stage_status.key
+    for kind in CURATED.values():
+        decision = kind.deciding
+        yield kind.name, kind.table, decision.column.key, decision.queue.column.key
 
 
 CHANGES: Final = text(

@@ -33,6 +33,7 @@ from scrapersky.api.records.schema import RecordList, Strict, Total
 from scrapersky.db.transaction import commit_chunk
 from scrapersky.errors import UnknownItem
 from scrapersky.kit.cursor import read_cursor, write_cursor
+from scrapersky.records import kind_of
 from scrapersky.records.audit import note
 from scrapersky.reporting.failures import (
     LONGEST_CAUSE,
@@ -44,7 +45,6 @@ from scrapersky.reporting.failures import (
     dead_page,
     some_dead,
 )
-from scrapersky.reporting.stage_stats import record_kind
 from scrapersky.stages import STAGES
 
 router = APIRouter(prefix="/api/v3/dead-letters", tags=["dead letters"])
@@ -279,7 +279,7 @@ def letter(dead: Dead) -> DeadLetterOut:
     return DeadLetterOut(
         id=f"{dead.stage}:{item}",
         title=STAGES[dead.stage].title,
-        record_kind=record_kind(STAGES[dead.stage]),
+        record_kind=kind_of(STAGES[dead.stage].model).name,
         record_id=item,
         **facts,
     )

@@ -2,12 +2,12 @@
 
 import asyncio
 from datetime import datetime
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Any, Final
 from uuid import UUID
 
 from fastapi import APIRouter, Header, Request, Response, status
 from pydantic import BaseModel, Field
-from sqlalchemy import func, literal_column, select
+from sqlalchemy import func, select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from scrapersky.api.gateway.dependency import Bulk, Transaction, actor_of, allow
@@ -27,10 +27,9 @@ from scrapersky.api.operations.shape import (
 )
 from scrapersky.api.problem import Problem
 from scrapersky.api.records.detail import etag_of, require_version
-from scrapersky.api.records.schema import RecordList, Strict
+from scrapersky.api.records.schema import CuratedName, RecordList, Strict
 from scrapersky.curation.condition import Condition, read_conditions, where
 from scrapersky.curation.decision import Decided
-from scrapersky.curation.kind import Kind, kind_named
 from scrapersky.curation.rule import (
     change_rule,
     delete_rule,
@@ -40,9 +39,8 @@ from scrapersky.curation.rule import (
     save_rule,
 )
 from scrapersky.errors import RecordChanged, RecordConflict, UnknownRecord
-from scrapersky.records import CurationAction, SelectionRule
+from scrapersky.records import CURATED, CurationAction, Kind, SelectionRule, kind_named
 from scrapersky.records.audit import note
-from scrapersky.reporting.failures import LABELS
 
 router = APIRouter(prefix="/api/v3/rules", tags=["rules"])
 
@@ -50,9 +48,6 @@ MOST_RULES: Final = 200
 PATIENCE: Final = 5.0
 """Seconds a run is waited for; it goes on after that."""
 
-KindName = Literal[
-    "places", "businesses", "domains", "sitemap_files", "pages", "contacts"
-]
 CONFLICT: Final[dict[int | str, dict[str, Any]]] = {
     409: {"model": Problem, "description": "Another rule has this name"}
 }
@@ -79,7 +74,7 @@ class RuleIn(Strict):
     """A rule to make: all conditions must hold; it decides about new records only."""
 
     name: Line = Field(examples=["Good dentists"])
-    kind: KindName
+    kind: CuratedName
     conditions: Conditions = Field(
         examples=[[{"field": "rating", "comparison": "at_least", "value": 4}]]
     )
@@ -99,7 +94,7 @@ class RuleChange(Strict):
 class PreviewIn(Strict):
     """A rule to try without saving it."""
 
-    kind: KindName
+    kind: CuratedName
     conditions: Conditions = Field(default_factory=list)
     status: Word | None = Field(None, description="Checked too, if it is given.")
 
@@ -177,7 +172,7 @@ async def preview_rule(
     body: PreviewIn,
 ) -> PreviewOut:
     """Tell what a rule would decide about the records nobody has decided about."""
-    kind = kind_named(body.kind)
+    kind = kind_named(body.kind, CURATED)
     if body.status is not None:
         kind.status_named(body.status)
     read = read_conditions(body.conditions)
@@ -394,10 +389,9 @@ async def labels_of(
     connection: AsyncConnection, kind: Kind, ids: tuple[UUID, ...]
 ) -> dict[UUID, str | None]:
     """Return what people know records by."""
-    table = kind.model.__table__.alias("m")
-    label = func.left(literal_column(LABELS[kind.model.__tablename__]), 300)
+    label = func.left(kind.label_expression, 300)
     rows = await connection.execute(
-        select(table.c.id, label).where(table.c.id.in_(ids))
+        select(kind.record.id, label).where(kind.record.id.in_(ids))
     )
     return {row[0]: row[1] for row in rows}
 

@@ -3,7 +3,6 @@
 from fastapi import APIRouter
 
 from scrapersky.api.records import contact, search, source, view
-from scrapersky.api.records.resource import RESOURCES, SEARCHES
 from scrapersky.api.records.router import (
     add_deciding,
     add_detail,
@@ -11,17 +10,20 @@ from scrapersky.api.records.router import (
     add_listing,
 )
 from scrapersky.api.records.submission import add_submitting
+from scrapersky.records import KINDS
+from scrapersky.records.place_search import SEARCHES
 
 router = APIRouter(tags=["records"])
 
-for each in RESOURCES.values():
+for each in KINDS.values():
     add_listing(router, each)
-    add_detail(router, each)
     add_history(router, each)
-    add_deciding(router, each)
-    if each.submits is not None:
-        add_submitting(router, each, each.submits)
-add_listing(router, SEARCHES)
-add_history(router, SEARCHES)
+    if each is not SEARCHES:
+        # A search is read together with its map, and started by its own routes.
+        add_detail(router, each)
+    if each.decision is not None:
+        add_deciding(router, each)
+    if each.submission is not None:
+        add_submitting(router, each, each.submission)
 for part in (contact, search, source, view):
     router.include_router(part.router)

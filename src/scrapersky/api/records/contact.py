@@ -22,7 +22,7 @@ from scrapersky.api.records.detail import (
     require_version,
 )
 from scrapersky.api.records.refusal import CONFLICT, NOT_FOUND, REFUSALS, VERSIONS
-from scrapersky.api.records.resource import RESOURCES
+from scrapersky.api.records.router import address_of
 from scrapersky.api.records.schema import (
     Detail,
     StatusIn,
@@ -35,12 +35,12 @@ from scrapersky.extraction.email_quality import judge_email
 from scrapersky.kit.canonical import canonical_email, canonical_phone
 from scrapersky.privacy.notice import merge_notices
 from scrapersky.privacy.shield import refuse_suppressed
-from scrapersky.records import Contact, Evidence
+from scrapersky.records import KINDS, Contact, Evidence
 from scrapersky.records.audit import Actor, note
 from scrapersky.records.contact import BY_HAND
 
-CONTACTS = RESOURCES["contacts"]
-PATH = CONTACTS.path
+CONTACTS = KINDS["contacts"]
+PATH = address_of(CONTACTS)
 MOST_MERGED = 50
 
 router = APIRouter()

@@ -8,18 +8,18 @@ from sqlalchemy import func, literal, select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from scrapersky.api.gateway.tenancy import patient
-from scrapersky.api.records.resource import Resource
 from scrapersky.api.records.schema import StatusIn, StatusOut
 from scrapersky.curation.decision import Selection, count_selected, decide
 from scrapersky.errors import IllegalStatus, InvalidDecision
 from scrapersky.records.audit import Actor
+from scrapersky.records.kind import Kind
 
 CHUNK_PATIENCE: Final = timedelta(seconds=60)
 """How long one chunk of a decision may take: a rare match among millions needs a while."""
 
 
 async def set_status(
-    connection: AsyncConnection, actor: Actor, resource: Resource, asked: StatusIn
+    connection: AsyncConnection, actor: Actor, resource: Kind, asked: StatusIn
 ) -> StatusOut:
     """Set a status, or only count what it would be set on."""
     selection = selection_of(asked)
@@ -31,7 +31,7 @@ async def set_status(
 async def carry_out(
     connection: AsyncConnection,
     actor: Actor,
-    resource: Resource,
+    resource: Kind,
     asked: StatusIn,
     selection: Selection,
 ) -> StatusOut:
@@ -39,9 +39,7 @@ async def carry_out(
     if selection.ids is not None:
         await refuse_foreign(connection, actor.tenant_id, resource, selection.ids)
     if asked.dry_run:
-        matched = await count_selected(
-            connection, actor.tenant_id, resource.kind, selection
-        )
+        matched = await count_selected(connection, actor.tenant_id, resource, selection)
         return StatusOut(
             action_id=None,
             matched=matched,
@@ -51,7 +49,7 @@ async def carry_out(
             dry_run=True,
         )
     done = await decide(
-        connection, actor, resource.kind, asked.status, selection, force=asked.force
+        connection, actor, resource, asked.status, selection, force=asked.force
     )
     return StatusOut(
         action_id=done.action_id,
@@ -77,24 +75,24 @@ def selection_of(asked: StatusIn) -> Selection:
     return Selection(ids=tuple(dict.fromkeys(asked.ids)))
 
 
-def require_decidable(resource: Resource, status: str) -> None:
+def require_decidable(resource: Kind, status: str) -> None:
     """Raise unless people may set this status."""
-    resource.kind.status_named(status)
-    if status not in resource.decidable:
+    resource.status_named(status)
+    if status not in resource.deciding.settable:
         raise IllegalStatus(
             f"'{status}' is set by the stage, when its work says so.",
-            hint=f"You may set: {', '.join(resource.decidable)}.",
+            hint=f"You may set: {', '.join(resource.deciding.settable)}.",
         )
 
 
 async def refuse_foreign(
     connection: AsyncConnection,
     tenant_id: UUID,
-    resource: Resource,
+    resource: Kind,
     ids: tuple[UUID, ...],
 ) -> None:
     """Raise, before anything is written, if one of the ids is not the tenant's."""
-    model = resource.model
+    model = resource.record
     query = (
         select(func.count())
         .select_from(model)

@@ -12,7 +12,6 @@ from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 from scrapersky.api.gateway.tenancy import patient
 from scrapersky.api.records.listing import Page, read_page
 from scrapersky.api.records.question import Place, Question
-from scrapersky.api.records.resource import Resource
 from scrapersky.api.records.schema import ExportFormat
 from scrapersky.curation.decision import Selection, count_selected
 from scrapersky.errors import InvalidExport
@@ -20,6 +19,7 @@ from scrapersky.export.contacts import COLUMNS, contact_cells
 from scrapersky.export.preset import Take, preset_named, take
 from scrapersky.export.table import SHEET_ROWS, csv_bytes, jsonl_bytes, xlsx_bytes
 from scrapersky.privacy.shield import look_up
+from scrapersky.records.kind import Kind
 
 CHUNK: Final = 1_000
 STEP_PATIENCE: Final = timedelta(seconds=60)
@@ -40,9 +40,7 @@ class Plan:
     """For headings that are not the records' own."""
 
 
-def read_export(
-    resource: Resource, form: ExportFormat, columns: str, preset: str
-) -> Plan:
+def read_export(resource: Kind, form: ExportFormat, columns: str, preset: str) -> Plan:
     """Read which columns are asked for, or raise InvalidExport."""
     known = columns_of(resource)
     if preset:
@@ -61,7 +59,7 @@ def read_export(
     return Plan(form, names)
 
 
-def columns_of(resource: Resource) -> Sequence[str]:
+def columns_of(resource: Kind) -> Sequence[str]:
     """Return every column that a file of this kind may have."""
     if resource.name == "contacts":
         return [*COLUMNS, "id", "created_at", "updated_at"]
@@ -69,7 +67,7 @@ def columns_of(resource: Resource) -> Sequence[str]:
 
 
 async def export_bytes(
-    engine: AsyncEngine, resource: Resource, question: Question, plan: Plan
+    engine: AsyncEngine, resource: Kind, question: Question, plan: Plan
 ) -> AsyncIterator[bytes]:
     """Begin a file; what is wrong with the question is raised before its first byte."""
     if resource.name == "contacts":
@@ -86,7 +84,7 @@ async def export_bytes(
     count = first.known.count
     if not first.known.is_exact:
         meant = Selection(conditions=question.conditions, words=question.words)
-        count = await count_selected(engine, question.tenant_id, resource.kind, meant)
+        count = await count_selected(engine, question.tenant_id, resource, meant)
     sheets = max(1, -(-count // SHEET_ROWS))
     title = resource.name.replace("_", " ")
     return xlsx_bytes(names, chunks, title=title, sheets=sheets)
@@ -94,7 +92,7 @@ async def export_bytes(
 
 async def walk(
     engine: AsyncEngine,
-    resource: Resource,
+    resource: Kind,
     question: Question,
     page: Page,
     rows: Sequence[Row],
@@ -107,7 +105,7 @@ async def walk(
 
 
 async def read_step(
-    engine: AsyncEngine, resource: Resource, question: Question, after: Place | None
+    engine: AsyncEngine, resource: Kind, question: Question, after: Place | None
 ) -> tuple[Page, Sequence[Row]]:
     """Read a page and what is written of it, in a transaction of its own."""
     async with patient(STEP_PATIENCE), engine.connect() as connection:
@@ -134,7 +132,7 @@ async def following(chunks: Chunks) -> Sequence[Row] | None:
 
 
 async def shown(
-    connection: AsyncConnection, resource: Resource, question: Question, page: Page
+    connection: AsyncConnection, resource: Kind, question: Question, page: Page
 ) -> Sequence[Row]:
     """Return what is written of a page's rows, as the suppression list is now."""
     tenant = question.tenant_id

@@ -1,19 +1,16 @@
 """What values the records of a list have, and how many each; what can be asked."""
 
 from collections.abc import Sequence
-from typing import Any
 
 from sqlalchemy import func, select
 from sqlalchemy.dialects.postgresql import ARRAY, ENUM, JSONB
 from sqlalchemy.ext.asyncio import AsyncConnection
-from sqlalchemy.orm import InstrumentedAttribute
 
 from scrapersky.api.records.question import Question, is_sortable, wanted
-from scrapersky.api.records.resource import Resource
 from scrapersky.api.records.schema import FacetValue, FieldOut, field_type
-from scrapersky.curation.condition import OF_LINKED, Comparison
-from scrapersky.curation.link import LINKED
+from scrapersky.curation.condition import OF_LINKED, Attribute, Comparison
 from scrapersky.errors import InvalidCondition
+from scrapersky.records.kind import Kind
 
 MOST_VALUES = 50
 TEXT_ONLY = (Comparison.CONTAINS, Comparison.STARTS_WITH)
@@ -21,7 +18,7 @@ RANGES = (Comparison.AT_LEAST, Comparison.AT_MOST)
 PRESENCE = (Comparison.KNOWN, Comparison.UNKNOWN)
 
 
-def read_facets(resource: Resource, text: str) -> tuple[str, ...]:
+def read_facets(resource: Kind, text: str) -> tuple[str, ...]:
     """Read which fields are asked about; raise InvalidCondition for one of many values."""
     names = tuple(dict.fromkeys(text.split(","))) if text else resource.facets
     unknown = [name for name in names if name not in resource.facets]
@@ -35,7 +32,7 @@ def read_facets(resource: Resource, text: str) -> tuple[str, ...]:
 
 async def count_values(
     connection: AsyncConnection,
-    resource: Resource,
+    resource: Kind,
     question: Question,
     names: Sequence[str],
 ) -> dict[str, list[FacetValue]]:
@@ -56,9 +53,8 @@ async def count_values(
     return found
 
 
-def describe_fields(resource: Resource) -> list[FieldOut]:
+def describe_fields(resource: Kind) -> list[FieldOut]:
     """Tell what lists of this kind can be filtered and sorted by."""
-    links = LINKED.get(resource.name, {})
     linked = [
         FieldOut(
             name=name,
@@ -69,7 +65,7 @@ def describe_fields(resource: Resource) -> list[FieldOut]:
             ],
             sortable=False,
         )
-        for name, link in links.items()
+        for name, link in resource.linked.items()
     ]
     return linked + [
         FieldOut(
@@ -83,7 +79,7 @@ def describe_fields(resource: Resource) -> list[FieldOut]:
     ]
 
 
-def comparisons_of(column: InstrumentedAttribute[Any]) -> list[Comparison]:
+def comparisons_of(column: Attribute) -> list[Comparison]:
     """Return the comparisons that mean something for a column."""
     match column.type:
         case JSONB():

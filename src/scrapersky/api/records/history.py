@@ -9,22 +9,23 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 import curation_sdk
 from curation_sdk import History, UnknownItem, UnknownStage
 from curation_sdk.control import NEVER
-from scrapersky.api.records.resource import Resource
 from scrapersky.api.records.schema import Event
 from scrapersky.records import AuditEntry, CurationAction, CurationChange, User
+from scrapersky.records.kind import Kind
+from scrapersky.stages import PIPELINE
 
 MOST_EVENTS = 500
 
 
 async def history_of(
-    connection: AsyncConnection, resource: Resource, record_id: UUID
+    connection: AsyncConnection, resource: Kind, record_id: UUID
 ) -> list[Event]:
     """Tell what happened to a record, the latest first."""
     events = [
         *await decisions(connection, record_id),
         *await edits(connection, record_id),
     ]
-    for stage in resource.stages:
+    for stage in [stage.name for stage in PIPELINE if stage.model is resource.record]:
         try:
             events += stage_events(
                 await curation_sdk.history(connection, stage, record_id)

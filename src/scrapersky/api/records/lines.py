@@ -18,14 +18,6 @@ SAMPLE: Final = 4_096
 SHOWN: Final = 200
 DELIMITERS: Final = (",", ";", "\t", "|")
 
-HEADINGS: Final[Mapping[str, tuple[str, ...]]] = {
-    "domains": ("domain", "domains", "website", "url", "urls", "home_url", "site",
-                "host", "hostname", "link"),
-    "sitemaps": ("sitemap_url", "sitemap", "url", "urls", "loc", "link"),
-    "pages": ("page_url", "url", "urls", "page", "loc", "link", "website"),
-}  # fmt: skip
-"""How the column to read may be called, the best name first."""
-
 OTHER_FILES: Final[Mapping[bytes, str]] = {
     b"PK\x03\x04": "a zip archive or an Excel workbook",
     b"PK\x05\x06": "an empty zip archive",
@@ -51,7 +43,7 @@ MARKS: Final = (
 
 
 async def read_lines(
-    stream: AsyncIterator[bytes], kind: str
+    stream: AsyncIterator[bytes], headings: tuple[str, ...]
 ) -> AsyncGenerator[Sequence[Written], None]:
     """Yield the values of a list in chunks, with their line numbers.
 
@@ -61,7 +53,7 @@ async def read_lines(
     start, rest = await beginning(stream)
     refuse_other_files(start)
     text = Text(start)
-    rows = Rows(HEADINGS[kind])
+    rows = Rows(headings)
     waiting: list[Written] = []
     is_empty = True
     async for part in following(start, rest):

@@ -26,10 +26,10 @@ from sqlalchemy.sql.util import ClauseAdapter
 from sqlalchemy.sql.visitors import iterate
 
 from scrapersky.api.records.question import Known, Place, Question, Sort, wanted
-from scrapersky.api.records.resource import Resource
 from scrapersky.curation.condition import Condition, where
 from scrapersky.curation.search import matches
 from scrapersky.db.explain import Plan, planned
+from scrapersky.records.kind import Kind
 
 COUNTED = 10_000
 """Rows that are counted exactly; beyond, nobody reads to the end."""
@@ -52,7 +52,7 @@ class Page:
 
 async def read_page(
     connection: AsyncConnection,
-    resource: Resource,
+    resource: Kind,
     question: Question,
     *,
     limit: int,
@@ -73,7 +73,7 @@ async def read_page(
 
 
 async def begin(
-    connection: AsyncConnection, resource: Resource, question: Question, limit: int
+    connection: AsyncConnection, resource: Kind, question: Question, limit: int
 ) -> tuple[Sequence[Shown], Known]:
     """Read the first page, by the way that reads the fewest rows, and count the list."""
     if question.is_narrowed:
@@ -93,7 +93,7 @@ async def begin(
 
 
 def shown_columns(
-    resource: Resource, question: Question | None = None
+    resource: Kind, question: Question | None = None
 ) -> list[ColumnElement[Any]]:
     """Select what is shown of a record."""
     shown: dict[str, Any] = {
@@ -106,18 +106,23 @@ def shown_columns(
     return [shown[name] for name in needed]
 
 
-def in_order(resource: Resource, question: Question, limit: int) -> Select[Any]:
+def in_order(resource: Kind, question: Question, limit: int) -> Select[Any]:
     """Select the ids of the first page, for the planner to say how it would go."""
     key = resource.fields[question.sort.field]
-    query = select(resource.model.id).where(wanted(resource, question))
+    query = select(resource.record.id).where(wanted(resource, question))
     if key.property.columns[0].nullable:
         query = query.where(key.is_not(None))
     return ordered(query, resource, question.sort, None).limit(limit + 1)
 
 
+def decided_in(resource: Kind) -> str | None:
+    """Return the column that people decide in, by which lists have an index."""
+    return resource.decision.column.key if resource.decision else None
+
+
 async def near_rows(
     connection: AsyncConnection,
-    resource: Resource,
+    resource: Kind,
     question: Question,
     limit: int,
     plan: Plan,
@@ -125,18 +130,18 @@ async def near_rows(
     """Walk the order of the list, but not far: fewer rows than asked mean it was far."""
     if plan.reads_matches_only:
         return await walked_rows(connection, resource, question, limit)
-    model, key = resource.model, resource.fields[question.sort.field]
+    model, key = resource.record, resource.fields[question.sort.field]
     inside: list[Condition] = []
     outside: list[Condition] = []
     for condition in question.conditions:
-        is_led_by = plan.is_by_status and condition.field == resource.kind.status.key
+        is_led_by = plan.is_by_status and condition.field == decided_in(resource)
         (inside if is_led_by else outside).append(condition)
-    meant = and_(where(resource.kind, outside), matches(resource.kind, question.words))
+    meant = and_(where(resource, outside), matches(resource, question.words))
     names = {"id", key.key, *names_in(meant)}
     top = ordered(
         select(*(c for c in model.__table__.c if c.name in names)).where(
             model.tenant_id == question.tenant_id,
-            where(resource.kind, inside),
+            where(resource, inside),
             key.is_not(None),
         ),
         resource,
@@ -163,7 +168,7 @@ def names_in(clause: ColumnElement[bool]) -> set[str]:
 
 
 async def rare_rows(
-    connection: AsyncConnection, resource: Resource, question: Question, limit: int
+    connection: AsyncConnection, resource: Kind, question: Question, limit: int
 ) -> tuple[Sequence[Shown], int]:
     """Find all matching rows, sort those, and count them; none if they are not rare."""
     listed, count = await found(connection, resource, question, limit, None)
@@ -174,7 +179,7 @@ async def rare_rows(
 
 async def found_rows(
     connection: AsyncConnection,
-    resource: Resource,
+    resource: Kind,
     question: Question,
     limit: int,
     after: Place,
@@ -186,13 +191,13 @@ async def found_rows(
 
 async def found(
     connection: AsyncConnection,
-    resource: Resource,
+    resource: Kind,
     question: Question,
     limit: int,
     after: Place | None,
 ) -> tuple[Sequence[UUID], int]:
     """Find matching rows in any order, up to what is counted, and sort those."""
-    model, key = resource.model, resource.fields[question.sort.field]
+    model, key = resource.record, resource.fields[question.sort.field]
     inner = select(model.id, key.label("key")).where(wanted(resource, question))
     if after is None:
         inner = inner.limit(COUNTED + 1)
@@ -212,13 +217,13 @@ async def found(
 
 async def rows_by_id(
     connection: AsyncConnection,
-    resource: Resource,
+    resource: Kind,
     ids: Sequence[UUID],
     question: Question | None = None,
 ) -> list[Shown]:
     """Read records in the order of these ids; who is gone meanwhile is left out."""
     query = select(*shown_columns(resource, question)).where(
-        resource.model.id == func.any(literal(list(ids)))
+        resource.record.id == func.any(literal(list(ids)))
     )
     found = {row.id: row for row in await connection.execute(query)}
     return [found[row_id] for row_id in ids if row_id in found]
@@ -226,7 +231,7 @@ async def rows_by_id(
 
 async def walked_rows(
     connection: AsyncConnection,
-    resource: Resource,
+    resource: Kind,
     question: Question,
     limit: int,
     after: Place | None = None,
@@ -253,10 +258,10 @@ async def walked_rows(
 
 
 def ordered(
-    query: Select[Any], resource: Resource, sort: Sort, after: Place | None
+    query: Select[Any], resource: Kind, sort: Sort, after: Place | None
 ) -> Select[Any]:
     """Put rows in order, from a place on; an index on key and id serves both."""
-    key, row_id = resource.fields[sort.field], resource.model.id
+    key, row_id = resource.fields[sort.field], resource.record.id
     columns = (row_id,) if sort.field == "id" else (key, row_id)
     order = [c.desc() if sort.is_descending else c.asc() for c in columns]
     if after is None:
@@ -286,7 +291,7 @@ def beyond(
 
 async def counted(
     connection: AsyncConnection,
-    resource: Resource,
+    resource: Kind,
     question: Question,
     rows: Sequence[Shown],
     limit: int,

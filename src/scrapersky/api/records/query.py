@@ -7,7 +7,6 @@ from pydantic import Field
 
 from scrapersky.api.gateway.identity import Identity
 from scrapersky.api.records.question import DEFAULT_SORT, Question, read_sort
-from scrapersky.api.records.resource import Resource
 from scrapersky.api.records.schema import LONGEST_WORDS, Strict
 from scrapersky.curation.condition import (
     MOST_CONDITIONS,
@@ -16,6 +15,7 @@ from scrapersky.curation.condition import (
     read_conditions,
 )
 from scrapersky.errors import InvalidCondition
+from scrapersky.records.kind import Kind
 
 MOST_ROWS = 200
 NEEDS_NO_VALUE = (Comparison.KNOWN, Comparison.UNKNOWN)
@@ -59,7 +59,7 @@ NarrowedBy = Annotated[Narrowed, Query()]
 ListedBy = Annotated[Listed, Query()]
 
 
-def question_of(who: Identity, resource: Resource, asked: Narrowed) -> Question:
+def question_of(who: Identity, resource: Kind, asked: Narrowed) -> Question:
     """Read what is asked for, or raise what is wrong with it."""
     sort = asked.sort if isinstance(asked, Sorted) else DEFAULT_SORT
     return Question(

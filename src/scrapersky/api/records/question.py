@@ -11,10 +11,10 @@ from sqlalchemy import ColumnElement, and_
 from sqlalchemy.dialects.postgresql import ARRAY, ENUM, JSONB
 from sqlalchemy.orm import InstrumentedAttribute
 
-from scrapersky.api.records.resource import Resource
 from scrapersky.curation.condition import Condition, converted, where
 from scrapersky.curation.search import matches
 from scrapersky.errors import InvalidCondition, InvalidCursor
+from scrapersky.records.kind import Kind
 
 DEFAULT_SORT = "-updated_at"
 
@@ -48,7 +48,7 @@ class Question:
         """Say whether the list shows less than everything."""
         return bool(self.conditions or self.words)
 
-    def scope(self, resource: Resource) -> list[Any]:
+    def scope(self, resource: Kind) -> list[Any]:
         """Name the list, for its cursors."""
         return [
             str(self.tenant_id),
@@ -88,7 +88,7 @@ class Place:
         return cls(read_key(column, key), UUID(row_id), Known(*known))
 
 
-def read_sort(resource: Resource, text: str) -> Sort:
+def read_sort(resource: Kind, text: str) -> Sort:
     """Read `field` or `-field`; raise InvalidCondition for what cannot be sorted by."""
     name = text.removeprefix("-")
     if name not in resource.fields or not is_sortable(resource.fields[name]):
@@ -105,12 +105,12 @@ def is_sortable(column: InstrumentedAttribute[Any]) -> bool:
     return not isinstance(column.type, (ARRAY, JSONB))
 
 
-def wanted(resource: Resource, question: Question) -> ColumnElement[bool]:
+def wanted(resource: Kind, question: Question) -> ColumnElement[bool]:
     """Translate what the list shows into SQL."""
     return and_(
-        resource.model.tenant_id == question.tenant_id,
-        where(resource.kind, question.conditions),
-        matches(resource.kind, question.words),
+        resource.record.tenant_id == question.tenant_id,
+        where(resource, question.conditions),
+        matches(resource, question.words),
     )
 
 

@@ -1,6 +1,6 @@
 """The routes that every kind of record has, made once for all of them."""
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Final
 from uuid import UUID
 
 from fastapi import APIRouter, Query, Request, Response
@@ -26,7 +26,6 @@ from scrapersky.api.records.query import (
 )
 from scrapersky.api.records.question import Place, Question
 from scrapersky.api.records.refusal import CONFLICT, NOT_FOUND, REFUSALS
-from scrapersky.api.records.resource import Resource
 from scrapersky.api.records.schema import (
     Detail,
     ExportFormat,
@@ -39,7 +38,9 @@ from scrapersky.api.records.schema import (
     record_model,
 )
 from scrapersky.kit.cursor import read_cursor, write_cursor
+from scrapersky.records.kind import Kind
 
+BASE: Final = "/api/v3"
 Reader = Annotated[Identity, allow(Permission.READ)]
 Curator = Annotated[Identity, allow(Permission.CURATE)]
 Exporter = Annotated[Identity, allow(Permission.EXPORT)]
@@ -63,10 +64,15 @@ class ExportAsked(Sorted):
     )
 
 
-def add_listing(router: APIRouter, resource: Resource) -> None:
+def address_of(resource: Kind) -> str:
+    """Return the address of a kind of record."""
+    return f"{BASE}{resource.path}"
+
+
+def add_listing(router: APIRouter, resource: Kind) -> None:
     """Add the list and what goes with it: fields, facets, export."""
     shape = record_model(resource)
-    many, noun, path = resource.name, resource.noun, resource.path
+    many, noun, path = resource.name, resource.singular, address_of(resource)
     words = noun.replace("_", " ")
 
     @router.get(
@@ -125,10 +131,10 @@ def add_listing(router: APIRouter, resource: Resource) -> None:
         return attachment(many.replace("_", "-"), asked.format, body)
 
 
-def add_detail(router: APIRouter, resource: Resource) -> None:
+def add_detail(router: APIRouter, resource: Kind) -> None:
     """Add one record with its evidence and what belongs to it."""
     shape = record_model(resource)
-    noun, path = resource.noun, resource.path
+    noun, path = resource.singular, address_of(resource)
     words = noun.replace("_", " ")
 
     @router.get(
@@ -157,9 +163,9 @@ def add_detail(router: APIRouter, resource: Resource) -> None:
         return answer
 
 
-def add_history(router: APIRouter, resource: Resource) -> None:
+def add_history(router: APIRouter, resource: Kind) -> None:
     """Add what happened to one record."""
-    noun, path = resource.noun, resource.path
+    noun, path = resource.singular, address_of(resource)
     words = noun.replace("_", " ")
 
     @router.get(
@@ -178,13 +184,13 @@ def add_history(router: APIRouter, resource: Resource) -> None:
         return History(events=await history_of(connection, resource, record_id))
 
 
-def add_deciding(router: APIRouter, resource: Resource) -> None:
+def add_deciding(router: APIRouter, resource: Kind) -> None:
     """Add the setting of a status."""
     many = resource.name
 
     @router.post(
-        f"{resource.path}/status",
-        operation_id=f"set_{resource.noun}_status",
+        f"{address_of(resource)}/status",
+        operation_id=f"set_{resource.singular}_status",
         summary=f"Set the status of {many.replace('_', ' ')}",
         responses=REFUSALS | CONFLICT,
     )
@@ -202,7 +208,7 @@ def add_deciding(router: APIRouter, resource: Resource) -> None:
 async def answer_page(
     request: Request,
     connection: Transaction,
-    resource: Resource,
+    resource: Kind,
     question: Question,
     asked: Listed,
 ) -> dict[str, Any]:

@@ -1,17 +1,18 @@
 """The shapes of records, lists and answers about them."""
 
+from collections.abc import Iterable
 from datetime import datetime
 from decimal import Decimal
-from typing import Any, Generic, Literal, TypeVar
+from typing import Annotated, Any, Generic, Literal, TypeVar
 from uuid import UUID
 
-from pydantic import BaseModel, ConfigDict, Field, create_model
+from pydantic import BaseModel, ConfigDict, Field, WithJsonSchema, create_model
 from sqlalchemy import Float, Numeric
 from sqlalchemy.dialects.postgresql import ARRAY, ENUM, JSONB
 from sqlalchemy.orm import InstrumentedAttribute
 
-from scrapersky.api.records.resource import Resource
-from scrapersky.curation.condition import MOST_CONDITIONS, Condition
+from scrapersky.curation.condition import MOST_CONDITIONS, Attribute, Condition
+from scrapersky.records import CURATED, Kind
 
 MOST_IDS = 10_000
 LONGEST_WORDS = 200
@@ -37,6 +38,15 @@ class RecordList(BaseModel, Generic[RecordT]):
     items: list[RecordT]
     next_cursor: str | None = Field(description="Send it as `cursor` for more.")
     total: Total
+
+
+def one_of(names: Iterable[str]) -> WithJsonSchema:
+    """Describe a value that is one of some names; what uses it refuses any other."""
+    return WithJsonSchema({"type": "string", "enum": [*names]})
+
+
+CuratedName = Annotated[str, one_of(CURATED)]
+"""The name of a kind of record that people decide about."""
 
 
 class EvidenceOut(BaseModel):
@@ -177,7 +187,7 @@ class SubmitIn(Strict):
     name: str | None = Field(None, max_length=200)
 
 
-def record_model(resource: Resource) -> type[BaseModel]:
+def record_model(resource: Kind) -> type[BaseModel]:
     """Make the shape of a kind of record from its columns."""
     shown: dict[str, Any] = {
         name: (type_of(column), ...) for name, column in resource.fields.items()
@@ -185,9 +195,9 @@ def record_model(resource: Resource) -> type[BaseModel]:
     for extra, expression in resource.extras.items():
         kind: Any = dict[str, Any] if isinstance(expression.type, JSONB) else str | None
         shown.setdefault(extra, (kind, ...))
-    name = "".join(word.title() for word in resource.noun.split("_"))
+    name = "".join(word.title() for word in resource.singular.split("_"))
     made: type[BaseModel] = create_model(
-        f"{name}Out", __doc__=resource.model.__doc__, **shown
+        f"{name}Out", __doc__=resource.record.__doc__, **shown
     )
     return made
 
@@ -211,7 +221,7 @@ def type_of(column: InstrumentedAttribute[Any]) -> Any:  # noqa: ANN401 - a type
     return found | None if is_nullable else found
 
 
-def field_type(column: InstrumentedAttribute[Any]) -> str:
+def field_type(column: Attribute) -> str:
     """Name the type of a column in a word."""
     kind = column.type
     if isinstance(kind, ENUM):

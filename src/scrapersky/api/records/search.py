@@ -21,7 +21,7 @@ from scrapersky.api.records.detail import (
     related_to,
 )
 from scrapersky.api.records.refusal import CONFLICT, NOT_FOUND, REFUSALS
-from scrapersky.api.records.resource import SEARCHES
+from scrapersky.api.records.router import address_of
 from scrapersky.api.records.schema import Detail, Strict, record_model
 from scrapersky.api.records.search_change import ASKED, Changes, changes_of
 from scrapersky.api.records.source import FILES, PAID, sources_of
@@ -29,9 +29,10 @@ from scrapersky.errors import BadPlaceQuery, NotAllowed, RecordConflict
 from scrapersky.providers.source import Estimate, PlaceQuery
 from scrapersky.records import PlaceSearch
 from scrapersky.records.audit import Actor, note
+from scrapersky.records.place_search import SEARCHES
 from scrapersky.records.status import TaskStatus
 
-PATH = SEARCHES.path
+PATH = address_of(SEARCHES)
 STAGE: Final = "place_search"
 
 router = APIRouter()

@@ -12,9 +12,10 @@ from scrapersky.api.gateway.identity import Identity, Permission
 from scrapersky.api.problem import Problem
 from scrapersky.api.records.lines import read_lines
 from scrapersky.api.records.refusal import REFUSALS
-from scrapersky.api.records.resource import Resource
+from scrapersky.api.records.router import address_of
 from scrapersky.api.records.schema import Refusal, Strict, SubmitIn, SubmittedOut
 from scrapersky.curation.batch.submission import Submitted, submit, submit_chunks
+from scrapersky.records.kind import Kind, Submission
 
 LARGEST_FILE: Final = 2 * 1024**3
 FILE: Final = {
@@ -41,12 +42,13 @@ class ImportAsked(Strict):
     )
 
 
-def add_submitting(router: APIRouter, resource: Resource, kind: str) -> None:
+def add_submitting(router: APIRouter, resource: Kind, submission: Submission) -> None:
     """Add direct submission and the import of a file."""
+    kind = submission.name
     many = resource.name.replace("_", " ")
 
     @router.post(
-        resource.path,
+        address_of(resource),
         operation_id=f"submit_{resource.name}",
         summary=f"Submit {many}",
         responses=REFUSALS,
@@ -59,7 +61,7 @@ def add_submitting(router: APIRouter, resource: Resource, kind: str) -> None:
         return told(await submit(connection, actor, kind, asked.items, name=asked.name))
 
     @router.post(
-        f"{resource.path}/import",
+        f"{address_of(resource)}/import",
         operation_id=f"import_{resource.name}",
         summary=f"Import {many} from a file",
         dependencies=[large_body(LARGEST_FILE)],
@@ -80,7 +82,7 @@ def add_submitting(router: APIRouter, resource: Resource, kind: str) -> None:
 
         If it is cut off, send the same file again with `batch` and it goes on.
         """
-        lines = read_lines(request.stream(), kind)
+        lines = read_lines(request.stream(), submission.headings)
         done = await submit_chunks(
             engine,
             actor_of(who, request),

@@ -14,11 +14,10 @@ from scrapersky.api.gateway.identity import Identity, Permission
 from scrapersky.api.records.query import read_filters
 from scrapersky.api.records.question import DEFAULT_SORT, Question, read_sort, wanted
 from scrapersky.api.records.refusal import NOT_FOUND, REFUSALS
-from scrapersky.api.records.resource import RESOURCES, SEARCHES, Resource
 from scrapersky.api.records.schema import LONGEST_WORDS, Strict
 from scrapersky.curation.condition import MOST_CONDITIONS
-from scrapersky.errors import InvalidDecision, UnknownRecord
-from scrapersky.records import SavedView
+from scrapersky.errors import UnknownRecord
+from scrapersky.records import SavedView, kind_named
 
 PATH = "/api/v3/views"
 MOST_COLUMNS = 100
@@ -72,7 +71,7 @@ async def list_views(
         SavedView.created_by.is_not_distinct_from(who.user_id)
     )
     if asked.kind is not None:
-        query = query.where(SavedView.kind == resource_named(asked.kind).name)
+        query = query.where(SavedView.kind == kind_named(asked.kind).name)
     rows = await connection.execute(query.order_by(SavedView.name).limit(500))
     return [ViewOut.model_validate(row, from_attributes=True) for row in rows]
 
@@ -88,7 +87,7 @@ async def save_view(
     request: Request, who: Reader, connection: Transaction, asked: ViewIn
 ) -> ViewOut:
     """Keep a list under a name, for the caller alone."""
-    resource = resource_named(asked.kind)
+    resource = kind_named(asked.kind)
     actor = actor_of(who, request)
     question = Question(
         tenant_id=who.tenant_id,
@@ -130,14 +129,3 @@ async def delete_view(who: Reader, connection: Transaction, view_id: UUID) -> No
     )
     if not gone.rowcount:
         raise UnknownRecord("There is no such view.")
-
-
-def resource_named(name: str) -> Resource:
-    """Return the kind of record of this name, or say which there are."""
-    known = {**RESOURCES, SEARCHES.name: SEARCHES}
-    if name not in known:
-        raise InvalidDecision(
-            f"There is no kind of record '{name[:50]}'.",
-            hint=f"Choose one of: {', '.join(known)}.",
-        )
-    return known[name]

@@ -9,11 +9,12 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 import curation_sdk
 from curation_sdk import Queue
 from curation_sdk.control import hold, queue_named, release, withdraw
-from scrapersky.curation.batch.kind import BatchKind, kind_named
+from scrapersky.curation.batch.kind import submission_named
 from scrapersky.curation.batch.progress import batch_of
 from scrapersky.curation.batch.submission import CANCELLED
 from scrapersky.db.transaction import Database, transaction
 from scrapersky.records import BatchItem, BatchJob
+from scrapersky.records.kind import Submission
 
 Act = Callable[[AsyncConnection, Queue, Sequence[str]], Awaitable[int]]
 """Holds items back, lets them go on, or takes them out."""
@@ -30,7 +31,7 @@ async def resume_batch(database: Database, tenant_id: UUID, batch_id: UUID) -> i
     count = await change(
         database, tenant_id, batch_id, "paused_at", release, clear=True
     )
-    await curation_sdk.wake(database, kind_named(batch.kind).stage)
+    await curation_sdk.wake(database, submission_named(batch.kind).stage)
     return count
 
 
@@ -48,7 +49,7 @@ async def cancel_batch(database: Database, tenant_id: UUID, batch_id: UUID) -> i
 async def retry_failed(database: Database, tenant_id: UUID, batch_id: UUID) -> int:
     """Queue the failed items of a batch again; return how many."""
     batch = await batch_of(database, tenant_id, batch_id)
-    kind = kind_named(batch.kind)
+    kind = submission_named(batch.kind)
     items = [item async for item in item_ids(database, kind, batch_id)]
     # No items would mean all of the stage's dead letters, of every batch and tenant.
     return (
@@ -69,7 +70,7 @@ async def change(
 ) -> int:
     """Mark a batch and act on the items that only it brought into the queue."""
     batch = await batch_of(database, tenant_id, batch_id)
-    kind = kind_named(batch.kind)
+    kind = submission_named(batch.kind)
     queue = await queue_named(database, kind.stage)
     items = [str(item) async for item in item_ids(database, kind, batch_id)]
     moment = None if clear else func.clock_timestamp()
@@ -81,7 +82,7 @@ async def change(
 
 
 async def item_ids(
-    database: Database, kind: BatchKind, batch_id: UUID
+    database: Database, kind: Submission, batch_id: UUID
 ) -> AsyncIterator[UUID]:
     """Yield the ids of the records that a batch itself brought in."""
     column = getattr(BatchItem, kind.link)

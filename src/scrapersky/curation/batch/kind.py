@@ -1,34 +1,23 @@
-"""What a batch may be made of."""
+"""What a batch may be made of: the kinds of records that say how they are submitted."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
 
 from scrapersky.errors import InvalidSubmission
+from scrapersky.records import KINDS, Kind
+from scrapersky.records.kind import Submission
 
-
-@dataclass(frozen=True, slots=True)
-class BatchKind:
-    """What a batch is made of, and the stage that its items go through first."""
-
-    name: str
-    stage: str
-    link: str
-    """The column of a batch item that names the record."""
-
-
-KINDS = {
-    kind.name: kind
-    for kind in (
-        BatchKind("domains", "domain_metadata", "domain_id"),
-        BatchKind("sitemaps", "sitemap_import", "sitemap_file_id"),
-        BatchKind("pages", "page_curation", "page_id"),
-    )
+SUBMITTED: Mapping[str, Kind] = {
+    kind.submission.name: kind for kind in KINDS.values() if kind.submission is not None
 }
+"""By what a batch of them is called."""
 
 
-def kind_named(name: str) -> BatchKind:
-    """Return what a batch may be made of, or say what there is."""
-    if name not in KINDS:
+def submission_named(name: str) -> Submission:
+    """Return how what a batch is made of is submitted, or say what there is."""
+    submission = SUBMITTED[name].submission if name in SUBMITTED else None
+    if submission is None:
         raise InvalidSubmission(
-            f"'{name[:50]}' cannot be submitted.", hint=f"Choose: {', '.join(KINDS)}."
+            f"'{name[:50]}' cannot be submitted.",
+            hint=f"Choose: {', '.join(SUBMITTED)}.",
         )
-    return KINDS[name]
+    return submission

@@ -9,6 +9,8 @@ from uuid import UUID
 from sqlalchemy import TextClause, select, text
 from sqlalchemy.ext.asyncio import AsyncConnection
 
+from curation_sdk.queries import literal
+from scrapersky.curation.batch.kind import submission_named
 from scrapersky.db.transaction import Database, transaction
 from scrapersky.errors import UnknownBatch
 from scrapersky.records import BatchJob
@@ -82,7 +84,7 @@ def count_query(kind: str) -> TextClause:
         count(*) FILTER (WHERE r.state = 'done') AS done,
         count(*) FILTER (WHERE r.state = 'failed') AS failed,
         count(*) FILTER (WHERE r.state = 'skipped') AS skipped
-      FROM batch_items i LEFT JOIN LATERAL ({STATES[kind]}) r ON true
+      FROM batch_items i LEFT JOIN LATERAL ({state_query(kind)}) r ON true
       WHERE i.batch_id = ANY(:batches) GROUP BY i.batch_id""")  # noqa: S608 - constants
 
 
@@ -102,20 +104,27 @@ def overview(batch: Any, counts: Any) -> Overview:  # noqa: ANN401 - rows
 
 
 COUNTED = ("total", "pending", "working", "done", "failed", "skipped", "refused")
+
+
 # What became of a line's record, and why it failed. Skipped: it is in no queue.
-STATES = {
-    "domains": """SELECT CASE d.status WHEN 'pending' THEN 'queued'
-        WHEN 'processing' THEN 'processing' WHEN 'completed' THEN 'done'
-        ELSE 'failed' END AS state, d.error FROM domains d WHERE d.id = i.domain_id""",
-    "sitemaps": """SELECT CASE s.sitemap_import_status WHEN 'Queued' THEN 'queued'
-        WHEN 'Processing' THEN 'processing' WHEN 'Complete' THEN 'done'
-        WHEN 'Error' THEN 'failed' ELSE 'skipped' END AS state,
-        s.sitemap_import_error AS error FROM sitemap_files s WHERE s.id = i.sitemap_file_id""",
-    "pages": """SELECT CASE p.page_processing_status WHEN 'Queued' THEN 'queued'
-        WHEN 'Processing' THEN 'processing' WHEN 'Complete' THEN 'done'
-        WHEN 'Error' THEN 'failed' ELSE 'skipped' END AS state,
-        p.page_processing_error AS error FROM pages p WHERE p.id = i.page_id""",
-}
+def state_query(kind: str) -> str:
+    """Write the query for the state of the record that a batch item `i` names."""
+    submission = submission_named(kind)
+    queue = submission.queue
+    table, status = queue.record.__tablename__, f"m.{queue.column.key}"
+    meaning = {
+        queue.queued: "queued",
+        queue.processing: "processing",
+        queue.done: "done",
+        queue.failed: "failed",
+    }
+    cases = " ".join(
+        f"WHEN {literal(str(label))} THEN '{state}'" for label, state in meaning.items()
+    )
+    return (
+        f"SELECT CASE {status} {cases} ELSE 'skipped' END AS state,"  # noqa: S608 - our names
+        f" m.{queue.error.key} AS error FROM {table} m WHERE m.id = i.{submission.link}"
+    )
 
 
 def status_of(batch: Any, counts: Mapping[str, int]) -> TaskStatus:  # noqa: ANN401 - a row

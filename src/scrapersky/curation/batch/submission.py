@@ -13,7 +13,7 @@ from sqlalchemy.dialects.postgresql import insert as upsert
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 import curation_sdk
-from scrapersky.curation.batch.kind import BatchKind, kind_named
+from scrapersky.curation.batch.kind import submission_named
 from scrapersky.db.transaction import Database, commit_chunk, transaction
 from scrapersky.errors import InvalidUrl, UnknownBatch
 from scrapersky.extraction.host_kind import site_name
@@ -21,6 +21,7 @@ from scrapersky.kit.urls import canonical_url, parse_url
 from scrapersky.privacy.shield import REMOVED, Shield, shield
 from scrapersky.records import BatchItem, BatchJob, Domain, Page, SitemapFile
 from scrapersky.records.audit import Actor
+from scrapersky.records.kind import Submission
 from scrapersky.records.status import (
     CurationStatus,
     DomainStatus,
@@ -76,7 +77,7 @@ async def submit(
 
     Every thousand lines are a chunk; the last one is left in the caller's transaction.
     """
-    chosen = kind_named(kind)
+    chosen = submission_named(kind)
     submitted = Submitted(await open_batch(database, actor, kind, name))
     numbered = iter(enumerate(lines, start=1))
     chunk = [Written(*each) for each in islice(numbered, CHUNK)]
@@ -101,7 +102,7 @@ async def submit_chunks(
 
     A batch that was cut off goes on where it stopped: give its id and the same lines.
     """
-    chosen = kind_named(kind)
+    chosen = submission_named(kind)
     stored_up_to = 0
     # What cannot be read at all is refused before there is a batch of it.
     chunk = await anext(chunks, None)
@@ -120,7 +121,7 @@ async def submit_chunks(
 async def store_lines(
     database: Database,
     actor: Actor,
-    kind: BatchKind,
+    kind: Submission,
     submitted: Submitted,
     lines: Sequence[Written],
 ) -> None:
@@ -225,7 +226,7 @@ def is_public_name(host: str) -> bool:
 async def store_chunk(
     connection: AsyncConnection,
     actor: Actor,
-    kind: BatchKind,
+    kind: Submission,
     submitted: Submitted,
     lines: Sequence[Line],
 ) -> None:
@@ -285,7 +286,7 @@ def forbidden(line: Line, guard: Shield) -> Line:
     return line
 
 
-def key_of(kind: BatchKind, line: Line) -> str:
+def key_of(kind: Submission, line: Line) -> str:
     """Return what a line's record is found by."""
     return line.domain if kind.name == "domains" else line.url
 

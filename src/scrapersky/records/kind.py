@@ -1,0 +1,259 @@
+"""A kind of record: its table, its words, and what people see of it and decide about it.
+
+The record's own file declares it. The routes, the lists, the exports, the command line
+and the page are made from these declarations.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+from functools import cache
+from typing import Any, Final
+from uuid import UUID
+
+from sqlalchemy import ColumnElement, Executable, Row, false, func
+from sqlalchemy import inspect as inspect_record
+from sqlalchemy.orm import InstrumentedAttribute
+
+from scrapersky.errors import InvalidDecision
+from scrapersky.records.link import LinkedField, Related
+from scrapersky.records.status import CurationStatus
+from scrapersky.records.work_queue import Attribute, WorkQueue
+
+HIDDEN: Final = frozenset({"tenant_id", "raw"})
+"""Columns nobody is shown: one is decided by who asks, the other is not ours."""
+
+
+class Show(StrEnum):
+    """How the page shows a value; without one, the type of the column decides."""
+
+    TITLE = "title"
+    STRONG = "strong"
+    LINK = "link"
+    WORD = "word"
+    """One of a few words that are written for machines."""
+    BYTES = "bytes"
+    SHARE = "share"
+    RATING = "rating"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Column:
+    """A column of the page's list."""
+
+    field: str
+    title: str
+    width: float
+    """In the height of a letter; with `grow` it is the least."""
+    grow: float = 0
+    """The share of the room that is left."""
+    show: Show | None = None
+    instead: tuple[str, ...] = ()
+    """Fields that are shown where this one is empty."""
+    under: tuple[str, ...] = ()
+    """Fields in a smaller line below."""
+    only_with: str | None = None
+    """Shown only where this field has a value."""
+    is_hidden: bool = False
+    """Not shown until somebody chooses it."""
+
+
+CHANGED: Final = Column(field="updated_at", title="Changed", width=6)
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """A status that a person may set, the key that sets it, and its picture."""
+
+    status: StrEnum
+    key: str
+    icon: str
+
+
+CURATION: Final = (
+    Choice(CurationStatus.SELECTED, "s", "check"),
+    Choice(CurationStatus.MAYBE, "m", "clock"),
+    Choice(CurationStatus.NOT_A_FIT, "n", "cross"),
+    Choice(CurationStatus.ARCHIVED, "a", "archive"),
+    Choice(CurationStatus.NEW, "w", "undo"),
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Decision:
+    """What people decide about a record, and the stage that this starts.
+
+    The dual-status rule: setting `on` in `column` sets the queue's column to its queued
+    status and clears its error, in the same transaction, unless the stage has the
+    record or has had it.
+    """
+
+    column: Attribute
+    choices: tuple[Choice, ...]
+    """The statuses a person may set; the others are set by a stage."""
+    on: StrEnum
+    starts: str
+    queue: WorkQueue
+    unattended: ColumnElement[bool] | None = None
+    """Which of the undecided a run without a person takes; None: none of them."""
+
+    @property
+    def statuses(self) -> type[StrEnum]:
+        """Return every status there is."""
+        return type(self.on)
+
+    @property
+    def undecided(self) -> StrEnum:
+        """Return the status of what nobody has decided about."""
+        return self.statuses("New")
+
+    @property
+    def settable(self) -> tuple[str, ...]:
+        """Return the statuses that a person may set."""
+        return tuple(choice.status.value for choice in self.choices)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Submission:
+    """How records are submitted directly, in batches."""
+
+    name: str
+    """What a batch is made of."""
+    stage: str
+    """The stage that its items go through first."""
+    queue: WorkQueue
+    """The queue in which that stage finds them."""
+    link: str
+    """The column of a batch item that names the record."""
+    headings: tuple[str, ...]
+    """How the column of a file may be called, the best name first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Where a value of a record came from."""
+
+    field: str
+    method: str
+    value: str | None = None
+    url: str | None = None
+    snippet: str | None = None
+    confidence: float | None = None
+    seen_at: datetime | None = None
+    robots: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """What to tell and to offer where there are no records yet."""
+
+    text: str
+    screen: str
+    action: str
+
+
+@cache
+def fields_of(record: Any) -> dict[str, InstrumentedAttribute[Any]]:  # noqa: ANN401
+    """Return the columns of a class of records that people may see."""
+    return {
+        name: getattr(record, name)
+        for name in inspect_record(record).columns.keys()  # noqa: SIM118 - attribute names
+        if name not in HIDDEN
+    }
+
+
+def no_origins(_row: Row[Any]) -> Sequence[Origin]:
+    """Tell nothing: what a person asked for needs no evidence."""
+    return ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Kind:
+    """A kind of record."""
+
+    record: Any = field(kw_only=False)
+    """The class of the records."""
+    path: str
+    """Its address below `/api/v3`."""
+    singular: str
+    plural: str
+    label: tuple[str, ...] | ColumnElement[Any]
+    """What a person knows the record by: the first of these fields that has a value."""
+    unnamed: str = ""
+    """What a record is called that has no such value."""
+    under: tuple[str, ...] = ()
+    """Fields in a smaller line below the label."""
+    icon: str = "page"
+    about: str = ""
+    source: Source | None = None
+    decision: Decision | None = None
+    columns: tuple[Column, ...] = ()
+    facts: tuple[str, ...] = ()
+    """Fields that are shown first in a detail."""
+    facets: tuple[str, ...] = ()
+    """Fields of few values, which can be counted."""
+    words: tuple[Attribute, ...] = ()
+    """Where a word is looked for."""
+    extras: Mapping[str, ColumnElement[Any]] = field(default_factory=dict)
+    """What is shown with the record and kept elsewhere, or shown in another form."""
+    linked: Mapping[str, LinkedField] = field(default_factory=dict)
+    """What can be filtered by, and stands in another table."""
+    related: tuple[Related, ...] = ()
+    """The records that belong to one."""
+    origins: Callable[[Row[Any]], Sequence[Origin] | Executable] = no_origins
+    """Where the values of a record came from, or the query that tells."""
+    submission: Submission | None = None
+
+    @property
+    def name(self) -> str:
+        """Return the name of the kind."""
+        return self.plural
+
+    @property
+    def title(self) -> str:
+        """Return its name as a heading."""
+        return self.plural.replace("_", " ").capitalize()
+
+    @property
+    def table(self) -> str:
+        """Return the name of the table."""
+        return str(self.record.__tablename__)
+
+    @property
+    def fields(self) -> Mapping[str, InstrumentedAttribute[Any]]:
+        """Return the columns that are shown, filtered and sorted by."""
+        return fields_of(self.record)
+
+    @property
+    def label_expression(self) -> ColumnElement[Any]:
+        """Return what a person knows the record by, for SQL."""
+        if isinstance(self.label, ColumnElement):
+            return self.label
+        return func.coalesce(*(getattr(self.record, name) for name in self.label))
+
+    @property
+    def deciding(self) -> Decision:
+        """Return what people decide, or raise where there is nothing to decide."""
+        if self.decision is None:
+            raise InvalidDecision(f"There is nothing to decide about {self.plural}.")
+        return self.decision
+
+    def found_by(self, search_id: UUID) -> ColumnElement[bool]:
+        """Match the records that one search led to; none without a way to a search."""
+        search = self.linked.get("search_id")
+        if search is None:
+            return false()
+        return search.through(search.column == search_id)
+
+    def status_named(self, label: str) -> StrEnum:
+        """Return the curation status of this label, or say which there are."""
+        statuses = self.deciding.statuses
+        try:
+            return statuses(label)
+        except ValueError as error:
+            known = ", ".join(member.value for member in statuses)
+            raise InvalidDecision(
+                f"'{label[:50]}' is not a status of {self.name}.",
+                hint=f"Choose one of: {known}.",
+            ) from error
