@@ -13,5 +13,6 @@ compile() {
         uv pip compile --quiet --universal --generate-hashes --no-header --no-annotate --python-version 3.11 -
 } >locks/uv.txt
 compile --output-file locks/run.txt
-compile --group dev --constraint locks/run.txt --output-file locks/dev.txt
+compile --group docs --constraint locks/run.txt --output-file locks/docs.txt
+compile --group dev --constraint locks/docs.txt --output-file locks/dev.txt
 compile --group dev --group bench --constraint locks/dev.txt --output-file locks/bench.txt

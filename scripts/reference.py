@@ -14,7 +14,7 @@ from scrapersky.errors import ScraperSkyError
 from scrapersky.pipeline.declaration import AnyPipelineStage
 from scrapersky.settings import PURGE, REAP, VARIABLES, load_settings, shown
 from scrapersky.stages import PIPELINE
-from scripts import sdk_reference
+from scripts import pipeline_graph, sdk_reference
 
 MADE = (
     "<!-- Made by `python -m scripts.reference`; edit the code, not this page. -->\n\n"
@@ -151,6 +151,10 @@ def stages_page() -> str:
             "the row."
         ),
         "",
+        "![Which stage feeds which](../images/pipeline-graph.svg)",
+        "",
+        "![The statuses of every stage](../images/status-map.svg)",
+        "",
         (
             "| stage | title | claims | queued -> processing -> done / failed "
             "| hands over | next | job id | settings prefix |"
@@ -240,6 +244,8 @@ PAGES: dict[str, Callable[[], str]] = {
     "errors.md": errors_page,
     "api-routes.md": routes_page,
     "curation-sdk.md": sdk_page,
+    "../images/pipeline-graph.svg": lambda: pipeline_graph.dependency_graph(PIPELINE),
+    "../images/status-map.svg": lambda: pipeline_graph.status_map(PIPELINE),
 }
 
 

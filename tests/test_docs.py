@@ -2,9 +2,12 @@
 
 import inspect
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
+from markdown.extensions.toc import slugify  # type: ignore[import-untyped]
 
 from scrapersky import errors
 from scrapersky.cli import app
@@ -87,7 +90,36 @@ def test_every_job_is_documented() -> None:
 
 @pytest.mark.parametrize("page", PROSE, ids=lambda page: str(page.relative_to(ROOT)))
 def test_links_between_pages_lead_somewhere(page: Path) -> None:
-    links = re.findall(r"\]\(([^)#\s]+)(?:#[^)]*)?\)", page.read_text())
+    links = re.findall(r"\]\(([^)\s]+)\)", page.read_text())
     inside = [link for link in links if not re.match(r"[a-z]+:", link)]
 
-    assert [link for link in inside if not (page.parent / link).exists()] == []
+    assert [link for link in inside if not leads_somewhere(page, link)] == []
+
+
+def leads_somewhere(page: Path, link: str) -> bool:
+    """Whether the file is there, and the heading that is named in it."""
+    name, _, anchor = link.partition("#")
+    target = page.parent / name if name else page
+    if not anchor or target.suffix != ".md":
+        return target.exists()
+    headings = re.findall(r"^#+ (.+)$", target.read_text(), re.MULTILINE)
+    return anchor in {slugify(heading.replace("`", ""), "-") for heading in headings}
+
+
+@pytest.mark.long
+def test_the_site_is_built_with_its_search_and_nothing_from_elsewhere(
+    tmp_path: Path,
+) -> None:
+    done = subprocess.run(
+        [Path(sys.executable).with_name("scrapersky"), "docs", "--build", tmp_path],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert done.returncode == 0, done.stderr
+    assert "page_curation" in (tmp_path / "search/search_index.json").read_text()
+    loaded = re.compile(r'(?:src|href)="(https?://[^"]+\.(?:js|css|woff2?))"')
+    pages = [page.read_text() for page in tmp_path.rglob("*.html")]
+    assert len(pages) > 50
+    assert [found for page in pages for found in loaded.findall(page)] == []

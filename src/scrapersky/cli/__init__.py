@@ -110,6 +110,12 @@ Serves a directory of sites on this machine's loopback, submits their domains, a
 is stored in the end with the truth: shares by kind, every miss, one line of JSON. The format is
 explained in docs/explanation/real-sites.md.
 """
+DOCS = """\
+Serve the documentation as a site with a search.
+
+Tutorials, how-to guides, explanations, decisions, and a reference with the API and the SDK. Needs
+a clone; `--build DIR` writes the site instead.
+"""
 USER = """\
 Let people in: create, list, disable, set a password.
 
@@ -141,6 +147,7 @@ app.command(
     "scrapersky.cli.score_sites:score_sites", name="score-sites", group=care,
     help=SCORE_SITES,
 )  # fmt: skip
+app.command("scrapersky.cli.docs:docs", group=care, help=DOCS)
 app.command("scrapersky.cli.version:version", group=care, help=VERSION)
 app.register_install_completion_command(group=care)
 
