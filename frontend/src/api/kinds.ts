@@ -1,10 +1,25 @@
-/** The six kinds of records people decide about: their addresses, words and statuses. */
-import type { IconName } from "@/kit";
+/** The kinds of records people decide about, as the server declares them. */
+import { useQuery } from "@tanstack/react-query";
+import { type IconName, iconNamed } from "@/kit";
+import { read } from "./client";
+import type { Schemas } from "./types";
 
-export type KindName = "places" | "businesses" | "domains" | "sitemap_files" | "pages" | "contacts";
+export type KindOut = Schemas["RecordKindOut"];
+export type Column = Schemas["ColumnOut"];
+export type Values = Record<string, unknown>;
+
+export interface Choice {
+  status: string;
+  /** The key that decides it. */
+  key: string;
+  icon: IconName;
+}
 
 export interface Kind {
-  name: KindName;
+  /** As in the page's address. */
+  id: string;
+  /** As the server calls it. */
+  name: string;
   /** Below /api/v3. */
   path: string;
   /** The screen's address. */
@@ -13,97 +28,100 @@ export interface Kind {
   one: string;
   many: string;
   icon: IconName;
-  /** The column a person decides in. */
+  /** The second of two keys that lead to the screen; the first is `g`. */
+  key: string | null;
+  about: string;
+  /** What to do when there are none. */
+  source: Schemas["RecordSourceOut"] | null;
+  /** The field a person decides in, and its value before that. */
   status: string;
-  /** What the decision sets going. */
-  trigger: string;
-  /** The column of the stage that works on the record. */
+  undecided: string;
+  /** The field of the stage that a decision sets going, and of its last failure. */
   stageStatus: string;
+  error: string;
+  decisions: readonly Choice[];
+  columns: readonly Column[];
+  /** Fields that are shown first in the pane; the rest follow. */
+  facts: readonly string[];
+  /** The columns its file may have. */
+  exported: readonly string[];
+  /** What a batch of them is called, where they can be submitted. */
+  submission: string | null;
+  label: (row: Values) => string;
+  under: (row: Values) => string;
 }
 
-export const KINDS: Readonly<Record<KindName, Kind>> = {
-  places: {
-    name: "places",
-    path: "/places/staging",
-    screen: "/curate/places",
-    title: "Places",
-    one: "place",
-    many: "places",
-    icon: "place",
-    status: "status",
-    trigger: "Selected",
-    stageStatus: "deep_scan_status",
-  },
-  businesses: {
-    name: "businesses",
-    path: "/local-businesses",
-    screen: "/curate/businesses",
-    title: "Businesses",
-    one: "business",
-    many: "businesses",
-    icon: "business",
-    status: "status",
-    trigger: "Selected",
-    stageStatus: "domain_extraction_status",
-  },
-  domains: {
-    name: "domains",
-    path: "/domains",
-    screen: "/curate/domains",
-    title: "Domains",
-    one: "domain",
-    many: "domains",
-    icon: "domain",
-    status: "sitemap_curation_status",
-    trigger: "Selected",
-    stageStatus: "sitemap_analysis_status",
-  },
-  sitemap_files: {
-    name: "sitemap_files",
-    path: "/sitemap-files",
-    screen: "/curate/sitemap-files",
-    title: "Sitemap files",
-    one: "sitemap file",
-    many: "sitemap files",
-    icon: "sitemap",
-    status: "deep_scrape_curation_status",
-    trigger: "Selected",
-    stageStatus: "sitemap_import_status",
-  },
-  pages: {
-    name: "pages",
-    path: "/pages",
-    screen: "/curate/pages",
-    title: "Pages",
-    one: "page",
-    many: "pages",
-    icon: "page",
-    status: "page_curation_status",
-    trigger: "Selected",
-    stageStatus: "page_processing_status",
-  },
-  contacts: {
-    name: "contacts",
-    path: "/contacts",
-    screen: "/curate/contacts",
-    title: "Contacts",
-    one: "contact",
-    many: "contacts",
-    icon: "contact",
-    status: "contact_curation_status",
-    trigger: "Queued",
-    stageStatus: "validation_processing_status",
-  },
-};
+const KINDS = ["kinds"] as const;
+const state: { kinds: readonly Kind[] } = { kinds: [] };
 
-export const KIND_NAMES = Object.keys(KINDS) as KindName[];
+/** Ask for the kinds once; no screen is shown before they are known. */
+export function useKinds(enabled: boolean) {
+  return useQuery({
+    queryKey: KINDS,
+    queryFn: async () => rememberKinds(await read("/kinds")),
+    staleTime: Number.POSITIVE_INFINITY,
+    enabled,
+  });
+}
+
+export function rememberKinds(told: readonly KindOut[]): readonly Kind[] {
+  state.kinds = told.flatMap((kind) => (kind.decision ? [kindOf(kind, kind.decision)] : []));
+  return state.kinds;
+}
+
+/** Every kind that is decided about, in the order of the pipeline. */
+export const kinds = (): readonly Kind[] => state.kinds;
+
+export const kindNamed = (name: string): Kind | undefined =>
+  state.kinds.find((kind) => kind.name === name);
 
 /** The kind behind `/curate/sitemap-files`. */
-export function kindOfScreen(word: string): Kind | undefined {
-  return KINDS[word.replaceAll("-", "_") as KindName];
-}
+export const kindOfScreen = (id: string): Kind | undefined =>
+  state.kinds.find((kind) => kind.id === id);
 
 /** The address of a kind's list with one filter set. */
-export function filtered(kind: Kind, field: string, value: string): string {
-  return `${kind.screen}?filter=${encodeURIComponent(`${field}:equal:${value}`)}`;
+export function filtered(screen: string, field: string, value: string): string {
+  return `${screen}?filter=${encodeURIComponent(`${field}:equal:${value}`)}`;
+}
+
+/** The address of one record; what is not decided about is a search. */
+export function recordScreen(kind: string, id: string): string {
+  const screen = kindNamed(kind)?.screen;
+  return screen ? `${screen}?open=${id}` : `/search/${id}`;
+}
+
+function kindOf(told: KindOut, decision: Schemas["DecisionOut"]): Kind {
+  const id = told.name.replaceAll("_", "-");
+  return {
+    id,
+    name: told.name,
+    path: told.path,
+    screen: `/curate/${id}`,
+    title: told.title,
+    one: told.singular,
+    many: told.plural,
+    icon: iconNamed(told.icon),
+    key: told.key,
+    about: told.about,
+    source: told.source,
+    status: decision.field,
+    undecided: decision.undecided,
+    stageStatus: decision.stage_field,
+    error: decision.error_field,
+    decisions: decision.choices.map((choice) => ({ ...choice, icon: iconNamed(choice.icon) })),
+    columns: told.columns,
+    facts: told.facts,
+    exported: told.exported,
+    submission: told.submission,
+    label: (row) => written(row, told.label)[0] ?? told.unnamed,
+    under: (row) => written(row, told.under).join(" · "),
+  };
+}
+
+/** The texts that some fields of a record hold. */
+export function written(row: Values, fields: readonly string[]): string[] {
+  return fields.flatMap((field) => {
+    const value = row[field];
+    return typeof value === "string" && value !== "" ? [value] : [];
+  });
 }

@@ -2,7 +2,7 @@
 import { useQueries, useQuery, useQueryClient } from "@tanstack/react-query";
 import { call, read } from "./client";
 import { useLive } from "./events";
-import { KIND_NAMES, KINDS, type KindName } from "./kinds";
+import { kinds } from "./kinds";
 import type { Stage } from "./types";
 
 export type { Job, Stage, Throughput, Trouble } from "./types";
@@ -54,12 +54,11 @@ interface Facets {
 }
 
 /** How many records of each kind there are, by what people decided about them. */
-export function useKindCounts(): Partial<Record<KindName, KindCount>> {
+export function useKindCounts(): Partial<Record<string, KindCount>> {
   return useQueries({
-    queries: KIND_NAMES.map((name) => ({
+    queries: kinds().map(({ name, path, status }) => ({
       queryKey: ["counts", name],
       queryFn: async () => {
-        const { path, status } = KINDS[name];
         const { facets } = await call<Facets>("GET", `${path}/facets`, {
           query: { field: status },
         });
@@ -73,7 +72,9 @@ export function useKindCounts(): Partial<Record<KindName, KindCount>> {
     })),
     combine: (results) =>
       Object.fromEntries(
-        results.flatMap((result, place) => (result.data ? [[KIND_NAMES[place], result.data]] : [])),
+        results.flatMap((result, place) =>
+          result.data ? [[kinds()[place]?.name, result.data]] : [],
+        ),
       ),
   });
 }

@@ -634,6 +634,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v3/kinds": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description Tell every kind of record, in the order of the pipeline. */
+        get: operations["list_kinds"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v3/local-businesses": {
         parameters: {
             query?: never;
@@ -2126,6 +2143,32 @@ export interface components {
         ChecksOut: {
             items: components["schemas"]["CheckedOut"][];
         };
+        /** @description A status that a person may set. */
+        ChoiceOut: {
+            icon: string;
+            /** @description The key that sets it. */
+            key: string;
+            status: string;
+        };
+        /** @description A column of the page's list. */
+        ColumnOut: {
+            field: string;
+            /** @description Its share of the room that is left. */
+            grow: number;
+            /** @description Shown where the field is empty. */
+            instead: string[];
+            /** @description Not shown until chosen. */
+            is_hidden: boolean;
+            is_sortable: boolean;
+            /** @description Shown only where this field is known. */
+            only_with: string | null;
+            /** @enum {string} */
+            show: "text" | "title" | "strong" | "link" | "word" | "status" | "list" | "number" | "bytes" | "share" | "rating" | "time";
+            title: string;
+            /** @description Fields in a smaller line below. */
+            under: string[];
+            width: number;
+        };
         /**
          * @description How a field is compared.
          * @enum {string}
@@ -2300,6 +2343,19 @@ export interface components {
             title: string;
             tries: number;
             why: string | null;
+        };
+        /** @description What people decide about a record. */
+        DecisionOut: {
+            choices: components["schemas"]["ChoiceOut"][];
+            error_field: string;
+            /** @description The field of the decision. */
+            field: string;
+            /** @description The status that starts the stage. */
+            on: string;
+            stage_field: string;
+            /** @description That stage. */
+            starts: string;
+            undecided: string;
         };
         /**
          * @description Where a place is in the deep scan.
@@ -2884,6 +2940,32 @@ export interface components {
             /** @enum {string} */
             status: "ready" | "not ready";
         };
+        /** @description A kind of record: its address, its words, what people see and decide. */
+        RecordKindOut: {
+            about: string;
+            columns: components["schemas"]["ColumnOut"][];
+            decision: components["schemas"]["DecisionOut"] | null;
+            /** @description The columns that a file may have. */
+            exported: string[];
+            /** @description Fields that are shown first. */
+            facts: string[];
+            icon: string;
+            /** @description The key, after `g`, that leads to the list. */
+            key: string | null;
+            /** @description A record is known by the first of these that has a value. */
+            label: string[];
+            name: string;
+            /** @description Below `/api/v3`. */
+            path: string;
+            plural: string;
+            singular: string;
+            source: components["schemas"]["RecordSourceOut"] | null;
+            /** @description What a batch of them is called. */
+            submission: string | null;
+            title: string;
+            under: string[];
+            unnamed: string;
+        };
         RecordList_ActionOut_: {
             items: components["schemas"]["ActionOut"][];
             /** @description Send it as `cursor` for more. */
@@ -2967,6 +3049,12 @@ export interface components {
             /** @description Send it as `cursor` for more. */
             next_cursor: string | null;
             total: components["schemas"]["scrapersky__api__records__schema__Total"];
+        };
+        /** @description What to tell where there are no records yet. */
+        RecordSourceOut: {
+            action: string;
+            screen: string;
+            text: string;
         };
         /** @description A line that was not taken, and why. */
         RefusedOut: {
@@ -3230,16 +3318,23 @@ export interface components {
         };
         /** @description One stage of the pipeline, as it stands for this tenant. */
         StageOut: {
+            does: string;
             done: number;
             /** @description Attempts that failed, also those tried again. */
             errors_last_hour: number;
             /** @description Until the queue is empty at this rate. */
             eta_seconds?: number | null;
             failed: number;
+            /** @description The status field that it claims. */
+            field: string;
             /** @description Held back with their paused batch. */
             held: number;
             /** @description The records it works on. */
             kind: string;
+            /** @description The part of the pipeline that it belongs to. */
+            lane: string;
+            /** @description The records it makes. */
+            makes?: string | null;
             /** @description Stages it hands its results to. */
             next: string[];
             /** @description How long the head of the queue has waited. */
@@ -3247,6 +3342,8 @@ export interface components {
             /** @description Why it is paused. */
             paused?: string | null;
             queued: number;
+            /** @description The value of that field that queues a record. */
+            queued_status: string;
             /** @description Settled per minute, over this minute and the last. */
             rate_per_minute: number;
             stage: string;
@@ -5336,6 +5433,38 @@ export interface operations {
                 };
                 content: {
                     "text/event-stream": unknown;
+                };
+            };
+            400: components["responses"]["Problem400"];
+            401: components["responses"]["Problem401"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Problem404"];
+            408: components["responses"]["Problem408"];
+            413: components["responses"]["Problem413"];
+            414: components["responses"]["Problem414"];
+            415: components["responses"]["Problem415"];
+            422: components["responses"]["Problem422"];
+            429: components["responses"]["Problem429"];
+            500: components["responses"]["Problem500"];
+            503: components["responses"]["Problem503"];
+        };
+    };
+    list_kinds: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RecordKindOut"][];
                 };
             };
             400: components["responses"]["Problem400"];

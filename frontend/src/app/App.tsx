@@ -2,6 +2,7 @@ import { QueryClient, QueryClientProvider, useQueryClient } from "@tanstack/reac
 import { Suspense, useEffect, useRef } from "react";
 import { onLoginNeeded } from "@/api/client";
 import { events, useConnection, useLive } from "@/api/events";
+import { useKinds } from "@/api/kinds";
 import { ApiError } from "@/api/problem";
 import { Button, Empty, Failure, Loading, Toasts } from "@/kit";
 import { Boundary } from "./Boundary";
@@ -9,7 +10,7 @@ import { listenToKeys } from "./keys";
 import { Layout } from "./Layout";
 import { Login } from "./Login";
 import { go, match, usePath } from "./router";
-import { NAVIGATION, SCREENS, SETTINGS } from "./routes";
+import { navigation, SCREENS, SETTINGS } from "./routes";
 import { SESSION, useSession } from "./session";
 
 const queries = new QueryClient({
@@ -39,6 +40,8 @@ function Inside() {
   const client = useQueryClient();
   const session = useSession();
   const isHere = Boolean(session.data);
+  // Asked for at once, beside the session: nobody waits for one and then for the other.
+  const known = useKinds(session.data !== null);
   useEffect(() => {
     onLoginNeeded(() => client.setQueryData(SESSION, null));
     return listenToKeys();
@@ -47,14 +50,10 @@ function Inside() {
   useLive("reset", () => void client.invalidateQueries());
   useFreshAfterLoss();
   if (session.isPending) return <Loading what="Opening ScraperSky" />;
-  if (session.error) {
-    return (
-      <main className="login">
-        <Failure error={session.error} retry={() => void session.refetch()} />
-      </main>
-    );
-  }
+  if (session.error) return <Unopened error={session.error} retry={session.refetch} />;
   if (!session.data) return <Login />;
+  if (known.error && !known.data) return <Unopened error={known.error} retry={known.refetch} />;
+  if (!known.data) return <Loading what="Opening ScraperSky" />;
   return (
     <Layout session={session.data}>
       <CurrentScreen />
@@ -62,9 +61,17 @@ function Inside() {
   );
 }
 
+function Unopened({ error, retry }: { error: unknown; retry: () => Promise<unknown> }) {
+  return (
+    <main className="login">
+      <Failure error={error} retry={() => void retry()} />
+    </main>
+  );
+}
+
 /** What stands on the window's tab. */
 function titleOf(path: string): string {
-  const places = [...NAVIGATION.flatMap((group) => group.places), SETTINGS];
+  const places = [...navigation().flatMap((group) => group.places), SETTINGS];
   const here = places.find(({ to }) => (to === "/" ? path === "/" : path.startsWith(to)));
   return here ? `${here.name} · ScraperSky` : "ScraperSky";
 }

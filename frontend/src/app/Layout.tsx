@@ -6,7 +6,7 @@ import { Dialog, Icon, IconButton, Menu, type MenuItem, toastError } from "@/kit
 import { KeyMap } from "./KeyMap";
 import { useKeys } from "./keys";
 import { go, Link, usePath } from "./router";
-import { NAVIGATION, type Place, SETTINGS } from "./routes";
+import { navigation, type Place, SETTINGS } from "./routes";
 import { logout, type Session } from "./session";
 import { chooseTheme, type Theme, useTheme } from "./theme";
 
@@ -25,11 +25,13 @@ export function Layout({ session, children }: { session: Session; children: Reac
   }, [path]);
   useKeys("Everywhere", [
     { keys: "?", does: "Show what the keys do", run: () => setMapOpen(true) },
-    ...[...NAVIGATION.flatMap((group) => group.places), SETTINGS].map((place) => ({
-      keys: `g ${place.key}`,
-      does: `Go to ${place.name.toLowerCase()}`,
-      run: () => go(place.to),
-    })),
+    ...[...navigation().flatMap((group) => group.places), SETTINGS]
+      .filter(({ key }) => key !== null)
+      .map((place) => ({
+        keys: `g ${place.key}`,
+        does: `Go to ${place.name.toLowerCase()}`,
+        run: () => go(place.to),
+      })),
   ]);
   return (
     <div className="layout">
@@ -73,7 +75,7 @@ function Brand() {
 function Navigation({ path }: { path: string }) {
   return (
     <nav className="nav" aria-label="Screens">
-      {NAVIGATION.map((group) => (
+      {navigation().map((group) => (
         <div key={group.name} className="nav-group">
           <h2>{group.name}</h2>
           <ul>

@@ -1,5 +1,6 @@
 /** Every screen: its address, its name, how to get there. Each is loaded when first opened. */
 import { type ComponentType, lazy } from "react";
+import { kinds } from "@/api/kinds";
 import type { IconName } from "@/kit";
 import { patient } from "./patient";
 import type { Permission } from "./session";
@@ -39,37 +40,36 @@ export interface Place {
   name: string;
   icon: IconName;
   /** The second of two keys; the first is `g`. */
-  key: string;
+  key: string | null;
   needs?: Permission;
 }
 
-export const NAVIGATION: readonly { name: string; places: readonly Place[] }[] = [
-  {
-    name: "Work",
-    places: [
-      { to: "/", name: "Pipeline", icon: "pipeline", key: "h" },
-      { to: "/search", name: "Search", icon: "search", key: "s" },
-    ],
-  },
-  {
-    name: "Curate",
-    places: [
-      { to: "/curate/places", name: "Places", icon: "place", key: "l" },
-      { to: "/curate/businesses", name: "Businesses", icon: "business", key: "b" },
-      { to: "/curate/domains", name: "Domains", icon: "domain", key: "d" },
-      { to: "/curate/sitemap-files", name: "Sitemap files", icon: "sitemap", key: "f" },
-      { to: "/curate/pages", name: "Pages", icon: "page", key: "p" },
-      { to: "/curate/contacts", name: "Contacts", icon: "contact", key: "c" },
-    ],
-  },
-  {
-    name: "Automate",
-    places: [
-      { to: "/rules", name: "Rules", icon: "rules", key: "r" },
-      { to: "/batches", name: "Batches", icon: "batch", key: "a" },
-      { to: "/dead-letters", name: "Dead letters", icon: "letter", key: "x" },
-    ],
-  },
-];
+interface Group {
+  name: string;
+  places: readonly Place[];
+}
+
+const WORK: Group = {
+  name: "Work",
+  places: [
+    { to: "/", name: "Pipeline", icon: "pipeline", key: "h" },
+    { to: "/search", name: "Search", icon: "search", key: "s" },
+  ],
+};
+
+const AUTOMATE: Group = {
+  name: "Automate",
+  places: [
+    { to: "/rules", name: "Rules", icon: "rules", key: "r" },
+    { to: "/batches", name: "Batches", icon: "batch", key: "a" },
+    { to: "/dead-letters", name: "Dead letters", icon: "letter", key: "x" },
+  ],
+};
+
+/** Where one can go: the kinds of records stand between what is fixed. */
+export function navigation(): readonly Group[] {
+  const places = kinds().map(({ screen: to, title: name, icon, key }) => ({ to, name, icon, key }));
+  return [WORK, { name: "Curate", places }, AUTOMATE];
+}
 
 export const SETTINGS: Place = { to: "/settings", name: "Settings", icon: "settings", key: "t" };

@@ -65,6 +65,9 @@ const PATHS = {
 
 export type IconName = keyof typeof PATHS;
 
+/** The icon that the server names; one that this page does not have is a sheet of paper. */
+export const iconNamed = (name: string): IconName => (name in PATHS ? (name as IconName) : "page");
+
 export function Icon({ name, size = 18 }: { name: IconName; size?: number }) {
   return (
     <svg

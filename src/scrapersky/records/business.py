@@ -116,6 +116,7 @@ BUSINESSES = Kind(
     unnamed="Business without a name",
     under=("street", "city"),
     icon="business",
+    key="b",
     about="Places with all their details. Select those whose website should be read.",
     source=Source(
         "Businesses come from selected places.", "/curate/places", "To the places"

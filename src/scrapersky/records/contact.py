@@ -199,6 +199,7 @@ CONTACTS = Kind(
     label=("email", "phone"),
     under=("name", "role", "business"),
     icon="contact",
+    key="c",
     about="Ways to reach people, each with where it was found.",
     source=Source(
         "Contacts are found on selected pages.", "/curate/pages", "To the pages"

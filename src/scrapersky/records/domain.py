@@ -143,6 +143,7 @@ DOMAINS = Kind(
     label=("domain",),
     under=("title",),
     icon="domain",
+    key="d",
     about="Websites of businesses, with what their home page tells.",
     source=Source(
         "Domains come from selected businesses, or are submitted.",

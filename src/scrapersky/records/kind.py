@@ -185,6 +185,8 @@ class Kind:
     under: tuple[str, ...] = ()
     """Fields in a smaller line below the label."""
     icon: str = "page"
+    key: str | None = None
+    """The key, after `g`, that leads to its list on the page."""
     about: str = ""
     source: Source | None = None
     decision: Decision | None = None

@@ -126,6 +126,7 @@ PAGES = Kind(
     label=("url",),
     under=("title",),
     icon="page",
+    key="p",
     about="Pages of websites. Select those that may name contacts; sort by Likely to see "
     "the best first.",
     source=Source(

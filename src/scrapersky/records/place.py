@@ -97,6 +97,7 @@ PLACES = Kind(
     unnamed="Place without a name",
     under=("address",),
     icon="place",
+    key="l",
     about="What searches found. Select the ones worth a closer look.",
     source=Source("Places come from searches.", "/search", "Start a search"),
     decision=Decision(

@@ -92,6 +92,7 @@ SITEMAP_FILES = Kind(
     label=("url",),
     under=("domain",),
     icon="sitemap",
+    key="f",
     about="Lists of pages that websites publish. Select those to import.",
     source=Source(
         "Sitemap files are found on domains.", "/curate/domains", "To the domains"

@@ -3,6 +3,7 @@ import { useInfiniteQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { call } from "@/api/client";
 import { useLive } from "@/api/events";
+import { recordScreen } from "@/api/kinds";
 import { Link } from "@/app/router";
 import { useMay } from "@/app/session";
 import {
@@ -22,7 +23,6 @@ import {
   whole,
   wordOf,
 } from "@/kit";
-import { kindNamed } from "@/screens/curate/kinds";
 import { Progress } from ".";
 import type { Batch, BatchItem } from "./model";
 
@@ -159,9 +159,7 @@ export function BatchPage({ id }: { id: string }) {
               name: "Submitted",
               show: (item) =>
                 item.record_id ? (
-                  <Link
-                    to={`/curate/${kindNamed(item.record_kind)?.id ?? "domains"}?open=${item.record_id}`}
-                  >
+                  <Link to={recordScreen(item.record_kind, item.record_id)}>
                     <span className="foreign">{item.submitted}</span>
                   </Link>
                 ) : (

@@ -1,14 +1,24 @@
 /** Submit a list: pasted, or dropped as a file of any size. */
 import { type DragEvent, useState } from "react";
 import { call } from "@/api/client";
-import { Button, bytes, Dialog, Field, Input, plural, Select, toast, toastError } from "@/kit";
+import { kinds } from "@/api/kinds";
+import {
+  Button,
+  bytes,
+  Dialog,
+  Field,
+  Input,
+  plural,
+  Select,
+  toast,
+  toastError,
+  wordOf,
+} from "@/kit";
 import { linesOf, type Submitted } from "./model";
 
-const KINDS = [
-  { value: "domains", label: "Domains", path: "/domains" },
-  { value: "sitemaps", label: "Sitemaps", path: "/sitemap-files" },
-  { value: "pages", label: "Pages", path: "/pages" },
-];
+/** What can be submitted, as a batch of it is called. */
+const offered = () =>
+  kinds().flatMap(({ submission, path }) => (submission ? [{ value: submission, path }] : []));
 
 interface SubmitProps {
   onDone: (batch: string) => void;
@@ -45,7 +55,7 @@ export function Submit({ onDone, onClose }: SubmitProps) {
   function send(): Promise<Submitted> {
     const label = name.trim();
     if (file) {
-      const path = KINDS.find(({ value }) => value === kind)?.path ?? "/domains";
+      const path = offered().find(({ value }) => value === kind)?.path ?? "/domains";
       return call("POST", `${path}/import`, {
         body: file,
         query: { name: label || file.name },
@@ -93,7 +103,7 @@ export function Submit({ onDone, onClose }: SubmitProps) {
           <Select
             label="What is it?"
             value={kind}
-            options={KINDS}
+            options={offered().map(({ value }) => ({ value, label: wordOf(value) }))}
             onChange={(event) => setKind(event.target.value)}
           />
           <Input

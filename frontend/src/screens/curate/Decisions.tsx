@@ -1,6 +1,7 @@
 /** The decisions of a kind as buttons, each with its key. */
+
+import type { Kind } from "@/api/kinds";
 import { Button, statusWord } from "@/kit";
-import type { Kind } from "./kinds";
 
 interface DecisionsProps {
   kind: Kind;

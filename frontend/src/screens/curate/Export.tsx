@@ -1,10 +1,9 @@
 /** Take the list away: as it is filtered now, in the columns that are wanted. */
 import { useState } from "react";
 import { addressOf, type Query } from "@/api/client";
+import type { Kind } from "@/api/kinds";
 import { Button, Checkbox, Dialog, plural, Select } from "@/kit";
-import { useFields } from "./FilterBar";
 import { fieldWord } from "./filters";
-import type { Kind } from "./kinds";
 import type { Total } from "./model";
 
 const FORMATS = [
@@ -33,11 +32,10 @@ interface ExportProps {
 }
 
 export function Export({ kind, query, total, onClose }: ExportProps) {
-  const { data: fields = [] } = useFields(kind);
   const [format, setFormat] = useState("csv");
   const [preset, setPreset] = useState("");
   const [flipped, setFlipped] = useState<ReadonlySet<string>>(new Set());
-  const columns = kind.exported ?? fields.map(({ name }) => name);
+  const columns = kind.exported;
   const isChosen = (name: string) => isWanted(name) !== flipped.has(name);
   const chosen = columns.filter(isChosen);
   const address = addressOf(`${kind.path}/export`, {

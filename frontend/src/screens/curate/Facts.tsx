@@ -1,9 +1,10 @@
 /** Everything that is known of a record, as people read it. */
 import type { ReactNode } from "react";
+import { type Kind, kindNamed, recordScreen } from "@/api/kinds";
 import { Link } from "@/app/router";
 import { bytes, causeOf, percent, Status, said, Time, whole, wordOf } from "@/kit";
+import { Address } from "./Cell";
 import { fieldWord } from "./filters";
-import { Address, type Kind, kindNamed } from "./kinds";
 import { type DetailAnswer, list, type Row, readable, webAddress } from "./model";
 
 const NOT_FACTS = new Set(["id", "created_by", "updated_at", "priority", "etag", "last_modified"]);
@@ -44,7 +45,7 @@ export function Facts({ kind, record, related }: FactsProps) {
             <ul>
               {links.map((link) => (
                 <li key={link.id} className="cut">
-                  <Link to={other ? `/curate/${other.id}?open=${link.id}` : `/search/${link.id}`}>
+                  <Link to={recordScreen(name, link.id)}>
                     <span className="foreign">{link.label ?? link.id}</span>
                   </Link>
                 </li>

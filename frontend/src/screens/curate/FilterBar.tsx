@@ -2,6 +2,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { type RefObject, useEffect, useState } from "react";
 import { call } from "@/api/client";
+import type { Kind } from "@/api/kinds";
 import { Button, Dialog, Icon, Input, Select, short, statusWord } from "@/kit";
 import {
   comparisonWord,
@@ -12,7 +13,6 @@ import {
   toggled,
   writeFilter,
 } from "./filters";
-import type { Kind } from "./kinds";
 import type { FieldInfo } from "./model";
 
 interface FilterBarProps {
@@ -140,7 +140,7 @@ function StatusChips({ kind, words, filters, version, onFilters }: FilterBarProp
   const counts = new Map(
     (facets.data?.facets[kind.status] ?? []).map(({ value, count }) => [value, count]),
   );
-  const known = ["New", ...kind.decisions.map(({ status }) => status)];
+  const known = [kind.undecided, ...kind.decisions.map(({ status }) => status)];
   const all = [...new Set([...known, ...[...counts.keys()].filter((value) => value !== null)])];
   return (
     <fieldset className="row wrap chips">

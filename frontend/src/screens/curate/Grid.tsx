@@ -1,8 +1,9 @@
 /** A table for a million rows: only those in sight are in the page. */
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { type CSSProperties, type MouseEvent, memo, useEffect, useMemo, useRef } from "react";
+import type { Column, Kind } from "@/api/kinds";
 import { Icon, Skeleton, Status, useWidth } from "@/kit";
-import type { ColumnSpec, Kind } from "./kinds";
+import { cell, isNumber, widthOf } from "./Cell";
 import type { ListState } from "./list";
 import { type Row, text } from "./model";
 import { isSelected, type Selection } from "./selection";
@@ -14,7 +15,7 @@ const ALWAYS = 2;
 
 interface GridProps {
   kind: Kind;
-  columns: readonly ColumnSpec[];
+  columns: readonly Column[];
   /** Something else needs room beside it: the last columns give way. */
   isBeside: boolean;
   state: ListState;
@@ -56,7 +57,7 @@ export function Grid(props: GridProps) {
   }, [current, rows]);
   const shape = useMemo(
     () => ({
-      gridTemplateColumns: `2.5rem ${columns.map(({ width }) => width).join(" ")}`,
+      gridTemplateColumns: `2.5rem ${columns.map(widthOf).join(" ")}`,
       minWidth: `${narrowest(columns)}rem`,
     }),
     [columns],
@@ -124,16 +125,15 @@ export function Grid(props: GridProps) {
 }
 
 /** As many columns as fit, the first two in any case. */
-export function fitting(columns: readonly ColumnSpec[], rem: number): readonly ColumnSpec[] {
+export function fitting(columns: readonly Column[], rem: number): readonly Column[] {
   let count = columns.length;
   while (count > ALWAYS && narrowest(columns.slice(0, count)) > rem) count -= 1;
   return columns.slice(0, count);
 }
 
 /** How narrow the rows may become before the table scrolls sideways: the same for all. */
-function narrowest(columns: readonly ColumnSpec[]): number {
-  const least = (width: string) => Number(/[\d.]+/.exec(width)?.[0] ?? 6);
-  return columns.reduce((sum, { width }) => sum + least(width), 2.5);
+function narrowest(columns: readonly Column[]): number {
+  return columns.reduce((sum, { width }) => sum + width, 2.5);
 }
 
 function Heading({
@@ -141,7 +141,7 @@ function Heading({
   sort,
   onSort,
 }: {
-  column: ColumnSpec;
+  column: Column;
   sort: string;
   onSort: (sort: string) => void;
 }) {
@@ -153,18 +153,18 @@ function Heading({
     // biome-ignore lint/a11y/useFocusableInteractive: the button inside has the focus.
     <div
       role="columnheader"
-      className={column.isNumber ? "right" : ""}
-      {...(column.unsorted ? {} : { "aria-sort": order as "ascending" })}
+      className={isNumber(column) ? "right" : ""}
+      {...(column.is_sortable ? { "aria-sort": order as "ascending" } : {})}
     >
-      {column.unsorted ? (
-        <span className="cut">{column.name}</span>
+      {!column.is_sortable ? (
+        <span className="cut">{column.title}</span>
       ) : (
         <button
           type="button"
           className="cut"
           onClick={() => onSort(isDown ? column.field : `-${column.field}`)}
         >
-          {column.name}
+          {column.title}
           {(isDown || isUp) && <Icon name={isDown ? "down" : "up"} size={14} />}
         </button>
       )}
@@ -174,7 +174,7 @@ function Heading({
 
 interface GridRowProps {
   kind: Kind;
-  columns: readonly ColumnSpec[];
+  columns: readonly Column[];
   shape: CSSProperties;
   row: Row;
   place: number;
@@ -233,8 +233,8 @@ const GridRow = memo(function GridRow(props: GridRowProps) {
       {columns.map((column) => (
         // biome-ignore lint/a11y/useSemanticElements: as above
         // biome-ignore lint/a11y/useFocusableInteractive: as above
-        <div key={column.field} role="gridcell" className={column.isNumber ? "right number" : ""}>
-          {column.show ? column.show(row) : String(row[column.field] ?? "")}
+        <div key={column.field} role="gridcell" className={isNumber(column) ? "right number" : ""}>
+          {cell(column, row)}
         </div>
       ))}
       {/* biome-ignore lint/a11y/useSemanticElements: as above */}

@@ -1,8 +1,8 @@
 /** Several contacts that are one person: keep one, and let it take in the others. */
 import { useState } from "react";
 import { call } from "@/api/client";
+import type { Kind } from "@/api/kinds";
 import { Confirm, toast, toastError } from "@/kit";
-import type { Kind } from "./kinds";
 import type { Row } from "./model";
 
 interface MergeProps {

@@ -2,6 +2,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { call } from "@/api/client";
+import type { Kind } from "@/api/kinds";
 import {
   causeOf,
   Failure,
@@ -14,11 +15,11 @@ import {
   Time,
   wordOf,
 } from "@/kit";
+import { Address } from "./Cell";
 import { ContactTools } from "./ContactTools";
 import { Decisions } from "./Decisions";
 import { Facts } from "./Facts";
 import { fieldWord } from "./filters";
-import { Address, type Kind } from "./kinds";
 import { marked } from "./marked";
 import { type DetailAnswer, type EvidenceItem, type HistoryEvent, type Row, text } from "./model";
 

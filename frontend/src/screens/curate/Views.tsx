@@ -2,8 +2,8 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { call } from "@/api/client";
+import type { Kind } from "@/api/kinds";
 import { Button, Dialog, Input, Menu, type MenuItem, toast, toastError } from "@/kit";
-import type { Kind } from "./kinds";
 
 interface Asked {
   filter: string[];

@@ -2,10 +2,10 @@
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { useLive } from "@/api/events";
+import type { Kind } from "@/api/kinds";
 import { Confirm, Failure, Loading, Meter, plural, statusWord, toastError, whole } from "@/kit";
 import { countFor, type Wide } from "./decide";
 import { describe } from "./filters";
-import type { Kind } from "./kinds";
 
 interface WideDialogProps {
   kind: Kind;

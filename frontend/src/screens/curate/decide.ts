@@ -1,9 +1,9 @@
 /** Decisions: shown at once, made on the server, and each of them can be taken back. */
 import { useRef, useState } from "react";
 import { call } from "@/api/client";
+import type { Kind } from "@/api/kinds";
 import { plural, statusWord, toast, toastError, whole } from "@/kit";
 import { conditionOf, type Filter } from "./filters";
-import type { Kind } from "./kinds";
 import type { RecordList } from "./list";
 import type { Decided, Row } from "./model";
 

@@ -1,5 +1,5 @@
 import { expect, describe as group, it } from "vitest";
-import { filtered, KINDS } from "@/api/kinds";
+import { filtered } from "@/api/kinds";
 import { conditionOf, describe, readFilter, readFilters, toggled, writeFilter } from "./filters";
 
 group("filters", () => {
@@ -15,7 +15,7 @@ group("filters", () => {
   });
 
   it("understand the links of other screens", () => {
-    const [, query] = filtered(KINDS.places, "deep_scan_status", "Queued").split("?");
+    const [, query] = filtered("/curate/places", "deep_scan_status", "Queued").split("?");
     expect(readFilters(new URLSearchParams(query).getAll("filter"))).toEqual([
       { field: "deep_scan_status", comparison: "equal", value: "Queued" },
     ]);

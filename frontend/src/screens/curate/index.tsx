@@ -1,6 +1,7 @@
 /** One screen for all six kinds of records: look, decide, take back, take away. */
 import { useCallback, useEffect, useMemo, useRef, useState } from "react";
 import { useLive } from "@/api/events";
+import { type Column, type Kind, kindOfScreen } from "@/api/kinds";
 import { type Key, useKeys } from "@/app/keys";
 import { go, useSearch } from "@/app/router";
 import type { ScreenProps } from "@/app/routes";
@@ -23,7 +24,6 @@ import { Export } from "./Export";
 import { FilterBar } from "./FilterBar";
 import { type Filter, readFilters, writeFilter } from "./filters";
 import { Grid } from "./Grid";
-import { type ColumnSpec, type Kind, kindOf } from "./kinds";
 import { useRecordList } from "./list";
 import { Merge } from "./Merge";
 import type { RecordChanges, Row } from "./model";
@@ -37,7 +37,7 @@ const DEFAULT_SORT = "-updated_at";
 const MOST_MERGED = 20;
 
 export default function Curate({ params }: ScreenProps) {
-  const kind = kindOf(params.kind ?? "");
+  const kind = kindOfScreen(params.kind ?? "");
   if (!kind) {
     return (
       <Empty
@@ -223,11 +223,7 @@ function CurateKind({ kind }: { kind: Kind }) {
               {total.is_exact ? "" : "about "}
               {plural(total.count, kind.one, kind.many)}
             </span>
-            <Views
-              kind={kind}
-              query={viewQuery}
-              onOpen={(next) => go(`/curate/${kind.id}?${next}`)}
-            />
+            <Views kind={kind} query={viewQuery} onOpen={(next) => go(`${kind.screen}?${next}`)} />
             <ColumnMenu columns={columns} />
             {mayExport && (
               <Button icon="download" hotkey="e" onClick={() => setDialog("export")}>
@@ -388,34 +384,36 @@ function Nothing({
       />
     );
   }
+  const { source } = kind;
   return (
     <Empty
       icon={kind.icon}
       title={`No ${kind.many} yet`}
       actions={
-        <Button look="primary" onClick={() => go(kind.source.to)}>
-          {kind.source.action}
-        </Button>
+        source && (
+          <Button look="primary" onClick={() => go(source.screen)}>
+            {source.action}
+          </Button>
+        )
       }
     >
-      <p>{kind.source.text} They appear here by themselves.</p>
+      <p>{source?.text} They appear here by themselves.</p>
     </Empty>
   );
 }
 
 interface Columns {
   kind: Kind;
-  shown: readonly ColumnSpec[];
-  isShown: (column: ColumnSpec) => boolean;
-  toggle: (column: ColumnSpec) => void;
+  shown: readonly Column[];
+  isShown: (column: Column) => boolean;
+  toggle: (column: Column) => void;
 }
 
 /** Which columns this person wants to see; remembered in the browser. */
 function useColumns(kind: Kind): Columns {
   const key = `columns:${kind.id}`;
   const [flipped, setFlipped] = useState<readonly string[]>(() => remembered(key));
-  const isShown = (column: ColumnSpec) =>
-    flipped.includes(column.field) === Boolean(column.isHidden);
+  const isShown = (column: Column) => flipped.includes(column.field) === column.is_hidden;
   // biome-ignore lint/correctness/useExhaustiveDependencies: what is shown depends on these two alone.
   const shown = useMemo(() => kind.columns.filter(isShown), [kind, flipped]);
   return {
@@ -449,7 +447,7 @@ function ColumnMenu({ columns }: { columns: Columns }) {
       className="column-menu"
       align="right"
       items={columns.kind.columns.slice(1).map((column) => ({
-        name: column.name,
+        name: column.title,
         checked: columns.isShown(column),
         run: () => columns.toggle(column),
       }))}

@@ -2,6 +2,7 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { call } from "@/api/client";
+import { recordScreen } from "@/api/kinds";
 import { Link } from "@/app/router";
 import { useMay } from "@/app/session";
 import {
@@ -21,7 +22,6 @@ import {
   whole,
   wordOf,
 } from "@/kit";
-import { kindNamed } from "@/screens/curate/kinds";
 import "./dead-letters.css";
 
 interface Group {
@@ -213,10 +213,6 @@ export default function DeadLetters() {
 }
 
 /** Where the record of a letter is looked at. */
-function recordAddress({ record_kind, record_id }: Letter): string {
-  const kind = kindNamed(record_kind);
-  return kind ? `/curate/${kind.id}?open=${record_id}` : `/search/${record_id}`;
-}
 
 function Letters({
   query,
@@ -290,7 +286,7 @@ function LetterStory({
       ) : (
         <div className="stack">
           <p>
-            <Link to={recordAddress(letter)}>
+            <Link to={recordScreen(letter.record_kind, letter.record_id)}>
               <span className="foreign">{letter.label ?? letter.record_id}</span>
             </Link>
           </p>

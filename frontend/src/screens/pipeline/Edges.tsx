@@ -1,5 +1,4 @@
 import { useLayoutEffect, useRef, useState } from "react";
-import { steps } from "./plan";
 
 interface Box {
   left: number;
@@ -14,23 +13,30 @@ interface Edge {
   to: string;
 }
 
+interface EdgesProps {
+  /** From which node to which. */
+  steps: readonly (readonly [string, string])[];
+  moving: ReadonlySet<string>;
+}
+
 /** Lines between the nodes, drawn where the nodes happen to stand. */
-export function Edges({ moving }: { moving: ReadonlySet<string> }) {
+export function Edges({ steps, moving }: EdgesProps) {
   const own = useRef<SVGSVGElement>(null);
   const [edges, setEdges] = useState<{ list: Edge[]; width: number; height: number }>({
     list: [],
     width: 0,
     height: 0,
   });
+  const written = JSON.stringify(steps);
   useLayoutEffect(() => {
     const graph = own.current?.parentElement;
     if (!graph) return;
-    const measure = () => setEdges(measured(graph));
+    const measure = () => setEdges(measured(graph, JSON.parse(written)));
     measure();
     const watch = new ResizeObserver(measure);
     watch.observe(graph);
     return () => watch.disconnect();
-  }, []);
+  }, [written]);
   return (
     <svg ref={own} className="edges" width={edges.width} height={edges.height} aria-hidden="true">
       {edges.list.map((edge) => (
@@ -43,7 +49,7 @@ export function Edges({ moving }: { moving: ReadonlySet<string> }) {
   );
 }
 
-function measured(graph: HTMLElement) {
+function measured(graph: HTMLElement, steps: EdgesProps["steps"]) {
   const frame = graph.getBoundingClientRect();
   const boxes = new Map<string, Box>();
   for (const node of graph.querySelectorAll<HTMLElement>("[data-node]")) {
@@ -55,7 +61,7 @@ function measured(graph: HTMLElement) {
       bottom: seen.bottom - frame.top,
     });
   }
-  const list = steps().flatMap(([from, to]) => {
+  const list = steps.flatMap(([from, to]) => {
     const start = boxes.get(from);
     const end = boxes.get(to);
     return start && end ? [{ key: `${from}-${to}`, path: between(start, end), to }] : [];

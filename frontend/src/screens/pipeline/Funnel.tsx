@@ -1,21 +1,20 @@
-import { KIND_NAMES, KINDS, type KindName } from "@/api/kinds";
+import { kinds } from "@/api/kinds";
 import type { KindCount } from "@/api/pipeline";
 import { Link } from "@/app/router";
 import { Panel, short, whole } from "@/kit";
 
 /** How many records came how far; each bar is measured against the largest. */
-export function Funnel({ counts }: { counts: Partial<Record<KindName, KindCount>> }) {
-  const totals = KIND_NAMES.map((name) => counts[name]?.total ?? 0);
+export function Funnel({ counts }: { counts: Partial<Record<string, KindCount>> }) {
+  const totals = kinds().map(({ name }) => counts[name]?.total ?? 0);
   const most = Math.max(1, ...totals);
   return (
     <Panel title="Funnel" about="Records so far, and how many were chosen">
       <ol className="funnel">
-        {KIND_NAMES.map((name, place) => {
-          const kind = KINDS[name];
+        {kinds().map((kind, place) => {
           const total = totals[place] ?? 0;
-          const chosen = total - (counts[name]?.byStatus.New ?? 0);
+          const chosen = total - (counts[kind.name]?.byStatus[kind.undecided] ?? 0);
           return (
-            <li key={name}>
+            <li key={kind.name}>
               <Link to={kind.screen}>{kind.title}</Link>
               <div
                 className="funnel-bar"

@@ -1,23 +1,24 @@
-import type { KindName } from "@/api/kinds";
 import type { KindCount, Stage } from "@/api/pipeline";
+import { Skeleton } from "@/kit";
 import { Edges } from "./Edges";
-import { LANES, nameOf } from "./plan";
+import { lanesOf, nameOf, steps } from "./plan";
 import { StageCard } from "./StageCard";
 import { StoreNode } from "./StoreNode";
 
 interface GraphProps {
   stages: readonly Stage[];
-  counts: Partial<Record<KindName, KindCount>>;
+  counts: Partial<Record<string, KindCount>>;
 }
 
 /** The whole pipeline at a glance: what waits where, what moves, what is stuck. */
 export function Graph({ stages, counts }: GraphProps) {
-  const byName = new Map(stages.map((stage) => [stage.stage, stage]));
+  const lanes = lanesOf(stages);
   const moving = new Set(stages.filter((stage) => stage.working > 0).map((stage) => stage.stage));
   return (
     <section className="graph" aria-label="The pipeline">
-      <Edges moving={moving} />
-      {LANES.map((lane) => (
+      <Edges steps={steps(lanes)} moving={moving} />
+      {lanes.length === 0 && <Skeleton lines={9} />}
+      {lanes.map((lane) => (
         <div key={lane.name} className="lane">
           <h2>{lane.name}</h2>
           <ol className="lane-nodes">
@@ -28,9 +29,9 @@ export function Graph({ stages, counts }: GraphProps) {
                 className={"stage" in node ? "is-stage" : "is-store"}
               >
                 {"stage" in node ? (
-                  <StageCard stage={byName.get(node.stage)} note={node.note} />
+                  <StageCard stage={node.stage} />
                 ) : (
-                  <StoreNode kind={node.kind} count={counts[node.kind]} />
+                  <StoreNode kind={node.kind} count={counts[node.kind.name]} />
                 )}
               </li>
             ))}

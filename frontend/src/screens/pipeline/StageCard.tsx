@@ -1,19 +1,12 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { write } from "@/api/client";
-import { filtered, KINDS, type KindName } from "@/api/kinds";
+import { filtered, kindNamed } from "@/api/kinds";
 import { STAGES, type Stage } from "@/api/pipeline";
 import { Link } from "@/app/router";
 import { useMay } from "@/app/session";
-import { duration, IconButton, Meter, Skeleton, short, toast, toastError } from "@/kit";
+import { duration, IconButton, Meter, short, toast, toastError } from "@/kit";
 
-export function StageCard({ stage, note }: { stage: Stage | undefined; note: string }) {
-  if (!stage) {
-    return (
-      <div className="stage-card">
-        <Skeleton lines={3} />
-      </div>
-    );
-  }
+export function StageCard({ stage }: { stage: Stage }) {
   const total = stage.queued + stage.working + stage.waiting_retry + stage.done + stage.failed;
   return (
     <article
@@ -30,7 +23,7 @@ export function StageCard({ stage, note }: { stage: Stage | undefined; note: str
           Paused: {stage.paused}
         </p>
       ) : (
-        <p className="stage-note faint">{note}</p>
+        <p className="stage-note faint">{stage.does}</p>
       )}
       <div className="stage-numbers">
         <span className="depth number">{short(stage.queued)}</span>
@@ -80,11 +73,9 @@ function waiting(stage: Stage): string {
 
 /** The list of records that wait for the stage, or of the searches. */
 function goal(stage: Stage): string {
-  const kind = KINDS[stage.kind as KindName];
-  if (!kind) return "/search";
-  const column = stage.stage === "domain_metadata" ? "status" : kind.stageStatus;
-  const queued = kind.name === "domains" ? (column === "status" ? "pending" : "queued") : "Queued";
-  return stage.queued > 0 ? filtered(kind, column, queued) : kind.screen;
+  const screen = kindNamed(stage.kind)?.screen;
+  if (!screen) return "/search";
+  return stage.queued > 0 ? filtered(screen, stage.field, stage.queued_status) : screen;
 }
 
 function PauseButton({ stage }: { stage: Stage }) {

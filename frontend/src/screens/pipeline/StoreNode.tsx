@@ -1,15 +1,14 @@
-import { filtered, KINDS, type KindName } from "@/api/kinds";
+import { filtered, type Kind } from "@/api/kinds";
 import type { KindCount } from "@/api/pipeline";
 import { Link } from "@/app/router";
 import { Icon, short } from "@/kit";
 
 /** The records between two stages, and how many of them wait for a decision. */
-export function StoreNode({ kind: name, count }: { kind: KindName; count: KindCount | undefined }) {
-  const kind = KINDS[name];
-  const waiting = count?.byStatus.New ?? 0;
+export function StoreNode({ kind, count }: { kind: Kind; count: KindCount | undefined }) {
+  const waiting = count?.byStatus[kind.undecided] ?? 0;
   return (
     <Link
-      to={waiting > 0 ? filtered(kind, kind.status, "New") : kind.screen}
+      to={waiting > 0 ? filtered(kind.screen, kind.status, kind.undecided) : kind.screen}
       className={`store ${waiting > 0 ? "waits" : ""}`}
     >
       <span className="store-icon">

@@ -1,15 +1,21 @@
 import { describe, expect, it } from "vitest";
+import { type KindOut, rememberKinds } from "@/api/kinds";
 import type { Stage, Throughput } from "@/api/pipeline";
 import { between } from "./Edges";
 import { scaled } from "./Funnel";
-import { LANES, nameOf, steps } from "./plan";
+import { lanesOf, nameOf, steps } from "./plan";
 import { isEmpty, standing } from "./standing";
 import { beginning, plotted } from "./throughput";
 
 const stage = (given: Partial<Stage>): Stage => ({
   stage: "x",
   title: "X",
+  does: "works",
+  lane: "Find",
   kind: "pages",
+  makes: null,
+  field: "status",
+  queued_status: "Queued",
   queued: 0,
   working: 0,
   waiting_retry: 0,
@@ -33,11 +39,47 @@ const minutes = (...done: number[]): Throughput => ({
 });
 
 describe("the picture of the pipeline", () => {
-  it("has every node once, and a step between each two", () => {
-    const names = LANES.flatMap((lane) => lane.nodes.map(nameOf));
-    expect(new Set(names).size).toBe(names.length);
-    expect(steps()).toHaveLength(names.length - 1);
-    expect(steps()[0]).toEqual(["place_search", "places"]);
+  const kind = (name: string): KindOut => ({
+    name,
+    path: `/${name}`,
+    title: name,
+    singular: name,
+    plural: name,
+    icon: "page",
+    key: null,
+    about: "",
+    source: null,
+    label: [],
+    unnamed: "",
+    under: [],
+    decision: {
+      field: "status",
+      choices: [],
+      undecided: "New",
+      on: "Selected",
+      starts: "x",
+      stage_field: "x_status",
+      error_field: "x_error",
+    },
+    columns: [],
+    facts: [],
+    exported: [],
+    submission: null,
+  });
+  it("has stages in their order, and records after what makes them", () => {
+    rememberKinds([kind("places"), kind("letters")]);
+    const lanes = lanesOf([
+      stage({ stage: "search", kind: "searches", makes: "places" }),
+      stage({ stage: "scan", kind: "places" }),
+      stage({ stage: "post", kind: "letters", lane: "Send" }),
+    ]);
+
+    expect(lanes.map(({ name, nodes }) => [name, nodes.map(nameOf)])).toEqual([
+      ["Find", ["search", "places", "scan"]],
+      ["Send", ["letters", "post"]],
+    ]);
+    expect(steps(lanes)).toHaveLength(4);
+    expect(steps(lanes)[0]).toEqual(["search", "places"]);
   });
   it("draws straight to a neighbour and around the corner to the next lane", () => {
     const box = { left: 0, right: 10, top: 0, bottom: 10 };

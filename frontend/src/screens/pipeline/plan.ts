@@ -1,49 +1,39 @@
-/** The pipeline as a picture: three lanes of stages and of the records between them. */
-import type { KindName } from "@/api/kinds";
+/** The pipeline as a picture: lanes of stages and of the records between them. */
+import { type Kind, kindNamed } from "@/api/kinds";
+import type { Stage } from "@/api/types";
 
-export type Node = { stage: string; note: string } | { kind: KindName };
+export type Node = { stage: Stage } | { kind: Kind };
 
 export interface Lane {
   name: string;
-  nodes: readonly Node[];
+  nodes: Node[];
 }
 
-export const LANES: readonly Lane[] = [
-  {
-    name: "Find businesses",
-    nodes: [
-      { stage: "place_search", note: "asks the place sources" },
-      { kind: "places" },
-      { stage: "deep_scan", note: "fetches every detail" },
-      { kind: "businesses" },
-    ],
-  },
-  {
-    name: "Map their websites",
-    nodes: [
-      { stage: "domain_extraction", note: "finds the own domain" },
-      { kind: "domains" },
-      { stage: "domain_metadata", note: "visits the home page" },
-      { stage: "sitemap_submission", note: "finds the sitemaps" },
-    ],
-  },
-  {
-    name: "Harvest contacts",
-    nodes: [
-      { kind: "sitemap_files" },
-      { stage: "sitemap_import", note: "reads and rates the pages" },
-      { kind: "pages" },
-      { stage: "page_curation", note: "extracts the contacts" },
-      { kind: "contacts" },
-      { stage: "contact_validation", note: "checks addresses" },
-    ],
-  },
-];
+/** Stages in their order, each followed by the records it makes; others stand before theirs. */
+export function lanesOf(stages: readonly Stage[]): Lane[] {
+  const lanes: Lane[] = [];
+  const shown = new Set<string>();
+  const made = new Set(stages.map(({ makes }) => makes));
+  for (const stage of stages) {
+    let lane = lanes.find(({ name }) => name === stage.lane);
+    if (!lane) {
+      lane = { name: stage.lane, nodes: [] };
+      lanes.push(lane);
+    }
+    const before = made.has(stage.kind) ? undefined : kindNamed(stage.kind);
+    const after = stage.makes ? kindNamed(stage.makes) : undefined;
+    if (before && !shown.has(before.name)) lane.nodes.push({ kind: before });
+    lane.nodes.push({ stage });
+    if (after && !shown.has(after.name)) lane.nodes.push({ kind: after });
+    for (const kind of [before, after]) if (kind) shown.add(kind.name);
+  }
+  return lanes;
+}
 
-export const nameOf = (node: Node): string => ("stage" in node ? node.stage : node.kind);
+export const nameOf = (node: Node): string => ("stage" in node ? node.stage.stage : node.kind.name);
 
 /** Every step from one node to the next, over the ends of the lanes, too. */
-export function steps(lanes: readonly Lane[] = LANES): [string, string][] {
+export function steps(lanes: readonly Lane[]): [string, string][] {
   const names = lanes.flatMap((lane) => lane.nodes.map(nameOf));
   return names.slice(1).map((name, place) => [names[place] ?? "", name]);
 }

@@ -2,6 +2,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { useDeferredValue, useState } from "react";
 import { call } from "@/api/client";
+import { type Kind, kindNamed, kinds } from "@/api/kinds";
 import { explain } from "@/api/problem";
 import { Button, Dialog, IconButton, Input, plural, Select, statusWord } from "@/kit";
 import { optionsOf, useFields } from "@/screens/curate/FilterBar";
@@ -13,7 +14,6 @@ import {
   fieldWord,
   needsValue,
 } from "@/screens/curate/filters";
-import { KINDS, type Kind, kindNamed } from "@/screens/curate/kinds";
 
 export interface Rule {
   id: string;
@@ -55,7 +55,7 @@ export function filterOf({ field, comparison, value }: Condition): Filter {
 export function RuleForm({ rule, onSave, onClose }: RuleFormProps) {
   const [name, setName] = useState(rule?.name ?? "");
   const [kindName, setKindName] = useState(rule?.kind ?? "places");
-  const kind = kindNamed(kindName) ?? (KINDS[0] as Kind);
+  const kind = kindNamed(kindName) ?? (kinds()[0] as Kind);
   const [status, setStatus] = useState(rule?.status ?? "Selected");
   const [filters, setFilters] = useState<Filter[]>(rule?.conditions.map(filterOf) ?? []);
   const [busy, setBusy] = useState(false);
@@ -105,7 +105,7 @@ export function RuleForm({ rule, onSave, onClose }: RuleFormProps) {
             label="Decides about new"
             value={kindName}
             disabled={rule !== null}
-            options={KINDS.map(({ name: value, many }) => ({ value, label: many }))}
+            options={kinds().map(({ name: value, many }) => ({ value, label: many }))}
             onChange={(event) => {
               setKindName(event.target.value);
               setFilters([]);

@@ -2,6 +2,7 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { call } from "@/api/client";
+import { kindNamed } from "@/api/kinds";
 import { useMay } from "@/app/session";
 import {
   Button,
@@ -22,7 +23,6 @@ import {
   whole,
 } from "@/kit";
 import { describe } from "@/screens/curate/filters";
-import { kindNamed } from "@/screens/curate/kinds";
 import { type Draft, filterOf, type Rule, RuleForm } from "./RuleForm";
 import "./rules.css";
 

@@ -1,7 +1,7 @@
 /** Searches: what the server says of them, and how a screen asks. */
 import { useQuery } from "@tanstack/react-query";
 import { call, read } from "@/api/client";
-import { filtered, KINDS } from "@/api/kinds";
+import { filtered, type Kind, kindNamed } from "@/api/kinds";
 import type { Schemas } from "@/api/types";
 import type { Area, Box } from "./area";
 
@@ -111,7 +111,7 @@ export function useFoundPlaces(search: Search) {
           limit: PER_PAGE,
           cursor,
         };
-        const page: PlacesAnswer = await call("GET", KINDS.places.path, { query, signal });
+        const page: PlacesAnswer = await call("GET", placesKind().path, { query, signal });
         for (const { latitude, longitude, name, ...rest } of page.items) {
           if (latitude === null || longitude === null) continue;
           found.push({ ...rest, name: name ?? "", latitude, longitude });
@@ -124,8 +124,16 @@ export function useFoundPlaces(search: Search) {
   });
 }
 
+/** What searches find. */
+function placesKind(): Kind {
+  const kind = kindNamed("places");
+  if (!kind) throw new Error("The server has no places.");
+  return kind;
+}
+
 /** The list of what a search found. */
-export const placesOf = (search: Search): string => filtered(KINDS.places, "search_id", search.id);
+export const placesOf = (search: Search): string =>
+  filtered(placesKind().screen, "search_id", search.id);
 
 export const start = (body: SearchIn) => call<SearchDetail>("POST", "/searches", { body });
 

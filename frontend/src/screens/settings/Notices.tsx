@@ -26,7 +26,7 @@ import {
   whole,
   wordOf,
 } from "@/kit";
-import { Address } from "@/screens/curate/kinds";
+import { Address } from "@/screens/curate/Cell";
 import type { RecordChanges } from "@/screens/curate/model";
 import { useChange } from "./change";
 import { dueTone, momentOf, todayHere } from "./due";

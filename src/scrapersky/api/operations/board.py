@@ -40,7 +40,12 @@ class StageView:
 
     stage: str
     title: str
+    does: str
+    lane: str
     kind: str
+    makes: str | None
+    field: str
+    queued_status: str
     queued: int
     working: int
     waiting_retry: int
@@ -208,14 +213,19 @@ def view(
     now: datetime,
 ) -> StageView:
     """Put together what is known of one stage."""
-    stage = waiting.stage
+    stage, declared = waiting.stage, STAGES[waiting.stage]
     rate = rate_of(stage, minutes, now)
     ahead = waiting.queued + waiting.working
     eta = ahead / rate * 60 if rate > 0 and paused is None else None
     return StageView(
         stage=stage,
-        title=STAGES[stage].title,
-        kind=kind_of(STAGES[stage].model).name,
+        title=declared.title,
+        does=declared.does,
+        lane=declared.lane.value,
+        kind=kind_of(declared.model).name,
+        makes=kind_of(declared.makes).name if declared.makes else None,
+        field=declared.claims.key,
+        queued_status=str(declared.queued),
         queued=waiting.queued,
         working=waiting.working,
         waiting_retry=waiting.waiting_retry,
@@ -229,7 +239,7 @@ def view(
             counts[stage].errors for counts in minutes.values() if stage in counts
         ),
         paused=paused,
-        next=STAGES[stage].feeds,
+        next=declared.feeds,
     )
 
 

@@ -30,7 +30,23 @@ class StageOut(BaseModel):
 
     stage: str = Field(examples=["page_curation"])
     title: str = Field(examples=["Page curation"])
+    does: str = Field(examples=["extracts the contacts"])
+    lane: str = Field(
+        description="The part of the pipeline that it belongs to.",
+        examples=["Harvest contacts"],
+    )
     kind: str = Field(description="The records it works on.", examples=["pages"])
+    makes: str | None = Field(
+        None, description="The records it makes.", examples=["contacts"]
+    )
+    field: str = Field(
+        description="The status field that it claims.",
+        examples=["page_processing_status"],
+    )
+    queued_status: str = Field(
+        description="The value of that field that queues a record.",
+        examples=["Queued"],
+    )
     queued: int = Field(examples=[12])
     working: int = Field(description="In a worker's hands now.", examples=[3])
     waiting_retry: int = Field(

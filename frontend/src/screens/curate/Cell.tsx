@@ -1,0 +1,117 @@
+/** A value of a record as its column shows it. */
+import type { ReactNode } from "react";
+import { type Column, written } from "@/api/kinds";
+import { bytes, percent, Status, short, Time, wordOf } from "@/kit";
+import { list, number, type Row, readable, text, webAddress } from "./model";
+
+type Shown = (column: Column, row: Row) => ReactNode;
+
+const NUMBERS: readonly Column["show"][] = ["number", "bytes", "share"];
+
+export const isNumber = ({ show }: Column): boolean => NUMBERS.includes(show);
+
+/** Its width for CSS grid. */
+export const widthOf = ({ width, grow }: Column): string =>
+  grow ? `minmax(${width}rem, ${grow}fr)` : `${width}rem`;
+
+export function cell(column: Column, row: Row): ReactNode {
+  if (column.only_with && !text(row[column.only_with])) return <None />;
+  return SHOWN[column.show](column, row);
+}
+
+const None = () => <span className="faint">–</span>;
+
+function Words({ value, strong }: { value: string | null; strong?: boolean }) {
+  if (!value) return <None />;
+  return (
+    <span className={`foreign cut ${strong ? "strong" : ""}`} title={value}>
+      {value}
+    </span>
+  );
+}
+
+const words: Shown = (column, row) => <Words value={first(column, row)} />;
+
+function first({ field, instead }: Column, row: Row): string | null {
+  return written(row, [field, ...instead])[0] ?? null;
+}
+
+/** A name with a smaller line below it. */
+const titled: Shown = (column, row) => {
+  const name = first(column, row);
+  const more = written(row, column.under).join(", ");
+  if (!name && !more) return <None />;
+  return (
+    <span className="two-lines" title={[name, more].filter(Boolean).join("\n")}>
+      {name && <span className="foreign cut strong">{name}</span>}
+      {more && <span className="foreign cut small soft">{more}</span>}
+    </span>
+  );
+};
+
+/** A number in its own words. */
+const counted =
+  (say: (value: number) => string): Shown =>
+  ({ field }, row) => {
+    const value = number(row[field]);
+    return value === null ? <None /> : say(value);
+  };
+
+const rating: Shown = ({ field }, row) => {
+  const stars = number(row[field]);
+  if (stars === null) return <None />;
+  const reviews = number(row.reviews_count);
+  return (
+    <span>
+      {stars.toFixed(1)}{" "}
+      <span className="faint">{reviews === null ? "" : `(${short(reviews)})`}</span>
+    </span>
+  );
+};
+
+const SHOWN: Readonly<Record<Column["show"], Shown>> = {
+  text: words,
+  title: titled,
+  strong: (column, row) => <Words value={first(column, row)} strong />,
+  link: ({ field }, row) => <Address value={row[field]} />,
+  word: ({ field }, row) => {
+    const value = text(row[field]);
+    return value ? <span className="cut">{wordOf(value)}</span> : <None />;
+  },
+  status: ({ field }, row) => <Status status={text(row[field])} field={field} />,
+  list: ({ field }, row) => <Words value={list(row[field]).map(readable).join(", ")} />,
+  number: counted(short),
+  bytes: counted(bytes),
+  share: counted(percent),
+  rating,
+  time: ({ field }, row) => <Time at={text(row[field])} />,
+};
+
+/** An address from elsewhere: opened in its own tab, which learns nothing of this page. */
+export function Address({ value, full }: { value: unknown; full?: boolean }) {
+  const said = text(value);
+  if (!said) return <None />;
+  const href = webAddress(said);
+  const shown = full ? said : said.replace(/^https?:\/\/(www\.)?/i, "").replace(/\/$/, "");
+  const whole = full ? undefined : said;
+  if (!href) {
+    return (
+      <span className="foreign cut" title={whole}>
+        {said}
+      </span>
+    );
+  }
+  return (
+    <a
+      className="foreign cut"
+      title={whole}
+      href={href}
+      target="_blank"
+      rel="noopener noreferrer nofollow"
+      tabIndex={full ? 0 : -1}
+      onClick={(event) => event.stopPropagation()}
+    >
+      {shown}
+    </a>
+  );
+}

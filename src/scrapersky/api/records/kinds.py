@@ -1,0 +1,183 @@
+"""The kinds of records as they declare themselves: what the page is made from."""
+
+from collections.abc import Mapping
+from functools import cache
+from typing import Annotated, Final, Literal
+
+from fastapi import APIRouter
+from pydantic import BaseModel, Field
+
+from scrapersky.api.gateway.dependency import allow
+from scrapersky.api.gateway.identity import Identity, Permission
+from scrapersky.api.records.export import columns_of
+from scrapersky.api.records.question import is_sortable
+from scrapersky.api.records.refusal import REFUSALS
+from scrapersky.api.records.schema import field_type
+from scrapersky.records import KINDS, Kind
+from scrapersky.records.kind import Column, Decision
+
+router = APIRouter(prefix="/api/v3/kinds", tags=["records"])
+
+Shown = Literal[
+    "text", "title", "strong", "link", "word", "status", "list", "number", "bytes",
+    "share", "rating", "time",
+]  # fmt: skip
+"""How the page shows a value."""
+
+BY_TYPE: Final[Mapping[str, Shown]] = {
+    "status": "status",
+    "list": "list",
+    "number": "number",
+    "time": "time",
+}
+
+
+class ChoiceOut(BaseModel):
+    """A status that a person may set."""
+
+    status: str = Field(examples=["Selected"])
+    key: str = Field(description="The key that sets it.", examples=["s"])
+    icon: str
+
+
+class DecisionOut(BaseModel):
+    """What people decide about a record."""
+
+    field: str = Field(description="The field of the decision.", examples=["status"])
+    choices: list[ChoiceOut]
+    undecided: str = Field(examples=["New"])
+    on: str = Field(description="The status that starts the stage.")
+    starts: str = Field(description="That stage.", examples=["deep_scan"])
+    stage_field: str = Field(examples=["deep_scan_status"])
+    error_field: str = Field(examples=["deep_scan_error"])
+
+
+class ColumnOut(BaseModel):
+    """A column of the page's list."""
+
+    field: str
+    title: str
+    width: float
+    grow: float = Field(description="Its share of the room that is left.")
+    show: Shown
+    instead: list[str] = Field(description="Shown where the field is empty.")
+    under: list[str] = Field(description="Fields in a smaller line below.")
+    only_with: str | None = Field(description="Shown only where this field is known.")
+    is_hidden: bool = Field(description="Not shown until chosen.")
+    is_sortable: bool
+
+
+class RecordSourceOut(BaseModel):
+    """What to tell where there are no records yet."""
+
+    text: str
+    screen: str
+    action: str
+
+
+class RecordKindOut(BaseModel):
+    """A kind of record: its address, its words, what people see and decide."""
+
+    name: str = Field(examples=["sitemap_files"])
+    path: str = Field(description="Below `/api/v3`.", examples=["/sitemap-files"])
+    title: str = Field(examples=["Sitemap files"])
+    singular: str = Field(examples=["sitemap file"])
+    plural: str = Field(examples=["sitemap files"])
+    icon: str
+    key: str | None = Field(description="The key, after `g`, that leads to the list.")
+    about: str
+    source: RecordSourceOut | None
+    label: list[str] = Field(
+        description="A record is known by the first of these that has a value."
+    )
+    unnamed: str
+    under: list[str]
+    decision: DecisionOut | None
+    columns: list[ColumnOut]
+    facts: list[str] = Field(description="Fields that are shown first.")
+    exported: list[str] = Field(description="The columns that a file may have.")
+    submission: str | None = Field(description="What a batch of them is called.")
+
+
+@router.get(
+    "", operation_id="list_kinds", summary="List kinds of records", responses=REFUSALS
+)
+async def list_kinds(
+    who: Annotated[Identity, allow(Permission.READ)],  # noqa: ARG001 - checked
+) -> list[RecordKindOut]:
+    """Tell every kind of record, in the order of the pipeline."""
+    return described()
+
+
+@cache
+def described() -> list[RecordKindOut]:
+    """Describe every kind; they do not change while the process runs."""
+    return [describe(kind) for kind in KINDS.values()]
+
+
+def describe(kind: Kind) -> RecordKindOut:
+    """Describe one kind."""
+    return RecordKindOut(
+        name=kind.name,
+        path=kind.path,
+        title=kind.title,
+        singular=kind.singular.replace("_", " "),
+        plural=kind.plural.replace("_", " "),
+        icon=kind.icon,
+        key=kind.key,
+        about=kind.about,
+        source=RecordSourceOut.model_validate(kind.source, from_attributes=True)
+        if kind.source
+        else None,
+        label=[*kind.label] if isinstance(kind.label, tuple) else [],
+        unnamed=kind.unnamed,
+        under=[*kind.under],
+        decision=describe_decision(kind.decision) if kind.decision else None,
+        columns=[describe_column(kind, column) for column in kind.columns],
+        facts=[*kind.facts],
+        exported=[*columns_of(kind)],
+        submission=kind.submission.name if kind.submission else None,
+    )
+
+
+def describe_decision(decision: Decision) -> DecisionOut:
+    """Describe what people decide."""
+    return DecisionOut(
+        field=decision.column.key,
+        choices=[
+            ChoiceOut(status=choice.status.value, key=choice.key, icon=choice.icon)
+            for choice in decision.choices
+        ],
+        undecided=decision.undecided.value,
+        on=decision.on.value,
+        starts=decision.starts,
+        stage_field=decision.queue.column.key,
+        error_field=decision.queue.error.key,
+    )
+
+
+def describe_column(kind: Kind, column: Column) -> ColumnOut:
+    """Describe one column; where nothing says how it is shown, its type does."""
+    field = kind.fields.get(column.field)
+    return ColumnOut(
+        field=column.field,
+        title=column.title,
+        width=column.width,
+        grow=column.grow,
+        show=shown(kind, column),
+        instead=[*column.instead],
+        under=[*column.under],
+        only_with=column.only_with,
+        is_hidden=column.is_hidden,
+        is_sortable=field is not None and is_sortable(field),
+    )
+
+
+def shown(kind: Kind, column: Column) -> Shown:
+    """Say how a column is shown."""
+    if column.show is not None:
+        return column.show.value
+    field = kind.fields.get(column.field)
+    if field is None:
+        return "text"
+    return BY_TYPE.get(field_type(field), "text")
