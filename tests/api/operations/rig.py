@@ -22,15 +22,12 @@ from scrapersky.db.connection import connect, parse_target
 from scrapersky.records import ApiKey, Domain, Page, Place, Tenant
 from scrapersky.records.status import Role
 from scrapersky.settings import load_settings
+from scrapersky.stages import PIPELINE
 from sdk_tests.rig.waiting import HUNG
 from tests.api.emptying import empty_tables
 from tests.conftest import TestDatabase
 
-PREFIXES = (
-    "PLACE_SEARCH", "DEEP_SCAN", "DOMAIN_EXTRACTION", "DOMAIN", "DOMAIN_SITEMAP",
-    "SITEMAP_IMPORT", "PAGE_CURATION", "CONTACT_VALIDATION",
-)  # fmt: skip
-AT_REST = {f"{prefix}_SCHEDULER_INTERVAL_MINUTES": "600" for prefix in PREFIXES}
+AT_REST = {f"{stage.settings.prefix}_INTERVAL_MINUTES": "600" for stage in PIPELINE}
 EMPTIED = (
     "audit_log, batch_jobs, curation_actions, selection_rules, domains, pages,"
     " contacts, contact_evidence, sitemap_files, batch_items,"

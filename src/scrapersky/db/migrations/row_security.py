@@ -11,6 +11,8 @@ from sqlalchemy import text
 from scrapersky.errors import DatabaseUnsuitable
 
 ROLE = "scrapersky_api"
+ITEM_TABLES = ("claim", "attempt", "dead_letter")
+"""The tables of the SDK that hold what happens to items."""
 
 TENANT = "(SELECT nullif(current_setting('scrapersky.tenant_id', true), '')::uuid)"
 """The tenant of the transaction; without one it is NULL, which equals nothing.
@@ -63,6 +65,22 @@ def open_again(*tables: str) -> None:
         op.execute(f"DROP POLICY IF EXISTS tenant ON {table}")
         op.execute(f"REVOKE ALL ON {table} FROM {ROLE}")
         op.execute(f"ALTER TABLE {table} DISABLE ROW LEVEL SECURITY")
+
+
+def show_stage(stage: str, table: str) -> None:
+    """Show the API of a new stage's claims, attempts and dead letters what is the tenant's."""
+    for name in ITEM_TABLES:
+        mine = f"EXISTS (SELECT FROM {table} WHERE {table}.id = {name}.item::uuid)"
+        op.execute(
+            f"CREATE POLICY tenant_{stage} ON curation.{name} TO {ROLE} "
+            f"USING (CASE {name}.stage WHEN '{stage}' THEN {mine} ELSE false END)"
+        )
+
+
+def hide_stage(stage: str) -> None:
+    """Take back what `show_stage` did, for a downgrade."""
+    for name in ITEM_TABLES:
+        op.execute(f"DROP POLICY tenant_{stage} ON curation.{name}")
 
 
 def references(table: str) -> list[str]:
