@@ -6,26 +6,34 @@ from typing import Any
 from uuid import UUID, uuid4
 
 import pytest
-from sqlalchemy import insert, select, text
+from sqlalchemy import func, insert, select, text
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 from scrapersky.curation.condition import Comparison, Condition, read_conditions, where
 from scrapersky.curation.decision import (
+    Decided,
     Selection,
     count_selected,
     decide,
     undo,
 )
 from scrapersky.curation.rule import (
-    decided_counts,
+    apply_rules,
     delete_rule,
     preview,
-    run_rules,
     save_rule,
 )
 from scrapersky.db.connection import connect, parse_target
 from scrapersky.errors import InvalidCondition, InvalidDecision, UnknownAction
-from scrapersky.records import CURATED, AuditEntry, Kind, Place, Tenant, kind_named
+from scrapersky.records import (
+    CURATED,
+    AuditEntry,
+    CurationAction,
+    Kind,
+    Place,
+    Tenant,
+    kind_named,
+)
 from scrapersky.records.audit import Actor
 from scrapersky.settings import SYSTEM_USER_ID
 from tests.conftest import TestDatabase
@@ -365,6 +373,19 @@ RULE: dict[str, Any] = {
 }
 
 
+async def rules_run(engine: AsyncEngine, actor: Actor) -> Decided:
+    async with engine.begin() as connection:
+        return await apply_rules(connection, actor.tenant_id, PLACES, user_id=None)
+
+
+async def decided_by(engine: AsyncEngine, rule_id: UUID) -> int:
+    query = select(func.coalesce(func.sum(CurationAction.changed_count), 0)).where(
+        CurationAction.rule_id == rule_id, CurationAction.undone_at.is_(None)
+    )
+    async with engine.connect() as connection:
+        return int(await connection.scalar(query) or 0)
+
+
 async def test_a_rule_previews_decides_and_is_undone(
     engine: AsyncEngine, actor: Actor
 ) -> None:
@@ -378,13 +399,13 @@ async def test_a_rule_previews_decides_and_is_undone(
     seen = await preview(
         engine, actor.tenant_id, PLACES, read_conditions(RULE["conditions"])
     )
-    decided = await run_rules(engine, actor.tenant_id, PLACES, user_id=None)
+    decided = await rules_run(engine, actor)
 
     assert seen.count == decided.changed == decided.queued == 3
-    assert await decided_counts(engine, rule_id) == 3
+    assert await decided_by(engine, rule_id) == 3
     assert decided.action_id is not None
     await undo(engine, actor, decided.action_id)
-    assert await decided_counts(engine, rule_id) == 0
+    assert await decided_by(engine, rule_id) == 0
     assert ("Archived", None, None) in await statuses(engine)
 
 
@@ -396,7 +417,7 @@ async def test_a_rule_switched_off_decides_nothing(
     again = await save_rule(engine, actor, **RULE, is_enabled=False)
 
     assert first == again
-    assert (await run_rules(engine, actor.tenant_id, PLACES, user_id=None)).changed == 0
+    assert (await rules_run(engine, actor)).changed == 0
     assert await delete_rule(engine, actor, first)
     assert not await delete_rule(engine, actor, first)
 

@@ -24,7 +24,6 @@ from scrapersky.extraction.html import Page, parse_page
 from scrapersky.extraction.page_type import rate_page
 from scrapersky.extraction.site import read_site_facts
 from scrapersky.extraction.sitemap import parse_sitemap
-from scrapersky.extraction.soft_404 import compare_with_probe
 from scrapersky.extraction.verdict import judge_site, verdict_of_url
 from tests.demo.conftest import Served
 
@@ -189,15 +188,3 @@ def test_the_builder_of_a_site_is_recognised(
 
     assert facts.generator == generator
     assert facts.page.title == business.name
-
-
-def test_a_soft_404_is_told_from_the_pages_that_exist(plan: TownPlan) -> None:
-    for business in plan.businesses:
-        if business.kind is not SiteKind.SOFT_404:
-            continue
-        site = render_site([business])
-        probe = parse_page(site.missing.body)
-        assert compare_with_probe(probe, probe).is_soft_404
-        for path in page_paths(business).values():
-            page = parse_page(site.replies[path].body)
-            assert not compare_with_probe(page, probe).is_soft_404, path

@@ -67,12 +67,6 @@ def test_forms_of_the_same_value_are_equal(
     assert Finding("A.bv", kind, written).normal == Finding("a.bv", kind, same).normal
 
 
-def test_wrong_verdicts_are_named_with_the_right_one() -> None:
-    wrong = TRUTH.wrong_verdicts({"a.bv": "own_site"})
-
-    assert wrong == {"b.bv": ("parked", None)}
-
-
 def test_the_truth_of_a_town_holds_what_its_sites_say(plan: TownPlan) -> None:
     truth = truth_of(plan)
     boxes = {box.address for b in plan.businesses for box in b.mailboxes}

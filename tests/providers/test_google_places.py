@@ -517,17 +517,6 @@ async def test_details_give_every_part_of_a_business(
     assert purse.spent == server.bill == Decimal("0.02")
 
 
-async def test_the_id_of_a_place_is_refreshed_for_nothing(
-    google: GooglePlaces, server: GoogleServer
-) -> None:
-    current = await google.current_id("ChIJtown000001", LocalPurse(Decimal(0)))
-
-    assert current == "ChIJtown000001"
-    assert server.bill == 0
-    with pytest.raises(PlaceGone):
-        await google.current_id("ChIJnothere", LocalPurse())
-
-
 async def test_an_id_cannot_reach_another_path(
     google: GooglePlaces, server: GoogleServer
 ) -> None:

@@ -6,14 +6,15 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
-from sqlalchemy import text
-from sqlalchemy.ext.asyncio import AsyncEngine
+from sqlalchemy import select, text
+from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession
 from typing_extensions import override
 
 from scrapersky.db.connection import connect, parse_target
 from scrapersky.errors import UnknownJob
 from scrapersky.pipeline.stage_settings import JobSettings
-from scrapersky.scheduler.run_log import RunLog, RunOutcome, purge_runs, recent_runs
+from scrapersky.records import SchedulerRun
+from scrapersky.scheduler.run_log import RunLog, RunOutcome, purge_runs
 from scrapersky.scheduler.schedule import Job, Schedule
 from sdk_tests.rig.waiting import HUNG, ends_at_once
 from tests.conftest import TestDatabase
@@ -50,8 +51,14 @@ async def until(condition: Callable[[], Awaitable[bool]]) -> None:
             await asyncio.sleep(0.05)
 
 
+async def recent_runs(engine: AsyncEngine) -> list[SchedulerRun]:
+    query = select(SchedulerRun).order_by(SchedulerRun.started_at.desc())
+    async with AsyncSession(engine) as session:
+        return [*await session.scalars(query)]
+
+
 async def outcomes(engine: AsyncEngine) -> list[RunOutcome]:
-    return [run.outcome for run in await recent_runs(engine)]
+    return [RunOutcome(run.outcome) for run in await recent_runs(engine)]
 
 
 async def test_a_tick_runs_the_job_and_records_its_items(engine: AsyncEngine) -> None:

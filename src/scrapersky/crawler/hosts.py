@@ -9,7 +9,7 @@ shared by all workers through the database is in `scrapersky.politeness`.
 import asyncio
 import time
 from collections import Counter, OrderedDict, deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
@@ -274,11 +274,6 @@ class MemoryLedger:
     async def statistics(self, key: str) -> HostStatistics:
         """Return what became of the requests to one host."""
         return self._statistics.get(key, HostStatistics())
-
-    @property
-    def all_statistics(self) -> Mapping[str, HostStatistics]:
-        """Return the statistics of every host seen."""
-        return self._statistics
 
     async def read_robots(self, origin: str) -> StoredRobots | None:
         """Return a fresh robots.txt."""

@@ -1,6 +1,6 @@
 """Set the status of records, by ids or by conditions, and undo it."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Final
@@ -494,8 +494,3 @@ async def restore(
         found.restored, 0, {"changed again since": left} if left else {}, action_id
     )
     return step, UUID(found.last) if found.seen == CHUNK else None
-
-
-def ids_selected(ids: Sequence[UUID]) -> Selection:
-    """Select these records."""
-    return Selection(ids=tuple(ids))

@@ -6,12 +6,11 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import delete, func, select, true, update
+from sqlalchemy import delete, select, true, update
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-import curation_sdk
 from scrapersky.curation.condition import Comparison, Condition, read_conditions, where
 from scrapersky.curation.decision import (
     Decided,
@@ -23,7 +22,7 @@ from scrapersky.curation.decision import (
 )
 from scrapersky.db.transaction import Database, transaction
 from scrapersky.errors import RecordConflict, UnknownRecord
-from scrapersky.records import CURATED, CurationAction, Kind, SelectionRule, kind_named
+from scrapersky.records import CURATED, Kind, SelectionRule, kind_named
 from scrapersky.records.audit import Actor
 
 SAMPLE = 20
@@ -206,17 +205,6 @@ async def apply_rules(
     return total
 
 
-async def run_rules(
-    database: Database, tenant_id: UUID, kind: Kind, *, user_id: UUID | None
-) -> Decided:
-    """Let the rules decide about everything that waits for a decision now."""
-    async with transaction(database) as connection:
-        total = await apply_rules(connection, tenant_id, kind, user_id=user_id)
-    if total.queued:
-        await curation_sdk.wake(database, kind.deciding.starts)
-    return total
-
-
 async def run_rule(database: Database, actor: Actor, rule_id: UUID) -> Decided:
     """Let one rule decide now about what waits, chunk by chunk, enabled or not."""
     row = await rule_row(database, actor.tenant_id, rule_id)
@@ -233,15 +221,6 @@ async def run_rule(database: Database, actor: Actor, rule_id: UUID) -> Decided:
         selection,
         rule_id=rule_id,
     )
-
-
-async def decided_counts(database: Database, rule_id: UUID) -> int:
-    """Count what a rule has decided so far."""
-    query = select(func.coalesce(func.sum(CurationAction.changed_count), 0)).where(
-        CurationAction.rule_id == rule_id, CurationAction.undone_at.is_(None)
-    )
-    async with transaction(database) as connection:
-        return int(await connection.scalar(query) or 0)
 
 
 def undecided(kind: Kind) -> Condition:

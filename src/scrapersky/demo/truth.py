@@ -101,16 +101,6 @@ class Truth:
             _sorted(seen - true),
         )
 
-    def wrong_verdicts(
-        self, given: Mapping[str, str]
-    ) -> Mapping[str, tuple[str, str | None]]:
-        """Return domains whose verdict differs: the true one and the one given."""
-        return {
-            domain: (verdict.value, given.get(domain))
-            for domain, verdict in self.verdicts.items()
-            if given.get(domain) != verdict.value
-        }
-
 
 def truth_of(plan: TownPlan) -> Truth:
     """Write down all that is true about a town."""

@@ -14,12 +14,6 @@ MAX_DEPTH: Final = 20
 MAX_REPEATS: Final = 2
 
 
-def filter_reason(url: str) -> str | None:
-    """Say why a URL is not worth fetching; None if it may be."""
-    path, query = split_url(url)
-    return filter_path(path) or (filter_query(query) if query else None)
-
-
 def split_url(url: str) -> tuple[str, str]:
     """Return the path without its first slash, unquoted, and the query as it is."""
     text, _, query = url[:_MAX_URL].partition("#")[0].partition("?")

@@ -67,13 +67,6 @@ class Box:
             nearest = 0.0
         return self.width * METRES_PER_DEGREE * math.cos(math.radians(nearest))
 
-    @property
-    def square_km(self) -> float:
-        """Return about how large the box is."""
-        middle = math.radians((self.south + self.north) / 2)
-        across = self.width * METRES_PER_DEGREE * math.cos(middle)
-        return across * self.height_m / 1_000_000
-
     def contains(self, point: Point) -> bool:
         """Say whether the point lies in the box or on its edge."""
         if not self.south <= point.latitude <= self.north:

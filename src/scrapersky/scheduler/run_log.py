@@ -8,7 +8,7 @@ from enum import StrEnum
 from uuid import UUID
 
 import structlog
-from sqlalchemy import delete, func, insert, select, text, update
+from sqlalchemy import delete, func, insert, text, update
 from sqlalchemy.dialects.postgresql import insert as upsert
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
@@ -117,25 +117,6 @@ class RunLog:
                 yield connection
         except (OSError, SQLAlchemyError) as error:
             log.warning("scheduler.run_not_recorded", error=str(error))
-
-
-async def recent_runs(engine: AsyncEngine, *, limit: int = 100) -> list[Run]:
-    """Return the latest runs, newest first."""
-    query = select(SchedulerRun).order_by(SchedulerRun.started_at.desc()).limit(limit)
-    async with engine.connect() as connection:
-        rows = (await connection.execute(query)).all()
-    return [
-        Run(
-            row.job_id,
-            RunOutcome(row.outcome),
-            row.due_at,
-            row.items,
-            row.error,
-            row.started_at,
-            row.finished_at,
-        )
-        for row in rows
-    ]
 
 
 async def purge_runs(engine: AsyncEngine, older_than: timedelta) -> int:

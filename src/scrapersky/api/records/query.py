@@ -55,7 +55,6 @@ class Listed(Sorted):
     )
 
 
-NarrowedBy = Annotated[Narrowed, Query()]
 ListedBy = Annotated[Listed, Query()]
 
 

@@ -65,10 +65,6 @@ class Sheet:
             left = min(cuts) + 1 if cuts else left
         return self.text[left:right].replace("\n", " ").strip()
 
-    def container_of(self, line: int) -> int:
-        """Give the number of the block a line stands in."""
-        return self.lines[line].container
-
     def ancestors(self, line: int, most: int = 8) -> list[int]:
         """Give the blocks around a line, innermost first."""
         chain = []

@@ -61,7 +61,7 @@ from scrapersky.providers.source import (
     Progress,
     Resume,
 )
-from scrapersky.providers.value import point_of, text_of, texts_of
+from scrapersky.providers.value import point_of, texts_of
 
 FIELDS = (
     "id",
@@ -264,15 +264,6 @@ class GooglePlaces:
         charge = self._settings.prices.details(self._fields)
         found = await self._get(place_id, self._fields, purse, charge, region)
         return read_facts(found, self._expiry(), region)
-
-    async def current_id(self, place_id: str, purse: Purse) -> str:
-        """Return the id the place has now; costs nothing, wanted once a year."""
-        charge = self._settings.prices.details(IDS)
-        found = await self._get(place_id, ("id",), purse, charge, None)
-        current = text_of(found.get("id"))
-        if current is None:
-            raise BadProviderAnswer(PROVIDER, "a place has no id")
-        return current
 
     def _walk(self, query: PlaceQuery, resume: Resume | None) -> Walk:
         fresh_walk = Walk(query.fingerprint, self._surveys)
