@@ -44,8 +44,8 @@ from scrapersky.extraction.contacts.place import guess_regions
 from scrapersky.extraction.contacts.sheet import sheet_of
 from scrapersky.extraction.contacts.structured import read_structured
 from scrapersky.extraction.html import parse_page
-from scrapersky.extraction.scoring import ALIKE, AnnotatedPage, read_pages, token_f1
 from scrapersky.kit.urls import registrable_domain
+from scrapersky.measuring.pages import ALIKE, AnnotatedPage, read_pages, token_f1
 
 PULL: Final = 30.0
 """How strongly weights are drawn to what is expected."""

@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from scrapersky.extraction.ranking_score import render_ranking, score_ranking
-from scrapersky.extraction.scoring import read_pages, render, score_pages
+from scrapersky.measuring.pages import read_pages, render, score_pages
+from scrapersky.measuring.ranking import render_ranking, score_ranking
 
 
 def score(file: Path, *, misses: int = 50) -> None:

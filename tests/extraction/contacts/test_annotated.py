@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from scrapersky.extraction.contacts import find_contacts
-from scrapersky.extraction.scoring import AnnotatedPage, read_pages, score_pages
+from scrapersky.measuring.pages import AnnotatedPage, read_pages, score_pages
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "contacts"
 PAGES = list(read_pages(FIXTURES / "pages.jsonl"))

@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from scrapersky.extraction.contacts import Profile, find_contacts, read_profile
-from scrapersky.extraction.scoring import AnnotatedPage, read_pages, score_pages
+from scrapersky.measuring.pages import AnnotatedPage, read_pages, score_pages
 
 # Pages written by us: profiles among share buttons, intents, widgets, posts, policies
 # and leftovers of templates.

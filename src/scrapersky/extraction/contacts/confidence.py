@@ -1,7 +1,7 @@
 """How far to trust a value: measured reliability of each method, joined over sightings.
 
 The figures are the share of values right, by kind and method, on annotated business
-pages; `scrapersky.extraction.scoring` prints the same table for any annotated file.
+pages; `scrapersky.measuring.pages` prints the same table for any annotated file.
 """
 
 from collections.abc import Iterable

@@ -6,7 +6,7 @@ import pytest
 
 from scrapersky.errors import BadAnnotations
 from scrapersky.extraction.contacts import Contacts, find_contacts
-from scrapersky.extraction.scoring import (
+from scrapersky.measuring.pages import (
     read_pages,
     render,
     score_pages,

@@ -34,8 +34,8 @@ from scrapersky.errors import InvalidUrl
 from scrapersky.extraction.discovery import site_links
 from scrapersky.extraction.html import Page, parse_page
 from scrapersky.extraction.page_type import rank_pages
-from scrapersky.extraction.scoring import AnnotatedPage
 from scrapersky.kit.urls import Url, canonical, parse_url, registrable_domain
+from scrapersky.measuring.pages import AnnotatedPage
 
 FIRST: Final = 3
 READINGS: Final = ("shown", "titled", "called")

@@ -5,14 +5,14 @@ from pathlib import Path
 import pytest
 
 from scrapersky.cli.score import score
-from scrapersky.extraction.ranking_score import (
+from scrapersky.measuring.pages import AnnotatedPage
+from scrapersky.measuring.ranking import (
     ContactPage,
     half_of,
     render_ranking,
     score_ranking,
 )
-from scrapersky.extraction.scoring import AnnotatedPage
-from tests.extraction.test_scoring import a_file, a_row
+from tests.measuring.test_pages import a_file, a_row
 
 HOST = "https://www.bakery.test"
 MENU = "".join(f'<a href="/{n}">Cake {n}</a>' for n in range(9))
