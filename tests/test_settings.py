@@ -152,6 +152,30 @@ def test_every_problem_is_told_at_once() -> None:
     assert len(str(refusal.value).splitlines()) == 3
 
 
+@pytest.mark.parametrize(
+    ("name", "given", "understood"),
+    [
+        ("ENVIRONMENT", "Development", "development"),
+        ("ENVIRONMENT", "PROD", "production"),
+        ("LOG_LEVEL", "debug", "DEBUG"),
+        ("LOG_LEVEL", "Warn", "WARNING"),
+        ("LOG_LEVEL", "CRITICAL", "CRITICAL"),
+    ],
+)
+def test_usual_spellings_stopped_the_start(
+    name: str, given: str, understood: str
+) -> None:
+    settings = load_settings({name: given}, dotenv=None).settings
+
+    assert getattr(settings, name.lower()) == understood
+
+
+def test_a_setting_of_the_old_system_was_ignored_silently() -> None:
+    (warning,) = load_settings({"ENABLE_IMPORT_TRACING": "1"}, dotenv=None).warnings
+
+    assert "ENABLE_IMPORT_TRACING is ignored" in warning
+
+
 def test_the_retired_scheduler_only_warns_and_names_its_heirs() -> None:
     loaded = load_settings({"SITEMAP_SCHEDULER_BATCH_SIZE": "5"}, dotenv=None)
 

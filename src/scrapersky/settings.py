@@ -94,10 +94,30 @@ SECTIONS: Mapping[tuple[str, ...], SettingsSection[JobSettings]] = {
 """The settings of every stage and job, by where they stand in the tree."""
 
 
+ENVIRONMENTS = {"local": "development", "testing": "test", "prod": "production"}
+LEVELS = {"WARN": "WARNING", "FATAL": "CRITICAL"}
+
+
+def environment_name(given: object) -> object:
+    """Read the usual ways to write where a process runs."""
+    if not isinstance(given, str):
+        return given
+    name = given.strip().lower()
+    return ENVIRONMENTS.get(name, name)
+
+
+def level_name(given: object) -> object:
+    """Read the usual ways to write a level of logs."""
+    if not isinstance(given, str):
+        return given
+    name = given.strip().upper()
+    return LEVELS.get(name, name)
+
+
 class Settings(Frozen):
     """The whole settings tree."""
 
-    environment: Environment = Field(
+    environment: Annotated[Environment, BeforeValidator(environment_name)] = Field(
         Environment.DEVELOPMENT,
         description="Where this process runs; `development` opens the developer tools.",
     )
@@ -105,9 +125,10 @@ class Settings(Frozen):
     port: Annotated[int, Field(ge=1, le=65535)] = Field(
         8000, description="Port the application listens on."
     )
-    log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = Field(
-        "INFO", description="The least severe message that is logged."
-    )
+    log_level: Annotated[
+        Literal["DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL"],
+        BeforeValidator(level_name),
+    ] = Field("INFO", description="The least severe message that is logged.")
     log_format: Literal["auto", "json", "console"] = Field(
         "auto",
         description="`auto` is readable in a terminal and JSON everywhere else.",
@@ -406,6 +427,8 @@ NEVER_READ = re.compile(
     r"(BATCH_SIZE|CONCURRENCY|TIMEOUT_SECONDS|MAX_ATTEMPTS|LEASE_SECONDS)$"
 )
 """Documented once, and without effect: these jobs have no items of their own."""
+GONE = "ENABLE_IMPORT_TRACING"
+"""Traced imports in the system before this one."""
 NOT_OURS = (INJECTED, RETIRED, NEVER_READ)
 HEIRS = (
     "DEEP_SCAN_SCHEDULER",
@@ -525,6 +548,8 @@ def why_retired(name: str) -> str | None:
         return f"{name} is ignored: the three-in-one scheduler is gone. Set {heirs} instead."
     if NEVER_READ.match(name):
         return f"{name} is ignored: this job works on no items. Remove it."
+    if name == GONE:
+        return f"{name} is ignored: imports are not traced any more. Remove it."
     return None
 
 

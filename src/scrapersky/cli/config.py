@@ -5,6 +5,7 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
+from scrapersky.cli.table import print_table
 from scrapersky.settings import example_env, load_settings
 
 
@@ -38,4 +39,4 @@ def config(*, json: bool = False, example: bool = False, changed: bool = False) 
     for name, value, origin in rows:
         style = None if origin == "default" else "bold"
         table.add_row(name, value, origin, style=style)
-    Console().print(table)
+    print_table(table, whole=("setting", "origin"))

@@ -5,13 +5,13 @@ from dataclasses import asdict
 import orjson
 from cyclopts import App
 from rich import box
-from rich.console import Console
 from rich.table import Table
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 import curation_sdk
 from scrapersky.cli.operator import note_operation
 from scrapersky.cli.stages import on_database
+from scrapersky.cli.table import print_table
 
 dead_letters = App(name="dead-letters")
 
@@ -44,7 +44,7 @@ def show(stage: str | None = None, *, limit: int = 50, json: bool = False) -> No
         table.add_row(
             letter.stage, letter.item, letter.kind, str(letter.tries), when, why
         )
-    Console().print(table)
+    print_table(table, whole=("stage", "item"))
 
 
 @dead_letters.command

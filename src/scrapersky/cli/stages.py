@@ -8,7 +8,6 @@ from typing import Any
 import orjson
 from cyclopts import App
 from rich import box
-from rich.console import Console
 from rich.table import Table
 from sqlalchemy.ext.asyncio import AsyncEngine
 
@@ -16,6 +15,7 @@ import curation_sdk
 from scrapersky.cli.database import a_database
 from scrapersky.cli.operator import note_operation
 from scrapersky.cli.signals import stop_on_signals
+from scrapersky.cli.table import print_table
 from scrapersky.db.connection import Target, connect
 from scrapersky.kit.clock import utc_now
 from scrapersky.reporting.stage_counts import count_stages
@@ -65,7 +65,7 @@ def show(*, json: bool = False) -> None:
             oldest,
             line.paused or "",
         )
-    Console().print(table)
+    print_table(table, whole=("stage",))
 
 
 @stages.command
