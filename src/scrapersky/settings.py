@@ -32,6 +32,7 @@ from scrapersky.errors import ConfigurationError
 from scrapersky.pipeline.stage_settings import (
     Frozen,
     JobSettings,
+    Pace,
     SettingsSection,
     StageSettings,
 )
@@ -157,6 +158,11 @@ class Settings(Frozen):
         default_factory=default_data_dir,
         validation_alias="SCRAPERSKY_DATA_DIR",
         description="Where the embedded database and other files live.",
+    )
+    scheduler_pace: Pace = Field(
+        Pace.EAGER,
+        description="`eager`: a stage works the moment rows are queued. `interval`: only when its"
+        " job runs, one batch a tick over all processes.",
     )
     scheduler_system_user_id: UUID = Field(
         SYSTEM_USER_ID,
@@ -321,6 +327,19 @@ class Settings(Frozen):
             stage.name: stage.settings.defaults for stage in PIPELINE
         }
     )
+
+    def pace_of(self, stage: str) -> Pace:
+        """Return when a stage works."""
+        return self.stages[stage].pace or self.scheduler_pace
+
+    def pace_in_words(self, stage: str) -> str:
+        """Say when a stage works."""
+        if self.pace_of(stage) is Pace.EAGER:
+            return "at once"
+        given = self.stages[stage]
+        minutes = given.interval_minutes
+        every = "minute" if minutes == 1 else f"{minutes:g} minutes"
+        return f"at most {given.batch_size} every {every}"
 
     @property
     def pooler(self) -> bool | None:

@@ -14,8 +14,9 @@ from scrapersky.db.connection import connect, parse_target
 from scrapersky.errors import UnknownJob
 from scrapersky.pipeline.stage_settings import JobSettings
 from scrapersky.records import SchedulerRun
-from scrapersky.scheduler.run_log import RunLog, RunOutcome, purge_runs
+from scrapersky.scheduler.run_log import AtMost, RunLog, RunOutcome, purge_runs
 from scrapersky.scheduler.schedule import Job, Schedule
+from scrapersky.scheduler.tally import Counts
 from sdk_tests.rig.waiting import HUNG, ends_at_once
 from tests.conftest import TestDatabase
 
@@ -34,11 +35,16 @@ def a_job(
     job_id: str = "a_job",
     *,
     is_singleton: bool = False,
+    at_most: AtMost | None = None,
     **settings: object,
 ) -> Job:
     values = {"interval_minutes": OFTEN, **settings}
     found = JobSettings.model_validate(values)
-    return Job(job_id, "A Job", found, run, is_singleton)
+
+    async def counted(_limit: int | None) -> Counts:
+        return Counts(picked=await run())
+
+    return Job(job_id, "A Job", found, counted, is_singleton, at_most)
 
 
 async def seven() -> int:
@@ -76,7 +82,8 @@ async def test_a_tick_runs_the_job_and_records_its_items(engine: AsyncEngine) ->
     assert runs[0].finished_at is not None
     last = schedule.status()[0].last
     assert last is not None
-    assert last.items == 7
+    assert last.counts is not None
+    assert last.counts.picked == 7
 
 
 async def test_a_failing_job_is_recorded_and_ticks_again(engine: AsyncEngine) -> None:
@@ -213,6 +220,39 @@ async def test_a_singleton_runs_once_per_tick_over_all_processes(
     async with engine.connect() as connection:
         rows = await connection.scalar(text("SELECT count(*) FROM scheduler_runs"))
     assert rows == 1
+
+
+async def test_no_more_runs_than_may_be_run_at_once_over_all_processes(
+    engine: AsyncEngine,
+) -> None:
+    begun, free = asyncio.Semaphore(0), asyncio.Event()
+
+    async def long() -> int:
+        begun.release()
+        await free.wait()
+        return 1
+
+    job = a_job(long, at_most=AtMost(2, timedelta(hours=1)))
+    schedules = [Schedule([job], RunLog(engine, f"p{n}")) for n in range(4)]
+    ticks = [asyncio.create_task(schedule._tick(job)) for schedule in schedules]
+    await begun.acquire()
+    await begun.acquire()
+    refused, _ = await asyncio.wait(ticks, return_when=asyncio.FIRST_COMPLETED)
+    free.set()
+    await asyncio.gather(*ticks)
+
+    assert [tick.result() for tick in refused] == [0] * len(refused)
+    assert sorted(await outcomes(engine)) == ["executed"] * 2 + ["skipped"] * 2
+
+
+async def test_a_run_whose_process_died_does_not_block_the_job_for_ever(
+    engine: AsyncEngine,
+) -> None:
+    lost = RunLog(engine, "dead")
+    assert await lost.begin("a_job", datetime.now(UTC)) is not None
+    job = a_job(seven, at_most=AtMost(1, timedelta(0)))
+
+    assert await Schedule([job], RunLog(engine, "p1"))._tick(job) == 7
 
 
 async def test_a_trigger_by_hand_runs_at_once(engine: AsyncEngine) -> None:

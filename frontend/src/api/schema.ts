@@ -2648,10 +2648,14 @@ export interface components {
         JobOut: {
             id: string;
             last_error?: string | null;
+            last_failed?: number | null;
+            /** @description Items picked by the last run. */
             last_items?: number | null;
             last_outcome?: components["schemas"]["RunOutcome"] | null;
+            last_retried?: number | null;
             last_run_at?: string | null;
             last_seconds?: number | null;
+            last_succeeded?: number | null;
             name: string;
             next_run_at?: string | null;
             /** @description Why it could not be registered. */
@@ -3130,15 +3134,22 @@ export interface components {
         RunOut: {
             /** Format: date-time */
             due_at: string;
+            /** @description Why the run itself failed. */
             error: string | null;
+            /** @description Items that failed for good. */
+            failed: number | null;
             finished_at: string | null;
             /** Format: uuid */
             id: string;
+            /** @description Items picked. */
             items: number | null;
             job_id: string;
+            last_item_error: string | null;
             outcome: components["schemas"]["RunOutcome"];
             process: string;
+            retried: number | null;
             started_at: string | null;
+            succeeded: number | null;
         };
         /**
          * @description What may become of a due time.
@@ -3339,6 +3350,8 @@ export interface components {
             next: string[];
             /** @description How long the head of the queue has waited. */
             oldest_seconds?: number | null;
+            /** @description When it works. */
+            pace: string;
             /** @description Why it is paused. */
             paused?: string | null;
             queued: number;
@@ -4929,7 +4942,10 @@ export interface operations {
     };
     process_pending_domains: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Items picked at most. */
+                limit?: number | null;
+            };
             header?: {
                 /** @description However often a request with this key is sent, it has one effect. */
                 "Idempotency-Key"?: string;
@@ -5001,7 +5017,10 @@ export interface operations {
     };
     trigger_job: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Items picked at most. */
+                limit?: number | null;
+            };
             header?: {
                 /** @description However often a request with this key is sent, it has one effect. */
                 "Idempotency-Key"?: string;

@@ -35,6 +35,7 @@ class StageLine:
     failed: int
     per_second: float
     oldest_seconds: float | None
+    pace: str
     paused: str | None
 
 
@@ -52,7 +53,8 @@ def show(*, json: bool = False) -> None:
         print(orjson.dumps([asdict(line) for line in lines]).decode())
         return
     table = Table(
-        "stage", "queued", "working", "done", "failed", "per second", "oldest", "paused",
+        "stage", "queued", "working", "done", "failed", "per second", "oldest", "pace",
+        "paused",
         box=box.SIMPLE,
     )  # fmt: skip
     for line in lines:
@@ -63,6 +65,7 @@ def show(*, json: bool = False) -> None:
             *(str(number) for number in numbers),
             f"{line.per_second:.1f}",
             oldest,
+            line.pace,
             line.paused or "",
         )
     print_table(table, whole=("stage",))
@@ -108,6 +111,7 @@ def resume(stage: str) -> None:
 
 async def look(engine: AsyncEngine) -> list[StageLine]:
     """Gather what there is to say about every stage."""
+    settings = load_settings().settings
     known = {state.name: state for state in await curation_sdk.states(engine)}
     lines = []
     for count in await count_stages(engine):
@@ -123,6 +127,7 @@ async def look(engine: AsyncEngine) -> list[StageLine]:
                 failed=count.failed,
                 per_second=speed,
                 oldest_seconds=age(waits),
+                pace=settings.pace_in_words(count.stage),
                 paused=state.paused_why if state and state.paused else None,
             )
         )

@@ -2,9 +2,19 @@
 
 from dataclasses import dataclass
 from datetime import timedelta
+from enum import StrEnum
 from typing import Generic, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, PositiveFloat, PositiveInt
+
+
+class Pace(StrEnum):
+    """When a stage works."""
+
+    EAGER = "eager"
+    """The moment a row is queued."""
+    INTERVAL = "interval"
+    """Only when its job runs: one batch a tick, over all processes."""
 
 
 class Frozen(BaseModel):
@@ -20,12 +30,14 @@ class JobSettings(Frozen):
         default=True, description="Whether this job runs in this process."
     )
     interval_minutes: PositiveFloat = Field(
-        default=1, description="Minutes between two ticks; wake-ups come in between."
+        default=1,
+        description="Minutes between two ticks; at an eager pace work starts in between.",
     )
     max_instances: PositiveInt = Field(
         default=1,
         le=100,
-        description="Runs of this job at the same time in one process.",
+        description="Runs of this job at the same time: in one process, or over all"
+        " of them at the pace `interval`.",
     )
     misfire_grace_seconds: PositiveInt = Field(
         default=60, description="A tick later than this is recorded as missed."
@@ -40,8 +52,13 @@ class JobSettings(Frozen):
 class StageSettings(JobSettings):
     """How one stage runs."""
 
+    pace: Pace | None = Field(
+        default=None, description="`eager` or `interval`; empty is `SCHEDULER_PACE`."
+    )
     batch_size: PositiveInt = Field(
-        default=10, le=10_000, description="Rows claimed at once."
+        default=10,
+        le=10_000,
+        description="Rows claimed at once; at the pace `interval`, in one run.",
     )
     concurrency: PositiveInt = Field(
         default=10, le=10_000, description="Items worked on at once inside a batch."

@@ -33,6 +33,10 @@ class SchedulerRun(Base):
     is_singleton: Mapped[bool] = mapped_column(server_default=text("false"))
     outcome: Mapped[str]
     items: Mapped[int | None]
+    succeeded: Mapped[int | None]
+    failed: Mapped[int | None]
+    retried: Mapped[int | None]
+    last_item_error: Mapped[str | None]
     error: Mapped[str | None]
     started_at: Mapped[datetime] = mapped_column(server_default=func.clock_timestamp())
     finished_at: Mapped[datetime | None]

@@ -14,15 +14,15 @@ import structlog
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 import curation_sdk
-from curation_sdk import Worker
+from curation_sdk import AnyStage, Registry, Worker
 from curation_sdk.events import Event, Events
 from scrapersky.crawler import CrawlerPolicy, Resolver, Sandbox, proxy_rules
 from scrapersky.crawler.guard import parse_networks
 from scrapersky.db.connection import Target, connect
 from scrapersky.errors import ConfigurationError
-from scrapersky.pipeline.declaration import AnyPipelineStage
+from scrapersky.kit.clock import utc_now
 from scrapersky.pipeline.mail_server import DnsMailServers, MailServers
-from scrapersky.pipeline.stage_settings import StageSettings
+from scrapersky.pipeline.stage_settings import Pace
 from scrapersky.pipeline.tools import Tools
 from scrapersky.politeness import LedgerPace, PostgresLedger
 from scrapersky.privacy.key import hand_out_keys
@@ -33,10 +33,11 @@ from scrapersky.providers.openstreetmap import NominatimSettings, OverpassSettin
 from scrapersky.providers.registry import ProviderSettings, open_sources
 from scrapersky.providers.source import PlaceSource
 from scrapersky.scheduler.annex import AnnexedMailServers, Annexes, open_crawler
-from scrapersky.scheduler.run_log import RunLog, purge_runs
+from scrapersky.scheduler.run_log import AtMost, RunLog, RunOutcome, purge_runs
 from scrapersky.scheduler.schedule import Job, Schedule
+from scrapersky.scheduler.tally import Counts, Tally
 from scrapersky.settings import Settings
-from scrapersky.stages import PIPELINE, configured_pipeline, registry_of
+from scrapersky.stages import STAGES, configured_pipeline, registry_of
 
 log = structlog.get_logger()
 
@@ -77,8 +78,9 @@ async def background_work(
 ) -> AsyncIterator[Background]:
     """Run every stage and the scheduler until the block ends.
 
-    Stages are drained the moment rows are queued; the schedule's ticks are the net
-    under that, for rows that plain SQL has queued. Without `ticking` only the former.
+    At an eager pace stages are drained the moment rows are queued; the schedule's ticks
+    are the net under that, for rows that plain SQL has queued. At the pace `interval` a
+    stage works only then. Without `ticking` every stage is eager.
     """
     world = world or World()
     name = f"{socket.gethostname()}-{os.getpid()}"
@@ -94,6 +96,9 @@ async def background_work(
         events: Events[Event] = Events()
         stages = tuple(map(annexes.aware, configured_pipeline(settings.stages)))
         enabled = [s for s in stages if settings.stages[s.name].enabled]
+        tally, heard = Tally(), Events[Event]()
+        heard.listen(tally.hear)
+        heard.listen(events.emit)
         worker = Worker(
             engine,
             enabled,
@@ -101,11 +106,22 @@ async def background_work(
             name=name,
             listen_dsn=listen_dsn(settings, target),
             registry=registry_of(stages),
-            events=events,
+            events=heard,
         )
         await worker.start()
-        running = asyncio.create_task(worker.run(), name="worker")
-        schedule = Schedule(jobs_of(settings, worker, engine), RunLog(engine, name))
+        eager = [
+            stage.name
+            for stage in enabled
+            if not ticking or settings.pace_of(stage.name) is Pace.EAGER
+        ]
+        running = asyncio.create_task(worker.run(eager), name="worker")
+        batches = OneBatch(engine, tools, registry_of(stages), name, events)
+        jobs = {
+            stage.name: stage_job(worker, stage, settings, tally, batches)
+            for stage in enabled
+        }
+        runs = RunLog(engine, name)
+        schedule = Schedule([*jobs.values(), *housekeeping(settings, engine)], runs)
         if ticking:
             schedule.start()
         try:
@@ -114,6 +130,10 @@ async def background_work(
             grace = timedelta(seconds=settings.shutdown_grace_seconds)
             await asyncio.gather(worker.stop(grace=grace), schedule.stop())
             await running
+            # What was done since the last tick belongs to the record too.
+            for stage, job in jobs.items() if ticking else ():
+                if not (rest := tally.take(stage)).is_empty:
+                    await runs.record(job.id, utc_now(), RunOutcome.EXECUTED, rest)
 
 
 @asynccontextmanager
@@ -207,28 +227,23 @@ def listen_dsn(settings: Settings, target: Target) -> str | None:
     return None if target.behind_pooler else target.dsn
 
 
-def jobs_of(settings: Settings, worker: Worker, engine: AsyncEngine) -> list[Job]:
-    """List every job of the schedule: one per stage, and the housekeeping."""
-    jobs = [
-        stage_job(worker, stage, settings.stages[stage.name])
-        for stage in PIPELINE
-        if settings.stages[stage.name].enabled
-    ]
+def housekeeping(settings: Settings, engine: AsyncEngine) -> list[Job]:
+    """List the jobs that belong to no stage."""
 
-    async def rescue() -> int:
+    async def rescue(_limit: int | None) -> Counts:
         reaped = await curation_sdk.reap(engine)
-        return reaped.rescued + reaped.quarantined + reaped.requeued
+        return Counts(picked=reaped.rescued + reaped.quarantined + reaped.requeued)
 
-    async def purge() -> int:
+    async def purge(_limit: int | None) -> Counts:
         age = timedelta(days=settings.history_days)
         await PostgresLedger(engine).purge(age)
         expired = await forget_expired(engine)
         expired += sum((await purge_expired(engine, retention_days(settings))).values())
         runs = await purge_runs(engine, age)
-        return expired + runs + await curation_sdk.purge(engine, older_than=age)
+        attempts = await curation_sdk.purge(engine, older_than=age)
+        return Counts(picked=expired + runs + attempts)
 
     return [
-        *jobs,
         Job(
             "reap_expired_claims",
             "Rescue Expired Claims",
@@ -246,11 +261,66 @@ def jobs_of(settings: Settings, worker: Worker, engine: AsyncEngine) -> list[Job
     ]
 
 
-def stage_job(worker: Worker, stage: AnyPipelineStage, settings: StageSettings) -> Job:
-    """Make the job that drains one stage, each run bounded by time."""
-    within = max(settings.interval, SHORTEST_DRAIN)
+@dataclass(frozen=True, slots=True)
+class OneBatch:
+    """Runs one batch of a stage apart from all other work."""
 
-    async def run() -> int:
-        return await worker.drain(stage.name, within=within)
+    engine: AsyncEngine
+    tools: Tools
+    registry: Registry
+    process: str
+    events: Events[Event]
 
-    return Job(stage.job.id, stage.job.name, settings, run)
+    async def run(self, stage: AnyStage, size: int, within: timedelta) -> Counts:
+        """Claim at most `size` items, work them, and return what they came to."""
+        tally, heard = Tally(), Events[Event]()
+        heard.listen(tally.hear)
+        heard.listen(self.events.emit)
+        async with Worker(
+            self.engine,
+            [stage.configured(batch=size)],
+            tools=self.tools,
+            name=self.process,
+            registry=self.registry,
+            events=heard,
+        ) as worker:
+            await worker.run_batch(stage.name, within=within)
+        return tally.take(stage.name)
+
+
+def stage_job(
+    worker: Worker,
+    stage: AnyStage,
+    settings: Settings,
+    tally: Tally,
+    batches: OneBatch,
+) -> Job:
+    """Make the job that works one stage, each run bounded by time.
+
+    What an eager stage did between two ticks is recorded with the later one.
+    """
+    given = settings.stages[stage.name]
+    job = STAGES[stage.name].job
+    within = max(given.interval, SHORTEST_DRAIN)
+
+    async def drain(limit: int | None) -> Counts:
+        if limit is not None:
+            return await batches.run(stage, limit, within)
+        await worker.drain(stage.name, within=within)
+        return tally.take(stage.name)
+
+    async def run_batch(limit: int | None) -> Counts:
+        size = min(given.batch_size, limit or given.batch_size)
+        return await batches.run(stage, size, within)
+
+    if settings.pace_of(stage.name) is Pace.EAGER:
+        return Job(job.id, job.name, given, drain)
+    at_most = AtMost(given.max_instances, within + SHORTEST_DRAIN)
+    return Job(
+        job.id,
+        job.name,
+        given,
+        run_batch,
+        is_singleton=True,
+        at_most=at_most,
+    )

@@ -8,12 +8,13 @@ from enum import StrEnum
 from uuid import UUID
 
 import structlog
-from sqlalchemy import delete, func, insert, text, update
+from sqlalchemy import delete, func, insert, select, text, update
 from sqlalchemy.dialects.postgresql import insert as upsert
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 from scrapersky.records import SchedulerRun
+from scrapersky.scheduler.tally import Counts
 
 log = structlog.get_logger()
 
@@ -38,10 +39,19 @@ class Run:
     job_id: str
     outcome: RunOutcome
     due_at: datetime
-    items: int | None = None
+    counts: Counts | None = None
     error: str | None = None
     started_at: datetime | None = None
     finished_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class AtMost:
+    """How many runs of a job there may be at once, over all processes."""
+
+    runs: int
+    lasting: timedelta
+    """No run takes longer: one that seems to has lost its process."""
 
 
 class RunLog:
@@ -52,9 +62,16 @@ class RunLog:
         self._process = process
 
     async def begin(
-        self, job_id: str, due_at: datetime, *, only_one: timedelta | None = None
+        self,
+        job_id: str,
+        due_at: datetime,
+        *,
+        only_one: timedelta | None = None,
+        at_most: AtMost | None = None,
     ) -> UUID | None:
         """Record that a run starts; with `only_one`, None if another process has it.
+
+        With `at_most`, None too if so many are running, which is recorded as skipped.
 
         Without a database the run is not recorded, and one that must be the only one
         does not happen: its work is in the database anyway.
@@ -79,10 +96,19 @@ class RunLog:
                 {**values, "due_at": tick, "is_singleton": True}
             ).on_conflict_do_nothing()
         async with self._engine.begin() as connection:
+            if at_most is not None and await is_full(connection, job_id, at_most):
+                now = func.clock_timestamp()
+                skipped = {"outcome": RunOutcome.SKIPPED, "finished_at": now}
+                await connection.execute(statement.values(skipped))
+                return None
             return await connection.scalar(statement.returning(SchedulerRun.id))
 
     async def end(
-        self, run_id: UUID, outcome: RunOutcome, items: int | None, error: str | None
+        self,
+        run_id: UUID,
+        outcome: RunOutcome,
+        counts: Counts | None,
+        error: str | None,
     ) -> None:
         """Record how a run ended."""
         async with self._writing() as connection:
@@ -91,14 +117,20 @@ class RunLog:
                 .where(SchedulerRun.id == run_id)
                 .values(
                     outcome=outcome,
-                    items=items,
                     error=error,
                     finished_at=func.clock_timestamp(),
+                    **columns_of(counts),
                 )
             )
 
-    async def record(self, job_id: str, due_at: datetime, outcome: RunOutcome) -> None:
-        """Record a due time at which nothing ran."""
+    async def record(
+        self,
+        job_id: str,
+        due_at: datetime,
+        outcome: RunOutcome,
+        counts: Counts | None = None,
+    ) -> None:
+        """Record a due time at which nothing ran, or what was done besides the runs."""
         async with self._writing() as connection:
             await connection.execute(
                 insert(SchedulerRun).values(
@@ -107,6 +139,7 @@ class RunLog:
                     due_at=due_at,
                     outcome=outcome,
                     finished_at=func.clock_timestamp(),
+                    **columns_of(counts),
                 )
             )
 
@@ -117,6 +150,37 @@ class RunLog:
                 yield connection
         except (OSError, SQLAlchemyError) as error:
             log.warning("scheduler.run_not_recorded", error=str(error))
+
+
+def columns_of(counts: Counts | None) -> dict[str, object]:
+    """Return what a record keeps of the counts."""
+    if counts is None:
+        return {}
+    return {
+        "items": counts.picked,
+        "succeeded": counts.succeeded,
+        "failed": counts.failed,
+        "retried": counts.retried,
+        "last_item_error": counts.last_error,
+    }
+
+
+async def is_full(connection: AsyncConnection, job_id: str, at_most: AtMost) -> bool:
+    """Whether as many runs as may be are running; who asks has the job to itself."""
+    await connection.execute(
+        select(func.pg_advisory_xact_lock(func.hashtextextended(job_id, 0)))
+    )
+    oldest = func.clock_timestamp() - text(
+        f"interval '{at_most.lasting.total_seconds()} seconds'"
+    )
+    running = await connection.scalar(
+        select(func.count()).where(
+            SchedulerRun.job_id == job_id,
+            SchedulerRun.outcome == RunOutcome.RUNNING,
+            SchedulerRun.started_at > oldest,
+        )
+    )
+    return (running or 0) >= at_most.runs
 
 
 async def purge_runs(engine: AsyncEngine, older_than: timedelta) -> int:

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -19,7 +19,8 @@ from apscheduler.triggers.interval import IntervalTrigger
 from scrapersky.errors import UnknownJob
 from scrapersky.kit.clock import utc_now
 from scrapersky.pipeline.stage_settings import JobSettings
-from scrapersky.scheduler.run_log import GRID, Run, RunLog, RunOutcome
+from scrapersky.scheduler.run_log import GRID, AtMost, Run, RunLog, RunOutcome
+from scrapersky.scheduler.tally import Counts
 
 log = structlog.get_logger()
 
@@ -31,10 +32,12 @@ class Job:
     id: str
     name: str
     settings: JobSettings
-    run: Callable[[], Awaitable[int]]
-    """Does what is due and returns how many items it settled."""
+    run: Callable[[int | None], Awaitable[Counts]]
+    """Does what is due, of at most so many items, and returns what it came to."""
     is_singleton: bool = False
     """Whether one process per tick is enough for all of them."""
+    at_most: AtMost | None = None
+    """How many runs there may be at once over all processes; None for any number."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +81,7 @@ class Schedule:
         for job in self._jobs.values():
             self._register(job)
         self._scheduler.start()
+        log.info("scheduler.started", jobs=len(self._jobs))
         for status in self.status():
             next_run = status.next_run_at and status.next_run_at.isoformat()
             log.info("scheduler.job", id=status.id, name=status.name, next_run=next_run)
@@ -101,10 +105,13 @@ class Schedule:
         """Tell of every job: when it runs next, and how it went last."""
         return [self._status_of(job) for job in self._jobs.values()]
 
-    async def trigger(self, job_id: str) -> int:
-        """Run a job now, beside its schedule, and return how many items it settled."""
+    async def trigger(self, job_id: str, limit: int | None = None) -> int:
+        """Run a job now, beside its schedule; return how many items it picked.
+
+        With a `limit` a stage picks no more than so many.
+        """
         self.require(job_id)
-        return await self._tick(replace(self._jobs[job_id], is_singleton=False))
+        return await self._tick(replace(self._jobs[job_id], is_singleton=False), limit)
 
     def require(self, job_id: str) -> None:
         """Raise UnknownJob unless there is a job of this id."""
@@ -134,18 +141,20 @@ class Schedule:
             self.problems[job.id] = f"{type(error).__name__}: {error}"
             log.exception("scheduler.job_refused", id=job.id)
 
-    async def _tick(self, job: Job) -> int:
+    async def _tick(self, job: Job, limit: int | None = None) -> int:
         self._ticks += 1
         try:
-            return await self._run(job)
+            return await self._run(job, limit)
         finally:
             self._ticks -= 1
 
-    async def _run(self, job: Job) -> int:
+    async def _run(self, job: Job, limit: int | None) -> int:
         due_at = utc_now()
         only_one = job.settings.interval if job.is_singleton else None
         try:
-            run_id = await self._runs.begin(job.id, due_at, only_one=only_one)
+            run_id = await self._runs.begin(
+                job.id, due_at, only_one=only_one, at_most=job.at_most
+            )
         except Exception as error:  # noqa: BLE001 - the database is away: the job may still tell
             log.warning("scheduler.run_not_recorded", id=job.id, error=str(error))
             run_id = None
@@ -156,7 +165,7 @@ class Schedule:
                 return 0
         self._running[job.id] += 1
         try:
-            items = await job.run()
+            counts = await job.run(limit)
         except Exception as error:
             log.exception("scheduler.job_failed", id=job.id)
             await self._finish(
@@ -166,15 +175,20 @@ class Schedule:
         finally:
             self._running[job.id] -= 1
         await self._finish(
-            job, run_id, Run(job.id, RunOutcome.EXECUTED, due_at, items=items)
+            job, run_id, Run(job.id, RunOutcome.EXECUTED, due_at, counts=counts)
         )
-        return items
+        self._log_run(job, counts)
+        return counts.picked
+
+    def _log_run(self, job: Job, counts: Counts) -> None:
+        told = log.debug if counts.is_empty else log.info
+        told("scheduler.run", id=job.id, **asdict(counts))
 
     async def _finish(self, job: Job, run_id: Any, run: Run) -> None:  # noqa: ANN401
         done = replace(run, started_at=run.due_at, finished_at=utc_now())
         self._last[job.id] = done
         if run_id is not None:
-            await self._runs.end(run_id, run.outcome, run.items, run.error)
+            await self._runs.end(run_id, run.outcome, run.counts, run.error)
 
     def _status_of(self, job: Job) -> JobStatus:
         found = self._scheduler.get_job(job.id) if self._scheduler else None

@@ -145,10 +145,15 @@ class Worker:
         if self._listen_dsn is not None:
             self._background.keep(self._listen)
 
-    async def run(self) -> None:
-        """Work until stopped; a database that goes away and comes back does not end it."""
+    async def run(self, stages: Iterable[str] | None = None) -> None:
+        """Work until stopped; a database that goes away and comes back does not end it.
+
+        Of its stages only those named in `stages` are worked, if it is given: the others wait
+        for `drain` or `run_batch`.
+        """
         await self.start()
-        for run in self._runs.values():
+        names = self._runs if stages is None else stages
+        for run in [(await self._started_run(name)) for name in names]:
             self._producer.start(run)
         await self._stopped.wait()
 

@@ -4,7 +4,7 @@ import asyncio
 import time
 from collections import OrderedDict, defaultdict
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import Final
@@ -58,6 +58,7 @@ class StageView:
     errors_last_hour: int
     paused: str | None
     next: tuple[str, ...]
+    pace: str = ""
 
     @property
     def sign(self) -> tuple[object, ...]:
@@ -74,8 +75,9 @@ Counts = dict[str, stage_stats.Minute]
 class Board:
     """How the stages stand, per tenant, remembered for a moment."""
 
-    def __init__(self, engine: AsyncEngine) -> None:
+    def __init__(self, engine: AsyncEngine, paces: Mapping[str, str]) -> None:
         self._engine = engine
+        self._paces = paces
         self._paused = Remembered(partial(paused_stages, engine))
         self._tenants: OrderedDict[UUID, _Tenant] = OrderedDict()
 
@@ -87,7 +89,8 @@ class Board:
         `changed` says which stages are just being paused, and why, or resumed (None).
         """
         paused = {**await self._paused.get(), **(changed or {})}
-        return await self._of(tenant_id).stages(paused)
+        views = await self._of(tenant_id).stages(paused)
+        return [replace(view, pace=self._paces[view.stage]) for view in views]
 
     async def throughput(self, tenant_id: UUID, minutes: int) -> dict[datetime, Counts]:
         """Tell what was settled in each of the last minutes, the oldest first."""

@@ -86,7 +86,9 @@ async def open_desk(
 ) -> AsyncIterator[Desk]:
     """Open what the operations share, and close it in the end."""
     engine = connect(target, name="scrapersky-operations", pool_size=POOL_SIZE)
-    board = Board(engine)
+    board = Board(
+        engine, {stage: settings.pace_in_words(stage) for stage in settings.stages}
+    )
     desk = Desk(
         settings=settings,
         background=background,

@@ -28,6 +28,7 @@ from scrapersky.api.records.schema import RecordList, Total
 from scrapersky.records import SchedulerRun
 from scrapersky.scheduler.run_log import RunOutcome
 from scrapersky.scheduler.schedule import JobStatus
+from scrapersky.scheduler.tally import Counts
 
 Developer = Annotated[Identity, allow(Permission.OPERATE, hidden=True)]
 """Others are told that there is nothing."""
@@ -47,7 +48,10 @@ class JobOut(BaseModel):
     running: int = Field(description="Instances running now.", examples=[0])
     last_outcome: RunOutcome | None = None
     last_run_at: datetime | None = None
-    last_items: int | None = None
+    last_items: int | None = Field(None, description="Items picked by the last run.")
+    last_succeeded: int | None = None
+    last_failed: int | None = None
+    last_retried: int | None = None
     last_seconds: float | None = None
     last_error: str | None = None
     problem: str | None = Field(None, description="Why it could not be registered.")
@@ -63,8 +67,12 @@ class RunOut(BaseModel):
     due_at: datetime
     started_at: datetime | None
     finished_at: datetime | None
-    items: int | None
-    error: str | None
+    items: int | None = Field(description="Items picked.")
+    succeeded: int | None
+    failed: int | None = Field(description="Items that failed for good.")
+    retried: int | None
+    last_item_error: str | None
+    error: str | None = Field(description="Why the run itself failed.")
 
 
 class SchedulerStatusOut(BaseModel):
@@ -83,6 +91,9 @@ class TriggeredOut(BaseModel):
     items: int | None = None
 
 
+AtMostItems = Annotated[
+    int | None, Query(ge=1, le=10_000, description="Items picked at most.")
+]
 Operator = Annotated[Identity, allow(Permission.OPERATE)]
 
 
@@ -164,10 +175,10 @@ async def scheduler_status(_who: Developer, desk: AtDesk) -> SchedulerStatusOut:
     tags=["dev tools"],
 )
 async def process_pending_domains(
-    _who: Developer, desk: AtDesk, response: Response
+    _who: Developer, desk: AtDesk, response: Response, limit: AtMostItems = None
 ) -> TriggeredOut:
     """Gather the metadata of pending domains now; in development, for operators."""
-    return await trigger(desk, "process_pending_domains", response)
+    return await trigger(desk, "process_pending_domains", response, limit)
 
 
 @router.post(
@@ -182,16 +193,19 @@ async def trigger_job(
     desk: AtDesk,
     response: Response,
     job_id: Word,
+    limit: AtMostItems = None,
 ) -> TriggeredOut:
     """Run a job now, beside its schedule; in development, for operators."""
-    return await trigger(desk, job_id, response)
+    return await trigger(desk, job_id, response, limit)
 
 
-async def trigger(desk: Desk, job_id: str, response: Response) -> TriggeredOut:
+async def trigger(
+    desk: Desk, job_id: str, response: Response, limit: int | None
+) -> TriggeredOut:
     """Start a run and wait a while for it; 202 if it takes longer."""
     schedule = desk.background.schedule
     schedule.require(job_id)
-    run = desk.send(schedule.trigger(job_id), f"run of {job_id}")
+    run = desk.send(schedule.trigger(job_id, limit), f"run of {job_id}")
     done, _ = await asyncio.wait({run}, timeout=PATIENCE)
     if not done:
         response.status_code = 202
@@ -202,6 +216,7 @@ async def trigger(desk: Desk, job_id: str, response: Response) -> TriggeredOut:
 def job(status: JobStatus) -> JobOut:
     """Show one job."""
     last = status.last
+    counts = (last and last.counts) or Counts()
     seconds = None
     if last and last.started_at and last.finished_at:
         seconds = (last.finished_at - last.started_at).total_seconds()
@@ -213,8 +228,11 @@ def job(status: JobStatus) -> JobOut:
         running=status.running,
         last_outcome=last.outcome if last else None,
         last_run_at=(last.started_at or last.due_at) if last else None,
-        last_items=last.items if last else None,
+        last_items=counts.picked,
+        last_succeeded=counts.succeeded,
+        last_failed=counts.failed,
+        last_retried=counts.retried,
         last_seconds=seconds,
-        last_error=last.error[:300] if last and last.error else None,
+        last_error=((last and last.error) or counts.last_error or "")[:300] or None,
         problem=status.problem,
     )

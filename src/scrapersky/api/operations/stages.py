@@ -71,6 +71,10 @@ class StageOut(BaseModel):
     paused: str | None = Field(
         None, description="Why it is paused.", examples=["the key is refused"]
     )
+    pace: str = Field(
+        description="When it works.",
+        examples=["at once", "at most 10 every 5 minutes"],
+    )
     next: list[str] = Field(
         description="Stages it hands its results to.", examples=[["contact_validation"]]
     )
