@@ -26,7 +26,7 @@ from scrapersky.errors import (
     ProviderUnusable,
     ScraperSkyError,
 )
-from scrapersky.providers.purse import LocalPurse
+from scrapersky.providers.budget import LocalBudget
 from scrapersky.providers.source import PlacePage, Resume
 from sdk_tests.rig.size import size
 from sdk_tests.rig.waiting import HUNG, ends_at_once
@@ -124,7 +124,7 @@ async def test_a_search_cut_at_every_page_makes_no_request_twice(rig: Rig) -> No
     found: set[str] = set()
     is_over = False
     while not is_over:
-        search = rig.source.search(rig.query, LocalPurse(), resume=resume)
+        search = rig.source.search(rig.query, LocalBudget(), resume=resume)
         page = await anext(search)
         await search.aclose()  # type: ignore[attr-defined]
         found |= set(ids_in([page]))
@@ -195,7 +195,7 @@ async def test_details_tell_the_same_as_the_search(rig: Rig) -> None:
     place = next(place for page in pages for place in page.places)
 
     facts = await rig.source.details(
-        place.source_place_id, LocalPurse(), raw=place.raw, region="US"
+        place.source_place_id, LocalBudget(), raw=place.raw, region="US"
     )
 
     assert facts.source_place_id == place.source_place_id
@@ -207,7 +207,7 @@ async def test_a_place_nobody_knows_is_gone(rig: Rig) -> None:
     unknown = "node/404" if rig.kind == "osm" else "unknown"
 
     with pytest.raises(PlaceGone) as caught:
-        await rig.source.details(unknown, LocalPurse())
+        await rig.source.details(unknown, LocalBudget())
 
     assert not caught.value.retryable
 
@@ -355,30 +355,30 @@ async def test_not_one_request_is_made_beyond_the_budget(
     rig: Rig, requests: int
 ) -> None:
     cap = Decimal("0.035") * requests
-    purse = LocalPurse(cap + Decimal("0.034"))
+    budget = LocalBudget(cap + Decimal("0.034"))
 
     with pytest.raises(BudgetExhausted) as caught:
-        await collect(rig.source, rig.query, purse)
+        await collect(rig.source, rig.query, budget)
 
-    assert purse.spent == cap
+    assert budget.spent == cap
     assert rig.billed() == cap
     assert not caught.value.retryable
 
 
 @pytest.mark.parametrize("rig", PRICED, indirect=True)
 async def test_the_ledger_agrees_with_the_bill(rig: Rig) -> None:
-    purse = LocalPurse()
+    budget = LocalBudget()
 
-    pages = await collect(rig.source, rig.query, purse)
+    pages = await collect(rig.source, rig.query, budget)
 
-    assert purse.spent == rig.billed() == pages[-1].progress.spent > 0
+    assert budget.spent == rig.billed() == pages[-1].progress.spent > 0
 
 
 @pytest.mark.parametrize("rig", PRICED, indirect=True)
 async def test_a_search_out_of_money_continues_with_more(rig: Rig) -> None:
     pages: list[PlacePage] = []
     with pytest.raises(BudgetExhausted):
-        await collect(rig.source, rig.query, LocalPurse(Decimal("0.1")), into=pages)
+        await collect(rig.source, rig.query, LocalBudget(Decimal("0.1")), into=pages)
 
     resume = Resume(pages[-1].state, frozenset(ids_in(pages)))
     rest = await collect(rig.source, rig.query, resume=resume)
@@ -390,14 +390,14 @@ async def test_a_search_out_of_money_continues_with_more(rig: Rig) -> None:
 async def test_an_error_answer_costs_nothing_and_a_lost_answer_counts(rig: Rig) -> None:
     assert rig.server is not None
     rig.server.faults.extend([fault.status(500), None, fault.CUT])
-    purse = LocalPurse()
+    budget = LocalBudget()
 
-    await collect(rig.source, rig.query, purse)
+    await collect(rig.source, rig.query, budget)
 
     # What the server failed to deliver it may still bill, so it stays reserved.
-    lost = purse.spent - rig.billed()
+    lost = budget.spent - rig.billed()
     assert lost in {Decimal(0), Decimal("0.035")}
-    assert purse.spent >= rig.billed()
+    assert budget.spent >= rig.billed()
 
 
 async def test_kill_9_costs_at_most_one_request_each(rig: Rig, tmp_path: Path) -> None:
@@ -434,7 +434,7 @@ def our_frames(error: ScraperSkyError) -> list[str]:
 
 
 async def killed_search(rig: Rig, directory: Path, *, kills: int) -> None:
-    calm = LocalPurse()
+    calm = LocalBudget()
     await collect(rig.source, rig.query, calm)
     billed = rig.billed()
     order = an_order(rig, directory)

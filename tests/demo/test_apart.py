@@ -1,6 +1,6 @@
 from scrapersky.demo.apart import town_apart
 from scrapersky.demo.plan import plan_town
-from scrapersky.providers.purse import LocalPurse
+from scrapersky.providers.budget import LocalBudget
 from scrapersky.providers.source import PlaceQuery
 from tests.demo.visitor import Visitor
 
@@ -10,7 +10,7 @@ async def test_a_town_in_another_process_is_the_same_town() -> None:
         invited = apart.invitation
         business = invited.plan.businesses[0]
         async with Visitor(invited.port) as visitor, invited.source() as source:
-            pages = [page async for page in source.search(PlaceQuery(), LocalPurse())]
+            pages = [page async for page in source.search(PlaceQuery(), LocalBudget())]
             seen = await visitor.get(f"http://{business.host}/")
         records = {record.site: record for record in await apart.records()}
 

@@ -4,7 +4,7 @@ import pytest
 
 from scrapersky.demo.town import Town
 from scrapersky.errors import PlaceGone, UnknownLocation
-from scrapersky.providers.purse import LocalPurse
+from scrapersky.providers.budget import LocalBudget
 from scrapersky.providers.source import PlacePage, PlaceQuery, PlaceSource, Resume
 
 
@@ -12,7 +12,7 @@ async def pages_of(
     town: Town, query: PlaceQuery, resume: Resume | None = None
 ) -> list[PlacePage]:
     source: PlaceSource = town.source
-    return [page async for page in source.search(query, LocalPurse(), resume=resume)]
+    return [page async for page in source.search(query, LocalBudget(), resume=resume)]
 
 
 async def test_every_business_is_found_page_by_page(town: Town) -> None:
@@ -75,7 +75,7 @@ async def test_what_was_delivered_is_not_delivered_again(town: Town) -> None:
 async def test_details_are_the_facts_of_the_business(town: Town) -> None:
     business = town.plan.businesses[3]
 
-    facts = await town.source.details("town-3", LocalPurse())
+    facts = await town.source.details("town-3", LocalBudget())
 
     assert (facts.name, facts.street) == (business.name, business.address.street)
     assert facts.postal_code == business.address.postcode
@@ -91,12 +91,12 @@ async def test_facts_can_be_read_from_what_a_search_stored(town: Town) -> None:
 
     facts = town.source.facts(page.places[3].raw)
 
-    assert facts == await town.source.details("town-3", LocalPurse())
+    assert facts == await town.source.details("town-3", LocalBudget())
 
 
 async def test_a_place_that_does_not_exist_is_gone(town: Town) -> None:
     with pytest.raises(PlaceGone):
-        await town.source.details("town-99999", LocalPurse())
+        await town.source.details("town-99999", LocalBudget())
 
 
 async def test_asking_costs_nothing(town: Town) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 
 from scrapersky.errors import BudgetExhausted
 from scrapersky.providers.source import PlaceQuery, Resume
-from tests.providers.rig import DurablePurse, source_of
+from tests.providers.rig import DurableBudget, source_of
 
 EXHAUSTED = 3
 
@@ -22,13 +22,13 @@ async def run(order: dict[str, Any]) -> int:
     found: dict[str, Any] = done.get("found", {})
     pages = done.get("pages", 0)
     source = source_of(order["recipe"])
-    purse = DurablePurse(
+    budget = DurableBudget(
         Path(order["ledger"]), Decimal(order["cap"]) if order["cap"] else None
     )
     resume = Resume(done["state"], frozenset(found)) if done else None
     query = PlaceQuery.from_json(order["query"])
     try:
-        async for page in source.search(query, purse, resume=resume):
+        async for page in source.search(query, budget, resume=resume):
             found.update({place.source_place_id: place.name for place in page.places})
             pages += 1
             save(progress, {"state": page.state, "found": found, "pages": pages})

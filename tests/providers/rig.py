@@ -12,6 +12,12 @@ from typing import Any
 
 from pydantic import SecretStr
 
+from scrapersky.providers.budget import (
+    Budget,
+    Charge,
+    LocalBudget,
+    refuse_overspending,
+)
 from scrapersky.providers.client import Patience
 from scrapersky.providers.files import FileSettings, PlaceFiles
 from scrapersky.providers.google_places import GooglePlaces, GoogleSettings
@@ -20,12 +26,6 @@ from scrapersky.providers.openstreetmap import (
     NominatimSettings,
     OpenStreetMap,
     OverpassSettings,
-)
-from scrapersky.providers.purse import (
-    Charge,
-    LocalPurse,
-    Purse,
-    refuse_overspending,
 )
 from scrapersky.providers.source import PlacePage, PlaceQuery, PlaceSource, Resume
 from tests.providers.servers.fault import FaultyServer
@@ -155,7 +155,7 @@ async def file_rig(directory: Path) -> AsyncIterator[Rig]:
     recipe = {"kind": "file", "root": str(directory)}
     source = source_of(recipe)
     query = PlaceQuery(file="town.csv", dataset="town")
-    pages = [page async for page in source.search(query, LocalPurse())]
+    pages = [page async for page in source.search(query, LocalBudget())]
     expected = frozenset(ids_in(pages))
     assert len(expected) == len(town)
     yield Rig(
@@ -190,7 +190,7 @@ def write_csv(path: Path, town: Iterable[Business]) -> None:
 async def collect(
     source: PlaceSource,
     query: PlaceQuery,
-    purse: Purse | None = None,
+    budget: Budget | None = None,
     *,
     resume: Resume | None = None,
     fresh: frozenset[str] = frozenset(),
@@ -198,7 +198,7 @@ async def collect(
 ) -> list[PlacePage]:
     """Run a search to its end; every state passes through JSON on the way."""
     pages = [] if into is None else into
-    search = source.search(query, purse or LocalPurse(), resume=resume, fresh=fresh)
+    search = source.search(query, budget or LocalBudget(), resume=resume, fresh=fresh)
     async for page in search:
         assert json.loads(json.dumps(page.state)) == page.state
         pages.append(page)
@@ -209,8 +209,8 @@ def ids_in(pages: Iterable[PlacePage]) -> list[str]:
     return [place.source_place_id for page in pages for place in page.places]
 
 
-class DurablePurse:
-    """A purse that has written a charge to disk before it lets anyone spend it."""
+class DurableBudget:
+    """A budget that has written a charge to disk before it lets anyone spend it."""
 
     def __init__(self, path: Path, cap: Decimal | None) -> None:
         self.path = path

@@ -7,8 +7,8 @@ import pytest
 
 from scrapersky.errors import BadPlaceFile, BadPlaceQuery
 from scrapersky.providers.area import Box
+from scrapersky.providers.budget import LocalBudget
 from scrapersky.providers.files import FileSettings, PlaceFiles
-from scrapersky.providers.purse import LocalPurse
 from scrapersky.providers.source import (
     BusinessStatus,
     FoundPlace,
@@ -463,7 +463,7 @@ async def test_a_large_file_is_read_in_pages(tmp_path: Path) -> None:
     source = PlaceFiles(FileSettings(tmp_path))
 
     count = 0
-    async for page in source.search(PlaceQuery(file="large.csv"), LocalPurse()):
+    async for page in source.search(PlaceQuery(file="large.csv"), LocalBudget()):
         assert len(page.places) <= 500
         count += len(page.places)
 

@@ -19,12 +19,12 @@ from scrapersky.errors import (
     UnknownLocation,
 )
 from scrapersky.providers.area import Box, Circle, Point, Polygon
+from scrapersky.providers.budget import LocalBudget
 from scrapersky.providers.google_places import (
     GooglePlaces,
     GooglePrices,
     GoogleSettings,
 )
-from scrapersky.providers.purse import LocalPurse
 from scrapersky.providers.source import BusinessStatus, PlaceQuery, Resume
 from tests.providers.rig import (
     AGENT,
@@ -86,8 +86,8 @@ async def test_the_leaves_tile_the_area_without_gap_or_overlap(
 async def test_the_survey_costs_nothing_and_tells_the_exact_price(
     google: GooglePlaces, server: GoogleServer
 ) -> None:
-    purse = LocalPurse(Decimal(0))
-    search = google.search(DENTISTS, purse)
+    budget = LocalBudget(Decimal(0))
+    search = google.search(DENTISTS, budget)
     async for page in search:
         if page.progress.phase == "collect":
             break
@@ -104,7 +104,7 @@ async def test_the_survey_costs_nothing_and_tells_the_exact_price(
 
 
 async def test_the_survey_makes_the_paid_part_cheaper(server: GoogleServer) -> None:
-    with_survey, without = LocalPurse(), LocalPurse()
+    with_survey, without = LocalBudget(), LocalBudget()
     thrifty = a_google(server.base_url)
     plain = a_google(server.base_url, survey=False)
 
@@ -275,7 +275,7 @@ async def test_a_token_that_died_meanwhile_begins_the_cell_again(
     google: GooglePlaces, server: GoogleServer
 ) -> None:
     pages = []
-    search = google.search(DENTISTS, LocalPurse())
+    search = google.search(DENTISTS, LocalBudget())
     async for page in search:
         pages.append(page)
         if page.state["open"] and page.state["open"]["token"] and page.places:
@@ -306,13 +306,13 @@ async def test_trouble_with_key_or_billing_stops_the_stage_and_costs_nothing(
     google: GooglePlaces, server: GoogleServer, trouble: Fault
 ) -> None:
     server.always = trouble
-    purse = LocalPurse()
+    budget = LocalBudget()
 
     with pytest.raises(ProviderUnusable) as caught:
-        await collect(google, DENTISTS, purse)
+        await collect(google, DENTISTS, budget)
 
     assert server.requests == 1
-    assert purse.spent == 0
+    assert budget.spent == 0
     assert caught.value.hint
     assert caught.value.resume_after is None
 
@@ -448,7 +448,7 @@ async def test_content_carries_its_expiry_and_its_licence(server: GoogleServer) 
     )
 
     pages = await collect(source, replace(DENTISTS, limit=1))
-    facts = await source.details("ChIJtown000001", LocalPurse())
+    facts = await source.details("ChIJtown000001", LocalBudget())
     await source.close()
 
     place = next(place for page in pages for place in page.places)
@@ -477,7 +477,7 @@ async def test_whether_a_business_operates_is_told(
         "ChIJtown000001": a_business(1, point=Point(30.3, -97.7), status=said)
     }
 
-    facts = await google.details("ChIJtown000001", LocalPurse())
+    facts = await google.details("ChIJtown000001", LocalBudget())
 
     assert facts.business_status is meant
 
@@ -500,9 +500,9 @@ async def test_a_moved_business_says_where_to(
 async def test_details_give_every_part_of_a_business(
     google: GooglePlaces, server: GoogleServer
 ) -> None:
-    purse = LocalPurse()
+    budget = LocalBudget()
 
-    facts = await google.details("ChIJtown000001", purse)
+    facts = await google.details("ChIJtown000001", budget)
 
     assert facts.street == "101 Invented Street"
     assert (facts.city, facts.region, facts.postal_code) == ("Austin", "TX", "78701")
@@ -514,14 +514,14 @@ async def test_details_give_every_part_of_a_business(
     assert facts.hours["sun"] == []
     assert facts.price_level == "moderate"
     assert facts.categories[0] == "dentist"
-    assert purse.spent == server.bill == Decimal("0.02")
+    assert budget.spent == server.bill == Decimal("0.02")
 
 
 async def test_an_id_cannot_reach_another_path(
     google: GooglePlaces, server: GoogleServer
 ) -> None:
     with pytest.raises(PlaceGone):
-        await google.details("../places/ChIJtown000001?x=1", LocalPurse())
+        await google.details("../places/ChIJtown000001?x=1", LocalBudget())
 
 
 @pytest.mark.parametrize(
@@ -561,22 +561,22 @@ async def test_prices_are_data(server: GoogleServer) -> None:
     source = a_google(
         server.base_url, prices=GooglePrices(search_enterprise=Decimal(100))
     )
-    purse = LocalPurse()
+    budget = LocalBudget()
 
-    await collect(source, replace(DENTISTS, limit=5), purse)
+    await collect(source, replace(DENTISTS, limit=5), budget)
     await source.close()
 
-    assert purse.spent == Decimal("0.1")
+    assert budget.spent == Decimal("0.1")
 
 
 async def test_fewer_fields_cost_less(server: GoogleServer) -> None:
     source = a_google(server.base_url, fields=("displayName", "formattedAddress"))
-    purse = LocalPurse()
+    budget = LocalBudget()
 
-    await collect(source, replace(DENTISTS, limit=5), purse)
+    await collect(source, replace(DENTISTS, limit=5), budget)
     await source.close()
 
-    assert purse.spent == server.bill == Decimal("0.032")
+    assert budget.spent == server.bill == Decimal("0.032")
 
 
 async def test_an_estimate_before_the_survey_is_a_range(google: GooglePlaces) -> None:
@@ -668,12 +668,12 @@ async def test_google_itself_locates_where_there_is_no_geocoder(
         },
     }
     server.faults.append(status(200, json.dumps({"places": [location]}).encode()))
-    purse = LocalPurse()
+    budget = LocalBudget()
 
-    pages = await collect(google, replace(DENTISTS, area=None), purse)
+    pages = await collect(google, replace(DENTISTS, area=None), budget)
 
     assert len(ids_in(pages)) == 200
-    assert purse.spent == server.bill + Decimal("0.032")
+    assert budget.spent == server.bill + Decimal("0.032")
 
 
 async def test_a_location_google_does_not_know_is_told(

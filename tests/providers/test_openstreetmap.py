@@ -16,6 +16,7 @@ from scrapersky.errors import (
     UnknownLocation,
 )
 from scrapersky.providers.area import Box, Circle, Point, Polygon
+from scrapersky.providers.budget import LocalBudget
 from scrapersky.providers.openstreetmap import OpenStreetMap, OverpassSettings
 from scrapersky.providers.openstreetmap.business_type import (
     Condition,
@@ -24,7 +25,6 @@ from scrapersky.providers.openstreetmap.business_type import (
 )
 from scrapersky.providers.openstreetmap.overpass import search_query
 from scrapersky.providers.openstreetmap.tag import read_element, read_facts
-from scrapersky.providers.purse import LocalPurse
 from scrapersky.providers.source import BusinessStatus, Json, Located
 from tests.providers.rig import DENTISTS, a_nominatim, an_osm, collect, ids_in
 from tests.providers.servers import nominatim as maps_api
@@ -409,7 +409,7 @@ async def test_injection_is_only_a_strange_name(
 async def test_an_element_is_asked_for_by_its_id(
     osm: OpenStreetMap, server: OverpassServer
 ) -> None:
-    facts = await osm.details("way/1005", LocalPurse(), region="US")
+    facts = await osm.details("way/1005", LocalBudget(), region="US")
 
     assert facts.source_place_id == "way/1005"
     assert facts.phones == ("+15125550005", "+15125559999")
@@ -423,7 +423,7 @@ async def test_what_is_no_id_is_refused_before_it_is_asked(
     osm: OpenStreetMap, server: OverpassServer, place_id: str
 ) -> None:
     with pytest.raises(ProviderRefused):
-        await osm.details(place_id, LocalPurse())
+        await osm.details(place_id, LocalBudget())
 
     assert server.requests == 0
 

@@ -19,7 +19,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 import curation_sdk
 from scrapersky.api.app import create_app
 from scrapersky.api.server import Server
-from scrapersky.cli.pipeline import Ride, default_tenant, ride
+from scrapersky.cli.pipeline import PipelineRun, default_tenant, show_run
 from scrapersky.cli.prepare import prepare
 from scrapersky.cli.signals import stop_on_signals
 from scrapersky.cli.up import a_listener, say
@@ -124,8 +124,8 @@ async def show_town(
         try:
             async with serving(app, listener, settings) as server:
                 started = time.monotonic()
-                journey = await begin(engine, settings, source.name)
-                await ride(journey, console, lambda: not server.should_exit)
+                search_run = await begin(engine, settings, source.name)
+                await show_run(search_run, console, lambda: not server.should_exit)
                 seconds = time.monotonic() - started
                 compared = invitation.truth.compare(await findings(engine))
                 show_result(console, compared, await town.records(), seconds)
@@ -155,7 +155,7 @@ async def serving(
         await running
 
 
-async def begin(engine: AsyncEngine, settings: Settings, source: str) -> Ride:
+async def begin(engine: AsyncEngine, settings: Settings, source: str) -> PipelineRun:
     """Queue the search for everything the town has."""
     tenant = await default_tenant(engine)
     user = settings.scheduler_system_user_id
@@ -173,7 +173,7 @@ async def begin(engine: AsyncEngine, settings: Settings, source: str) -> Ride:
         )
         search_id = UUID(str(result.scalar_one()))
     await curation_sdk.wake(engine, "place_search")
-    return Ride(engine, Actor(tenant, user, "demo"), search_id, soon=SOON)
+    return PipelineRun(engine, Actor(tenant, user, "demo"), search_id, soon=SOON)
 
 
 async def findings(engine: AsyncEngine) -> list[Finding]:

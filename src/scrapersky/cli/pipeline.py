@@ -33,7 +33,7 @@ SOON = 30.0
 
 
 @dataclass(slots=True)
-class Ride:
+class PipelineRun:
     """One search on its way through the pipeline."""
 
     engine: AsyncEngine
@@ -97,18 +97,20 @@ class Ride:
             return tuple((await connection.scalars(query)).all())
 
 
-async def ride(journey: Ride, console: Console, is_alive: Callable[[], bool]) -> None:
-    """Show the journey with a bar per stage until it is over."""
+async def show_run(
+    run: PipelineRun, console: Console, is_alive: Callable[[], bool]
+) -> None:
+    """Show a run with a bar per stage until it is over."""
     async with bars(console) as show:
         while is_alive():
-            if await journey.advance():
-                show(journey.counts)
+            if await run.advance():
+                show(run.counts)
                 break
-            show(journey.counts)
+            show(run.counts)
             await asyncio.sleep(LOOK_EVERY)
-    if journey.waiting:
+    if run.waiting:
         console.print(
-            f"{journey.waiting} items could not be had now and are tried again later.",
+            f"{run.waiting} items could not be had now and are tried again later.",
             highlight=False,
         )
 

@@ -14,7 +14,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 import curation_sdk
 from scrapersky.cli.database import a_database
 from scrapersky.cli.operator import operator
-from scrapersky.cli.pipeline import Ride, default_tenant, ride
+from scrapersky.cli.pipeline import PipelineRun, default_tenant, show_run
 from scrapersky.cli.prepare import prepare
 from scrapersky.cli.signals import stop_on_signals
 from scrapersky.cli.up import say
@@ -118,8 +118,8 @@ async def travel(
         tenant = await default_tenant(engine)
         actor = operator(tenant, settings.scheduler_system_user_id)
         search_id = await begin(background, actor, query, source, budget)
-        journey = Ride(engine, actor, search_id)
-        await ride(journey, console, lambda: not stop.is_set())
+        search_run = PipelineRun(engine, actor, search_id)
+        await show_run(search_run, console, lambda: not stop.is_set())
         count = await write_csv(engine, tenant, out, search_id)
         state = await state_of(engine, search_id)
     console.print(f"{count} contacts written to {out}.", highlight=False)

@@ -8,11 +8,11 @@ from typing import Any, Final, Self
 from scrapersky.demo.register import LICENCE, PAGE_SIZE, PLACES, town_box
 from scrapersky.errors import BadProviderAnswer, PlaceGone, UnknownLocation
 from scrapersky.providers.area import Box
+from scrapersky.providers.budget import Budget, Charge
 from scrapersky.providers.cell import Coverage, Leaf
 from scrapersky.providers.client import Answer, Client, Patience, Request
 from scrapersky.providers.hours import DAYS, Week
 from scrapersky.providers.phone import e164
-from scrapersky.providers.purse import Charge, Purse
 from scrapersky.providers.source import (
     NOBODY,
     BusinessStatus,
@@ -84,7 +84,7 @@ class DemoSource:
     async def search(
         self,
         query: PlaceQuery,
-        purse: Purse,
+        budget: Budget,
         *,
         resume: Resume | None = None,
         fresh: Collection[str] = NOBODY,  # noqa: ARG002 - nothing has to be paid for
@@ -95,7 +95,7 @@ class DemoSource:
         offset, found = int(state.get("offset", 0)), int(state.get("found", 0))
         requests = 0
         while True:
-            answer = await self._page(query, offset, purse)
+            answer = await self._page(query, offset, budget)
             requests += 1
             places = [read_place(raw) for raw in answer["places"]]
             if query.limit is not None:
@@ -121,7 +121,7 @@ class DemoSource:
     async def details(
         self,
         place_id: str,
-        purse: Purse,
+        budget: Budget,
         *,
         raw: Mapping[str, Any] | None = None,  # noqa: ARG002 - asked anew
         region: str | None = None,
@@ -129,12 +129,12 @@ class DemoSource:
         """Ask the town anew about one place; raise PlaceGone if it knows none."""
         request = Request("GET", f"{self._base}{PLACES}/{place_id}", "details")
         answer = await ask(
-            self._client, request, _judge_details, purse=purse, charge=FREE
+            self._client, request, _judge_details, budget=budget, charge=FREE
         )
         return read_facts(answer, region=region)
 
     async def _page(
-        self, query: PlaceQuery, offset: int, purse: Purse
+        self, query: PlaceQuery, offset: int, budget: Budget
     ) -> dict[str, Any]:
         params = {
             "what": query.business_type,
@@ -144,7 +144,7 @@ class DemoSource:
         request = Request(
             "GET", f"{self._base}{PLACES}", "a page of places", params=params
         )
-        return await ask(self._client, request, _judge_page, purse=purse, charge=FREE)
+        return await ask(self._client, request, _judge_page, budget=budget, charge=FREE)
 
 
 def read_place(raw: Mapping[str, Any]) -> FoundPlace:

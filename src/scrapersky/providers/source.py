@@ -17,9 +17,9 @@ import orjson
 
 from scrapersky.errors import BadPlaceQuery
 from scrapersky.providers.area import Area, Circle, Point, area_from_json
+from scrapersky.providers.budget import Budget
 from scrapersky.providers.cell import Coverage
 from scrapersky.providers.hours import Week
-from scrapersky.providers.purse import Purse
 
 Json: TypeAlias = dict[str, Any]
 NOBODY: frozenset[str] = frozenset()
@@ -307,14 +307,14 @@ class PlaceSource(Protocol):
     def search(
         self,
         query: PlaceQuery,
-        purse: Purse,
+        budget: Budget,
         *,
         resume: Resume | None = None,
         fresh: Collection[str] = NOBODY,
     ) -> AsyncIterator[PlacePage]:
         """Give the places asked for, page by page; the last page has the coverage.
 
-        A price is reserved in the purse before the request is made. Places whose ids
+        A price is reserved in the budget before the request is made. Places whose ids
         are in `fresh` need not be paid for again.
         """
         ...
@@ -326,7 +326,7 @@ class PlaceSource(Protocol):
     async def details(
         self,
         place_id: str,
-        purse: Purse,
+        budget: Budget,
         *,
         raw: Json | None = None,
         region: str | None = None,

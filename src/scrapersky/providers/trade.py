@@ -5,8 +5,8 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from scrapersky.errors import ProviderError, ProviderUnusable
+from scrapersky.providers.budget import Budget, Charge
 from scrapersky.providers.client import Answer, Client, Pace, Request, next_pause
-from scrapersky.providers.purse import Charge, Purse
 
 ReadT = TypeVar("ReadT")
 FAILED = 400
@@ -17,7 +17,7 @@ async def ask(
     request: Request,
     judge: Callable[[Answer], ReadT],
     *,
-    purse: Purse,
+    budget: Budget,
     charge: Charge,
     pace: Pace | None = None,
 ) -> ReadT:
@@ -30,9 +30,9 @@ async def ask(
     while True:
         if pace is not None:
             await pace.turn()
-        await purse.reserve(charge)
+        await budget.reserve(charge)
         try:
-            return await judged(client, request, judge, purse=purse, charge=charge)
+            return await judged(client, request, judge, budget=budget, charge=charge)
         except ProviderError as error:
             failed += 1
             pause = next_pause(client.patience, failed, error.retry_after)
@@ -46,7 +46,7 @@ async def judged(
     request: Request,
     judge: Callable[[Answer], ReadT],
     *,
-    purse: Purse,
+    budget: Budget,
     charge: Charge,
 ) -> ReadT:
     """Make the request once; give its price back if the provider refused it."""
@@ -55,5 +55,5 @@ async def judged(
         return judge(answer)
     except (ProviderError, ProviderUnusable):
         if answer.status >= FAILED:
-            await purse.refund(charge)
+            await budget.refund(charge)
         raise

@@ -28,7 +28,7 @@ from curation_sdk import Done, GiveUp, Outcome, Transaction
 from scrapersky.curation.rule import apply_rules
 from scrapersky.errors import BudgetExhausted
 from scrapersky.pipeline.declaration import Endings, Job, Lane, stage
-from scrapersky.pipeline.search_purse import SearchPurse
+from scrapersky.pipeline.search_budget import SearchBudget
 from scrapersky.pipeline.stage_settings import SettingsSection, StageSettings
 from scrapersky.pipeline.tools import Tools
 from scrapersky.privacy.shield import shield
@@ -81,12 +81,12 @@ async def search_places(search: PlaceSearch, tools: Tools) -> Outcome:
     """
     source = tools.sources[search.source]
     query = await located(tools.database, search, query_of(search))
-    purse = SearchPurse(tools.database, search.id)
+    budget = SearchBudget(tools.database, search.id)
     resume = await resume_of(tools.database, search)
     fresh = await fresh_places(tools.database, search)
     last: PlacePage | None = None
     try:
-        async for page in source.search(query, purse, resume=resume, fresh=fresh):
+        async for page in source.search(query, budget, resume=resume, fresh=fresh):
             await keep_page(tools, search, page)
             last = page
     except BudgetExhausted as error:

@@ -12,11 +12,11 @@ from curation_sdk import Done, Effect, Outcome, Transaction
 from scrapersky.kit.clock import utc_now
 from scrapersky.pipeline.choice import Choice
 from scrapersky.pipeline.declaration import Endings, Job, Lane, stage
-from scrapersky.pipeline.search_purse import SearchPurse
+from scrapersky.pipeline.search_budget import SearchBudget
 from scrapersky.pipeline.stage_settings import SettingsSection, StageSettings
 from scrapersky.pipeline.tools import Tools
 from scrapersky.privacy.shield import shield
-from scrapersky.providers.purse import LocalPurse, Purse
+from scrapersky.providers.budget import Budget, LocalBudget
 from scrapersky.providers.source import PlaceFacts
 from scrapersky.records import LocalBusiness, Place, PlaceSearchHit
 from scrapersky.records.place import DEEP_SCAN_QUEUE
@@ -53,11 +53,11 @@ async def facts_of(place: Place, tools: Tools) -> PlaceFacts:
     source = tools.sources[place.source]
     if place.raw and place.seen_at and utc_now() - place.seen_at < FRESH:
         return source.facts(place.raw)
-    purse = await purse_of(place, tools)
-    return await source.details(place.source_place_id, purse, raw=place.raw)
+    budget = await budget_of(place, tools)
+    return await source.details(place.source_place_id, budget, raw=place.raw)
 
 
-async def purse_of(place: Place, tools: Tools) -> Purse:
+async def budget_of(place: Place, tools: Tools) -> Budget:
     """Pay out of the budget of the latest search that found the place, or not at all."""
     query = (
         select(PlaceSearchHit.search_id)
@@ -68,8 +68,8 @@ async def purse_of(place: Place, tools: Tools) -> Purse:
     async with tools.reader.connect() as connection:
         search_id = await connection.scalar(query)
     if search_id is None:
-        return LocalPurse(cap=Decimal(0))
-    return SearchPurse(tools.database, search_id)
+        return LocalBudget(cap=Decimal(0))
+    return SearchBudget(tools.database, search_id)
 
 
 def store_business(place: Place, facts: PlaceFacts, user_id: UUID) -> Effect:

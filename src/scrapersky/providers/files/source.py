@@ -11,6 +11,7 @@ from typing import Any
 
 from scrapersky.errors import BadPlaceFile, BadPlaceQuery, PlaceGone
 from scrapersky.providers.area import fence
+from scrapersky.providers.budget import Budget
 from scrapersky.providers.cell import Coverage
 from scrapersky.providers.files.column import meaning_of
 from scrapersky.providers.files.lines import (
@@ -29,7 +30,6 @@ from scrapersky.providers.files.record import (
     record_from_cells,
 )
 from scrapersky.providers.files.table import Row, read_table
-from scrapersky.providers.purse import Purse
 from scrapersky.providers.source import (
     NOBODY,
     Estimate,
@@ -127,13 +127,13 @@ class PlaceFiles:
     async def search(
         self,
         query: PlaceQuery,
-        purse: Purse,
+        budget: Budget,
         *,
         resume: Resume | None = None,
         fresh: Collection[str] = NOBODY,
     ) -> AsyncIterator[PlacePage]:
         """Give the places of the file, page by page, with what is wrong in each row."""
-        del purse, fresh
+        del budget, fresh
         path = self._path(query)
         mark = await asyncio.to_thread(bookmark, path, query, resume)
         if mark.is_over:
@@ -161,13 +161,13 @@ class PlaceFiles:
     async def details(
         self,
         place_id: str,
-        purse: Purse,
+        budget: Budget,
         *,
         raw: Json | None = None,
         region: str | None = None,
     ) -> PlaceFacts:
         """Return what the row said; a file can be asked no more than that."""
-        del purse
+        del budget
         if raw is None:
             raise PlaceGone(PROVIDER, f"nothing was stored of {place_id[:64]}")
         return self.facts(raw, region=region)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from enum import IntEnum
 
-from scrapersky.providers.purse import Charge
+from scrapersky.providers.budget import Charge
 
 PROVIDER = "google"
 

@@ -20,6 +20,7 @@ from scrapersky.errors import (
 from scrapersky.kit.clock import Clock, utc_now
 from scrapersky.providers import trade
 from scrapersky.providers.area import Box, Point, fence
+from scrapersky.providers.budget import Budget, Charge
 from scrapersky.providers.cell import WIDEST, box_of
 from scrapersky.providers.client import Answer, Client, Patience, Request
 from scrapersky.providers.google_places.price import IDS, PROVIDER, GooglePrices
@@ -47,7 +48,6 @@ from scrapersky.providers.google_places.walk import (
     take_page,
     unheld,
 )
-from scrapersky.providers.purse import Charge, Purse
 from scrapersky.providers.source import (
     NOBODY,
     Estimate,
@@ -215,7 +215,7 @@ class GooglePlaces:
     async def search(
         self,
         query: PlaceQuery,
-        purse: Purse,
+        budget: Budget,
         *,
         resume: Resume | None = None,
         fresh: Collection[str] = NOBODY,
@@ -228,13 +228,13 @@ class GooglePlaces:
         if walk.phase == "done":
             yield self._page(walk, rules)
         if walk.phase == "locate":
-            yield await self._locate(walk, query, purse)
+            yield await self._locate(walk, query, budget)
         while walk.phase != "done":
             if (cell := next_cell(walk)) is None:
                 end_phase(walk)
                 yield self._page(walk, rules)
                 continue
-            answer = await self._ask_cell(walk, query, cell, purse)
+            answer = await self._ask_cell(walk, query, cell, budget)
             ids = ids_of(answer)
             pays = walk.phase == "collect"
             new = unheld(ids, fresh, delivered)
@@ -254,7 +254,7 @@ class GooglePlaces:
     async def details(
         self,
         place_id: str,
-        purse: Purse,
+        budget: Budget,
         *,
         raw: Json | None = None,
         region: str | None = None,
@@ -262,7 +262,7 @@ class GooglePlaces:
         """Ask Google anew about one place, at the details price."""
         del raw
         charge = self._settings.prices.details(self._fields)
-        found = await self._get(place_id, self._fields, purse, charge, region)
+        found = await self._get(place_id, self._fields, budget, charge, region)
         return read_facts(found, self._expiry(), region)
 
     def _walk(self, query: PlaceQuery, resume: Resume | None) -> Walk:
@@ -281,16 +281,16 @@ class GooglePlaces:
     def _rules(self, query: PlaceQuery) -> Rules:
         return Rules(self._settings.saturated_at, self._settings.floor_m, query.limit)
 
-    async def _locate(self, walk: Walk, query: PlaceQuery, purse: Purse) -> PlacePage:
+    async def _locate(self, walk: Walk, query: PlaceQuery, budget: Budget) -> PlacePage:
         located = None
         area = query.area
         if area is None:
-            located = await self._located(walk, query, purse)
+            located = await self._located(walk, query, budget)
             area = located.within(query.radius_m)
         enter(walk, area, service_areas=query.service_areas)
         return self._page(walk, self._rules(query), located=located)
 
-    async def _located(self, walk: Walk, query: PlaceQuery, purse: Purse) -> Located:
+    async def _located(self, walk: Walk, query: PlaceQuery, budget: Budget) -> Located:
         text = query.location or ""
         if self._geocoder is not None:
             return await self._geocoder.locate(
@@ -299,12 +299,12 @@ class GooglePlaces:
         fields = ("displayName", "viewport", "location")
         charge = self._settings.prices.search(fields)
         body = {**worded(query, text), "pageSize": 1}
-        answer = await self._post(body, fields, purse, charge)
+        answer = await self._post(body, fields, budget, charge)
         spend(walk, charge.amount)
         return read_location(text, answer)
 
     async def _ask_cell(
-        self, walk: Walk, query: PlaceQuery, cell: OpenCell, purse: Purse
+        self, walk: Walk, query: PlaceQuery, cell: OpenCell, budget: Budget
     ) -> Json:
         is_survey = walk.phase == "survey"
         fields = ("id",) if is_survey else self._fields
@@ -312,7 +312,7 @@ class GooglePlaces:
         while True:
             body = self._question(walk, query, cell)
             try:
-                answer = await self._post(body, fields, purse, charge)
+                answer = await self._post(body, fields, budget, charge)
             except ProviderRefused:
                 # A token does not live for ever: after a long break, begin the cell
                 # anew. Places found twice are one place.
@@ -339,7 +339,7 @@ class GooglePlaces:
         return body
 
     async def _post(
-        self, body: Json, fields: tuple[str, ...], purse: Purse, charge: Charge
+        self, body: Json, fields: tuple[str, ...], budget: Budget, charge: Charge
     ) -> Json:
         mask = [*(f"places.{name}" for name in fields), "nextPageToken"]
         request = Request(
@@ -351,7 +351,7 @@ class GooglePlaces:
         )
         try:
             return await trade.ask(
-                self._client, request, self._judge, purse=purse, charge=charge
+                self._client, request, self._judge, budget=budget, charge=charge
             )
         except PlaceGone as gone:
             why = gone.why
@@ -363,7 +363,7 @@ class GooglePlaces:
         self,
         place_id: str,
         fields: tuple[str, ...],
-        purse: Purse,
+        budget: Budget,
         charge: Charge,
         region: str | None,
     ) -> Json:
@@ -375,7 +375,7 @@ class GooglePlaces:
             params={"regionCode": region} if region else {},
         )
         return await trade.ask(
-            self._client, request, self._judge, purse=purse, charge=charge
+            self._client, request, self._judge, budget=budget, charge=charge
         )
 
     def _judge(self, answer: Answer) -> Json:

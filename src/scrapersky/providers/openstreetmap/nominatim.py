@@ -13,6 +13,7 @@ from scrapersky.errors import (
 )
 from scrapersky.providers import trade
 from scrapersky.providers.area import Area, Box, area_from_geojson
+from scrapersky.providers.budget import Charge, LocalBudget
 from scrapersky.providers.client import (
     Answer,
     Client,
@@ -21,12 +22,11 @@ from scrapersky.providers.client import (
     Patience,
     Request,
 )
-from scrapersky.providers.purse import Charge, LocalPurse
 from scrapersky.providers.source import Json, Located
 from scrapersky.providers.value import country_of, number_of, point_of, text_of
 
 PROVIDER = "nominatim"
-FREE = Charge(PROVIDER, "geocoding", LocalPurse().spent)
+FREE = Charge(PROVIDER, "geocoding", LocalBudget().spent)
 LONGEST = 300
 COARSE = "0.0005"
 """Degrees by which an outline may be simplified: about 50 metres."""
@@ -93,7 +93,7 @@ class Nominatim:
             self._client,
             request,
             self._judge,
-            purse=LocalPurse(),
+            budget=LocalBudget(),
             charge=FREE,
             pace=self._pace,
         )

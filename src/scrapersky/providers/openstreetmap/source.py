@@ -15,6 +15,7 @@ from scrapersky.errors import (
 )
 from scrapersky.providers import trade
 from scrapersky.providers.area import Area, area_from_json, fence
+from scrapersky.providers.budget import Budget, Charge
 from scrapersky.providers.cell import Coverage, Leaf, box_of, may_split, quarters
 from scrapersky.providers.client import Client, LocalPace, Pace, Request
 from scrapersky.providers.openstreetmap.business_type import meaning_of
@@ -31,7 +32,6 @@ from scrapersky.providers.openstreetmap.tag import (
     read_element,
     read_facts,
 )
-from scrapersky.providers.purse import Charge, Purse
 from scrapersky.providers.source import (
     NOBODY,
     Estimate,
@@ -141,7 +141,7 @@ class OpenStreetMap:
     async def search(
         self,
         query: PlaceQuery,
-        purse: Purse,
+        budget: Budget,
         *,
         resume: Resume | None = None,
         fresh: Collection[str] = NOBODY,
@@ -158,7 +158,7 @@ class OpenStreetMap:
         while tour.phase != "done":
             cell = tour.pending[-1]
             try:
-                elements = await self._ask_cell(tour, query, cell, purse)
+                elements = await self._ask_cell(tour, query, cell, budget)
             except AreaTooBig as error:
                 if not may_split(tour.where.bounds, cell, self._settings.floor_m):
                     raise ProviderBusy(PROVIDER, error.why) from None
@@ -186,7 +186,7 @@ class OpenStreetMap:
     async def details(
         self,
         place_id: str,
-        purse: Purse,
+        budget: Budget,
         *,
         raw: Json | None = None,
         region: str | None = None,
@@ -194,7 +194,7 @@ class OpenStreetMap:
         """Ask the map anew about one element."""
         del raw
         query = element_query(place_id, self._settings)
-        elements = await self._ask(query, "one element", purse)
+        elements = await self._ask(query, "one element", budget)
         if not elements:
             raise PlaceGone(PROVIDER, f"{place_id} is no longer on the map")
         return read_facts(elements[0], region)
@@ -226,19 +226,19 @@ class OpenStreetMap:
         return page_of(tour, query, located=located)
 
     async def _ask_cell(
-        self, tour: Tour, query: PlaceQuery, cell: str, purse: Purse
+        self, tour: Tour, query: PlaceQuery, cell: str, budget: Budget
     ) -> list[Json]:
         box = box_of(tour.where.bounds, cell)
         question = search_query(meaning_of(query.business_type), box, self._settings)
-        return await self._ask(question, "an area", purse)
+        return await self._ask(question, "an area", budget)
 
-    async def _ask(self, question: str, what: str, purse: Purse) -> list[Json]:
+    async def _ask(self, question: str, what: str, budget: Budget) -> list[Json]:
         request = Request("POST", self._settings.url, what, form={"data": question})
         return await trade.ask(
             self._client,
             request,
             read_elements,
-            purse=purse,
+            budget=budget,
             charge=FREE,
             pace=self._pace,
         )

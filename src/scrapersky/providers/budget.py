@@ -18,10 +18,10 @@ class Charge:
     currency: str = "USD"
 
 
-class Purse(Protocol):
-    """Pays for requests out of a budget.
+class Budget(Protocol):
+    """Money that requests are paid out of.
 
-    A durable purse commits the charge before `reserve` returns. Whoever dies between
+    A durable one commits the charge before `reserve` returns. Whoever dies between
     the reservation and the answer has paid for one request too many at most, and the
     sum of all charges can never pass the cap.
     """
@@ -35,8 +35,8 @@ class Purse(Protocol):
         ...
 
 
-class LocalPurse:
-    """A purse that lives as long as the process, for tools and tests."""
+class LocalBudget:
+    """A budget that lives as long as the process, for tools and tests."""
 
     def __init__(self, cap: Decimal | None = None) -> None:
         self.cap = cap

@@ -6,11 +6,11 @@ from sqlalchemy import select, update
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from scrapersky.errors import BudgetExhausted
-from scrapersky.providers.purse import Charge, Purse
+from scrapersky.providers.budget import Budget, Charge
 from scrapersky.records import PlaceSearch
 
 
-class SearchPurse(Purse):
+class SearchBudget(Budget):
     """Pays out of the search's own budget; the charge is committed before the call."""
 
     def __init__(self, database: AsyncEngine, search_id: UUID) -> None:
