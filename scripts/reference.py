@@ -2,7 +2,7 @@
 
 import inspect
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from scrapersky import errors
@@ -12,6 +12,8 @@ from scrapersky.cli import app as command_line
 from scrapersky.db.connection import parse_target
 from scrapersky.errors import ScraperSkyError
 from scrapersky.pipeline.declaration import AnyPipelineStage
+from scrapersky.records import KINDS as RECORD_KINDS
+from scrapersky.records import Kind
 from scrapersky.settings import PURGE, REAP, VARIABLES, load_settings, shown
 from scrapersky.stages import PIPELINE
 from scripts import pipeline_graph, sdk_reference
@@ -209,6 +211,62 @@ def endings_row(stage: AnyPipelineStage) -> str:
     return f"| {' | '.join(cell or '-' for cell in cells)} |"
 
 
+def kinds_page() -> str:
+    """Describe every kind of record as it declares itself."""
+    lines = [
+        "# Kinds of records",
+        "",
+        (
+            "What people look at and decide about, in the order of the pipeline. Setting a "
+            "record to the status in the column *starts* queues it for that stage, in the "
+            "same transaction, unless the stage has it or has had it. `GET /api/v3/kinds` "
+            "serves the same declarations to the page; "
+            "[add a kind of record](../how-to/add-a-record-kind.md) says how to write one."
+        ),
+        "",
+        "| kind | table | address | decided in | statuses to set | starts | keys |",
+        "|---|---|---|---|---|---|---|",
+        *(kind_row(kind) for kind in RECORD_KINDS.values()),
+        "",
+        "| kind | looked for in | counted by | belongs together with | submitted as |",
+        "|---|---|---|---|---|",
+        *(reach_row(kind) for kind in RECORD_KINDS.values()),
+    ]
+    return MADE + "\n".join(lines) + "\n"
+
+
+def kind_row(kind: Kind) -> str:
+    """Write what one kind is and what is decided about it."""
+    decision = kind.decision
+    cells = [f"`{kind.name}`", f"`{kind.table}`", f"`/api/v3{kind.path}`"]
+    if decision is None:
+        return f"| {' | '.join([*cells, '-', '-', '-', '-'])} |"
+    cells += [
+        f"`{decision.column.key}`",
+        listed(decision.settable),
+        f"`{decision.on.value}`: `{decision.starts}`",
+        ", ".join(f"`{choice.key}`" for choice in decision.choices),
+    ]
+    return f"| {' | '.join(cells)} |"
+
+
+def reach_row(kind: Kind) -> str:
+    """Write how records of one kind are found, and what they lead to."""
+    cells = (
+        f"`{kind.name}`",
+        listed(column.key for column in kind.words),
+        listed(kind.facets),
+        listed(relation.kind for relation in kind.related),
+        f"`{kind.submission.name}`" if kind.submission else "-",
+    )
+    return f"| {' | '.join(cells)} |"
+
+
+def listed(names: Iterable[str]) -> str:
+    """Write some names one after the other."""
+    return ", ".join(f"`{name}`" for name in names) or "-"
+
+
 DOCS = Path(__file__).parents[1] / "docs"
 KINDS = {
     "tutorial": "Tutorial: learn by doing",
@@ -240,6 +298,7 @@ PAGES: dict[str, Callable[[], str]] = {
     "../README.md": contents_page,
     "settings.md": settings_page,
     "stages.md": stages_page,
+    "kinds.md": kinds_page,
     "commands.md": commands_page,
     "errors.md": errors_page,
     "api-routes.md": routes_page,

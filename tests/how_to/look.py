@@ -16,7 +16,7 @@ from scrapersky.cli.stages import look as look_at_stages
 from scrapersky.db.connection import connect, parse_target
 from scrapersky.db.migrate import upgrade
 from scrapersky.settings import VARIABLES, load_settings
-from scripts.reference import routes_page, settings_page, stages_page
+from scripts.reference import kinds_page, routes_page, settings_page, stages_page
 
 DOMAIN = """INSERT INTO domains (tenant_id, domain, status)
     VALUES (:tenant, 'a.example', 'completed') RETURNING id"""
@@ -55,7 +55,7 @@ async def look(url: str, statement: str, watched: str, addresses: list[str]) -> 
         "answers": answers,
         "stages": [line.stage for line in lines],
         "settings": [*VARIABLES],
-        "pages": stages_page() + settings_page() + routes_page(),
+        "pages": stages_page() + settings_page() + routes_page() + kinds_page(),
         "export": str(export.__annotations__["kind"]),
     }
 

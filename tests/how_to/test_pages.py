@@ -166,6 +166,7 @@ def test_a_kind_added_as_the_page_says_is_everywhere(
     assert "letters" in shown["export"]
     assert "LETTER_SENDING_SCHEDULER_ENABLED" in shown["settings"]
     assert "`/api/v3/letters/status`" in shown["pages"]
+    assert "| `letters` | `letters` | `/api/v3/letters` | `status` |" in shown["pages"]
 
 
 @pytest.mark.parametrize(
