@@ -1,5 +1,5 @@
 /** Decisions: shown at once, made on the server, and each of them can be taken back. */
-import { useRef, useState } from "react";
+import { useRef } from "react";
 import { call } from "@/api/client";
 import type { Kind } from "@/api/kinds";
 import { plural, statusWord, toast, toastError, whole } from "@/kit";
@@ -19,7 +19,6 @@ export function useDecisions(kind: Kind, records: RecordList) {
   const done = useRef<{ action: string; said: string; turn: number }[]>([]);
   const turns = useRef(0);
   const underWay = useRef<Promise<unknown>>(Promise.resolve());
-  const [busy, setBusy] = useState(0);
 
   function decide(status: string, ids: readonly string[], force = false): Promise<void> {
     turns.current += 1;
@@ -37,7 +36,6 @@ export function useDecisions(kind: Kind, records: RecordList) {
     if (ids.length === 0) return;
     const change: Partial<Row> = { [kind.status]: status };
     const before = records.patch(new Map(ids.map((id) => [id, change])));
-    setBusy((count) => count + 1);
     try {
       const decided = await call<Decided>("POST", `${kind.path}/status`, {
         body: { ids, status, force },
@@ -46,8 +44,6 @@ export function useDecisions(kind: Kind, records: RecordList) {
     } catch (error) {
       records.patch(before);
       toastError(error, () => void decide(status, ids, force));
-    } finally {
-      setBusy((count) => count - 1);
     }
   }
 
@@ -102,7 +98,7 @@ export function useDecisions(kind: Kind, records: RecordList) {
     await records.load();
   }
 
-  return { decide, decideAll, undo, isBusy: busy > 0 };
+  return { decide, decideAll, undo };
 }
 
 /** Ask how many records a decision about all that match would mean. */

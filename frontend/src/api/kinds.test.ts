@@ -1,0 +1,54 @@
+import { expect, it } from "vitest";
+import { type KindOut, kindNamed, kindOfScreen, kinds, recordScreen, rememberKinds } from "./kinds";
+
+const told = (given: Partial<KindOut>): KindOut => ({
+  name: "sitemap_files",
+  path: "/sitemap-files",
+  title: "Sitemap files",
+  singular: "sitemap file",
+  plural: "sitemap files",
+  icon: "sitemap",
+  key: "f",
+  about: "",
+  source: null,
+  label: ["url", "domain"],
+  unnamed: "Sitemap without an address",
+  under: ["domain", "found_by"],
+  decision: {
+    field: "status",
+    choices: [{ status: "Selected", key: "s", icon: "no such picture" }],
+    undecided: "New",
+    on: "Selected",
+    starts: "sitemap_import",
+    stage_field: "import_status",
+    error_field: "import_error",
+  },
+  columns: [],
+  facts: [],
+  exported: [],
+  submission: null,
+  ...given,
+});
+
+it("knows the kinds that are decided about, by name and by screen", () => {
+  rememberKinds([told({}), told({ name: "searches", decision: null })]);
+
+  expect(kinds().map(({ name }) => name)).toEqual(["sitemap_files"]);
+  expect(kindOfScreen("sitemap-files")).toBe(kindNamed("sitemap_files"));
+  expect(recordScreen("sitemap_files", "1")).toBe("/curate/sitemap-files?open=1");
+  expect(recordScreen("searches", "1")).toBe("/search/1");
+});
+
+it("names a record by the first of its fields that says something", () => {
+  const [kind] = rememberKinds([told({})]);
+
+  expect(kind?.label({ url: "", domain: "a.example" })).toBe("a.example");
+  expect(kind?.label({ url: null })).toBe("Sitemap without an address");
+  expect(kind?.under({ domain: "a.example", found_by: "robots" })).toBe("a.example · robots");
+});
+
+it("shows a sheet of paper for a picture it does not have", () => {
+  const [kind] = rememberKinds([told({})]);
+
+  expect(kind?.decisions[0]?.icon).toBe("page");
+});
