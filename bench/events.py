@@ -26,6 +26,11 @@ import orjson
 import psutil
 from sqlalchemy import text
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+sys.path.insert(
+    1, str(Path(__file__).resolve().parents[1] / "packages/curation-sdk/tests")
+)
+
 from scrapersky.api.app import create_app
 from scrapersky.api.server import Server
 from scrapersky.db.connection import connect, parse_target

@@ -30,6 +30,9 @@ import asyncpg
 from playwright.async_api import Browser, Page, async_playwright
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+sys.path.insert(
+    1, str(Path(__file__).resolve().parents[1] / "packages/curation-sdk/tests")
+)
 
 from scrapersky.db.connection import connect, parse_target
 from scrapersky.db.embedded import EmbeddedPostgres

@@ -31,6 +31,9 @@ from sqlalchemy import insert, text
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+sys.path.insert(
+    1, str(Path(__file__).resolve().parents[1] / "packages/curation-sdk/tests")
+)
 sys.path.insert(1, str(Path(__file__).resolve().parents[1] / "packages/curation-sdk"))
 
 import curation_sdk
