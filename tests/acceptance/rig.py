@@ -34,12 +34,9 @@ from scrapersky.pipeline.mail_server import DnsMailServers
 from scrapersky.records.audit import Actor
 from scrapersky.scheduler.app import World, background_work
 from scrapersky.settings import SYSTEM_USER_ID, Settings, load_settings
+from scrapersky.stages import PIPELINE
 
-PREFIXES = (
-    "PLACE_SEARCH_SCHEDULER", "DEEP_SCAN_SCHEDULER", "DOMAIN_EXTRACTION_SCHEDULER",
-    "DOMAIN_SCHEDULER", "DOMAIN_SITEMAP_SCHEDULER", "SITEMAP_IMPORT_SCHEDULER",
-    "PAGE_CURATION_SCHEDULER", "CONTACT_VALIDATION_SCHEDULER",
-)  # fmt: skip
+PREFIXES = tuple(stage.settings.prefix for stage in PIPELINE)
 START_PATIENCE = 120.0
 OPEN = """
 SELECT (SELECT count(*) FROM curation.claim)

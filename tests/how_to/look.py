@@ -9,6 +9,7 @@ from typing import Any
 import httpx
 import orjson
 from sqlalchemy import text
+from sqlalchemy.ext.asyncio import AsyncEngine
 
 from scrapersky.api.app import create_app
 from scrapersky.cli.export import export
@@ -17,9 +18,20 @@ from scrapersky.db.connection import connect, parse_target
 from scrapersky.db.migrate import upgrade
 from scrapersky.settings import VARIABLES, load_settings
 from scripts.reference import kinds_page, routes_page, settings_page, stages_page
+from sdk_tests.rig.waiting import HUNG
 
 DOMAIN = """INSERT INTO domains (tenant_id, domain, status)
     VALUES (:tenant, 'a.example', 'completed') RETURNING id"""
+
+
+async def outcome(engine: AsyncEngine, watched: str) -> Any:
+    """Wait until a query has an answer, but not for ever."""
+    async with asyncio.timeout(HUNG):
+        while True:
+            async with engine.connect() as connection:
+                if (done := await connection.scalar(text(watched))) is not None:
+                    return done
+            await asyncio.sleep(0.05)
 
 
 async def look(url: str, statement: str, watched: str, addresses: list[str]) -> Any:
@@ -42,11 +54,7 @@ async def look(url: str, statement: str, watched: str, addresses: list[str]) -> 
             domain = await connection.scalar(text(DOMAIN), {"tenant": tenant})
             values = {"tenant": tenant, "domain": domain}
             await connection.execute(text(statement), values)
-        done = None
-        while done is None:
-            await asyncio.sleep(0.05)
-            async with engine.connect() as connection:
-                done = await connection.scalar(text(watched))
+        done = await outcome(engine, watched)
         answers = {path: (await client.get(path)).text for path in addresses}
         lines = await look_at_stages(engine)
     return {

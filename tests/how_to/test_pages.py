@@ -54,7 +54,7 @@ class Copy:
 
     def look(self, **asked: object) -> Any:
         """Start the copy, and return what it shows."""
-        sdk = ROOT / "packages" / "curation-sdk" / "src"
+        sdk = ROOT / "packages" / "curation-sdk"
         answer = self.root / "answer.json"
         program = ["-m", "tests.how_to.look", orjson.dumps(asked).decode(), str(answer)]
         subprocess.run(
@@ -62,7 +62,7 @@ class Copy:
             cwd=ROOT,
             env={
                 "PATH": os.environ["PATH"],
-                "PYTHONPATH": f"{self.root / 'src'}:{sdk}",
+                "PYTHONPATH": f"{self.root / 'src'}:{sdk / 'src'}:{sdk / 'tests'}",
                 "SCRAPERSKY_DATA_DIR": str(self.root / "data"),
             },
             check=True,

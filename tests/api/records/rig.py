@@ -11,13 +11,14 @@ from sqlalchemy import insert, text
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from scrapersky.records import Contact, Domain, Tenant
+from scrapersky.stages import PIPELINE
 from tests.api.emptying import empty_tables
 
-PREFIXES = (
-    "PLACE_SEARCH", "DEEP_SCAN", "DOMAIN", "DOMAIN_SITEMAP", "SITEMAP_IMPORT",
-    "PAGE_CURATION", "CONTACT_VALIDATION",
-)  # fmt: skip
-AT_REST = {f"{prefix}_SCHEDULER_ENABLED": "false" for prefix in PREFIXES}
+AT_REST = {
+    f"{stage.settings.prefix}_ENABLED": "false"
+    for stage in PIPELINE
+    if stage.name != "domain_extraction"
+}
 """All stages but one are at rest, so that a status stays what a test made it."""
 
 EMPTIED = (
