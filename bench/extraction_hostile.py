@@ -23,6 +23,22 @@ EMAIL_SOUP: dict[str, Callable[[int], str]] = {
 PAGES: dict[str, Callable[[int], str]] = {
     **EMAIL_SOUP,
     "nested div": _repeat("<div>"),
+    "people and mailboxes": lambda size: "".join(
+        f"<div><h3>Ann Lee{chr(97 + n % 26)}</h3><p>Owner</p><p>a{n}@acme.com</p></div>"
+        for n in range(size // 62)
+    ),
+    "people and numbers": lambda size: "".join(
+        f"<div><h3>Ann Lee{chr(97 + n % 26)}</h3><p>Tel. 0207946{n % 10000:04}</p></div>"
+        for n in range(size // 58)
+    ),
+    "chambers and numbers": lambda size: "".join(
+        f"<h2>Kammer</h2><p>Tel. 0207946{n % 10000:04}</p>" for n in range(size // 42)
+    ),
+    "one line of people": _repeat("Ann Lee, Owner, ann@acme.com, 020 7946 0018; "),
+    "long words in labels": lambda size: "".join(
+        f"<p>{'k' * 380}</p><p>Tel. 0207946{n % 10000:04}</p>"
+        for n in range(size // 410)
+    ),
     "nested b": _repeat("<b>"),
     "nested b i": _repeat("<b><i>"),
     "misnested": _repeat("<a><b><i><u>"),

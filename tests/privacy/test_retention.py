@@ -5,13 +5,14 @@ from typing import Any
 
 from scrapersky.kit.clock import utc_now
 from scrapersky.privacy.retention import KINDS, forget_expired, overdue, purge_expired
-from scrapersky.records import LocalBusiness, Place
+from scrapersky.records import LocalBusiness, Person, Place
 from scrapersky.scheduler.app import retention_days
 from scrapersky.settings import Settings
 from tests.privacy.conftest import House
 
 AGED = {
     "contacts": ("contacts", "updated_at"),
+    "people": ("people", "updated_at"),
     "places": ("places_staging", "seen_at"),
     "pages": ("pages", "gone_at"),
     "actions": ("curation_actions", "created_at"),
@@ -26,6 +27,15 @@ async def fill(house: House) -> None:
     """Store something of every kind."""
     domain = await house.add_domain()
     await house.add_contact(domain, email="ada@a.bv")
+    await house.add(
+        Person,
+        domain_id=domain,
+        name="Ada Lovelace",
+        name_key="ada lovelace",
+        confidence=0.9,
+        standing=0.9,
+        standing_reason="owner: Owner",
+    )
     await house.add(
         Place,
         source="x",

@@ -72,7 +72,10 @@ async def test_a_page_without_contacts_is_complete_and_says_so(line: Line) -> No
     story = await line.story(STAGE, page)
     assert row.page_processing_status == "Complete"
     assert row.contact_scrape_status == "NoContactFound"
-    assert story.attempts[-1].why == "the page names no e-mail address or phone number"
+    assert (
+        story.attempts[-1].why
+        == "the page names no e-mail address, phone number or person"
+    )
     assert await line.rows(CONTACTS) == []
 
 

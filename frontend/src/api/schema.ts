@@ -994,6 +994,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v3/people": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description List records: filtered, sorted, page by page, with how many there are. */
+        get: operations["list_people"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v3/people/erase": {
         parameters: {
             query?: never;
@@ -1022,10 +1039,84 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        get?: never;
+        /** @description Export what the list shows as a file, as long as it may be. */
+        get: operations["export_people"];
         put?: never;
         /** @description Gather every record of your tenant in which the person is written. */
         post: operations["export_person"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v3/people/facets": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description Count the most frequent values of fields that have few. */
+        get: operations["count_person_values"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v3/people/fields": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description Tell what lists can be filtered and sorted by. */
+        get: operations["list_person_fields"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v3/people/{record_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description Read a record with its evidence and what belongs to it. */
+        get: operations["read_person"];
+        put?: never;
+        post?: never;
+        /**
+         * @description Delete a person and the contacts that name them, and keep them from coming back.
+         *
+         *     Their name goes on the suppression list as a keyed hash, for this domain only.
+         */
+        delete: operations["forget_person"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v3/people/{record_id}/history": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description Tell every decision, edit and attempt, the latest first. */
+        get: operations["read_person_history"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -2094,6 +2185,7 @@ export interface components {
             /** Format: date-time */
             created_at: string;
             created_by: string | null;
+            decision_maker: string | null;
             domain: string | null;
             domain_extraction_error: string | null;
             domain_extraction_status: components["schemas"]["DomainExtractionStatus"] | null;
@@ -2217,6 +2309,7 @@ export interface components {
             /** Format: date-time */
             created_at: string;
             created_by: string | null;
+            decision_maker: string | null;
             domain: string | null;
             /** Format: uuid */
             domain_id: string;
@@ -2244,6 +2337,7 @@ export interface components {
             } | null;
             validation_processing_error: string | null;
             validation_processing_status: components["schemas"]["ContactProcessingStatus"] | null;
+            whose: string | null;
         };
         /**
          * @description Where a contact is in its validation or in a synchronisation.
@@ -2396,6 +2490,11 @@ export interface components {
             /** @description Send it as `If-Match` with a change. */
             etag: string;
             evidence: components["schemas"]["EvidenceOut"][];
+            /**
+             * @description The people of the business, or those a page names; at most 50.
+             * @default []
+             */
+            people?: components["schemas"]["NamedPerson"][];
             record: components["schemas"]["BusinessOut"];
             related: {
                 [key: string]: components["schemas"]["Link"][];
@@ -2405,6 +2504,11 @@ export interface components {
             /** @description Send it as `If-Match` with a change. */
             etag: string;
             evidence: components["schemas"]["EvidenceOut"][];
+            /**
+             * @description The people of the business, or those a page names; at most 50.
+             * @default []
+             */
+            people?: components["schemas"]["NamedPerson"][];
             record: components["schemas"]["ContactOut"];
             related: {
                 [key: string]: components["schemas"]["Link"][];
@@ -2414,6 +2518,11 @@ export interface components {
             /** @description Send it as `If-Match` with a change. */
             etag: string;
             evidence: components["schemas"]["EvidenceOut"][];
+            /**
+             * @description The people of the business, or those a page names; at most 50.
+             * @default []
+             */
+            people?: components["schemas"]["NamedPerson"][];
             record: components["schemas"]["DomainOut"];
             related: {
                 [key: string]: components["schemas"]["Link"][];
@@ -2423,7 +2532,26 @@ export interface components {
             /** @description Send it as `If-Match` with a change. */
             etag: string;
             evidence: components["schemas"]["EvidenceOut"][];
+            /**
+             * @description The people of the business, or those a page names; at most 50.
+             * @default []
+             */
+            people?: components["schemas"]["NamedPerson"][];
             record: components["schemas"]["PageOut"];
+            related: {
+                [key: string]: components["schemas"]["Link"][];
+            };
+        };
+        Detail_PersonOut_: {
+            /** @description Send it as `If-Match` with a change. */
+            etag: string;
+            evidence: components["schemas"]["EvidenceOut"][];
+            /**
+             * @description The people of the business, or those a page names; at most 50.
+             * @default []
+             */
+            people?: components["schemas"]["NamedPerson"][];
+            record: components["schemas"]["scrapersky__api__records__schema__PersonOut"];
             related: {
                 [key: string]: components["schemas"]["Link"][];
             };
@@ -2432,6 +2560,11 @@ export interface components {
             /** @description Send it as `If-Match` with a change. */
             etag: string;
             evidence: components["schemas"]["EvidenceOut"][];
+            /**
+             * @description The people of the business, or those a page names; at most 50.
+             * @default []
+             */
+            people?: components["schemas"]["NamedPerson"][];
             record: components["schemas"]["PlaceOut"];
             related: {
                 [key: string]: components["schemas"]["Link"][];
@@ -2441,6 +2574,11 @@ export interface components {
             /** @description Send it as `If-Match` with a change. */
             etag: string;
             evidence: components["schemas"]["EvidenceOut"][];
+            /**
+             * @description The people of the business, or those a page names; at most 50.
+             * @default []
+             */
+            people?: components["schemas"]["NamedPerson"][];
             record: components["schemas"]["SitemapFileOut"];
             related: {
                 [key: string]: components["schemas"]["Link"][];
@@ -2462,6 +2600,7 @@ export interface components {
             /** Format: date-time */
             created_at: string;
             created_by: string | null;
+            decision_maker: string | null;
             description: string | null;
             domain: string;
             emails: string[];
@@ -2763,6 +2902,24 @@ export interface components {
             done: number;
             failed: number;
         };
+        /** @description Somebody of the business, the likeliest decision maker first. */
+        NamedPerson: {
+            confidence: number;
+            /** @description Theirs alone; null: none is known. */
+            email: string | null;
+            /** Format: uuid */
+            id: string;
+            is_decision_maker: boolean;
+            name: string;
+            /** @description The page that tells most about them. */
+            page_url: string | null;
+            /** @description Theirs alone; null: none is known. */
+            phone: string | null;
+            /** @description What their standing rests on. */
+            reason: string;
+            role: string | null;
+            seniority: components["schemas"]["Seniority"] | null;
+        };
         /** @description One contact, and how it stands with telling them. */
         NoticeOut: {
             /** Format: uuid */
@@ -2838,6 +2995,12 @@ export interface components {
             last_modified: string | null;
             lastmod: string | null;
             likelihood_reasons: string[];
+            organisation: unknown[] | {
+                [key: string]: unknown;
+            } | null;
+            other_values: unknown[] | {
+                [key: string]: unknown;
+            };
             page_curation_status: components["schemas"]["PageCurationStatus"];
             page_processing_error: string | null;
             page_processing_status: components["schemas"]["PageProcessingStatus"] | null;
@@ -2871,12 +3034,6 @@ export interface components {
             email?: string | null;
             phone?: string | null;
             region?: string | null;
-        };
-        /** @description Everything that is held about a person. */
-        PersonOut: {
-            /** @description false: there are more than 2,000. */
-            is_complete: boolean;
-            records: components["schemas"]["HeldOut"][];
         };
         /** @description A place of one source; found twice, it is still one row. */
         PlaceOut: {
@@ -3020,6 +3177,12 @@ export interface components {
         };
         RecordList_PageOut_: {
             items: components["schemas"]["PageOut"][];
+            /** @description Send it as `cursor` for more. */
+            next_cursor: string | null;
+            total: components["schemas"]["scrapersky__api__records__schema__Total"];
+        };
+        RecordList_PersonOut_: {
+            items: components["schemas"]["scrapersky__api__records__schema__PersonOut"][];
             /** @description Send it as `cursor` for more. */
             next_cursor: string | null;
             total: components["schemas"]["scrapersky__api__records__schema__Total"];
@@ -3176,6 +3339,11 @@ export interface components {
             /** @description Send it as `If-Match` with a change. */
             etag: string;
             evidence: components["schemas"]["EvidenceOut"][];
+            /**
+             * @description The people of the business, or those a page names; at most 50.
+             * @default []
+             */
+            people?: components["schemas"]["NamedPerson"][];
             record: components["schemas"]["SearchOut"];
             related: {
                 [key: string]: components["schemas"]["Link"][];
@@ -3240,6 +3408,11 @@ export interface components {
             /** Format: date-time */
             updated_at: string;
         };
+        /**
+         * @description From those who decide to those who answer the phone.
+         * @enum {string}
+         */
+        Seniority: "owner" | "executive" | "manager" | "professional" | "staff";
         /** @description Who is asking, and what they may do. */
         SessionOut: {
             /** @description Sent back as X-CSRF-Token with every change, by pages with a cookie. */
@@ -3397,7 +3570,7 @@ export interface components {
          * @description What a person or a business may ask to be left alone by.
          * @enum {string}
          */
-        SubjectKind: "email" | "phone" | "domain";
+        SubjectKind: "email" | "phone" | "domain" | "person";
         /** @description Lines to submit together. */
         SubmitIn: {
             items: string[];
@@ -3590,10 +3763,50 @@ export interface components {
             refused: components["schemas"]["RefusedOut"][];
             refused_count: number;
         };
+        /** @description Everything that is held about a person. */
+        scrapersky__api__privacy__people__PersonOut: {
+            /** @description false: there are more than 2,000. */
+            is_complete: boolean;
+            records: components["schemas"]["HeldOut"][];
+        };
         /** @description A line that says nothing we understand. */
         scrapersky__api__privacy__suppressions__Refusal: {
             line: number;
             reason: string;
+        };
+        /**
+         * @description Somebody who works for a business, as its website names them.
+         *
+         *     Each once per domain, however many pages name them. `email` and `phone` are theirs
+         *     alone; the switchboard and info@ are nobody's.
+         */
+        scrapersky__api__records__schema__PersonOut: {
+            business: string | null;
+            confidence: number;
+            /** Format: date-time */
+            created_at: string;
+            created_by: string | null;
+            domain: string | null;
+            /** Format: uuid */
+            domain_id: string;
+            email: string | null;
+            evidence: unknown[] | {
+                [key: string]: unknown;
+            };
+            /** Format: uuid */
+            id: string;
+            is_decision_maker: boolean;
+            name: string;
+            name_key: string;
+            page_id: string | null;
+            page_url: string | null;
+            phone: string | null;
+            role: string | null;
+            seniority: components["schemas"]["Seniority"] | null;
+            standing: number;
+            standing_reason: string;
+            /** Format: date-time */
+            updated_at: string;
         };
         /** @description A line that could not be used. */
         scrapersky__api__records__schema__Refusal: {
@@ -6321,6 +6534,48 @@ export interface operations {
             503: components["responses"]["Problem503"];
         };
     };
+    list_people: {
+        parameters: {
+            query?: {
+                /** @description FIELD:COMPARISON[:VALUE], all of them must hold; values of `one_of` are separated by commas. `fields` of the same kind lists the fields. */
+                filter?: string[];
+                /** @description Words, all of which must occur. */
+                q?: string | null;
+                /** @description A field; with - before it the other way round. */
+                sort?: string;
+                limit?: number;
+                /** @description `next_cursor` of the page before, with the same filters. */
+                cursor?: string | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RecordList_PersonOut_"];
+                };
+            };
+            400: components["responses"]["Problem400"];
+            401: components["responses"]["Problem401"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Problem404"];
+            408: components["responses"]["Problem408"];
+            413: components["responses"]["Problem413"];
+            414: components["responses"]["Problem414"];
+            415: components["responses"]["Problem415"];
+            422: components["responses"]["Problem422"];
+            429: components["responses"]["Problem429"];
+            500: components["responses"]["Problem500"];
+            503: components["responses"]["Problem503"];
+        };
+    };
     erase_person: {
         parameters: {
             query?: never;
@@ -6365,6 +6620,52 @@ export interface operations {
             503: components["responses"]["Problem503"];
         };
     };
+    export_people: {
+        parameters: {
+            query?: {
+                /** @description FIELD:COMPARISON[:VALUE], all of them must hold; values of `one_of` are separated by commas. `fields` of the same kind lists the fields. */
+                filter?: string[];
+                /** @description Words, all of which must occur. */
+                q?: string | null;
+                /** @description A field; with - before it the other way round. */
+                sort?: string;
+                format?: "csv" | "xlsx" | "jsonl";
+                /** @description Columns, separated by commas; none: all. */
+                columns?: string;
+                /** @description The columns of a CRM, for contacts. */
+                preset?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The file */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/jsonl": string;
+                    "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet": string;
+                    "text/csv; charset=utf-8": string;
+                };
+            };
+            400: components["responses"]["Problem400"];
+            401: components["responses"]["Problem401"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Problem404"];
+            408: components["responses"]["Problem408"];
+            413: components["responses"]["Problem413"];
+            414: components["responses"]["Problem414"];
+            415: components["responses"]["Problem415"];
+            422: components["responses"]["Problem422"];
+            429: components["responses"]["Problem429"];
+            500: components["responses"]["Problem500"];
+            503: components["responses"]["Problem503"];
+        };
+    };
     export_person: {
         parameters: {
             query?: never;
@@ -6387,7 +6688,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["PersonOut"];
+                    "application/json": components["schemas"]["scrapersky__api__privacy__people__PersonOut"];
                 };
             };
             400: components["responses"]["Problem400"];
@@ -6406,6 +6707,182 @@ export interface operations {
             429: components["responses"]["Problem429"];
             500: components["responses"]["Problem500"];
             502: components["responses"]["Problem502"];
+            503: components["responses"]["Problem503"];
+        };
+    };
+    count_person_values: {
+        parameters: {
+            query?: {
+                /** @description FIELD:COMPARISON[:VALUE], all of them must hold; values of `one_of` are separated by commas. `fields` of the same kind lists the fields. */
+                filter?: string[];
+                /** @description Words, all of which must occur. */
+                q?: string | null;
+                /** @description Fields, separated by commas. */
+                field?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Facets"];
+                };
+            };
+            400: components["responses"]["Problem400"];
+            401: components["responses"]["Problem401"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Problem404"];
+            408: components["responses"]["Problem408"];
+            413: components["responses"]["Problem413"];
+            414: components["responses"]["Problem414"];
+            415: components["responses"]["Problem415"];
+            422: components["responses"]["Problem422"];
+            429: components["responses"]["Problem429"];
+            500: components["responses"]["Problem500"];
+            503: components["responses"]["Problem503"];
+        };
+    };
+    list_person_fields: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FieldOut"][];
+                };
+            };
+            400: components["responses"]["Problem400"];
+            401: components["responses"]["Problem401"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Problem404"];
+            408: components["responses"]["Problem408"];
+            413: components["responses"]["Problem413"];
+            414: components["responses"]["Problem414"];
+            415: components["responses"]["Problem415"];
+            422: components["responses"]["Problem422"];
+            429: components["responses"]["Problem429"];
+            500: components["responses"]["Problem500"];
+            503: components["responses"]["Problem503"];
+        };
+    };
+    read_person: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                record_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Detail_PersonOut_"];
+                };
+            };
+            400: components["responses"]["Problem400"];
+            401: components["responses"]["Problem401"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Problem404"];
+            408: components["responses"]["Problem408"];
+            413: components["responses"]["Problem413"];
+            414: components["responses"]["Problem414"];
+            415: components["responses"]["Problem415"];
+            422: components["responses"]["Problem422"];
+            429: components["responses"]["Problem429"];
+            500: components["responses"]["Problem500"];
+            503: components["responses"]["Problem503"];
+        };
+    };
+    forget_person: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                record_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["Problem400"];
+            401: components["responses"]["Problem401"];
+            402: components["responses"]["Problem402"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Problem404"];
+            408: components["responses"]["Problem408"];
+            409: components["responses"]["Problem409"];
+            412: components["responses"]["Problem412"];
+            413: components["responses"]["Problem413"];
+            414: components["responses"]["Problem414"];
+            415: components["responses"]["Problem415"];
+            422: components["responses"]["Problem422"];
+            428: components["responses"]["Problem428"];
+            429: components["responses"]["Problem429"];
+            500: components["responses"]["Problem500"];
+            502: components["responses"]["Problem502"];
+            503: components["responses"]["Problem503"];
+        };
+    };
+    read_person_history: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                record_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["History"];
+                };
+            };
+            400: components["responses"]["Problem400"];
+            401: components["responses"]["Problem401"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Problem404"];
+            408: components["responses"]["Problem408"];
+            413: components["responses"]["Problem413"];
+            414: components["responses"]["Problem414"];
+            415: components["responses"]["Problem415"];
+            422: components["responses"]["Problem422"];
+            429: components["responses"]["Problem429"];
+            500: components["responses"]["Problem500"];
             503: components["responses"]["Problem503"];
         };
     };

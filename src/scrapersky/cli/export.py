@@ -18,15 +18,17 @@ from scrapersky.errors import ConfigurationError
 from scrapersky.kit.private_file import appearing_whole
 from scrapersky.privacy.key import hand_out_keys
 from scrapersky.records import CURATED, kind_named
+from scrapersky.records.people import PEOPLE
 from scrapersky.settings import load_settings
 
 Several = Annotated[list[str], Parameter(negative=())]
-CuratedKind = Annotated[str, Parameter(help=f"What to write: {', '.join(CURATED)}.")]
+EXPORTED = {**CURATED, PEOPLE.name: PEOPLE}
+ExportedKind = Annotated[str, Parameter(help=f"What to write: {', '.join(EXPORTED)}.")]
 STANDARD_OUTPUT = "-"
 
 
 def export(
-    kind: CuratedKind = "contacts",
+    kind: ExportedKind = "contacts",
     *,
     out: Path | None = None,
     filter: Several | None = None,  # noqa: A002 - as the API calls it
@@ -58,7 +60,7 @@ def export(
     """
     path = out or Path(f"{kind}.csv")
     form = form_of(path)
-    resource = kind_named(kind, CURATED)
+    resource = kind_named(kind, EXPORTED)
     plan = read_export(resource, form, columns, preset)
 
     async def act(engine: AsyncEngine) -> None:

@@ -20,7 +20,7 @@ COLUMNS = (
     "business", "domain", "email", "email_type", "validation", "name", "role", "phone",
     "phones", "street", "city", "state", "postal_code", "country", "website",
     "social_links", "confidence", "status", "tags", "notes", "source_url", "method",
-    "snippet",
+    "snippet", "decision_maker", "decision_maker_role",
 )  # fmt: skip
 CHUNK = 1_000
 
@@ -36,7 +36,8 @@ SELECT c.id, b.name AS business, d.domain, c.email, c.email_type::text AS email_
     FROM jsonb_each_text(c.social_links)) END AS social_links,
   c.confidence, c.contact_curation_status::text AS status, c.tags, c.notes,
   c.created_at, c.updated_at,
-  e.url AS source_url, e.method, e.snippet
+  e.url AS source_url, e.method, e.snippet,
+  p.name AS decision_maker, p.role AS decision_maker_role
 FROM contacts c
 JOIN domains d ON d.id = c.domain_id
 LEFT JOIN LATERAL (SELECT name FROM local_businesses b WHERE b.domain_id = d.id
@@ -44,6 +45,8 @@ LEFT JOIN LATERAL (SELECT name FROM local_businesses b WHERE b.domain_id = d.id
 LEFT JOIN LATERAL (SELECT url, method, snippet FROM contact_evidence e
   WHERE e.contact_id = c.id AND e.field IN ('email', 'phone', 'mobile')
   ORDER BY e.confidence DESC, e.id LIMIT 1) e ON true
+LEFT JOIN LATERAL (SELECT name, role FROM people p WHERE p.domain_id = d.id
+  ORDER BY p.standing DESC, p.id LIMIT 1) p ON true
 """
 BY_ID = SELECT + "WHERE c.tenant_id = :tenant AND c.id = ANY(:ids)"
 BY_SEARCH = (

@@ -25,6 +25,8 @@ class ContactCard:
     name: str | None = None
     role: str | None = None
     phones: tuple[Phone, ...] = ()
+    direct: tuple[Phone, ...] = ()
+    """Those of the numbers that reach the person named, and nobody else."""
     address: Address | None = None
     socials: tuple[Social, ...] = ()
     values: tuple[tuple[str, str, tuple[Evidence, ...], float], ...] = field(
@@ -44,14 +46,20 @@ def cards_of(contacts: Contacts) -> list[ContactCard]:
     A phone that stands with an e-mail in a group belongs to that contact; a phone that
     belongs to none is a contact of its own.
     """
+    index = _Index(contacts)
     found = [
-        card_of(contacts, group_with(contacts, email=email), email=email)
+        card_of(index, index.group_of(email), email=email)
         for email in contacts.emails
+        if email.owner.is_ours
     ]
     taken = {phone.e164 for each in found for phone in each.phones}
-    lone = [phone for phone in contacts.phones if phone.e164 not in taken]
+    lone = [
+        phone
+        for phone in contacts.phones
+        if phone.e164 not in taken and phone.owner.is_ours
+    ]
     found += [
-        card_of(contacts, group_with(contacts, phone=phone), phone=phone)
+        card_of(index, index.lone_group_of(phone), phone=phone)
         for phone in lone
         if phone.kind is not PhoneKind.FAX
     ]
@@ -68,20 +76,53 @@ def with_faxes(found: list[ContactCard], faxes: list[Phone]) -> list[ContactCard
     return [replace(first, phones=phones, values=first.values + added), *others]
 
 
-def group_with(
-    contacts: Contacts, *, email: Email | None = None, phone: Phone | None = None
-) -> Group | None:
-    """Return the group a value stands in; a phone's only if no e-mail owns it."""
-    for group in contacts.groups:
-        if email is not None and email in group.emails:
-            return group
-        if phone is not None and phone in group.phones and not group.emails:
-            return group
-    return None
+class _Index:
+    """Which group each value stands in, and whose alone it is.
+
+    By what a value is known by: comparing all their evidence takes long where there are
+    thousands.
+    """
+
+    def __init__(self, contacts: Contacts) -> None:
+        self.contacts = contacts
+        self.ours = [one for one in contacts.addresses if one.owner.is_ours]
+        self.groups: dict[str, Group] = {}
+        self.lone_groups: dict[str, Group] = {}
+        for group in contacts.groups:
+            for email in group.emails:
+                self.groups.setdefault(email.address, group)
+            for phone in group.phones if not group.emails else ():
+                self.lone_groups.setdefault(_number(phone), group)
+        self.people: dict[str, Person] = {}
+        self.direct: dict[str, list[Phone]] = {}
+        for link in contacts.links:
+            if link.email is not None:
+                self.people.setdefault(link.email.address, link.person)
+            if link.phone is not None:
+                self.people.setdefault(_number(link.phone), link.person)
+                self.direct.setdefault(link.person.name, []).append(link.phone)
+
+    def group_of(self, email: Email) -> Group | None:
+        """Give the group an address stands in."""
+        return self.groups.get(email.address)
+
+    def lone_group_of(self, phone: Phone) -> Group | None:
+        """Give the group a number stands in, if no e-mail address owns it."""
+        return self.lone_groups.get(_number(phone))
+
+    def person_reached(self, email: Email | None, phone: Phone | None) -> Person | None:
+        """Give whose alone an address is, or a number that is a contact by itself."""
+        if email is not None:
+            return self.people.get(email.address)
+        return self.people.get(_number(phone)) if phone is not None else None
+
+
+def _number(phone: Phone) -> str:
+    return f"{phone.e164};{phone.extension or ''}"
 
 
 def card_of(
-    contacts: Contacts,
+    index: _Index,
     group: Group | None,
     *,
     email: Email | None = None,
@@ -92,11 +133,14 @@ def card_of(
     The page's only address is everyone's; where there are several, the group's alone.
     """
     phones = group.phones if group and email else (phone,) if phone else ()
-    is_personal = group is not None and len(group.emails) <= 1
-    person = group.person if group and is_personal else None
+    phones = tuple(one for one in phones if one.owner.is_ours)
+    contacts = index.contacts
+    person = index.person_reached(email, phone)
     address = group.address if group else None
-    if address is None and len(contacts.addresses) == 1:
-        address = contacts.addresses[0]
+    if address is not None and not address.owner.is_ours:
+        address = None
+    if address is None and len(index.ours) == 1:
+        address = index.ours[0]
     voice = next((one for one in phones if one.kind is not PhoneKind.FAX), None)
     return ContactCard(
         email=email,
@@ -104,6 +148,7 @@ def card_of(
         name=person.name if person else None,
         role=person.role if person else None,
         phones=phones,
+        direct=tuple(index.direct.get(person.name, ())) if person else (),
         address=address,
         socials=contacts.socials,
         values=tuple(values(email, phones, person, address, contacts.socials)),

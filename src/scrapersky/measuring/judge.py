@@ -121,12 +121,13 @@ def _judge_people(site: TrueSite, found: Outcome, score: Score) -> None:
     on_contacts = {contact.name for contact in found.contacts if contact.name}
     known: set[str] = set()
     named: set[str] = set()
-    for name in sorted(on_contacts):
+    for name in sorted(on_contacts | {*found.people}):
         person = person_called(name, site.people)
         score.count("people_precision", right=person is not None)
         if person is not None:
             known.add(person["name"])
-            named.add(person["name"])
+            if name in on_contacts:
+                named.add(person["name"])
         else:
             score.miss(f"person false: {_whose_name(site, name)}", site.name, name)
     for person in site.people:
@@ -147,6 +148,12 @@ def _judge_people(site: TrueSite, found: Outcome, score: Score) -> None:
         score.count("decision_maker", right=is_right)
         if not is_right:
             score.miss("decision maker not known", site.name, site.decision_maker)
+        chosen = found.people[0] if found.people else None
+        is_chosen = bool(chosen) and is_named(site.decision_maker, [str(chosen)])
+        score.count("decision_maker_chosen", right=is_chosen)
+        if is_right and not is_chosen:
+            told = f"{chosen!r} instead of {site.decision_maker!r}"
+            score.miss("another decision maker chosen", site.name, told)
 
 
 def _judge_links(site: TrueSite, found: Outcome, score: Score) -> None:

@@ -11,6 +11,10 @@ CONTACTS: Final = """
 SELECT d.domain, c.email, c.name, c.phone, c.phones, c.address
 FROM contacts c JOIN domains d ON d.id = c.domain_id ORDER BY c.created_at, c.id
 """
+PEOPLE: Final = """
+SELECT d.domain, p.name FROM people p JOIN domains d ON d.id = p.domain_id
+ORDER BY d.id, p.standing DESC, p.id
+"""
 DOMAINS: Final = "SELECT domain, status, verdict, error, organisation FROM domains"
 PAGES: Final = """
 SELECT d.domain, p.url, p.contact_likelihood, p.page_processing_status, p.fetched_at
@@ -46,6 +50,8 @@ class Outcome:
     state: str = "not worked on"
     organisation: str | None = None
     contacts: list[FoundContact] = field(default_factory=list)
+    people: list[str] = field(default_factory=list)
+    """The names of its people; the first is the decision maker that is shown."""
     pages: list[FoundPage] = field(default_factory=list)
     requests: int = 0
     """How often its server was asked for anything."""
@@ -65,6 +71,8 @@ async def read_outcomes(connection: AsyncConnection) -> dict[str, Outcome]:
         numbers = {*(row.phones or {}), *([row.phone] if row.phone else [])}
         contact = FoundContact(row.email, row.name, frozenset(numbers), row.address)
         found[row.domain].contacts.append(contact)
+    for row in await connection.execute(text(PEOPLE)):
+        found[row.domain].people.append(row.name)
     for row in await connection.execute(text(PAGES)):
         page = FoundPage(
             row.url,

@@ -10,6 +10,7 @@ from scrapersky.measuring.pipeline import Measured
 MEASURES: Final = (
     "email_recall", "email_precision", "phone_recall", "phone_precision",
     "people_known", "people_precision", "own_contact_named", "decision_maker",
+    "decision_maker_chosen",
     "email_person", "phone_person", "address_recall", "address_precision",
     "organisation", "contact_pages_read", "people_pages_read",
 )  # fmt: skip

@@ -7,6 +7,7 @@ from dataclasses import replace
 from scrapersky.errors import InvalidSubject
 from scrapersky.extraction.contact_card import ContactCard
 from scrapersky.extraction.contacts import Evidence
+from scrapersky.extraction.person_card import PersonCard
 from scrapersky.kit.canonical import canonical_email
 from scrapersky.privacy.shield import REMOVED, Shield
 
@@ -53,14 +54,24 @@ def words_of(cards: Iterable[ContactCard]) -> Iterator[str]:
                 yield from filter(None, (seen.url, seen.snippet))
 
 
-def allowed_cards(cards: Iterable[ContactCard], guard: Shield) -> list[ContactCard]:
+def names_at(
+    host: str, cards: Iterable[ContactCard], people: Iterable[PersonCard]
+) -> set[tuple[str, str]]:
+    """Return who is named, each with the host that names them."""
+    named = {person.name for person in people} | {card.name for card in cards}
+    return {(name, host) for name in named if name}
+
+
+def allowed_cards(
+    cards: Iterable[ContactCard], guard: Shield, host: str
+) -> list[ContactCard]:
     """Return the cards that may be kept, without what may not."""
     if not guard:
         return list(cards)
-    return [left for card in cards if (left := allowed(card, guard)) is not None]
+    return [left for card in cards if (left := allowed(card, guard, host)) is not None]
 
 
-def allowed(card: ContactCard, guard: Shield) -> ContactCard | None:
+def allowed(card: ContactCard, guard: Shield, host: str) -> ContactCard | None:
     """Return what may be kept of a card; None if it is about someone on the list.
 
     Whoever's address is on the list is left alone altogether. A number on the list is
@@ -71,6 +82,8 @@ def allowed(card: ContactCard, guard: Shield) -> ContactCard | None:
     phones = tuple(one for one in card.phones if not guard.hides_phone(one.e164))
     is_hidden = card.phone is not None and guard.hides_phone(card.phone.e164)
     if card.email is None and is_hidden:
+        return None
+    if card.name is not None and guard.hides_person(card.name, host):
         return None
     return replace(
         card,
@@ -83,6 +96,39 @@ def allowed(card: ContactCard, guard: Shield) -> ContactCard | None:
             for name, value, evidence, confidence in card.values
             if (left := guard.clean(value)) is not None and REMOVED not in left
         ),
+    )
+
+
+def words_of_people(people: Iterable[PersonCard]) -> Iterator[str]:
+    """Yield everything written about people, to ask the list about it."""
+    for person in people:
+        yield from filter(None, (person.name, person.role, person.email, person.phone))
+        for seen in person.evidence:
+            yield from filter(None, (seen.url, seen.snippet))
+
+
+def allowed_people(
+    people: Iterable[PersonCard], guard: Shield, host: str
+) -> list[PersonCard]:
+    """Return the people who may be kept, without what may not."""
+    if not guard:
+        return list(people)
+    return [left for each in people if (left := allowed_person(each, guard, host))]
+
+
+def allowed_person(person: PersonCard, guard: Shield, host: str) -> PersonCard | None:
+    """Return what may be kept of a person; None if they asked to be left alone."""
+    if person.email is not None and guard.hides_email(person.email):
+        return None
+    if guard.hides_person(person.name, host):
+        return None
+    is_hidden = person.phone is not None and guard.hides_phone(person.phone)
+    return replace(
+        person,
+        role=guard.clean(person.role),
+        phone=None if is_hidden else person.phone,
+        reason=guard.clean(person.reason) or REMOVED,
+        evidence=tuple(cleaned(seen, guard) for seen in person.evidence),
     )
 
 

@@ -8,12 +8,19 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import func, or_, select
+from sqlalchemy import Select, func, or_, select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from scrapersky.db.transaction import Database, commit_chunk, committed, transaction
+from scrapersky.kit.plain import name_key
 from scrapersky.privacy.shield import REMOVED
-from scrapersky.privacy.subject import Subject, SubjectKind, sign_of
+from scrapersky.privacy.subject import (
+    Subject,
+    SubjectKind,
+    name_pattern,
+    person_subject,
+    sign_of,
+)
 from scrapersky.privacy.suppression import suppress_here
 from scrapersky.privacy.sweep import (
     Hit,
@@ -24,7 +31,7 @@ from scrapersky.privacy.sweep import (
     scrub,
     written_columns,
 )
-from scrapersky.records import Contact, Domain, Evidence
+from scrapersky.records import Contact, Domain, Evidence, Person
 from scrapersky.records.audit import Actor, AuditEntry, note
 
 REASON = "erased on request"
@@ -129,7 +136,8 @@ async def erase_person(database: Database, actor: Actor, subject: Subject) -> Er
 
     async def begin(connection: AsyncConnection) -> tuple[list[UUID], Traces]:
         traces = await traces_of(connection, actor.tenant_id, subject)
-        done = await suppress_here(connection, actor, [subject], REASON)
+        wanted = [subject, *traces.people]
+        done = await suppress_here(connection, actor, wanted, REASON)
         deleted["contacts"] += done.contacts_removed
         return done.ids, traces
 
@@ -143,15 +151,17 @@ async def erase_person(database: Database, actor: Actor, subject: Subject) -> Er
     wanted = Wanted(pattern, known if len(known) == len(signs) else ())
     async for hit in hits(database, actor.tenant_id, wanted):
         strike_out = everything if traces.lead_to(hit) else only_value
-        if not (is_about(hit, subject) or changes_of(hit.table, hit.row, strike_out)):
+        is_theirs = is_about(hit, subject) or traces.are_of(hit)
+        if not (is_theirs or changes_of(hit.table, hit.row, strike_out)):
             continue  # a namesake's
 
         async def wipe(
             connection: AsyncConnection,
             hit: Hit = hit,
             strike_out: Callable[[str], str] = strike_out,
+            is_theirs: bool = is_theirs,  # noqa: FBT001 - bound, never given
         ) -> None:
-            if is_about(hit, subject):
+            if is_theirs:
                 await connection.execute(hit.table.delete().where(*same(hit)))
                 deleted[hit.name] += 1
             elif await scrub(connection, hit, strike_out):
@@ -178,6 +188,21 @@ class Traces:
     domain_ids: frozenset[UUID]
     contact_ids: frozenset[UUID]
     """Every contact of those sites: another of them may name the person."""
+    domains: frozenset[str] = frozenset()
+
+    @property
+    def people(self) -> list[Subject]:
+        """The person by name at each of the sites: pages name them without address."""
+        return [person_subject(n, d) for n in self.names for d in self.domains]
+
+    def are_of(self, hit: Hit) -> bool:
+        """Say whether a record is of the person under their name alone."""
+        keys = {name_key(name) for name in self.names}
+        return (
+            hit.table is Person.__table__
+            and hit.row["domain_id"] in self.domain_ids
+            and hit.row["name_key"] in keys
+        )
 
     def lead_to(self, hit: Hit) -> bool:
         """Say whether a name in this record is the person's, not a namesake's."""
@@ -197,25 +222,34 @@ async def traces_of(
     """Return the names of the person, as the contacts that go with them say."""
     if subject.kind is not SubjectKind.EMAIL:
         return Traces(frozenset(), frozenset(), frozenset())
-    mine = Contact.tenant_id == tenant_id
-    is_own = or_(
-        Contact.email == subject.value, func.mailbox_of(Contact.email) == subject.value
-    )
-    own = (
-        await connection.execute(
-            select(Contact.id, Contact.name, Contact.domain_id).where(mine, is_own)
-        )
-    ).all()
-    if not own:
+    own = (await connection.execute(owned(Contact, tenant_id, subject))).all()
+    named = (await connection.execute(owned(Person, tenant_id, subject))).all()
+    domain_ids = frozenset(row.domain_id for row in (*own, *named))
+    if not domain_ids:
         return Traces(frozenset(), frozenset(), frozenset())
-    domains = frozenset(row.domain_id for row in own)
-    beside = select(Contact.id).where(mine, Contact.domain_id.in_(domains))
+    beside = select(Contact.id).where(
+        Contact.tenant_id == tenant_id, Contact.domain_id.in_(domain_ids)
+    )
     contacts = frozenset((await connection.scalars(beside)).all())
-    names = {row.name for row in own}
+    sites = select(Domain.domain).where(Domain.id.in_(domain_ids))
+    domains = frozenset((await connection.scalars(sites)).all())
+    names = {row.name for row in (*own, *named)}
     names |= await former_names(connection, [row.id for row in own])
     # A single word is as likely to be a trade or a town as a person.
     known = frozenset(name for name in names if name and len(name.split()) > 1)
-    return Traces(known, domains, contacts)
+    return Traces(known, domain_ids, contacts, domains)
+
+
+def owned(
+    model: type[Contact | Person], tenant_id: UUID, subject: Subject
+) -> Select[UUID, str | None, UUID]:
+    """Select the records of a kind that are known by an address."""
+    return select(model.id, model.name, model.domain_id).where(
+        model.tenant_id == tenant_id,
+        or_(
+            model.email == subject.value, func.mailbox_of(model.email) == subject.value
+        ),
+    )
 
 
 async def former_names(
@@ -235,12 +269,6 @@ async def former_names(
     return found
 
 
-def name_pattern(name: str) -> str:
-    """Write how a name may stand in a text or in an address."""
-    words = r"[\s._+-]+".join(re.escape(word) for word in name.split())
-    return rf"(?<!\w){words}(?!\w)"
-
-
 def striker(pattern: str) -> Callable[[str], str]:
     """Return what strikes the pattern out of a text."""
     compiled = re.compile(pattern, re.IGNORECASE)
@@ -252,6 +280,8 @@ def is_about(hit: Hit, subject: Subject) -> bool:
     if hit.table is Contact.__table__:
         is_only = hit.row["email"] is None and hit.row["phone"] == subject.value
         return bool(is_only or hit.row["email"] == subject.value)
+    if hit.table is Person.__table__:
+        return bool(hit.row["email"] == subject.value)
     if hit.table is Evidence.__table__:
         return matches(subject, hit.row["value"])
     if hit.table.name in NAMED_BY_ADDRESS:

@@ -56,6 +56,14 @@ KINDS = (
         (CONTACTS,),
     ),
     Kind(
+        "people",
+        "CONTACT_DAYS",
+        "deleted when not found or changed for so long, as contacts are",
+        "people",
+        "updated_at",
+        (deletion("people", "updated_at"),),
+    ),
+    Kind(
         "place data",
         "PLACE_DATA_DAYS",
         "the source's own answer is forgotten; the facts taken from it stay",

@@ -21,6 +21,7 @@ from scrapersky.privacy.subject import (
     is_clear,
     names_above,
     numbers_in,
+    person_subject,
     whole_subject,
 )
 from scrapersky.records import Suppression
@@ -57,6 +58,10 @@ class Shield:
         """Say whether a host, or a domain it is in, is on the list."""
         return self._has(domain_hashes(self.keys, host))
 
+    def hides_person(self, name: str, host: str) -> bool:
+        """Say whether somebody of this name at this host is on the list."""
+        return self._has(person_hashes(self.keys, name, host))
+
     def clean(self, data: Any) -> Any:  # noqa: ANN401 - as it was, or None
         """Return the same data without what is on the list.
 
@@ -89,13 +94,15 @@ async def shield(
     tenant_id: UUID,
     *data: object,
     domains: Iterable[str] = (),
+    people: Iterable[tuple[str, str]] = (),
 ) -> Shield:
     """Ask the list about everything in these data that may be an address or a number.
 
-    Nobody can add to the list between this and the end of the transaction.
+    `people` are names, each with the host that names them. Nobody can add to the list
+    between this and the end of the transaction.
     """
     await connection.execute(LOCK_SHARED, {"name": lock_name(tenant_id)})
-    return await look_up(connection, tenant_id, *data, domains=domains)
+    return await look_up(connection, tenant_id, *data, domains=domains, people=people)
 
 
 async def look_up(
@@ -103,13 +110,18 @@ async def look_up(
     tenant_id: UUID,
     *data: object,
     domains: Iterable[str] = (),
+    people: Iterable[tuple[str, str]] = (),
 ) -> Shield:
     """Ask the list as it is now, for what is only read."""
     mine = Suppression.tenant_id == tenant_id
     if not await connection.scalar(select(exists().where(mine))):
         return Shield()
     keys = await keys_of(connection)
-    hashes = {*hashes_in(keys, data), *domains_hashes(keys, domains)}
+    hashes = {
+        *hashes_in(keys, data),
+        *domains_hashes(keys, domains),
+        *(one for who in people for one in person_hashes(keys, *who)),
+    }
     if not hashes:
         return Shield()
     asked = func.any(literal(list(hashes)))
@@ -240,6 +252,15 @@ def domain_hashes(keys: Keys | None, host: str) -> Iterator[bytes]:
         with contextlib.suppress(InvalidSubject):
             for name in names_above(canonical_domain(host)):
                 yield from keys.read(SubjectKind.DOMAIN, name)
+
+
+def person_hashes(keys: Keys | None, name: str, host: str) -> Iterator[bytes]:
+    """Yield the hashes by which a name at a host may be on the list."""
+    if keys is not None:
+        with contextlib.suppress(InvalidSubject):
+            for domain in names_above(canonical_domain(host)):
+                subject = person_subject(name, domain)
+                yield from keys.read(subject.kind, subject.value)
 
 
 def phone_hashes(keys: Keys | None, number: str) -> Iterator[bytes]:

@@ -1,4 +1,4 @@
-"""Who is meant: an e-mail address, a phone number or a domain, in one form each."""
+"""Who is meant: an e-mail address, a phone number, a domain or a name, in one form each."""
 
 import contextlib
 import re
@@ -18,6 +18,7 @@ from scrapersky.kit.canonical import (
     canonical_email,
     canonical_phone,
 )
+from scrapersky.kit.plain import name_key
 
 TAIL = 8
 """Digits by which a number is known however it is written."""
@@ -52,6 +53,8 @@ class SubjectKind(StrEnum):
     EMAIL = "email"
     PHONE = "phone"
     DOMAIN = "domain"
+    PERSON = "person"
+    """A name at one domain: elsewhere it is somebody else's."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +83,8 @@ class Subject:
                 return number_pattern(self.value)
             case SubjectKind.DOMAIN:
                 return rf"(?<![\w-]){written_name(self.value, re.escape('.'))}(?![\w-])"
+            case SubjectKind.PERSON:
+                return name_pattern(self.value.rpartition("@")[0])
 
 
 def sign_of(written: str) -> str | None:
@@ -140,6 +145,17 @@ def domain_subject(text: str) -> Subject:
     host = re.split(r"[/:?#]", bare, maxsplit=1)[0]
     name = canonical_domain(host)
     return Subject(SubjectKind.DOMAIN, name.removeprefix("www."))
+
+
+def person_subject(name: str, domain: str) -> Subject:
+    """Mean somebody by name, as the website at a domain calls them."""
+    return Subject(SubjectKind.PERSON, f"{name_key(name)}@{domain}")
+
+
+def name_pattern(name: str) -> str:
+    """Write how a name may stand in a text or in an address."""
+    words = r"[\s._+-]+".join(re.escape(word) for word in name.split())
+    return rf"(?<!\w){words}(?!\w)"
 
 
 def any_subject(text: str, region: str | None = None) -> Subject:

@@ -191,6 +191,16 @@ def escaped(name: str) -> str:
     return name.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
 
 
+THEM = """SELECT d.id, split_part(n, '@', 1) FROM unnest(CAST(:named AS text[])) AS n
+  JOIN domains d ON d.tenant_id = :tenant AND d.domain = split_part(n, '@', 2)"""
+
+UNSAID = """UPDATE pages SET other_values = (
+    SELECT coalesce(jsonb_agg(o), '[]') FROM jsonb_array_elements(other_values) AS o
+    WHERE o->>'value' <> ALL(:named))
+  WHERE tenant_id = :tenant AND other_values <> '[]' AND other_values @> ANY(
+    SELECT jsonb_build_array(jsonb_build_object('value', n))
+    FROM unnest(CAST(:named AS text[])) AS n)"""
+
 OF_DOMAIN = """domain_id IN (SELECT id FROM domains WHERE tenant_id = :tenant
   AND (domain = ANY(:named) OR domain LIKE ANY(:under)))"""
 
@@ -199,6 +209,9 @@ REMOVE: dict[SubjectKind, tuple[str, ...]] = {
         "DELETE FROM contacts WHERE tenant_id = :tenant AND email = ANY(:named)",
         """DELETE FROM contacts WHERE tenant_id = :tenant
           AND mailbox_of(email) = ANY(:named)""",
+        """DELETE FROM people WHERE tenant_id = :tenant
+          AND mailbox_of(email) = ANY(:named)""",
+        UNSAID,
         """UPDATE domains SET emails = array(SELECT e FROM unnest(emails) AS e
           WHERE e <> ALL(:named))
         WHERE tenant_id = :tenant AND emails && CAST(:named AS text[])""",
@@ -207,6 +220,9 @@ REMOVE: dict[SubjectKind, tuple[str, ...]] = {
         WHERE tenant_id = :tenant AND mailboxes_of(emails) && CAST(:named AS text[])""",
     ),
     SubjectKind.PHONE: (
+        """UPDATE people SET phone = NULL
+        WHERE tenant_id = :tenant AND phone = ANY(:named)""",
+        UNSAID,
         """DELETE FROM contacts WHERE tenant_id = :tenant AND email IS NULL
           AND phone = ANY(:named)""",
         """DELETE FROM contact_evidence WHERE tenant_id = :tenant
@@ -227,6 +243,9 @@ REMOVE: dict[SubjectKind, tuple[str, ...]] = {
     ),
     SubjectKind.DOMAIN: (
         f"DELETE FROM contacts WHERE tenant_id = :tenant AND {OF_DOMAIN}",  # noqa: S608
+        f"DELETE FROM people WHERE tenant_id = :tenant AND {OF_DOMAIN}",  # noqa: S608
+        """DELETE FROM people WHERE tenant_id = :tenant
+          AND (email LIKE ANY(:at) OR email LIKE ANY(:at_under))""",
         """DELETE FROM contacts WHERE tenant_id = :tenant
           AND (email LIKE ANY(:at) OR email LIKE ANY(:at_under))""",
         """UPDATE domains SET emails = '{}', phones = '{}'
@@ -239,5 +258,12 @@ REMOVE: dict[SubjectKind, tuple[str, ...]] = {
         f"""UPDATE sitemap_files SET sitemap_import_status = NULL
         WHERE tenant_id = :tenant AND sitemap_import_status = 'Queued'
           AND {OF_DOMAIN}""",  # noqa: S608
+    ),
+    SubjectKind.PERSON: (
+        f"""DELETE FROM contacts c USING people p WHERE c.tenant_id = :tenant
+          AND c.domain_id = p.domain_id AND lower(c.name) = lower(p.name)
+          AND (p.domain_id, p.name_key) IN ({THEM})""",  # noqa: S608
+        f"""DELETE FROM people WHERE tenant_id = :tenant
+          AND (domain_id, name_key) IN ({THEM})""",  # noqa: S608
     ),
 }

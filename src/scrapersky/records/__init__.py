@@ -26,6 +26,8 @@ from scrapersky.records.host import Host, HostOutcome, HostRobots
 from scrapersky.records.kind import Kind
 from scrapersky.records.notice import ContactNotice
 from scrapersky.records.page import PAGES, Page
+from scrapersky.records.people import PEOPLE
+from scrapersky.records.person import Person
 from scrapersky.records.place import PLACES, Place
 from scrapersky.records.place_search import SEARCHES, PlaceSearch, PlaceSearchHit
 from scrapersky.records.schedule import SchedulerRun
@@ -48,6 +50,7 @@ KINDS: Mapping[str, Kind] = {
         SITEMAP_FILES,
         PAGES,
         CONTACTS,
+        PEOPLE,
     )
 }
 """Every kind of record that people see, in the order of the pipeline."""
@@ -105,6 +108,7 @@ __all__ = [
     "LocalBusiness",
     "LoginSession",
     "Page",
+    "Person",
     "Place",
     "PlaceSearch",
     "PlaceSearchHit",

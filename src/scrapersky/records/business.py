@@ -30,6 +30,7 @@ from scrapersky.records.kind import (
     Source,
 )
 from scrapersky.records.link import Related, by_domain, by_hit
+from scrapersky.records.person import decision_maker
 from scrapersky.records.status import (
     CURATION_STATUS,
     DOMAIN_EXTRACTION_STATUS,
@@ -152,7 +153,10 @@ BUSINESSES = Kind(
         LocalBusiness.name, LocalBusiness.street, LocalBusiness.city,
         LocalBusiness.website, LocalBusiness.phone,
     ),
-    extras={"domain": domain_name(LocalBusiness.domain_id)},
+    extras={
+        "domain": domain_name(LocalBusiness.domain_id),
+        "decision_maker": decision_maker(LocalBusiness.domain_id),
+    },
     linked={
         "search_id": by_hit(LocalBusiness.place_id),
         "domain": by_domain(LocalBusiness.domain_id),

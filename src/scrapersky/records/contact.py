@@ -6,12 +6,14 @@ from uuid import UUID
 
 from sqlalchemy import (
     CheckConstraint,
+    ColumnElement,
     Executable,
     ForeignKey,
     Index,
     Row,
     String,
     Text,
+    case,
     select,
     text,
 )
@@ -32,6 +34,7 @@ from scrapersky.records.kind import (
     Source,
 )
 from scrapersky.records.link import Related, by_domain, by_search
+from scrapersky.records.person import decision_maker
 from scrapersky.records.status import (
     CONTACT_CURATION_STATUS,
     CONTACT_PROCESSING_STATUS,
@@ -39,7 +42,7 @@ from scrapersky.records.status import (
     ContactCurationStatus,
     ContactProcessingStatus,
 )
-from scrapersky.records.work_queue import work_queue
+from scrapersky.records.work_queue import Attribute, work_queue
 
 BY_HAND = "by hand"
 """The method of a value that a person wrote."""
@@ -182,14 +185,17 @@ def its_evidence(row: Row[Any]) -> Executable:
     )
 
 
-FIRST_BUSINESS = (
-    select(LocalBusiness.name)
-    .where(LocalBusiness.domain_id == Contact.domain_id)
-    .order_by(LocalBusiness.created_at, LocalBusiness.id)
-    .limit(1)
-    .correlate(Contact)
-    .scalar_subquery()
-)
+def first_business(domain_id: Attribute) -> ColumnElement[Any]:
+    """Show what the first business of a domain is called."""
+    return (
+        select(LocalBusiness.name)
+        .where(LocalBusiness.domain_id == domain_id)
+        .order_by(LocalBusiness.created_at, LocalBusiness.id)
+        .limit(1)
+        .correlate_except(LocalBusiness)
+        .scalar_subquery()
+    )
+
 
 CONTACTS = Kind(
     Contact,
@@ -241,7 +247,13 @@ CONTACTS = Kind(
         "tags",
     ),
     words=(Contact.email, Contact.name, Contact.role, Contact.phone),
-    extras={"domain": domain_name(Contact.domain_id), "business": FIRST_BUSINESS},
+    extras={
+        "domain": domain_name(Contact.domain_id),
+        "business": first_business(Contact.domain_id),
+        "decision_maker": decision_maker(Contact.domain_id),
+        # A contact is named only where it reaches that one person.
+        "whose": case((Contact.name.is_not(None), "staff"), else_="own"),
+    },
     linked={
         "search_id": by_search(Contact.domain_id),
         "domain": by_domain(Contact.domain_id),

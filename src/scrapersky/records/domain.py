@@ -29,6 +29,7 @@ from scrapersky.records.kind import (
     Submission,
 )
 from scrapersky.records.link import Related, by_search
+from scrapersky.records.person import decision_maker
 from scrapersky.records.status import (
     CURATION_STATUS,
     DOMAIN_STATUS,
@@ -178,6 +179,7 @@ DOMAINS = Kind(
         "language", "generator",
     ),
     words=(Domain.domain, Domain.title, Domain.description),
+    extras={"decision_maker": decision_maker(Domain.id)},
     linked={"search_id": by_search(Domain.id)},
     related=(
         Related(kind="businesses", theirs="domain_id"),

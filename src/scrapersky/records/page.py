@@ -5,7 +5,7 @@ from typing import Any
 from uuid import UUID
 
 from sqlalchemy import Index, Row, SmallInteger, String, Text, UniqueConstraint, text
-from sqlalchemy.dialects.postgresql import ARRAY
+from sqlalchemy.dialects.postgresql import ARRAY, JSONB
 from sqlalchemy.orm import Mapped, mapped_column
 
 from scrapersky.records.base import ERROR_LIMIT, Base, Json, OwnedRecord
@@ -49,6 +49,18 @@ class Page(OwnedRecord, Base):
         ),
         # Imports write a million of them: one index for all lists must do.
         Index("ix_pages_by_time", "tenant_id", "updated_at", "id"),
+        Index(
+            "ix_pages_named",
+            "domain_id",
+            postgresql_where=text("organisation IS NOT NULL"),
+        ),
+        Index(
+            "ix_pages_other_values",
+            "other_values",
+            postgresql_using="gin",
+            postgresql_ops={"other_values": "jsonb_path_ops"},
+            postgresql_where=text("other_values <> '[]'"),
+        ),
     )
 
     tenant_id: Mapped[UUID] = mapped_column(sort_order=-1)
@@ -80,6 +92,10 @@ class Page(OwnedRecord, Base):
     fetch_ms: Mapped[int | None]
     fetched_at: Mapped[datetime | None]
     fetch_facts: Mapped[Json | None]
+    organisation: Mapped[Json | None]
+    """What the page tells of the business: name, method, confidence, hours, address."""
+    other_values: Mapped[list[Json]] = mapped_column(JSONB, server_default=text("'[]'"))
+    """Values of others and of templates: kind, value, whose, who, why, snippet."""
     priority: Mapped[int] = mapped_column(SmallInteger, server_default=text("0"))
     page_curation_status: Mapped[PageCurationStatus] = mapped_column(
         PAGE_CURATION_STATUS, server_default=PageCurationStatus.NEW.value

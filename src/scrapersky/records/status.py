@@ -9,6 +9,7 @@ from enum import StrEnum
 from sqlalchemy.dialects.postgresql import ENUM
 
 from scrapersky.kit.email_type import EmailType
+from scrapersky.kit.seniority import Seniority
 from scrapersky.records.base import native_enum
 
 
@@ -168,6 +169,7 @@ CONTACT_PROCESSING_STATUS = native_enum(
 )
 EMAIL_TYPE = native_enum(EmailType, "contact_email_type")
 ROLE = native_enum(Role, "user_role")
+SENIORITY = native_enum(Seniority, "seniority")
 
 ENUMS: tuple[ENUM, ...] = (
     TASK_STATUS,
@@ -185,4 +187,5 @@ ENUMS: tuple[ENUM, ...] = (
     CONTACT_PROCESSING_STATUS,
     EMAIL_TYPE,
     ROLE,
+    SENIORITY,
 )

@@ -10,14 +10,14 @@ from scrapersky.records.base import Base, OwnedRecord
 
 
 class Suppression(OwnedRecord, Base):
-    """An e-mail address, phone number or domain that is never stored or exported."""
+    """An address, number, domain or person that is never stored or exported."""
 
     __tablename__ = "suppressions"
     __table_args__ = (
         UniqueConstraint("tenant_id", "kind", "value_hash"),
         Index("ix_suppressions_tenant_id_value_hash", "tenant_id", "value_hash"),
         Index("ix_suppressions_tenant_id_tail_hash", "tenant_id", "tail_hash"),
-        CheckConstraint("kind IN ('email', 'phone', 'domain')", name="kind"),
+        CheckConstraint("kind IN ('email', 'phone', 'domain', 'person')", name="kind"),
     )
 
     kind: Mapped[str]

@@ -1,5 +1,6 @@
 """WF4 - Domain metadata: what stands at a domain, told by its home page."""
 
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
@@ -9,6 +10,7 @@ from sqlalchemy import update
 from curation_sdk import Done, Effect, GiveUp, Outcome, Retry, Transaction
 from scrapersky.crawler import Fetched
 from scrapersky.errors import ConnectFailed, DnsFailed, FetchError, RobotsDenied
+from scrapersky.extraction.business_name import business_name, is_in_domain
 from scrapersky.extraction.home_page import HomePage, read_home_page
 from scrapersky.extraction.verdict import VerdictKind
 from scrapersky.pipeline.declaration import Endings, Job, Lane, stage
@@ -156,7 +158,6 @@ def store_facts(domain: Domain, fetched: Fetched, found: HomePage) -> Effect:
 def columns(fetched: Fetched, found: HomePage) -> dict[str, Any]:
     """Write the facts as columns of a domain."""
     facts, contacts = found.facts, found.contacts
-    organisation = facts.organisation
     return {
         "home_url": str(fetched.url),
         "verdict": found.verdict.kind.value,
@@ -172,14 +173,33 @@ def columns(fetched: Fetched, found: HomePage) -> dict[str, Any]:
         "generator": facts.generator,
         "generator_version": facts.generator_version,
         "tech_stack": {tech.name: tech.version for tech in facts.technologies},
-        "emails": canonical_emails(email.address for email in contacts.emails),
-        "phones": [phone.e164 for phone in contacts.phones],
+        "emails": canonical_emails(
+            email.address for email in contacts.emails if email.owner.is_ours
+        ),
+        "phones": [phone.e164 for phone in contacts.phones if phone.owner.is_ours],
         "social_links": {
             social.network: social.url for social in reversed(contacts.socials)
         },
-        "organisation": None
-        if organisation is None
-        else {"type": organisation.type, "name": organisation.name},
+        "organisation": organisation_of(found, fetched.url.host),
         "sitemap_hints": found.sitemaps,
         "link_texts": found.link_texts,
     }
+
+
+def organisation_of(found: HomePage, host: str) -> dict[str, Any] | None:
+    """Write what the home page calls the business; its other pages may know better.
+
+    Structured data also says what kind of business it is.
+    """
+    stated, told = found.facts.organisation, business_name(found.contacts, host)
+    kind = stated.type if stated else None
+    if told is not None:
+        return {"type": kind, "name": told["name"], "home": told}
+    if stated:
+        return {"type": kind, "name": stated.name}
+    named = (found.facts.site_name, *TITLE_PARTS.split(found.facts.page.title or ""))
+    name = next((one for one in named if one and is_in_domain(one, host)), None)
+    return {"type": None, "name": name} if name else None
+
+
+TITLE_PARTS = re.compile(r"\s+[|:\u00b7\u2013\u2014-]\s+|\s*\|\s*")

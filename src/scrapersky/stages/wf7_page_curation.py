@@ -1,6 +1,8 @@
-"""WF7 - Page curation: one page becomes contacts, each value with its evidence."""
+"""WF7 - Page curation: one page becomes contacts and people, each with its evidence."""
 
 from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 from uuid import UUID
 
@@ -10,9 +12,12 @@ from sqlalchemy import text
 from curation_sdk import Done, Effect, GiveUp, Outcome, Transaction
 from scrapersky.crawler import Conditions, Fetched
 from scrapersky.errors import FetchError
+from scrapersky.extraction.business_name import business_name
 from scrapersky.extraction.contact_card import ContactCard, cards_of
 from scrapersky.extraction.contact_page import ContactPage, read_contact_page
-from scrapersky.extraction.contacts import Address, Phone
+from scrapersky.extraction.contacts import Address, Contacts, Phone
+from scrapersky.extraction.other_value import other_values
+from scrapersky.extraction.person_card import PersonCard, people_of
 from scrapersky.kit.clock import utc_now
 from scrapersky.kit.email_type import EmailType
 from scrapersky.kit.urls import parse_url
@@ -20,7 +25,14 @@ from scrapersky.pipeline.declaration import Endings, Job, Lane, stage
 from scrapersky.pipeline.fetching import failure_of, outcome_of
 from scrapersky.pipeline.stage_settings import SettingsSection, StageSettings
 from scrapersky.pipeline.tools import Tools
-from scrapersky.privacy.card import allowed_cards, canonical_cards, words_of
+from scrapersky.privacy.card import (
+    allowed_cards,
+    allowed_people,
+    canonical_cards,
+    names_at,
+    words_of,
+    words_of_people,
+)
 from scrapersky.privacy.shield import shield
 from scrapersky.records import Contact, Page
 from scrapersky.records.page import PAGE_CURATION_QUEUE
@@ -33,8 +45,9 @@ COUNTRY = text(
 FACTS = (
     "title", "description", "h1", "language", "canonical_url", "structured_data_types",
     "has_contact_form", "word_count", "http_status", "etag", "last_modified", "bytes",
-    "fetch_ms", "fetch_facts",
+    "fetch_ms", "fetch_facts", "organisation", "other_values",
 )  # fmt: skip
+JSON_FACTS = ("fetch_facts", "organisation", "other_values")
 # Complete, unless a person has decided against the page meanwhile.
 COMPLETED = """fetched_at = clock_timestamp(), page_curation_status = CASE
   WHEN page_curation_status = 'Skipped' THEN page_curation_status
@@ -64,6 +77,58 @@ INSERT INTO contact_evidence (tenant_id, page_id, robots, seen_at, contact_id, f
 SELECT $1, $2, $3, $4, e.* FROM unnest($5::uuid[], $6::text[], $7::text[], $8::text[],
   $9::text[], $10::text[], $11::float8[]) AS e
 ON CONFLICT DO NOTHING
+"""
+# A person's role and page are those of the sighting that tells most about them.
+STORE_PEOPLE = """
+INSERT INTO people AS p (tenant_id, created_by, domain_id, page_id, name, name_key, role,
+  seniority, email, phone, confidence, standing, standing_reason, evidence)
+SELECT $1, $2, $3, $4, n.name, n.name_key, n.role, n.seniority::seniority, n.email, n.phone,
+  n.confidence, n.standing, n.reason, n.evidence::jsonb
+FROM unnest($5::text[], $6::text[], $7::text[], $8::text[], $9::text[], $10::text[],
+  $11::float8[], $12::float8[], $13::text[], $14::text[]) AS n (name, name_key, role,
+  seniority, email, phone, confidence, standing, reason, evidence)
+ON CONFLICT (domain_id, name_key) DO UPDATE SET
+  (page_id, name, role, seniority, standing, standing_reason) = (
+    SELECT excluded.page_id, excluded.name, excluded.role, excluded.seniority,
+      excluded.standing, excluded.standing_reason
+    WHERE excluded.standing > p.standing
+    UNION ALL
+    SELECT p.page_id, p.name, p.role, p.seniority, p.standing, p.standing_reason
+    WHERE excluded.standing <= p.standing),
+  email = coalesce(p.email, excluded.email), phone = coalesce(p.phone, excluded.phone),
+  confidence = greatest(p.confidence, excluded.confidence),
+  evidence = (SELECT jsonb_agg(seen) FROM (
+    SELECT seen FROM jsonb_array_elements(excluded.evidence || p.evidence)
+      WITH ORDINALITY AS e (seen, place)
+    WHERE place <= jsonb_array_length(excluded.evidence)
+      OR NOT excluded.evidence @> jsonb_build_array(
+        jsonb_build_object('url', seen->>'url'))
+    ORDER BY place LIMIT 5) AS kept)
+"""
+# What most pages call the business, each as sure as it is; the home page knows best, and
+# a name that the domain has too counts double. Hours and address are the likeliest page's.
+STORE_ORGANISATION = """
+WITH told AS (
+  SELECT organisation AS o, 1 AS weight FROM pages
+  WHERE domain_id = $1 AND organisation->>'name' IS NOT NULL
+  UNION ALL
+  SELECT organisation->'home', 2 FROM domains
+  WHERE id = $1 AND organisation->'home'->>'name' IS NOT NULL
+), best AS (
+  SELECT min(o->>'name') AS name FROM told GROUP BY lower(o->>'name')
+  ORDER BY sum((o->>'confidence')::float8 * weight
+    * CASE WHEN (o->>'is_in_domain')::boolean THEN 2 ELSE 1 END) DESC, 1 LIMIT 1
+), known AS (
+  SELECT jsonb_strip_nulls(jsonb_build_object('name', (SELECT name FROM best),
+    'hours', (SELECT organisation->'hours' FROM pages
+      WHERE domain_id = $1 AND organisation ? 'hours'
+      ORDER BY contact_likelihood DESC NULLS LAST, id LIMIT 1),
+    'address', (SELECT organisation->'address' FROM pages
+      WHERE domain_id = $1 AND organisation ? 'address'
+      ORDER BY contact_likelihood DESC NULLS LAST, id LIMIT 1))) AS told
+)
+UPDATE domains SET organisation = coalesce(organisation, '{}') || known.told
+FROM known WHERE id = $1 AND NOT coalesce(organisation, '{}') @> known.told
 """
 
 
@@ -108,11 +173,13 @@ async def curate_page(page: Page, tools: Tools) -> Outcome:
         return outcome_of(error)
     if found.not_found is not None:
         return GiveUp(f"the page says that it does not exist: {found.not_found!r}")
-    people = canonical_cards(cards_of(found.contacts))
-    nothing = None if people else "the page names no e-mail address or phone number"
-    return Done(
-        store(page, fetched, found, people, tools.system_user_id), nothing=nothing
-    )
+    cards = canonical_cards(cards_of(found.contacts))
+    people = people_of(found.contacts, cards, fetched.url.host)
+    nothing = None
+    if not cards and not people:
+        nothing = "the page names no e-mail address, phone number or person"
+    told = Findings(found, cards, people)
+    return Done(store(page, fetched, told, tools.system_user_id), nothing=nothing)
 
 
 async def country_of(page: Page, tools: Tools) -> str | None:
@@ -131,38 +198,55 @@ def note_unchanged(page: Page) -> Effect:
     return effect
 
 
-def store(
-    page: Page,
-    fetched: Fetched,
-    found: ContactPage,
-    people: list[ContactCard],
-    user_id: UUID,
-) -> Effect:
-    """Store the page's facts, its contacts and the evidence for every value."""
+@dataclass(frozen=True, slots=True)
+class Findings:
+    """All that was read from one page."""
+
+    page: ContactPage
+    cards: list[ContactCard]
+    people: list[PersonCard]
+
+
+def store(page: Page, fetched: Fetched, found: Findings, user_id: UUID) -> Effect:
+    """Store the page's facts, its contacts and people, and the evidence for every value."""
     seen_at = utc_now()
+    robots = fetched.robots.rule or "allowed"
+    cards, people = found.cards, found.people
 
     async def effect(transaction: Transaction) -> None:
-        told = facts(fetched, found)
+        told = facts(fetched, found.page)
         host = parse_url(page.url).host
         guard = await shield(
             transaction.connection,
             page.tenant_id,
             told,
-            list(words_of(people)),
+            list(words_of(cards)),
+            list(words_of_people(people)),
             domains=[host],
+            people=names_at(host, cards, people),
         )
-        kept = [] if guard.hides_domain(host) else allowed_cards(people, guard)
+        is_hidden = guard.hides_domain(host)
+        kept = [] if is_hidden else allowed_cards(cards, guard, host)
         await store_facts(transaction, page, guard.clean(told), has_contacts=bool(kept))
         seen: list[Seen] = []
         for person in kept:
             contact_id = await store_contact(transaction, page, person, user_id)
             seen += sightings(contact_id, person)
         if seen:
-            robots = fetched.robots.rule or "allowed"
             columns = [list(column) for column in zip(*seen, strict=True)]
             await transaction.fetch(
                 STORE_EVIDENCE, page.tenant_id, page.id, robots, seen_at, *columns
             )
+        known = [] if is_hidden else allowed_people(people, guard, host)
+        if known:
+            rows = [person_row(person, robots, seen_at) for person in known]
+            columns = [list(column) for column in zip(*rows, strict=True)]
+            await transaction.fetch(
+                *(STORE_PEOPLE, page.tenant_id, user_id, page.domain_id, page.id),
+                *columns,
+            )
+        if told["organisation"]:
+            await transaction.fetch(STORE_ORGANISATION, page.domain_id)
 
     return effect
 
@@ -176,7 +260,7 @@ async def store_facts(
         if has_contacts
         else ContactScrapeStatus.NO_CONTACT_FOUND
     )
-    given = {**told, "fetch_facts": json_of(told["fetch_facts"])}
+    given = {**told, **{name: json_of(told.get(name)) for name in JSON_FACTS}}
     await transaction.fetch(
         STORE_FACTS, page.id, found.value, *(given.get(name) for name in FACTS)
     )
@@ -208,6 +292,8 @@ def facts(fetched: Fetched, found: ContactPage) -> dict[str, Any]:
             "meta_robots": list(fetched.meta_robots),
             "wire_bytes": fetched.wire_bytes,
         },
+        "other_values": other_values(found.contacts),
+        "organisation": organisation_facts(found.contacts, fetched.url.host),
     }
 
 
@@ -254,6 +340,19 @@ def address_facts(address: Address | None) -> dict[str, str | None] | None:
     }
 
 
+def organisation_facts(contacts: Contacts, host: str) -> dict[str, Any] | None:
+    """Keep what a page tells of the business itself: name, opening hours, address."""
+    told: dict[str, Any] = {**(business_name(contacts, host) or {})}
+    if contacts.hours:
+        hours = contacts.hours[0]
+        days = [[one.day, one.opens, one.closes] for one in hours.intervals]
+        told["hours"] = {"text": hours.text, "days": days}
+    ours = [one for one in contacts.addresses if one.owner.is_ours]
+    if len(ours) == 1:
+        told["address"] = address_facts(ours[0])
+    return told or None
+
+
 def phone_facts(phone: Phone) -> dict[str, str | None]:
     """Keep a number as written, beside its E.164 form."""
     return {
@@ -262,6 +361,25 @@ def phone_facts(phone: Phone) -> dict[str, str | None]:
         "extension": phone.extension,
         "region": phone.region,
     }
+
+
+def person_row(person: PersonCard, robots: str, seen_at: datetime) -> tuple[Any, ...]:
+    """Write one person as a row, with where they are named."""
+    evidence = [
+        {
+            "url": seen.url,
+            "snippet": seen.snippet,
+            "method": seen.method.value,
+            "robots": robots,
+            "seen_at": seen_at,
+        }
+        for seen in person.evidence
+    ]
+    return (
+        *(person.name, person.key, person.role, person.seniority),
+        *(person.email, person.phone, person.confidence, person.standing),
+        *(person.reason, json_of(evidence)),
+    )
 
 
 Seen = tuple[UUID, str, str, str, str, str, float]

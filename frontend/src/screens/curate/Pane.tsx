@@ -22,6 +22,7 @@ import { Facts } from "./Facts";
 import { fieldWord } from "./filters";
 import { marked } from "./marked";
 import { type DetailAnswer, type EvidenceItem, type HistoryEvent, type Row, text } from "./model";
+import { People } from "./People";
 
 type Tab = "facts" | "evidence" | "history";
 
@@ -105,7 +106,10 @@ export function Pane({
         ) : !detail.data ? (
           <Skeleton lines={8} />
         ) : tab === "facts" ? (
-          <Facts kind={kind} record={record} related={detail.data.related} />
+          <>
+            <People people={detail.data.people} />
+            <Facts kind={kind} record={record} related={detail.data.related} />
+          </>
         ) : (
           <Evidence items={detail.data.evidence} />
         )}

@@ -78,6 +78,8 @@ const WORDS: Record<string, string> = {
   sitemap_type: "Type",
   size_bytes: "Size",
   source_url: "Found on",
+  decision_maker: "Decision maker",
+  decision_maker_role: "Role of the decision maker",
   source_place_id: "Number at the source",
   tech_stack: "Technology",
   updated_at: "Changed",

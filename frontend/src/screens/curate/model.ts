@@ -31,6 +31,19 @@ export interface DetailAnswer {
   etag: string;
   evidence: EvidenceItem[];
   related: Record<string, { id: string; label: string | null }[]>;
+  people: PersonItem[];
+}
+
+export interface PersonItem {
+  id: string;
+  name: string;
+  role: string | null;
+  email: string | null;
+  phone: string | null;
+  confidence: number;
+  is_decision_maker: boolean;
+  reason: string;
+  page_url: string | null;
 }
 
 export interface HistoryEvent {

@@ -2,7 +2,7 @@
 
 from fastapi import APIRouter
 
-from scrapersky.api.records import contact, kinds, search, source, view
+from scrapersky.api.records import contact, kinds, people, search, source, view
 from scrapersky.api.records.router import (
     add_deciding,
     add_detail,
@@ -25,5 +25,5 @@ for each in KINDS.values():
         add_deciding(router, each)
     if each.submission is not None:
         add_submitting(router, each, each.submission)
-for part in (contact, kinds, search, source, view):
+for part in (contact, kinds, people, search, source, view):
     router.include_router(part.router)

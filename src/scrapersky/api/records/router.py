@@ -17,6 +17,7 @@ from scrapersky.api.records.export import export_bytes, read_export
 from scrapersky.api.records.facet import count_values, describe_fields, read_facets
 from scrapersky.api.records.history import history_of
 from scrapersky.api.records.listing import read_page
+from scrapersky.api.records.people import people_beside
 from scrapersky.api.records.query import (
     Listed,
     ListedBy,
@@ -158,6 +159,7 @@ def add_detail(router: APIRouter, resource: Kind) -> None:
             "etag": etag,
             "evidence": await evidence_of(connection, resource, row),
             "related": await related_to(connection, resource, row),
+            "people": await people_beside(connection, resource, row),
         }
         response.headers["ETag"] = etag
         return answer

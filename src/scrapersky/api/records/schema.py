@@ -7,11 +7,12 @@ from typing import Annotated, Any, Generic, Literal, TypeVar
 from uuid import UUID
 
 from pydantic import BaseModel, ConfigDict, Field, WithJsonSchema, create_model
-from sqlalchemy import Float, Numeric
+from sqlalchemy import Boolean, ColumnElement, Float, Numeric
 from sqlalchemy.dialects.postgresql import ARRAY, ENUM, JSONB
 from sqlalchemy.orm import InstrumentedAttribute
 
 from scrapersky.curation.condition import MOST_CONDITIONS, Attribute, Condition
+from scrapersky.kit.seniority import Seniority
 from scrapersky.records import CURATED, Kind
 
 MOST_IDS = 10_000
@@ -74,6 +75,23 @@ class Link(BaseModel):
     label: str | None
 
 
+class NamedPerson(BaseModel):
+    """Somebody of the business, the likeliest decision maker first."""
+
+    id: UUID
+    name: str = Field(examples=["Tavrin Okelo"])
+    role: str | None = Field(examples=["Owner"])
+    seniority: Seniority | None
+    email: str | None = Field(description="Theirs alone; null: none is known.")
+    phone: str | None = Field(description="Theirs alone; null: none is known.")
+    confidence: float
+    is_decision_maker: bool
+    reason: str = Field(
+        description="What their standing rests on.", examples=["owner: Owner"]
+    )
+    page_url: str | None = Field(description="The page that tells most about them.")
+
+
 class Detail(BaseModel, Generic[RecordT]):
     """One record with all that is known of it."""
 
@@ -81,6 +99,9 @@ class Detail(BaseModel, Generic[RecordT]):
     etag: str = Field(description="Send it as `If-Match` with a change.")
     evidence: list[EvidenceOut]
     related: dict[str, list[Link]]
+    people: list[NamedPerson] = Field(
+        [], description="The people of the business, or those a page names; at most 50."
+    )
 
 
 class Event(BaseModel):
@@ -193,13 +214,19 @@ def record_model(resource: Kind) -> type[BaseModel]:
         name: (type_of(column), ...) for name, column in resource.fields.items()
     }
     for extra, expression in resource.extras.items():
-        kind: Any = dict[str, Any] if isinstance(expression.type, JSONB) else str | None
-        shown.setdefault(extra, (kind, ...))
+        shown.setdefault(extra, (extra_type(expression), ...))
     name = "".join(word.title() for word in resource.singular.split("_"))
     made: type[BaseModel] = create_model(
         f"{name}Out", __doc__=resource.record.__doc__, **shown
     )
     return made
+
+
+def extra_type(expression: ColumnElement[Any]) -> Any:  # noqa: ANN401 - a type
+    """Return the type in an answer of what is no column."""
+    if isinstance(expression.type, JSONB):
+        return dict[str, Any]
+    return bool if isinstance(expression.type, Boolean) else str | None
 
 
 def type_of(column: InstrumentedAttribute[Any]) -> Any:  # noqa: ANN401 - a type

@@ -17,7 +17,9 @@ from scrapersky.extraction.contacts.model import (
     Phone,
     PhoneKind,
     Social,
+    Whose,
 )
+from scrapersky.extraction.contacts.person import seniority_of
 from scrapersky.extraction.contacts.social import Profile, read_profile
 
 __all__ = [
@@ -37,7 +39,9 @@ __all__ = [
     "PhoneKind",
     "Profile",
     "Social",
+    "Whose",
     "contacts_of",
     "find_contacts",
     "read_profile",
+    "seniority_of",
 ]

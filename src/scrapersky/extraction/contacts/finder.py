@@ -1,7 +1,7 @@
 """Bring the finders together: sightings in, merged values with evidence out."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from typing import Final, TypeVar
 from urllib.parse import urlsplit
@@ -11,6 +11,7 @@ from scrapersky.extraction.contacts.address import find_addresses, split_street
 from scrapersky.extraction.contacts.email import find_emails
 from scrapersky.extraction.contacts.grouping import Placed, group_values
 from scrapersky.extraction.contacts.hours import find_hours, read_intervals
+from scrapersky.extraction.contacts.linking import Seen, SeenT, link_people
 from scrapersky.extraction.contacts.model import (
     NO_HINTS,
     Address,
@@ -29,12 +30,20 @@ from scrapersky.extraction.contacts.model import (
     Value,
 )
 from scrapersky.extraction.contacts.organisation import Clues, find_organisations
+from scrapersky.extraction.contacts.person import Clues as PersonClues
 from scrapersky.extraction.contacts.person import find_people
-from scrapersky.extraction.contacts.phone import find_numbers
+from scrapersky.extraction.contacts.phone import find_all_numbers
 from scrapersky.extraction.contacts.place import guess_regions
 from scrapersky.extraction.contacts.sheet import Sheet, sheet_of
 from scrapersky.extraction.contacts.social import find_profiles
 from scrapersky.extraction.contacts.structured import read_structured
+from scrapersky.extraction.contacts.whose import (
+    Setting,
+    owner_of,
+    owner_of_email,
+    owner_of_number,
+    setting_of,
+)
 from scrapersky.extraction.email_quality import judge_email
 from scrapersky.extraction.html import Page, parse_page
 
@@ -56,7 +65,7 @@ def contacts_of(page: Page, url: str, *, hints: Hints = NO_HINTS) -> Contacts:
     regions = guess_regions(sheet, url, hints)
     data = read_structured(page, regions)
     emails = by_key([*find_emails(sheet), *data.emails])
-    phones = by_key([*find_numbers(sheet, regions), *data.phones])
+    phones = by_key([*find_all_numbers(sheet, regions), *data.phones])
     streets = find_addresses(sheet, regions)
     clues = Clues(
         streets=streets,
@@ -67,9 +76,13 @@ def contacts_of(page: Page, url: str, *, hints: Hints = NO_HINTS) -> Contacts:
     names = find_organisations(sheet, url, clues)
     people: Sightings = {}
     if hints.people:
-        reachable = _lines_of((*emails.values(), *phones.values()))
-        firms = frozenset(name.value.casefold() for name in names)
-        people = by_key([*find_people(sheet, firms, reachable), *data.people])
+        known = PersonClues(
+            url=url,
+            organisations=tuple(name.value for name in names),
+            addresses=tuple(emails),
+            reachable=_lines_of((*emails.values(), *phones.values())),
+        )
+        people = by_key([*find_people(sheet, known), *data.people])
     return _assembled(
         sheet,
         url,
@@ -141,19 +154,24 @@ def _assembled(
     site = _host(url)
     placed: list[Placed] = []
     anchors: list[Placed] = []
-    build_email = partial(_email, url, site)
+    firm = [spelt for name in names[:1] for spelt in _spellings(name)]
+    setting = setting_of(sheet, url, site, firm)
+    build_email = partial(_email, url, setting)
     made_emails = [build_email(seen) for seen in emails.values()]
-    made_phones = [_phone(url, seen) for seen in phones.values()]
+    made_phones = [_phone(url, setting, seen) for seen in phones.values()]
     made_hours = [_hours(url, seen) for seen in hours.values()]
-    made_people = [_person(url, seen) for seen in people.values()]
-    made_streets = [_address(url, seen) for seen in streets.values()]
+    ordered = sorted(people, key=lambda key: min(f.line for f in people[key]))
+    places = {key: place for place, key in enumerate(ordered)}
+    made_people = [_person(url, places[key], seen) for key, seen in people.items()]
+    made_streets = [_address(url, setting, seen) for seen in streets.values()]
     made_names = [_organisation(url, name) for name in names]
     for made, seen in (
         *zip(made_emails, emails.values(), strict=True),
         *zip(made_phones, phones.values(), strict=True),
         *zip(made_hours, hours.values(), strict=True),
     ):
-        placed += [Placed(made, line) for line in _seen_lines(seen)]
+        if not made.owner.is_placeholder:
+            placed += [Placed(made, line) for line in _seen_lines(seen)]
     for person, seen in zip(made_people, people.values(), strict=True):
         if person.is_customer:
             continue
@@ -170,9 +188,25 @@ def _assembled(
         for made, name in zip(made_names, names, strict=True)
         if name.line >= 0
     ]
+    links = link_people(
+        sheet,
+        [
+            seen
+            for seen in _placed(sheet, made_people, people)
+            if not seen.value.is_customer
+        ],
+        [*_placed(sheet, made_emails, emails), *_placed(sheet, made_phones, phones)],
+        [site or "", *firm],
+        _lines_of(streets.values()),
+    )
     return Contacts(
-        emails=_ranked(made_emails),
-        phones=_ranked(made_phones),
+        links=links,
+        emails=_ranked(one for one in made_emails if not one.owner.is_placeholder),
+        phones=_ranked(one for one in made_phones if not one.owner.is_placeholder),
+        placeholders=(
+            *(one for one in made_emails if one.owner.is_placeholder),
+            *(one for one in made_phones if one.owner.is_placeholder),
+        ),
         people=_ranked(made_people),
         organisations=tuple(made_names),
         addresses=_ranked(made_streets),
@@ -181,6 +215,15 @@ def _assembled(
         groups=group_values(sheet, anchors, placed, heads),
         truncated=sheet.page.truncated,
     )
+
+
+def _placed(
+    sheet: Sheet, made: Sequence[SeenT], sightings: Sightings
+) -> Iterator[Seen[SeenT]]:
+    # A link behind the last text has the number of a line that does not exist.
+    last = len(sheet.lines)
+    for value, seen in zip(made, sightings.values(), strict=True):
+        yield Seen(value, tuple(line for line in _seen_lines(seen) if line < last))
 
 
 def _seen_lines(seen: list[Found]) -> list[int]:
@@ -197,16 +240,22 @@ def _evidence(url: str, seen: list[Found]) -> tuple[Evidence, ...]:
     return tuple(pieces)[:MAX_EVIDENCE]
 
 
-def _email(url: str, site: str | None, seen: list[Found]) -> Email:
+def _spellings(name: Found) -> list[str]:
+    also = name.details.get("also")
+    return [name.value, *(also.split("|") if also else ())]
+
+
+def _email(url: str, setting: Setting, seen: list[Found]) -> Email:
     return Email(
         address=seen[0].value,
-        quality=judge_email(seen[0].value, site),
+        quality=judge_email(seen[0].value, setting.site),
+        owner=owner_of_email(setting, seen[0].value, seen),
         evidence=_evidence(url, seen),
         confidence=confidence.joined("email", (f.method for f in seen)),
     )
 
 
-def _phone(url: str, seen: list[Found]) -> Phone:
+def _phone(url: str, setting: Setting, seen: list[Found]) -> Phone:
     kinds = Counter(kind for f in seen if (kind := f.details.get("kind")))
     is_fax = kinds["fax"] > kinds["phone"]
     best = max(seen, key=lambda f: (f.line >= 0, f.method is not Method.TEL))
@@ -216,19 +265,29 @@ def _phone(url: str, seen: list[Found]) -> Phone:
         extension=_first(seen, "extension"),
         region=_first(seen, "region"),
         kind=PhoneKind.FAX if is_fax else PhoneKind.PHONE,
+        owner=owner_of_number(setting, seen),
         evidence=_evidence(url, seen),
         confidence=confidence.joined("phone", (f.method for f in seen)),
     )
 
 
-def _person(url: str, seen: list[Found]) -> Person:
+def _person(url: str, place: int, seen: list[Found]) -> Person:
     return Person(
+        place=place,
         name=seen[0].value,
         role=_first(seen, "role"),
         is_customer=all(f.details.get("customer") for f in seen),
         evidence=_evidence(url, seen),
-        confidence=confidence.joined("person", (f.method for f in seen)),
+        confidence=_person_confidence(seen),
     )
+
+
+def _person_confidence(seen: list[Found]) -> float:
+    """Take the surest sighting; structured data has a reliability of its own."""
+    told = [float(c) for f in seen if (c := f.details.get("confidence"))]
+    stated = [f.method for f in seen if "confidence" not in f.details]
+    joined = confidence.joined("person", stated) if stated else 0.0
+    return confidence.bounded(max([joined, *told]))
 
 
 def _organisation(url: str, name: Found) -> Organisation:
@@ -240,7 +299,7 @@ def _organisation(url: str, name: Found) -> Organisation:
     )
 
 
-def _address(url: str, seen: list[Found]) -> Address:
+def _address(url: str, setting: Setting, seen: list[Found]) -> Address:
     best = max(
         seen,
         key=lambda f: (
@@ -256,6 +315,7 @@ def _address(url: str, seen: list[Found]) -> Address:
         state=_first([best, *seen], "state"),
         postal_code=_first([best, *seen], "postal_code"),
         country=_first([best, *seen], "country"),
+        owner=owner_of(setting, seen),
         evidence=_evidence(url, seen),
         confidence=confidence.joined("address", (f.method for f in seen)),
     )

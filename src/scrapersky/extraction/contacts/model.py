@@ -46,12 +46,44 @@ class Evidence:
     method: Method
 
 
+class Whose(StrEnum):
+    """Whom a value of a page belongs to."""
+
+    OWN = "own"
+    STAFF = "staff"
+    THIRD_PARTY = "third_party"
+    PLACEHOLDER = "placeholder"
+
+
+@dataclass(frozen=True, slots=True)
+class Owner:
+    """Whose a value is: who that is if it is not the business, and how it is known."""
+
+    whose: Whose
+    who: str | None = None
+    why: str | None = None
+
+    @property
+    def is_ours(self) -> bool:
+        """Say whether the value reaches the business or one of its people."""
+        return self.whose in (Whose.OWN, Whose.STAFF)
+
+    @property
+    def is_placeholder(self) -> bool:
+        """Say whether a template left the value behind, and it reaches nobody."""
+        return self.whose is Whose.PLACEHOLDER
+
+
+OWN = Owner(Whose.OWN)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Value:
     """Something found, with every place that supports it and how sure we are."""
 
     evidence: tuple[Evidence, ...]
     confidence: float
+    owner: Owner = OWN
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,6 +119,8 @@ class Person(Value):
 
     name: str
     role: str | None
+    place: int = 0
+    """Which of the people of the page they are, in the order in which it names them."""
     is_customer: bool = False
     """Named only where customers speak: under a heading about reviews, below a quote."""
 
@@ -152,6 +186,16 @@ class Group:
 
 
 @dataclass(frozen=True, slots=True)
+class PersonLink:
+    """What is one person's alone: an address or number that reaches nobody else."""
+
+    person: Person
+    email: Email | None = None
+    phone: Phone | None = None
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Contacts:
     """Everything one page says, the surest first within each kind."""
 
@@ -163,6 +207,9 @@ class Contacts:
     hours: tuple[Hours, ...] = ()
     socials: tuple[Social, ...] = ()
     groups: tuple[Group, ...] = ()
+    links: tuple[PersonLink, ...] = ()
+    placeholders: tuple[Email | Phone, ...] = ()
+    """What a template left behind; in none of the others."""
     truncated: bool = False
 
     @property

@@ -20,6 +20,12 @@ MAX_REGIONS: Final = 4
 
 def find_numbers(sheet: Sheet, regions: tuple[str, ...]) -> list[Found]:
     """Find every number of a page, read by the plans of these regions in order."""
+    found = find_all_numbers(sheet, regions)
+    return [one for one in found if not one.details.get("placeholder")]
+
+
+def find_all_numbers(sheet: Sheet, regions: tuple[str, ...]) -> list[Found]:
+    """Find every number, and those of templates too, marked in their details."""
     likely = regions[:MAX_REGIONS]
     found = [*_from_links(sheet, likely), *_from_text(sheet, likely)]
     taken = {one.start for one in found if one.line >= 0}
@@ -51,6 +57,10 @@ def is_placeholder(e164: str) -> bool:
     return bool(_COUNTS_UP.search(e164) or _ENDS_IN_ZEROS.search(e164))
 
 
+def _template(e164: str) -> str | None:
+    return "yes" if is_placeholder(e164) else None
+
+
 _COUNTS_UP: Final = re.compile("012345678|12345678|23456789")
 # Free numbers do end in zeros.
 _ENDS_IN_ZEROS: Final = re.compile(r"^(?!.{1,4}[89]0\d?0)\+\d+0{6}$")
@@ -68,7 +78,7 @@ def _from_links(sheet: Sheet, regions: tuple[str, ...]) -> Iterator[Found]:
             continue
         written = unquote(rest[:80]).strip("/ ")
         number = read_number(written.partition("?")[0], regions)
-        if number is None or is_placeholder(number[0]):
+        if number is None:
             continue
         e164, extension, region = number
         shown = link.text if sum(c.isdigit() for c in link.text) >= 7 else written
@@ -82,6 +92,7 @@ def _from_links(sheet: Sheet, regions: tuple[str, ...]) -> Iterator[Found]:
                 "extension": extension,
                 "region": region,
                 "kind": "fax" if scheme.lower() == "fax" else None,
+                "placeholder": _template(e164),
             },
         )
 
@@ -99,7 +110,7 @@ def _from_text(sheet: Sheet, regions: tuple[str, ...]) -> Iterator[Found]:
         for span in find_phones(_detector(()), text):
             spans.setdefault(span.start, span)
     for span in spans.values():
-        if span.e164 is None or is_placeholder(span.e164):
+        if span.e164 is None:
             continue
         label = _label_before(text, span.start)
         if _is_something_else(text, span.start, span.end, label):
@@ -121,6 +132,7 @@ def _from_text(sheet: Sheet, regions: tuple[str, ...]) -> Iterator[Found]:
                 "extension": span.extension,
                 "region": span.region,
                 "kind": kind,
+                "placeholder": _template(span.e164),
             },
         )
 
@@ -151,7 +163,7 @@ def _from_labels(
         if not MIN_DIGITS <= len(digits) <= MAX_DIGITS or _is_date(written):
             continue
         number = read_number(written, regions) or read_number(f"+{digits}", ())
-        if number is None or is_placeholder(number[0]):
+        if number is None:
             continue
         yield Found(
             key=_key(number[0], number[1]),
@@ -165,6 +177,7 @@ def _from_labels(
                 "extension": number[1],
                 "region": number[2],
                 "kind": "fax" if label[1].lower().startswith(_FAX_WORDS) else "phone",
+                "placeholder": _template(number[0]),
             },
         )
 

@@ -6,7 +6,20 @@ are told apart by the word that follows.
 """
 
 from scrapersky.extraction.contacts.person.name import looks_like_person
-from scrapersky.extraction.contacts.person.reader import find_people
+from scrapersky.extraction.contacts.person.reader import (
+    Clues,
+    describe_people,
+    find_people,
+)
 from scrapersky.extraction.contacts.person.role import has_role_word, role_in
+from scrapersky.extraction.contacts.person.seniority import seniority_of
 
-__all__ = ["find_people", "has_role_word", "looks_like_person", "role_in"]
+__all__ = [
+    "Clues",
+    "describe_people",
+    "find_people",
+    "has_role_word",
+    "looks_like_person",
+    "role_in",
+    "seniority_of",
+]

@@ -2,8 +2,11 @@
 
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Final
+from urllib.parse import urlsplit
 
+from scrapersky.extraction.contacts.chance import chance, confidence_of
 from scrapersky.extraction.contacts.model import Found, Method
 from scrapersky.extraction.contacts.person.name import (
     RUN,
@@ -23,26 +26,77 @@ from scrapersky.extraction.contacts.person.support import (
     is_place_or_role,
     is_supported,
 )
+from scrapersky.extraction.contacts.person.trait import (
+    Surroundings,
+    Traits,
+    traits_of,
+)
 from scrapersky.extraction.contacts.person.word import HONORIFIC, SOFT, given_names
 from scrapersky.extraction.contacts.sheet import Sheet
 from scrapersky.extraction.contacts.testimonial import customer_lines
+from scrapersky.kit.plain import squeezed
 
 MAX_FOUND: Final = 300
+MAX_BOXES: Final = 60
+WEIGHTS: Final = "person_weights"
+ENOUGH: Final = 0.5
+"""The chance of being a person of the business from which somebody is given."""
 MAX_RUNS: Final = 20_000
 
 
-def find_people(
-    sheet: Sheet,
-    organisations: frozenset[str] = frozenset(),
-    reachable: frozenset[int] = frozenset(),
-) -> list[Found]:
-    """Find people of a page.
+@dataclass(frozen=True, slots=True)
+class Clues:
+    """What the other finders know of a page that helps to tell its people."""
 
-    `organisations` are folded names that are firms, `reachable` the lines that hold a
-    telephone number or an e-mail address.
-    """
+    url: str = ""
+    organisations: tuple[str, ...] = ()
+    """Names of firms, the page's own first."""
+    addresses: tuple[str, ...] = ()
+    reachable: frozenset[int] = frozenset()
+    """The lines that hold a telephone number or an e-mail address."""
+
+
+def find_people(sheet: Sheet, clues: Clues) -> list[Found]:
+    """Find the people of a page, each with its chance in `details`."""
+    return [
+        one
+        for one, described in describe_people(sheet, clues)
+        if _is_given(one, described)
+    ]
+
+
+def _is_given(one: Found, described: Traits) -> bool:
+    likely = chance(WEIGHTS, described)
+    one.details["confidence"] = f"{confidence_of(WEIGHTS, likely):.3f}"
+    return likely >= ENOUGH
+
+
+def describe_people(sheet: Sheet, clues: Clues) -> list[tuple[Found, Traits]]:
+    """Give everybody who may be a person of the business, with their traits."""
+    found = _candidates(sheet, clues)
+    if not found:
+        return []
+    customers = customer_lines(sheet)
+    around = Surroundings(
+        sheet,
+        clues.url,
+        squeezed(
+            f"{urlsplit(clues.url).hostname or ''} {' '.join(clues.organisations[:1])}"
+        ),
+        tuple(squeezed(one.partition("@")[0]) for one in clues.addresses[:MAX_BOXES]),
+        clues.reachable,
+        tuple(found),
+    )
+    for one in found:
+        if one.line in customers:
+            one.details["customer"] = "yes"
+    return [(one, traits_of(around, one)) for one in found]
+
+
+def _candidates(sheet: Sheet, clues: Clues) -> list[Found]:
     found: list[Found] = []
-    page = PageWords(sheet, organisations, reachable)
+    firms = frozenset(name.casefold() for name in clues.organisations)
+    page = PageWords(sheet, firms, clues.reachable)
     given = given_names()
     text = sheet.visible_text
     for count, run in enumerate(RUN.finditer(text)):
@@ -64,17 +118,10 @@ def find_people(
         line = sheet.lines[number]
         if line.tag != "option" and len(line.text) <= 5000:
             found += _in_run(page, number, run, title)
-    if found:
-        found += [*couples(sheet, found), *in_lists(page, found)]
-        _mark_customers(sheet, found)
+    sure = [one for one in found if one.details["supported"]]
+    if sure:
+        found += [*couples(sheet, sure), *in_lists(page, sure)]
     return found
-
-
-def _mark_customers(sheet: Sheet, found: list[Found]) -> None:
-    customers = customer_lines(sheet)
-    for one in found:
-        if one.line in customers:
-            one.details["customer"] = "yes"
 
 
 def _in_run(
@@ -94,7 +141,8 @@ def _read_name(page: PageWords, number: int, name: Name) -> Found | None:
     context = _context(sheet, number, name, end)
     if _is_refused(page, written, name, context):
         return None
-    if not is_supported(page, number, written, context):
+    supported = is_supported(page, number, written, context)
+    if not supported and not _is_worth_a_look(context):
         return None
     start = sheet.starts[number] + name.start
     stop = sheet.starts[number] + end
@@ -106,7 +154,25 @@ def _read_name(page: PageWords, number: int, name: Name) -> Found | None:
         start=start,
         end=stop,
         snippet=sheet.snippet(start, stop),
-        details={"role": context.role, "alone": "yes" if context.is_alone else None},
+        details={
+            "role": context.role,
+            "alone": _said(context.is_alone),
+            "supported": _said(supported),
+            "title": _said(context.has_title),
+            "inner": _said(name.is_inner),
+            "plain": _said(page.is_plain(written)),
+        },
+    )
+
+
+def _said(is_so: bool) -> str | None:  # noqa: FBT001 - as it stands in details
+    return "yes" if is_so else None
+
+
+def _is_worth_a_look(context: Context) -> bool:
+    """Say whether the traits may speak for a name that no rule supports."""
+    return context.is_alone and (
+        context.has_given or context.has_title or context.role is not None
     )
 
 

@@ -116,7 +116,7 @@ def _found(page: PageWords, number: int, at: int, name: str) -> Found:
         start=start,
         end=start + len(name),
         snippet=sheet.snippet(start, start + len(name)),
-        details={"role": role, "alone": "yes"},
+        details={"role": role, "alone": "yes", "supported": "yes", "listed": "yes"},
     )
 
 

@@ -133,7 +133,7 @@ _LAST_OF_ROLES: Final = words(
 def is_no_name(name: str) -> bool:
     """Refuse names of templates, and firms and authorities by what they end in."""
     folded = name.casefold().strip(" ,.")
-    if folded in _TEMPLATE_NAMES:
+    if folded in _TEMPLATE_NAMES or _GLUED.search(name):
         return True
     return any(_INSTITUTION.search(part) for part in folded.split())
 
@@ -144,6 +144,8 @@ _TEMPLATE_NAMES: Final = frozenset(
         "jean dupont", "jan kowalski", "juan pérez", "jan jansen", "lorem ipsum",
     )
 )  # fmt: skip
+# A date or a user's name run into it: "Okeloadmin2022-03", "eva MS".
+_GLUED: Final = re.compile(r"\d|[a-z]admin\b|^[^\W\d_]+\s[A-Z]{2}$")
 _INSTITUTION: Final = re.compile(
     r"(?:praxis|kammer|regierung|kanzlei|verein|verband|behörde|gericht|klinik|zentrum|"
     r"gesellschaft|ministerium|versicherung|apotheke|schule|['’]s)$"

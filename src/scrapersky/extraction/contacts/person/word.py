@@ -47,7 +47,12 @@ HARD: Final = words(
     "valley hills heights springs creek bay harbor harbour city town village township "
     "state republic kingdom states collection series edition model dress shirt jeans shoes "
     "straße strasse platz weg allee straat laan plein gatan road's blvd. circle box pricing "
-    "pkwy fwy hwy ln trail terrace complex"
+    "pkwy fwy hwy ln trail terrace complex "
+    "universität hochschule schule klinik klinikum krankenhaus institut akademie stiftung "
+    "verein verlag université école hôpital clinique institut académie association "
+    "università scuola ospedale istituto accademia associazione universidad escuela hospital "
+    "instituto fundación universiteit ziekenhuis stichting uniwersytet szpital fundacja "
+    "universitet sjukhus sykehus yliopisto"
 )
 SOFT: Final = words(
     "the a an and or of for to in on at by with from is was are has have had will can may "

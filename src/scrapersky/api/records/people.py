@@ -1,0 +1,84 @@
+"""People of a business: shown beside its records, and forgotten when they ask."""
+
+from typing import Annotated, Final
+from uuid import UUID
+
+from fastapi import APIRouter, Request
+from sqlalchemy import ColumnElement, select
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from scrapersky.api.gateway.dependency import Transaction, actor_of, allow
+from scrapersky.api.gateway.identity import Identity, Permission
+from scrapersky.api.records.detail import Shown, record_of
+from scrapersky.api.records.refusal import NOT_FOUND, REFUSALS
+from scrapersky.api.records.schema import NamedPerson
+from scrapersky.privacy.subject import person_subject
+from scrapersky.privacy.suppression import suppress
+from scrapersky.records import Person
+from scrapersky.records.kind import Kind
+from scrapersky.records.people import PEOPLE
+
+MOST_PEOPLE = 50
+REASON = "person forgotten"
+
+router = APIRouter()
+Admin = Annotated[Identity, allow(Permission.ADMINISTER)]
+
+
+async def people_beside(
+    connection: AsyncConnection, resource: Kind, row: Shown
+) -> list[NamedPerson]:
+    """Return the people of a record's business, or those that a page tells most about."""
+    clause = beside(resource.name, row)
+    if clause is None:
+        return []
+    shown = PEOPLE.extras
+    query = (
+        select(
+            *(Person.id, Person.name, Person.role, Person.seniority, Person.email),
+            *(Person.phone, Person.confidence, Person.standing_reason.label("reason")),
+            shown["is_decision_maker"].label("is_decision_maker"),
+            shown["page_url"].label("page_url"),
+        )
+        .where(clause)
+        .order_by(Person.standing.desc(), Person.id)
+        .limit(MOST_PEOPLE)
+    )
+    rows = (await connection.execute(query)).mappings()
+    return [NamedPerson(**found) for found in rows]
+
+
+def beside(name: str, row: Shown) -> ColumnElement[bool] | None:
+    """Say which people go with a record; None: none ever do."""
+    column, key = BESIDE.get(name, (None, ""))
+    if column is None:
+        return None
+    clause: ColumnElement[bool] = column == getattr(row, key)
+    return clause
+
+
+BESIDE: Final = {
+    "domains": (Person.domain_id, "id"),
+    "pages": (Person.page_id, "id"),
+    "businesses": (Person.domain_id, "domain_id"),
+    "contacts": (Person.domain_id, "domain_id"),
+}
+
+
+@router.delete(
+    f"/api/v3{PEOPLE.path}/{{record_id}}",
+    operation_id="forget_person",
+    summary="Forget a person",
+    status_code=204,
+    responses=REFUSALS | NOT_FOUND,
+)
+async def forget_person(
+    request: Request, who: Admin, connection: Transaction, record_id: UUID
+) -> None:
+    """Delete a person and the contacts that name them, and keep them from coming back.
+
+    Their name goes on the suppression list as a keyed hash, for this domain only.
+    """
+    row = await record_of(connection, PEOPLE, record_id)
+    them = person_subject(row.name, row.domain)
+    await suppress(connection, actor_of(who, request), [them], REASON)

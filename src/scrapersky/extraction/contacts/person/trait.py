@@ -1,0 +1,171 @@
+"""What speaks for a candidate being a person of the business, and what against it."""
+
+import re
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Final
+from urllib.parse import urlsplit
+
+from scrapersky.extraction.contacts.model import Found
+from scrapersky.extraction.contacts.person.seniority import seniority_of
+from scrapersky.extraction.contacts.person.word import AMBIGUOUS, given_names
+from scrapersky.extraction.contacts.sheet import Sheet
+from scrapersky.kit.plain import spellings, squeezed
+from scrapersky.kit.seniority import Seniority
+
+Traits = dict[str, float]
+
+MAX_HEADING: Final = 60
+FAR: Final = 60
+SENTENCE: Final = 90
+PEER_REACH: Final = 12
+SHORTEST: Final = 4
+MAX_TEXT: Final = 200_000
+"""How much of a page is searched for a name again."""
+
+_TEAM: Final = re.compile(
+    r"\b(?:team|staff|our people|who we are|meet (?:the|our|dr)|about (?:us|me)|doctors?|providers|"
+    r"attorneys?|lawyers|partners|dentists?|physicians|practitioners|therapists|founders?|"
+    r"leadership|board|committee|management|ansprechpartner|mitarbeiter\w*|über (?:uns|mich)|"
+    r"ärzt\w*|anwält\w*|praxisteam|équipe|qui sommes|à propos|chi siamo|lo staff|equipo|"
+    r"quiénes somos|nosotros|equipe|sobre nós|zespół|o nas|o mnie|kadra|over ons|medewerkers|om oss|"
+    r"personal|medarbetare|om os|henkilökunta|impressum|imprint|mentions légales|note legali|"
+    r"aviso legal|contact\w*|kontakt\w*)\b",
+    re.IGNORECASE,
+)
+_STORIES: Final = re.compile(
+    r"blog|news|press|article|aktuell|story|stories|guide|case-stud|portfolio|project|review|"
+    r"testimonial|success|event|product|shop|service|treatment|privacy|datenschutz|cookie|terms|"
+    r"policy|policies|agb|conditions|faq|gallery|galerie|recipe|presse",
+    re.IGNORECASE,
+)
+_CREDIT: Final = re.compile(
+    r"(?:photo\w*|foto\w*|bild\w*|image|picture|illustration|©|\(c\)|credit\w*|source|quelle|"
+    r"author|autor\w*|posted|written|published|website|design\w*|rechtsanwalt|e-recht\w*|"
+    r"named after|by)\W{0,3}(?:\w{1,12}\W{1,2}){0,2}$",
+    re.IGNORECASE,
+)
+
+
+# "Ann Lee, a leading dermatologist, recommends ...": told of somebody, not their role.
+_APPOSITION: Final = re.compile(
+    r"(?:an?|my|his|her|their|the|who|one of)\s", re.IGNORECASE
+)
+
+
+@dataclass(frozen=True)
+class Surroundings:
+    """What the traits of all candidates of a page rest on."""
+
+    sheet: Sheet
+    url: str
+    firm: str
+    """The names of the business and its domain, squeezed."""
+    mailboxes: tuple[str, ...]
+    """The parts before the @ of the page's addresses, squeezed."""
+    reachable: frozenset[int]
+    names: tuple[Found, ...] = field(default=())
+
+    @cached_property
+    def is_story(self) -> bool:
+        """Say whether the page's address tells of news, products or legal texts."""
+        return bool(_STORIES.search(urlsplit(self.url).path))
+
+    @cached_property
+    def is_team(self) -> bool:
+        """Say whether the page's address or title tells of its people."""
+        path = urlsplit(self.url).path.replace("-", " ").replace("_", " ")
+        return bool(_TEAM.search(path) or _TEAM.search(self.sheet.page.title or ""))
+
+    @cached_property
+    def heads(self) -> list[str]:
+        """Give the heading above each line."""
+        heads: list[str] = []
+        last = ""
+        for line in self.sheet.lines:
+            if line.heading and len(line.text) <= MAX_HEADING:
+                last = line.text
+            heads.append(last)
+        return heads
+
+    @cached_property
+    def peers(self) -> dict[str, list[int]]:
+        """Give the lines of candidates alone on theirs, by the kind of line."""
+        found: dict[str, list[int]] = {}
+        for one in self.names:
+            if one.details.get("alone") and 0 <= one.line < len(self.sheet.lines):
+                found.setdefault(self.sheet.lines[one.line].tag, []).append(one.line)
+        return found
+
+
+def traits_of(around: Surroundings, one: Found) -> Traits:
+    """Describe a candidate by what it is written like and what stands around it."""
+    sheet, line = around.sheet, around.sheet.lines[one.line]
+    words = one.value.partition(",")[0].split()
+    first, last = words[0].casefold().strip("."), words[-1]
+    details = one.details
+    before = sheet.text[max(sheet.starts[one.line], one.start - 40) : one.start]
+    seniority = seniority_of(details.get("role"))
+    has_given = first in given_names()
+    found = {
+        "always": 1.0,
+        "supported": bool(details.get("supported")),
+        "listed": bool(details.get("listed")),
+        "role": seniority is not None,
+        "apposition": bool(_APPOSITION.match(details.get("role") or "")),
+        "senior": seniority in (Seniority.OWNER, Seniority.EXECUTIVE),
+        "professional": seniority is Seniority.PROFESSIONAL,
+        "title": bool(details.get("title")),
+        "given": has_given and first not in AMBIGUOUS,
+        "ambiguous": first in AMBIGUOUS,
+        "last_given": last.casefold() in given_names(),
+        "initial": any(len(word.strip(".")) == 1 for word in words),
+        "three_words": len(words) > 2,
+        "shouted": one.value.isupper(),
+        "plain": bool(details.get("plain")),
+        "inner": bool(details.get("inner")),
+        "alone": bool(details.get("alone")),
+        "whole_line": len(line.text) <= len(one.value) + 6,
+        "heading": line.heading > 0,
+        "sentence": len(line.text) > SENTENCE,
+        "list_item": line.tag == "li",
+        "nav": line.region in ("nav", "header"),
+        "footer": line.region == "footer",
+        "credit": bool(_CREDIT.search(before)),
+        "reachable": bool(
+            {one.line, one.line + 1, one.line + 2, one.line + 3} & around.reachable
+        ),
+        "mailbox": _is_spelt(around, words),
+        "firm": any(len(s) >= SHORTEST and s in around.firm for s in spellings(last)),
+        "whole_firm": squeezed("".join(words)) in around.firm,
+        "team_head": bool(_TEAM.search(around.heads[one.line])),
+        "team_page": around.is_team,
+        "story": around.is_story,
+        "peers": _has_peers(around, one),
+        **_repeated(sheet.text[:MAX_TEXT], one.value, last),
+    }
+    return {name: float(value) for name, value in found.items() if value}
+
+
+def _repeated(text: str, name: str, last: str) -> Traits:
+    """Tell whether the page names somebody again, in full or by the surname."""
+    times = text.count(name)
+    again = len(last) >= SHORTEST and text.count(last) > times
+    return {"again": float(times > 1), "surname_again": float(again)}
+
+
+def _is_spelt(around: Surroundings, words: list[str]) -> bool:
+    """Say whether an address of the page spells the surname, or the given name first."""
+    last = [s for s in spellings(words[-1]) if len(s) >= SHORTEST]
+    first = [s for s in spellings(words[0]) if len(s) >= SHORTEST]
+    return any(
+        any(s in box for s in last) or any(box.startswith(s) for s in first)
+        for box in around.mailboxes
+    )
+
+
+def _has_peers(around: Surroundings, one: Found) -> bool:
+    """Say whether two other candidates stand in lines of the same kind near by."""
+    lines = around.peers.get(around.sheet.lines[one.line].tag, ())
+    near = {n for n in lines if n != one.line and abs(n - one.line) <= PEER_REACH}
+    return len(near) > 1

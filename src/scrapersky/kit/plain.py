@@ -1,0 +1,37 @@
+"""Names and texts in plain small letters, as addresses and hosts write them."""
+
+import re
+import unicodedata
+from functools import lru_cache
+from typing import Final
+
+_LETTERS: Final = str.maketrans(
+    {"ł": "l", "ø": "o", "æ": "ae", "œ": "oe", "đ": "d", "\u0131": "i"}
+)
+_UMLAUTS: Final = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "å": "aa"})
+
+
+def plain(text: str) -> str:
+    """Write letters without accents, small; ß as ss."""
+    apart = unicodedata.normalize("NFKD", text.casefold().translate(_LETTERS))
+    return "".join(sign for sign in apart if not unicodedata.combining(sign))
+
+
+def squeezed(text: str) -> str:
+    """Write a text as hosts do: plain letters and digits without anything between."""
+    return re.sub(r"[^a-z0-9]+", "", plain(text))
+
+
+@lru_cache(maxsize=4096)
+def spellings(word: str) -> tuple[str, ...]:
+    """Write a name in the ways addresses spell it: Müller is muller and mueller."""
+    return tuple({squeezed(word), squeezed(word.casefold().translate(_UMLAUTS))})
+
+
+@lru_cache(maxsize=4096)
+def name_key(name: str | None) -> str:
+    """Give what the spellings of one person's name share: no degrees, no initials."""
+    bare = re.sub(r",.*$", "", name or "")
+    words = re.findall(r"[^\W\d_]+(?:['\u2019-][^\W\d_]+)*", plain(bare))
+    kept = [word for word in words if len(word) > 1]
+    return " ".join(kept if len(kept) > 1 else words)

@@ -1,0 +1,116 @@
+"""A contact is named only where the address or number reaches that one person."""
+
+import pytest
+
+from scrapersky.extraction.contact_card import cards_of
+from scrapersky.extraction.contacts import find_contacts
+from scrapersky.extraction.contacts.linking import strength
+from scrapersky.extraction.person_card import people_of
+
+URL = "https://okelo-law.com/team"
+
+
+def named(html: str) -> dict[str, str | None]:
+    """Give by each address or number the name on its card."""
+    contacts = find_contacts(f"<html lang=en><body>{html}</body></html>", URL)
+    return {
+        card.email.address if card.email else card.phone.e164 if card.phone else "": (
+            card.name
+        )
+        for card in cards_of(contacts)
+    }
+
+
+def test_the_switchboard_is_nobodys() -> None:
+    page = (
+        "<div><h3>Martha Okelo</h3><p>Attorney</p></div>"
+        "<footer><p>Call us: (212) 555-7342</p></footer>"
+        "<div><h3>Peter Lindgren</h3><p>Attorney</p><p>(212) 555-7342</p></div>"
+    )
+
+    assert set(named(page).values()) == {None}
+
+
+def test_a_shared_mailbox_is_nobodys_even_on_a_card() -> None:
+    page = "<div><h3>Martha Okelo</h3><p>Owner</p><p>info@okelo-law.com</p></div>"
+
+    assert named(page) == {"info@okelo-law.com": None}
+
+
+def test_an_address_that_spells_a_name_is_theirs_wherever_it_stands() -> None:
+    page = (
+        "<h2>Our team</h2><h3>Martha Okelo</h3><p>Attorney</p>"
+        "<h3>Kenneth Lindgren</h3><p>Attorney</p><hr><p>Write to us:</p>"
+        "<p>kenny@okelo-law.com</p><p>mokelo@okelo-law.com</p>"
+    )
+
+    assert named(page) == {
+        "kenny@okelo-law.com": "Kenneth Lindgren",
+        "mokelo@okelo-law.com": "Martha Okelo",
+    }
+
+
+def test_each_of_several_cards_has_its_own_number() -> None:
+    page = (
+        "<div><h3>Martha Okelo</h3><p>Attorney</p><p>(212) 736-4401</p></div>"
+        "<div><h3>Peter Lindgren</h3><p>Attorney</p><p>(212) 736-4402</p></div>"
+    )
+
+    assert named(page) == {
+        "+12127364401": "Martha Okelo",
+        "+12127364402": "Peter Lindgren",
+    }
+
+
+def test_one_number_with_an_extension_for_each_is_nobodys() -> None:
+    page = (
+        "<div><h3>Martha Okelo</h3><p>Attorney</p><p>(212) 736-4401 ext. 12</p></div>"
+        "<div><h3>Peter Lindgren</h3><p>Attorney</p><p>(212) 736-4401 ext. 14</p></div>"
+    )
+
+    assert set(named(page).values()) == {None}
+
+
+def test_a_number_called_direct_is_the_person_s_beside_it() -> None:
+    page = "<div><h3>Martha Okelo</h3><p>Attorney</p><p>Cell: (212) 736-4401</p></div>"
+
+    assert named(page) == {"+12127364401": "Martha Okelo"}
+
+
+def test_the_number_of_an_office_is_not_its_manager_s() -> None:
+    page = (
+        "<div><h3>Martha Okelo</h3><p>Manager</p><p>12 Mill Road, Albany, NY 12207</p>"
+        "<p>(518) 736-4401</p></div>"
+        "<div><h3>Peter Lindgren</h3><p>Manager</p><p>4 Lake Street, Troy, NY 12180</p>"
+        "<p>(518) 736-4402</p></div>"
+    )
+
+    assert set(named(page).values()) == {None}
+
+
+def test_a_reviewer_is_on_no_contact_and_among_no_people() -> None:
+    page = (
+        "<h2>Testimonials</h2><div><h4>Susan Miller</h4><p>Great work!</p>"
+        "<p>susan.miller@gmail.com</p></div>"
+    )
+    contacts = find_contacts(page, URL)
+
+    assert [card.name for card in cards_of(contacts)] == [None]
+    assert people_of(contacts, cards_of(contacts), "okelo-law.com") == []
+
+
+@pytest.mark.parametrize(
+    ("local", "name", "is_theirs"),
+    [
+        ("j.muller", "Jörg Müller", True),
+        ("mueller", "Jörg Müller", True),
+        ("kenny", "Kenneth Nguyen", True),
+        ("martha", "Martha Okelo", True),
+        ("office", "Martha Okelo", False),
+        ("care", "Carla Reeves", False),
+    ],
+)
+def test_what_stands_before_the_at_spells_a_name_or_not(
+    local: str, name: str, *, is_theirs: bool
+) -> None:
+    assert (strength(local, name) > 0) is is_theirs

@@ -1,0 +1,156 @@
+"""WF7: the people of a business are kept, whether or not they can be written to."""
+
+import pytest
+
+from scrapersky.privacy.person import erase_person
+from scrapersky.privacy.subject import any_subject, person_subject
+from scrapersky.privacy.suppression import suppress
+from tests.stages.rig import Line
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+STAGE = "page_curation"
+TEAM = "http://okelo-dental.bv/team"
+IMPRINT = "http://okelo-dental.bv/imprint"
+TEAM_PAGE = """<title>Our team - Okelo Dental</title><h1>Okelo Dental</h1><h2>Our team</h2>
+<div><h3>Martha Okelo</h3><p>Owner</p></div>
+<div><h3>Peter Lindgren</h3><p>Receptionist</p>
+<a href="mailto:peter@okelo-dental.bv">peter@okelo-dental.bv</a></div>"""
+IMPRINT_PAGE = """<title>Imprint - Okelo Dental</title><h1>Imprint</h1><p>Okelo Dental</p>
+<p>Owner: Martha Okelo</p>"""
+PEOPLE = "SELECT name, role, seniority::text, email FROM people ORDER BY standing DESC"
+
+
+async def team(line: Line) -> None:
+    line.web.page("okelo-dental.bv/team", TEAM_PAGE)
+    line.web.page("okelo-dental.bv/imprint", IMPRINT_PAGE)
+    domain = await line.add_domain("okelo-dental.bv")
+    await line.add_page(TEAM, domain)
+    await line.add_page(IMPRINT, domain)
+    await line.work(STAGE)
+
+
+async def again(line: Line) -> None:
+    await line.run("UPDATE pages SET page_processing_status = 'Queued', etag = NULL")
+    await line.work(STAGE)
+
+
+async def test_an_owner_without_an_address_of_their_own_is_kept(line: Line) -> None:
+    await team(line)
+
+    assert await line.rows(PEOPLE) == [
+        ("Martha Okelo", "Owner", "owner", None),
+        ("Peter Lindgren", "Receptionist", "staff", "peter@okelo-dental.bv"),
+    ]
+    (reason,) = await line.rows(
+        "SELECT standing_reason FROM people WHERE role = 'Owner'"
+    )
+    assert reason == ("owner: Owner; the business bears their name",)
+
+
+async def test_a_person_on_two_pages_is_one_with_evidence_of_both(line: Line) -> None:
+    await team(line)
+    await again(line)
+
+    seen = await line.rows(
+        "SELECT DISTINCT e->>'url', e->>'robots' <> '', e->>'seen_at' <> '' FROM people,"
+        " jsonb_array_elements(evidence) AS e WHERE name = 'Martha Okelo' ORDER BY 1"
+    )
+    assert seen == [(IMPRINT, True, True), (TEAM, True, True)]
+    assert len(await line.rows(PEOPLE)) == 2
+
+
+async def test_a_page_with_people_only_is_not_called_empty(line: Line) -> None:
+    line.web.page("a.bv/team", "<h2>Our team</h2><h3>Martha Okelo</h3><p>Owner</p>")
+    page = await line.add_page("http://a.bv/team")
+
+    await line.work(STAGE)
+
+    story = await line.story(STAGE, page)
+    assert story.attempts[-1].why is None
+    assert [row[0] for row in await line.rows(PEOPLE)] == ["Martha Okelo"]
+
+
+async def test_the_domain_gets_the_name_that_its_pages_agree_on(line: Line) -> None:
+    await team(line)
+
+    named = await line.rows(
+        "SELECT d.organisation->>'name', count(p.organisation) FROM domains d"
+        " JOIN pages p ON p.domain_id = d.id GROUP BY 1"
+    )
+    assert named == [("Okelo Dental", 2)]
+
+
+async def test_hours_and_address_are_kept_though_nobody_can_be_written_to(
+    line: Line,
+) -> None:
+    line.web.page(
+        "okelo-dental.bv/imprint",
+        IMPRINT_PAGE + "<p>12 Mill Lane</p><p>Ludlow SY8 1PE</p>"
+        "<p>Monday to Friday 9:00 - 17:00</p>",
+    )
+    await line.add_page(IMPRINT)
+    await line.work(STAGE)
+
+    told = await line.rows(
+        "SELECT organisation->'hours'->>'text', organisation->'address'->>'postal_code'"
+        " FROM domains"
+    )
+    assert told == [("Monday to Friday 9:00 - 17:00", "SY8 1PE")]
+    assert await line.rows("SELECT id FROM contacts") == []
+
+
+async def test_a_person_whose_address_is_suppressed_is_not_stored(line: Line) -> None:
+    await suppress(line.engine, line.actor, [any_subject("peter@okelo-dental.bv")])
+
+    await team(line)
+
+    assert [row[0] for row in await line.rows(PEOPLE)] == ["Martha Okelo"]
+
+
+async def test_a_forgotten_person_does_not_come_back_by_name(line: Line) -> None:
+    await team(line)
+
+    who = person_subject("Martha OKELO", "okelo-dental.bv")
+    await suppress(line.engine, line.actor, [who])
+    forgotten = await line.rows(PEOPLE)
+    await again(line)
+
+    assert [row[0] for row in forgotten] == ["Peter Lindgren"]
+    assert await line.rows(PEOPLE) == forgotten
+
+
+async def test_erasing_by_address_takes_the_person_and_keeps_them_away(
+    line: Line,
+) -> None:
+    """Later a page names them without their address: they stay erased."""
+    await team(line)
+
+    erased = await erase_person(
+        line.engine, line.actor, any_subject("peter@okelo-dental.bv")
+    )
+    line.web.page(
+        "okelo-dental.bv/imprint", IMPRINT_PAGE + "<p>Manager: Peter Lindgren</p>"
+    )
+    await again(line)
+
+    assert [row[0] for row in await line.rows(PEOPLE)] == ["Martha Okelo"]
+    assert len(erased.suppression_ids) == 2
+
+
+async def test_the_values_of_others_are_kept_under_the_page_and_are_no_contacts(
+    line: Line,
+) -> None:
+    line.web.page(
+        "okelo-dental.bv/imprint",
+        IMPRINT_PAGE + "<p>Phone: +44 20 7946 0018</p><h2>Supervisory authority</h2>"
+        "<p>Dental Board</p><p>Phone: +44 20 7946 0999</p>",
+    )
+    await line.add_page(IMPRINT)
+    await line.work(STAGE)
+
+    assert await line.rows("SELECT phone FROM contacts") == [("+442079460018",)]
+    told = "SELECT o->>'value', o->>'whose' FROM pages, jsonb_array_elements(other_values) o"
+    assert await line.rows(told) == [("+442079460999", "third_party")]
+
+    await suppress(line.engine, line.actor, [any_subject("+442079460999")])
+    assert await line.rows(told) == []
