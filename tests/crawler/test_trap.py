@@ -5,7 +5,7 @@ from datetime import date, timedelta
 
 import pytest
 
-from scrapersky.crawler import SiteBudget, SiteLimits
+from scrapersky.crawler import SiteBudget, TrapLimits
 from scrapersky.crawler.trap import path_shape
 from scrapersky.errors import Trap
 from scrapersky.kit.urls import parse_url
@@ -61,7 +61,7 @@ def test_a_page_too_many_links_away_is_a_trap() -> None:
 
 
 def test_session_ids_do_not_make_new_pages() -> None:
-    budget = SiteBudget(SiteLimits(urls=1))
+    budget = SiteBudget(TrapLimits(urls=1))
     first = budget.admit(
         parse_url("https://shop.example/p;jsessionid=AB12CD34?utm_source=x")
     )

@@ -13,16 +13,6 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-POLICY: Final = {
-    # Nothing but our own files: words from other people's pages can start nothing.
-    "Content-Security-Policy": (
-        "default-src 'self'; img-src 'self' data:; object-src 'none'; base-uri 'none'; "
-        "form-action 'self'; frame-ancestors 'none'"
-    ),
-    "X-Content-Type-Options": "nosniff",
-    "Referrer-Policy": "no-referrer",
-    "Cross-Origin-Opener-Policy": "same-origin",
-}
 FOR_EVER: Final = "public, max-age=31536000, immutable"
 ASK_AGAIN: Final = "no-cache"
 START: Final = "index.html"
@@ -110,7 +100,6 @@ def part(name: str, content: bytes, compressed: bytes | None) -> Part:
 def answer(found: Part, request: Request) -> Response:
     """Send the file, compressed where that is understood, or say that it is unchanged."""
     headers = {
-        **POLICY,
         "Cache-Control": found.caching,
         "ETag": found.tag,
         "Vary": "Accept-Encoding",

@@ -25,7 +25,7 @@ from scrapersky.crawler.result import (
 )
 from scrapersky.crawler.sandbox import Sandbox, SandboxLimits
 from scrapersky.crawler.sniff import Kind
-from scrapersky.crawler.trap import SiteBudget, SiteLimits
+from scrapersky.crawler.trap import SiteBudget, TrapLimits
 
 __all__ = [
     "Accept",
@@ -52,10 +52,10 @@ __all__ = [
     "Sandbox",
     "SandboxLimits",
     "SiteBudget",
-    "SiteLimits",
     "StoredRobots",
     "SystemResolver",
     "Timings",
+    "TrapLimits",
     "log_fetch",
     "proxy_rules",
 ]

@@ -15,6 +15,8 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Protocol
 
+from cachetools import LRUCache
+
 from scrapersky.errors import HostBusy, HostPaused
 
 MAX_QUIET_GATES = 10_000
@@ -217,22 +219,18 @@ class RobotsCache:
     """The robots.txt files met last: many usual ones, or few of those without end."""
 
     def __init__(self, characters: int = MAX_ROBOTS_TEXT) -> None:
-        self._most = characters
-        self._held = 0
-        self._files: OrderedDict[str, StoredRobots] = OrderedDict()
+        self._files: LRUCache[str, StoredRobots] = LRUCache(
+            characters, getsizeof=_weight
+        )
 
     def get(self, origin: str) -> StoredRobots | None:
         """Return the file of an origin, if it is still here."""
         return self._files.get(origin)
 
     def put(self, origin: str, robots: StoredRobots) -> None:
-        """Keep a file; the oldest make room."""
-        if (older := self._files.pop(origin, None)) is not None:
-            self._held -= _weight(older)
-        self._files[origin] = robots
-        self._held += _weight(robots)
-        while self._held > self._most and len(self._files) > 1:
-            self._held -= _weight(self._files.popitem(last=False)[1])
+        """Keep a file; those not asked for the longest make room."""
+        if _weight(robots) <= self._files.maxsize:
+            self._files[origin] = robots
 
 
 def _weight(robots: StoredRobots) -> int:
@@ -246,7 +244,7 @@ class MemoryLedger:
         self._now = now
         self._gates = Gates()
         self._robots = RobotsCache()
-        self._statistics: OrderedDict[str, HostStatistics] = OrderedDict()
+        self._statistics: LRUCache[str, HostStatistics] = LRUCache(MAX_STATISTICS)
 
     async def acquire(self, key: str, *, url: str, patience: timedelta) -> None:
         """Wait for the turn at a key."""
@@ -268,8 +266,6 @@ class MemoryLedger:
         """Count one finished request."""
         counted = self._statistics.setdefault(key, HostStatistics())
         count(counted, outcome, size=size, seconds=seconds)
-        if len(self._statistics) > MAX_STATISTICS:
-            self._statistics.popitem(last=False)
 
     async def statistics(self, key: str) -> HostStatistics:
         """Return what became of the requests to one host."""

@@ -1,10 +1,10 @@
 """robots.txt by RFC 9309: read once per origin, kept for an hour, obeyed to the letter."""
 
 import re
-from collections import OrderedDict
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from cachetools import LRUCache
 from protego import Protego
 
 from scrapersky.crawler.connection import Exchange
@@ -153,8 +153,9 @@ class RobotsShelf:
     """The parsed files of the origins met last; the text itself is the ledger's."""
 
     def __init__(self) -> None:
-        self._parsed: OrderedDict[str, Robots] = OrderedDict()
-        self._weight = 0
+        self._parsed: LRUCache[str, Robots] = LRUCache(
+            MAX_PARSED_TEXT, getsizeof=lambda robots: robots.weight
+        )
 
     def find(self, origin: str, stored: StoredRobots) -> Robots | None:
         """Return the parsed form of what is stored, if it was parsed before."""
@@ -162,13 +163,9 @@ class RobotsShelf:
         return known if known is not None and known.stored is stored else None
 
     def put(self, origin: str, robots: Robots) -> None:
-        """Keep a parsed file; the oldest make room."""
-        if (older := self._parsed.pop(origin, None)) is not None:
-            self._weight -= older.weight
-        self._parsed[origin] = robots
-        self._weight += robots.weight
-        while self._weight > MAX_PARSED_TEXT and len(self._parsed) > 1:
-            self._weight -= self._parsed.popitem(last=False)[1].weight
+        """Keep a parsed file; those not asked for the longest make room."""
+        if robots.weight <= MAX_PARSED_TEXT:
+            self._parsed[origin] = robots
 
 
 _COMMENT = re.compile(r"#[^\r\n]*")

@@ -14,7 +14,7 @@ from scrapersky.kit.urls import Url, canonical
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SiteLimits:
+class TrapLimits:
     """How far into one site a crawl goes."""
 
     urls: int = 500
@@ -34,7 +34,7 @@ class SiteLimits:
 class SiteBudget:
     """What one crawl of one site has used up; ask before each URL."""
 
-    limits: SiteLimits = field(default_factory=SiteLimits)
+    limits: TrapLimits = field(default_factory=TrapLimits)
     _seen: set[Url] = field(default_factory=set)
     _shapes: Counter[str] = field(default_factory=Counter)
     _bodies: Counter[bytes] = field(default_factory=Counter)

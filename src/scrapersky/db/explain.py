@@ -4,36 +4,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Executable, Select
-from sqlalchemy.dialects.postgresql import JSON
+from sqlalchemy import Select
 from sqlalchemy.ext.asyncio import AsyncConnection
-from sqlalchemy.ext.compiler import compiles
-from sqlalchemy.sql.compiler import SQLCompiler
-from sqlalchemy.sql.elements import ClauseElement
-from sqlalchemy.sql.visitors import InternalTraversal
-from sqlalchemy.types import TypeEngine
+
+from scrapersky.compat.sqlalchemy import Explain
 
 WALKS = frozenset({"Limit", "Index Scan", "Index Only Scan", "Result"})
-
-
-class Explain(Executable, ClauseElement):
-    """The plan of a query as JSON; its values stay parameters."""
-
-    inherit_cache = True
-    type: TypeEngine[Any] = JSON()
-    _traverse_internals = [("query", InternalTraversal.dp_clauseelement)]  # noqa: RUF012
-
-    # What a result of a cached statement is told its columns by: there are none of ours.
-    _all_selected_columns = ()
-
-    def __init__(self, query: Select[Any]) -> None:
-        self.query = query
-
-
-@compiles(Explain, "postgresql")
-def write_explain(element: Explain, compiler: SQLCompiler, **options: Any) -> str:  # noqa: ANN401
-    """Write the statement."""
-    return f"EXPLAIN (FORMAT JSON) {compiler.process(element.query, **options)}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,6 @@ with `curl -x`.
 import asyncio
 import hashlib
 import time
-from collections import OrderedDict
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -18,6 +17,7 @@ from typing import Final, cast
 from urllib.parse import urlsplit
 
 import httptools
+from cachetools import LRUCache
 from typing_extensions import override
 
 from scrapersky.demo.log import RequestLog, Visit
@@ -66,7 +66,7 @@ class TownServer:
         self.port = 0
         self._find_site = find_site
         self._ask_town = ask_town
-        self._sites: OrderedDict[str, tuple[str, Site | str] | None] = OrderedDict()
+        self._sites: LRUCache[str, tuple[str, Site | str] | None] = LRUCache(MAX_SITES)
         self._wires: dict[Reply, bytes] = {}
         self._asked: dict[tuple[str, str], int] = {}
         self._open: set[_Connection] = set()
@@ -115,8 +115,6 @@ class TownServer:
     def _site(self, host: str) -> tuple[str, Site | str] | None:
         if host in self._sites:
             return self._sites[host]
-        if len(self._sites) >= MAX_SITES:
-            self._sites.popitem(last=False)
         found = self._sites[host] = self._find_site(host)
         return found
 

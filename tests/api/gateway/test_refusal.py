@@ -45,7 +45,7 @@ async def busy(_who: Reader, connection: Transaction) -> str:
     return "done"
 
 
-@router.get("/value")
+@router.post("/value")
 async def value(_who: Reader, connection: Transaction, kind: str) -> str:
     statements: dict[str, tuple[str, dict[str, Any]]] = {
         "nul": ("SELECT CAST(:v AS text)", {"v": "a\x00b"}),
@@ -130,7 +130,9 @@ async def test_who_cannot_be_served_is_told_within_two_seconds(house: House) -> 
 async def test_what_the_database_refuses_has_a_name(
     house: House, kind: str, status: int, said: str
 ) -> None:
-    answer = await house.get("/trial/value", house.admin, params={"kind": kind})
+    answer = await house.send(
+        "POST", "/trial/value", house.admin, params={"kind": kind}
+    )
 
     assert (answer.status_code, answer.json()["type"].rpartition("/")[2]) == (
         status,

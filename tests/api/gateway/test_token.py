@@ -14,7 +14,7 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric import ec, rsa
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
-from scrapersky.api.gateway.access import Remembered, bind_subjects
+from scrapersky.api.gateway.access import bind_subjects
 from scrapersky.records.status import Role
 from tests.api.gateway.rig import ISSUER, SECRET, House, a_person, a_token, claims
 
@@ -439,33 +439,3 @@ async def test_calling_oneself_like_anothers_id_gains_nothing(house: House) -> N
 
     assert answer.json()["tenant"]["id"] == str(house.home)
     assert answer.json()["email"] == house.admin.email
-
-
-async def test_a_burst_of_one_caller_is_looked_up_once(house: House) -> None:
-    asked = 0
-
-    async def look_up() -> str:
-        nonlocal asked
-        asked += 1
-        await asyncio.sleep(0.01)
-        return "found"
-
-    known: Remembered[str] = Remembered()
-
-    found = await asyncio.gather(*(known.get(b"k", look_up) for _ in range(50)))
-
-    assert (set(found), asked) == ({"found"}, 1)
-
-
-async def test_what_was_taken_away_during_a_look_up_is_not_remembered() -> None:
-    known: Remembered[str] = Remembered()
-
-    async def look_up() -> str:
-        known.clear()
-        return "old"
-
-    async def look_again() -> None:
-        return None
-
-    assert await known.get(b"k", look_up) == "old"
-    assert await known.get(b"k", look_again) is None

@@ -25,7 +25,7 @@ pytestmark = pytest.mark.asyncio(loop_scope="module")
 OVERLAP = 0.5
 LOOKS = {
     "hub.LOOK_EVERY": 0.1,
-    "remembered.SHORTEST": 0.1,
+    "refreshed.SHORTEST": 0.1,
     "change.OVERLAP": timedelta(seconds=OVERLAP),
 }
 

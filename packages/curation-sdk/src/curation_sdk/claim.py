@@ -11,6 +11,7 @@ import orjson
 from sqlalchemy import Column, Dialect, Float, Numeric, inspect
 from sqlalchemy.orm import ColumnProperty, Mapper
 
+from curation_sdk.compat import detach, instance_maker
 from curation_sdk.connection import Connection
 from curation_sdk.queue import OrderTerm, column_of, only_key, order_terms, stored
 from curation_sdk.stage import Stage
@@ -256,7 +257,7 @@ def maker_of(stage: Stage[Any, Any], dialect: Dialect) -> Callable[[Any], Any]:
     known = processing_of(stage, dialect) if carries_row(stage, status) else {}
     present = {*names, *known}
     missing = [a.key for a in mapper.column_attrs if a.key not in present]
-    new_instance = mapper.class_manager.new_instance
+    new_instance = instance_maker(mapper)
 
     def make(row: asyncpg.Record) -> object:
         instance = new_instance()
@@ -265,10 +266,7 @@ def maker_of(stage: Stage[Any, Any], dialect: Dialect) -> Callable[[Any], Any]:
         values.update(zip(names, row), **known)  # noqa: B905 - on purpose
         for name, convert in converters:
             values[name] = convert(values[name])
-        state = instance._sa_instance_state  # noqa: SLF001 - SQLAlchemy's own name
-        state.key = (mapper.class_, (values[identity],), None)
-        if missing:
-            state.expired_attributes.update(missing)
+        detach(instance, mapper, values[identity], missing)
         return instance
 
     return make

@@ -1,14 +1,10 @@
 """The gate itself: finds out who a request comes from, or refuses it."""
 
-import asyncio
 import hmac
-import time
-from collections import OrderedDict
-from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from datetime import timedelta
 from functools import partial
-from typing import Final, Generic, TypeVar
+from typing import Final
 from uuid import UUID
 
 from fastapi import Request
@@ -42,6 +38,7 @@ from scrapersky.errors import (
     NotAuthenticated,
 )
 from scrapersky.kit.clock import Clock, utc_now
+from scrapersky.kit.lookup import LookupCache
 from scrapersky.records import ApiKey, Installation, Tenant, User
 from scrapersky.records.status import Role
 from scrapersky.settings import Settings
@@ -52,59 +49,8 @@ REMEMBERED: Final = timedelta(seconds=10)
 """How long a look-up is believed: a disabled user is out after that at the latest."""
 REMEMBERED_WHILE_OPEN: Final = timedelta(seconds=0.5)
 """The same for requests that stay open and ask again: a logout ends them."""
-MOST_REMEMBERED: Final = 10_000
 TENANT_SHARE: Final = 4
 """A tenant's callers together may ask as often as this many of them."""
-
-
-Found = TypeVar("Found")
-
-
-class Remembered(Generic[Found]):
-    """What was looked up a moment ago; what was not found is asked for again."""
-
-    def __init__(
-        self,
-        clock: Callable[[], float] = time.monotonic,
-        lasts: timedelta = REMEMBERED,
-    ) -> None:
-        self._clock = clock
-        self._lasts = lasts.total_seconds()
-        self._kept: OrderedDict[bytes, tuple[float, Found]] = OrderedDict()
-        self._asked: dict[bytes, asyncio.Future[Found | None]] = {}
-        self._cleared = 0
-
-    async def get(
-        self, key: bytes, look_up: Callable[[], Awaitable[Found | None]]
-    ) -> Found | None:
-        """Return what is known under a key, from memory if it is fresh."""
-        now = self._clock()
-        kept = self._kept.get(key)
-        if kept is not None and now - kept[0] < self._lasts:
-            return kept[1]
-        asked = self._asked.get(key)
-        if asked is None:
-            # A burst of one caller asks once; who leaves does not stop the others.
-            asked = asyncio.ensure_future(look_up())
-            self._asked[key] = asked
-            asked.add_done_callback(lambda _done: self._asked.pop(key, None))
-        before = self._cleared
-        found = await asyncio.shield(asked)
-        if found is not None and before == self._cleared:
-            self._keep(key, now, found)
-        return found
-
-    def _keep(self, key: bytes, now: float, found: Found) -> None:
-        self._kept.pop(key, None)
-        self._kept[key] = (now, found)
-        while len(self._kept) > MOST_REMEMBERED:
-            self._kept.popitem(last=False)
-
-    def clear(self) -> None:
-        """Forget everything, also what is being looked up just now."""
-        self._cleared += 1
-        self._kept.clear()
-        self._asked.clear()
 
 
 @dataclass(slots=True)
@@ -130,10 +76,14 @@ class Gate:
     """By account: nor from many addresses at once."""
     passwords: Passwords = field(default_factory=Passwords)
     clock: Clock = utc_now
-    _known: Remembered[Account] = field(default_factory=Remembered)
-    _has_people: Remembered[bool] = field(default_factory=Remembered)
-    _of_late: Remembered[Account] = field(
-        default_factory=partial(Remembered, lasts=REMEMBERED_WHILE_OPEN)
+    _known: LookupCache[bytes, Account] = field(
+        default_factory=partial(LookupCache, lasts=REMEMBERED)
+    )
+    _has_people: LookupCache[str, bool] = field(
+        default_factory=partial(LookupCache, lasts=REMEMBERED)
+    )
+    _of_late: LookupCache[bytes, Account] = field(
+        default_factory=partial(LookupCache, lasts=REMEMBERED_WHILE_OPEN)
     )
 
     async def identify(self, request: Request) -> Identity:
@@ -151,7 +101,7 @@ class Gate:
         request.state.is_asked_again = True
         return await self.identify(request)
 
-    def _memory(self, request: Request) -> Remembered[Account]:
+    def _memory(self, request: Request) -> LookupCache[bytes, Account]:
         is_again = getattr(request.state, "is_asked_again", False)
         return self._of_late if is_again else self._known
 
@@ -219,7 +169,7 @@ class Gate:
         """Tell whether a request is let in because it was sent at this machine."""
         if not self.may_be_local or not is_from_this_machine(request):
             return False
-        return not await self._has_people.get(b"", self._anyone_with_password)
+        return not await self._has_people.get("anyone", self._anyone_with_password)
 
     async def _by_header(self, request: Request, secret: str) -> Identity:
         if secret.startswith("ssk_"):

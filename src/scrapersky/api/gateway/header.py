@@ -4,6 +4,7 @@ from typing import Final
 
 from starlette.datastructures import MutableHeaders
 
+# Nothing but our own files: words from other people's pages can start nothing.
 PAGE_POLICY: Final = (
     "default-src 'self'; img-src 'self' data:; object-src 'none'; base-uri 'none'; "
     "form-action 'self'; frame-ancestors 'none'"

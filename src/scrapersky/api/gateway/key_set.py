@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable
+from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, Final
 
@@ -27,6 +28,21 @@ PATIENCE: Final = Patience(
 KINDS: Final = {"RS": "RSA", "PS": "RSA", "ES": "EC", "Ed": "OKP"}
 
 
+@dataclass(frozen=True, slots=True)
+class SigningKey:
+    """A key of the issuer, and what the issuer wrote beside it."""
+
+    jwk: PyJWK
+    algorithm: str | None
+    """The only one it is for, if the issuer named one."""
+
+    def fits(self, algorithm: str) -> bool:
+        """Tell whether the key is of the kind an algorithm works with."""
+        if self.algorithm is not None and self.algorithm != algorithm:
+            return False
+        return self.jwk.key_type == KINDS.get(algorithm[:2])
+
+
 class KeySet:
     """The keys at one address; if it is down, the last ones seen stay good."""
 
@@ -35,7 +51,7 @@ class KeySet:
     ) -> None:
         self._url = url
         self._client = Client("JWKS", user_agent=user_agent, patience=PATIENCE)
-        self._keys: dict[str | None, PyJWK] = {}
+        self._keys: dict[str | None, SigningKey] = {}
         self._fetched = -float("inf")
         self._asked = -float("inf")
         self._lock = asyncio.Lock()
@@ -53,9 +69,9 @@ class KeySet:
         if wanted is None and len(self._keys) == 1:
             wanted = next(iter(self._keys))
         found = self._keys.get(wanted)
-        if found is None or not fits(found, algorithm):
+        if found is None or not found.fits(algorithm):
             return None
-        return found.key
+        return found.jwk.key
 
     def _now(self) -> float:
         return (self._clock or asyncio.get_running_loop().time)()
@@ -82,9 +98,9 @@ class KeySet:
                 log.warning("jwks.unreachable", why=str(error))
 
 
-def read_keys(document: object) -> dict[str | None, PyJWK]:
+def read_keys(document: object) -> dict[str | None, SigningKey]:
     """Read the keys we can use; one that cannot be read does not spoil the others."""
-    found: dict[str | None, PyJWK] = {}
+    found: dict[str | None, SigningKey] = {}
     listed = document.get("keys") if isinstance(document, dict) else None
     for entry in (listed if isinstance(listed, list) else [])[:MOST_KEYS]:
         if not isinstance(entry, dict) or entry.get("use", "sig") != "sig":
@@ -94,13 +110,9 @@ def read_keys(document: object) -> dict[str | None, PyJWK]:
             continue
         name = entry.get("kid")
         try:
-            found[name if isinstance(name, str) else None] = PyJWK(entry)
+            key = SigningKey(PyJWK(entry), entry.get("alg"))
         except (PyJWTError, ValueError, TypeError, KeyError):
             log.warning("jwks.key_unreadable")
+        else:
+            found[name if isinstance(name, str) else None] = key
     return found
-
-
-def fits(key: PyJWK, algorithm: str) -> bool:
-    """Tell whether a key is of the kind an algorithm works with."""
-    declared = key._jwk_data.get("alg", algorithm)  # noqa: SLF001 - what the issuer wrote
-    return declared == algorithm and key.key_type == KINDS.get(algorithm[:2])

@@ -6,11 +6,12 @@ more; a limit for all of them belongs into the proxy before them.
 
 import math
 import time
-from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Final
+
+from cachetools import LRUCache
 
 from scrapersky.errors import TooManyRequests
 
@@ -58,7 +59,7 @@ class Limiter:
         self.burst = burst
         self.per_second = per_second
         self._clock = clock
-        self._buckets: OrderedDict[str, Bucket] = OrderedDict()
+        self._buckets: LRUCache[str, Bucket] = LRUCache(MOST_CALLERS)
 
     def take(self, caller: str) -> Allowance:
         """Count one request of a caller, and say whether it may go on."""
@@ -86,13 +87,12 @@ class Limiter:
 
     def _bucket(self, caller: str) -> Bucket:
         now = self._clock()
-        bucket = self._buckets.pop(caller, None) or Bucket(float(self.burst), now)
+        bucket = self._buckets.get(caller)
+        if bucket is None:
+            bucket = self._buckets[caller] = Bucket(float(self.burst), now)
         gained = (now - bucket.at) * self.per_second
         bucket.left = min(bucket.left + gained, float(self.burst))
         bucket.at = now
-        self._buckets[caller] = bucket
-        while len(self._buckets) > MOST_CALLERS:
-            self._buckets.popitem(last=False)
         return bucket
 
 

@@ -2,12 +2,8 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 from fastapi import FastAPI
-from fastapi.dependencies.models import Dependant
-from fastapi.routing import iter_route_contexts
-from starlette.routing import compile_path
 from starlette.types import Scope
 
 from scrapersky.api.gateway.body import BodyLimit
@@ -18,6 +14,7 @@ from scrapersky.api.gateway.dependency import (
     EngineName,
     public,
 )
+from scrapersky.compat.fastapi import pattern_of, routes_with_calls
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,10 +38,7 @@ class Route:
 
 def routes_of(app: FastAPI) -> Iterator[Route]:
     """List every route, however its router was included."""
-    for found in iter_route_contexts(app.routes):
-        context: Any = found
-        dependant: Dependant | None = getattr(context, "dependant", None)
-        calls = list(calls_of(dependant)) if dependant else []
+    for context, calls in routes_with_calls(app):
         limits = [call.most for call in calls if isinstance(call, BodyLimit)]
         yield Route(
             path=str(getattr(context, "path", "")),
@@ -62,13 +56,6 @@ def routes_of(app: FastAPI) -> Iterator[Route]:
             in_schema=bool(getattr(context, "include_in_schema", False)),
             operation_id=getattr(context, "operation_id", None),
         )
-
-
-def calls_of(dependant: Dependant) -> Iterator[object]:
-    """List everything a route depends on."""
-    for part in dependant.dependencies:
-        yield part.call
-        yield from calls_of(part)
 
 
 def permission_in(calls: list[object]) -> str | None:
@@ -90,7 +77,7 @@ class RouteTable:
 
     def __init__(self, app: FastAPI) -> None:
         self._routes = [
-            (compile_path(route.path)[0], route)
+            (pattern_of(route.path), route)
             for route in routes_of(app)
             if route.path and route.methods
         ]

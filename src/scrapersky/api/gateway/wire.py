@@ -10,10 +10,8 @@ from asyncio import TimerHandle, Transport
 from typing import Any, ClassVar, Final
 
 from typing_extensions import override
-from uvicorn.protocols.http.httptools_impl import (
-    HttpToolsProtocol,
-    RequestResponseCycle,
-)
+
+from scrapersky.compat.uvicorn import HttpToolsProtocol, RequestResponseCycle
 
 LONGEST_HEAD: Final = 65_536
 NETWORKS: Final = (socket.AF_INET, socket.AF_INET6)

@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections import OrderedDict, defaultdict
+from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
@@ -10,10 +10,11 @@ from functools import partial
 from typing import Final
 from uuid import UUID
 
+from cachetools import LRUCache
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 import curation_sdk
-from scrapersky.api.operations.remembered import Remembered
+from scrapersky.api.operations.refreshed import RefreshedValue
 from scrapersky.db.transaction import Database
 from scrapersky.kit.clock import utc_now
 from scrapersky.records import kind_of
@@ -78,8 +79,8 @@ class Board:
     def __init__(self, engine: AsyncEngine, paces: Mapping[str, str]) -> None:
         self._engine = engine
         self._paces = paces
-        self._paused = Remembered(partial(paused_stages, engine))
-        self._tenants: OrderedDict[UUID, _Tenant] = OrderedDict()
+        self._paused = RefreshedValue(partial(paused_stages, engine))
+        self._tenants: LRUCache[UUID, _Tenant] = LRUCache(MOST_TENANTS)
 
     async def stages(
         self, tenant_id: UUID, changed: Mapping[str, str | None] | None = None
@@ -115,10 +116,9 @@ class Board:
             await tenant.close()
 
     def _of(self, tenant_id: UUID) -> "_Tenant":
-        tenant = self._tenants.pop(tenant_id, None) or _Tenant(self._engine, tenant_id)
-        self._tenants[tenant_id] = tenant
-        if len(self._tenants) > MOST_TENANTS:
-            self._tenants.popitem(last=False)
+        tenant = self._tenants.get(tenant_id)
+        if tenant is None:
+            tenant = self._tenants[tenant_id] = _Tenant(self._engine, tenant_id)
         return tenant
 
 
@@ -128,15 +128,15 @@ class _Tenant:
     def __init__(self, engine: AsyncEngine, tenant_id: UUID) -> None:
         self._engine = engine
         self._tenant_id = tenant_id
-        self._waiting = Remembered(partial(stage_stats.waiting, engine, tenant_id))
+        self._waiting = RefreshedValue(partial(stage_stats.waiting, engine, tenant_id))
         self._results = {
-            stage.name: Remembered(
+            stage.name: RefreshedValue(
                 partial(stage_stats.results, engine, tenant_id, stage)
             )
             for stage in PIPELINE
         }
-        self._recent = Remembered(self._read_recent)
-        self.trouble = Remembered(self._read_trouble)
+        self._recent = RefreshedValue(self._read_recent)
+        self.trouble = RefreshedValue(self._read_trouble)
         self._minutes: dict[datetime, Counts] = {}
         self._filling = asyncio.Lock()
 

@@ -14,7 +14,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 
 from scrapersky.api.operations.board import Board
 from scrapersky.api.operations.hub import Hub
-from scrapersky.api.operations.remembered import Remembered
+from scrapersky.api.operations.refreshed import RefreshedValue
 from scrapersky.api.operations.town import DemoTown
 from scrapersky.db.connection import Target, connect
 from scrapersky.kit.clock import utc_now
@@ -41,7 +41,7 @@ class Desk:
     hub: Hub
     town: DemoTown
     metrics: Metrics
-    waiting: Remembered[list[Waiting]]
+    waiting: RefreshedValue[list[Waiting]]
     started_at: datetime = field(default_factory=utc_now)
     _errands: set[asyncio.Task[Any]] = field(default_factory=set)
 
@@ -97,7 +97,7 @@ async def open_desk(
         hub=Hub(engine, board),
         town=DemoTown(background),
         metrics=Metrics(background.events),
-        waiting=Remembered(partial(waiting_for_anyone, engine)),
+        waiting=RefreshedValue(partial(waiting_for_anyone, engine)),
     )
     try:
         yield desk

@@ -30,7 +30,7 @@ from scrapersky.api.operations.change import (
     look_at_horizon,
     noted_since,
 )
-from scrapersky.api.operations.remembered import Remembered
+from scrapersky.api.operations.refreshed import RefreshedValue
 from scrapersky.curation.batch import Overview, overviews
 from scrapersky.errors import TooManyRequests
 
@@ -114,7 +114,7 @@ class Hub:
         self._channels: dict[UUID, Channel] = {}
         self._listeners: Counter[str] = Counter()
         self._looking: asyncio.Task[None] | None = None
-        self._horizon = Remembered(self._look_at_horizon)
+        self._horizon = RefreshedValue(self._look_at_horizon)
         self._reading = asyncio.Semaphore(1)
         self._is_closing = False
 

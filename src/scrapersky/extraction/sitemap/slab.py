@@ -11,11 +11,12 @@ from typing import Final
 
 from lxml import etree
 
+from scrapersky.compat.lxml import Element
 from scrapersky.errors import BadSitemap
 from scrapersky.extraction.sitemap.mend import mended
 from scrapersky.extraction.sitemap.stream import PIECE
 
-Tree = etree._Element  # noqa: SLF001 - the only name lxml gives its element type
+Tree = Element
 
 NAMESPACES: Final = {
     "image": "http://www.google.com/schemas/sitemap-image/1.1",

@@ -1,4 +1,4 @@
-"""Values that many ask for and that are dear to find out: found out once for all."""
+"""Values that many ask for and that are expensive to find out: found out once for all."""
 
 import asyncio
 import time
@@ -15,7 +15,7 @@ PATIENCE: Final = 0.25
 """Seconds to wait for a new value while an old one is there."""
 
 
-class Remembered(Generic[ValueT]):
+class RefreshedValue(Generic[ValueT]):
     """A value that is looked up so seldom that looking costs little.
 
     Any number may ask at once: one look-up serves all. Who asks while a slow one runs
