@@ -158,3 +158,9 @@ def test_staff_after_the_reviews_are_not_customers() -> None:
         "Ann Lee": True,
         "Susan Miller": False,
     }
+
+
+@pytest.mark.parametrize("label", ["Représentant légal", "Gérant", "Inhaber"])
+def test_a_surname_in_capitals_after_a_role_is_read(label: str) -> None:
+    """Legal notices in French write surnames so, whatever the given name."""
+    assert names_on(f"<p>{label} : Tavrin OKELO</p>") == ["Tavrin OKELO"]

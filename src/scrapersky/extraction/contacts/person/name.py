@@ -159,6 +159,8 @@ def _name_stop(tokens: list[tuple[int, int, str]], place: int) -> int | None:
             word.isupper() != tokens[place][2].isupper()
             and len(word) > 2
             and not (_is_initial(tokens[place][2]))
+            # "Kadir OZDEMIR", as surnames are written in French.
+            and not (number == place + 1 == len(tokens) - 1 and word.isalpha())
         ):
             break
         last = number
