@@ -2,12 +2,15 @@
 
     python bench/api.py            1,000,000 contacts; some minutes
     python bench/api.py --quick    30,000 contacts, under a minute
+    python bench/api.py --only lists detail decision_by_ids
 
 The server is a process of its own behind a real socket, PostgreSQL is a throw-away one
 with its default, durable configuration. Every list is asked over HTTP by a caller whose
 rows row-level security picks, and answers with its total; beside it stands what a plain
-SQLAlchemy query with OFFSET takes for the same page, without HTTP, security or total.
-The last line is one object of JSON.
+SQLAlchemy query with OFFSET takes for the same page, without HTTP, security or total. A
+detail and a decision by ids stand beside the plain statements that they need. Both of a
+pair are asked in turn, so that what else the machine does slows both. The last line is
+one object of JSON.
 """
 
 import argparse
@@ -23,19 +26,22 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
 
+import aiohttp
 import asyncpg
 import httpx
+import orjson
 import psutil
-from sqlalchemy import select
+from sqlalchemy import func, literal, select, update
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+sys.path.insert(0, f"{sys.path[0]}/packages/curation-sdk/tests")
 
 from scrapersky.api.records.cursor import PURPOSE
 from scrapersky.api.records.question import Known, Place, Question, Sort
@@ -43,7 +49,14 @@ from scrapersky.db.connection import connect, parse_target
 from scrapersky.db.embedded import EmbeddedPostgres
 from scrapersky.db.migrate import upgrade
 from scrapersky.kit.cursor import write_cursor
-from scrapersky.records import KINDS, Contact
+from scrapersky.records import (
+    KINDS,
+    Contact,
+    Domain,
+    Evidence,
+    LocalBusiness,
+    Page,
+)
 
 MEBI = 1024 * 1024
 PAGE = 50
@@ -91,6 +104,13 @@ FROM contacts
 """
 
 
+PARTS = (
+    "lists", "detail", "decision_by_ids", "decision", "taking_in", "handing_out",
+    "listening",
+)  # fmt: skip
+"""What is measured: functions of this module, in this order."""
+
+
 @dataclass(frozen=True, slots=True)
 class Plan:
     """How much of everything one run does."""
@@ -102,7 +122,7 @@ class Plan:
     listening: float = 30
 
 
-QUICK = Plan(30_000, rounds=25, offset_rounds=6, imported=4_000, listening=5)
+QUICK = Plan(30_000, rounds=40, offset_rounds=10, imported=4_000, listening=5)
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +131,8 @@ class Bench:
 
     plan: Plan
     client: httpx.AsyncClient
+    asker: aiohttp.ClientSession
+    """For what is timed: a client that takes little time itself."""
     database: AsyncEngine
     dsn: str
     server: psutil.Process
@@ -121,6 +143,7 @@ class Bench:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true")
+    parser.add_argument("--only", nargs="+", choices=PARTS, default=PARTS)
     parser.add_argument("--home", type=Path, help="keep the database here, or use it")
     parser.add_argument("--serve", metavar="PORT", type=int, help=argparse.SUPPRESS)
     asked = parser.parse_args()
@@ -131,19 +154,19 @@ def main() -> None:
     plan = QUICK if asked.quick else Plan()
     if asked.home:
         asked.home.mkdir(parents=True, exist_ok=True)
-        figures = on_database(plan, asked.home)
+        figures = on_database(plan, asked.home, asked.only)
     else:
         with tempfile.TemporaryDirectory(prefix="scrapersky-bench-") as directory:
-            figures = on_database(plan, Path(directory))
+            figures = on_database(plan, Path(directory), asked.only)
     print(json.dumps(figures))
 
 
-def on_database(plan: Plan, home: Path) -> dict[str, Any]:
+def on_database(plan: Plan, home: Path, only: Iterable[str]) -> dict[str, Any]:
     """Measure on a PostgreSQL in this directory."""
     home.chmod(0o711)
     with EmbeddedPostgres(home / "pg") as server:
         place = f"scrapersky@/scrapersky?host={server.socket_dir}"
-        return asyncio.run(measured(plan, f"postgresql://{place}"))
+        return asyncio.run(measured(plan, f"postgresql://{place}", only))
 
 
 def serve(port: int) -> None:
@@ -158,7 +181,7 @@ def serve(port: int) -> None:
         serve_as_up(settings, parse_target(os.environ["DATABASE_URL"]), listener)
 
 
-async def measured(plan: Plan, dsn: str) -> dict[str, Any]:
+async def measured(plan: Plan, dsn: str, only: Iterable[str]) -> dict[str, Any]:
     """Fill the database, start the server, and measure."""
     began = time.perf_counter()
     tenant, key = await fill(plan, dsn)
@@ -166,15 +189,18 @@ async def measured(plan: Plan, dsn: str) -> dict[str, Any]:
     database = connect(parse_target(dsn), patience=None)
     await upgrade(database)
     with a_server(dsn) as (process, address):
-        async with httpx.AsyncClient(base_url=address, timeout=600) as client:
+        async with (
+            httpx.AsyncClient(base_url=address, timeout=600) as client,
+            aiohttp.ClientSession(address) as asker,
+        ):
             await ready(client)
-            bench = Bench(plan, client, database, dsn, process, key, tenant)
+            bench = Bench(plan, client, asker, database, dsn, process, key, tenant)
             figures: dict[str, Any] = {
                 "contacts": plan.contacts,
                 "load_before": round(os.getloadavg()[0], 1),
             }
-            for measure in (lists, decision, taking_in, handing_out, listening):
-                figures |= await measure(bench)
+            for name in only:
+                figures |= await globals()[name](bench)
             figures["load_after"] = round(os.getloadavg()[0], 1)
     await database.dispose()
     return figures
@@ -233,7 +259,7 @@ def a_server(dsn: str) -> Iterator[tuple[psutil.Process, str]]:
         port = probe.getsockname()[1]
     environment = {
         **os.environ, **REST, "DATABASE_URL": dsn, "API_RATE_PER_SECOND": "0",
-        "PYTHONPATH": str(Path(__file__).resolve().parent.parent),
+        "PYTHONPATH": os.pathsep.join(sys.path),
     }  # fmt: skip
     command = [sys.executable, __file__, "--serve", str(port)]
     process = subprocess.Popen(command, env=environment)
@@ -293,8 +319,8 @@ def cases_of(contacts: int) -> list[Case]:
 
 async def lists(bench: Bench) -> dict[str, Any]:
     """Time pages of the list, beside a plain query with OFFSET."""
-    print(f"\n{'page of ' + str(PAGE):34} {'p50':>8} {'p95':>8} {'OFFSET p50':>11}"
-          f" {'p95':>8}  ms  {'total':>9}")  # fmt: skip
+    print(f"\n{'page of ' + str(PAGE):34} {'p50':>8} {'p95':>8} {'plain p50':>11}"
+          f" {'p95':>8}  ms {'times':>6} {'total':>9}")  # fmt: skip
     figures: dict[str, Any] = {}
     for case in cases_of(bench.plan.contacts):
         asked = [{**one, "limit": PAGE, "sort": case.sort.text} for one in case.asked]
@@ -302,31 +328,117 @@ async def lists(bench: Bench) -> dict[str, Any]:
             cursor = await cursor_at(bench, case.sort, case.row)
             asked = [{**one, "cursor": cursor} for one in asked]
         total = (await page(bench, asked[0]))["total"]
-        ours = await timed(
-            bench.plan.rounds, lambda n, a=asked: page(bench, a[n % len(a)])
-        )
-        plain = await timed(
-            bench.plan.offset_rounds,
+        ours, plain = await in_turn(
+            bench.plan.rounds,
+            lambda n, a=asked: page(bench, a[n % len(a)]),
             lambda n, c=case: plain_page(
                 bench, c.asked[n % len(c.asked)], c.sort, c.row
             ),
+            # To skip a million rows takes a second each time.
+            plain_rounds=bench.plan.offset_rounds if case.row else None,
         )
         counted = f"{'' if total['is_exact'] else '~'}{total['count']:,}"
-        print(f"{case.title:34} {ours[0]:8.1f} {ours[1]:8.1f} {plain[0]:11.1f}"
-              f" {plain[1]:8.1f}      {counted:>9}")  # fmt: skip
-        figures |= {
-            f"list_{case.name}_p50_ms": ours[0],
-            f"list_{case.name}_p95_ms": ours[1],
-            f"offset_{case.name}_p95_ms": plain[1],
-            f"vs_offset_{case.name}": round(plain[1] / ours[1], 1),
-        }
+        figures |= compared(f"list_{case.name}", case.title, ours, plain, counted)
     return figures
+
+
+def compared(
+    name: str, title: str, ours: list[float], plain: list[float], more: str = ""
+) -> dict[str, Any]:
+    """Print one line, and return its figures under their names."""
+    figures = {
+        f"{name}_p50_ms": median(ours),
+        f"{name}_p95_ms": percentile(ours),
+        f"{name}_plain_p50_ms": median(plain),
+        f"{name}_plain_p95_ms": percentile(plain),
+        f"{name}_times_plain": round(
+            statistics.median(ours) / statistics.median(plain), 2
+        ),
+    }
+    ours50, ours95, plain50, plain95, times = figures.values()
+    print(f"{title:34} {ours50:8.1f} {ours95:8.1f} {plain50:11.1f} {plain95:8.1f}    "
+          f"{times:7.2f} {more:>9}")  # fmt: skip
+    return figures
+
+
+async def detail(bench: Bench) -> dict[str, Any]:
+    """Time one record with its evidence and what belongs to it."""
+    ids = await some_ids(bench)
+    ours, plain = await in_turn(
+        bench.plan.rounds,
+        lambda n: ask(bench, f"/api/v3/contacts/{ids[n % len(ids)]}"),
+        lambda n: plain_detail(bench, ids[n % len(ids)]),
+    )
+    return compared("detail", "a detail", ours, plain)
+
+
+async def plain_detail(bench: Bench, contact_id: Any) -> None:
+    """Ask for what a detail shows, as a simple program would: one query after another."""
+    evidence = select(Evidence).where(Evidence.contact_id == contact_id)
+    async with bench.database.connect() as connection:
+        found = await connection.execute(
+            select(Contact).where(Contact.id == contact_id)
+        )
+        contact = found.one()
+        for query in (
+            evidence.order_by(Evidence.field, Evidence.confidence.desc()),
+            select(Domain.id, Domain.domain).where(Domain.id == contact.domain_id),
+            select(Page.id, Page.url).where(Page.id == contact.page_id),
+            select(LocalBusiness.id, LocalBusiness.name).where(
+                LocalBusiness.domain_id == contact.domain_id
+            ),
+        ):
+            (await connection.execute(query)).all()
+
+
+async def decision_by_ids(bench: Bench) -> dict[str, Any]:
+    """Time a person's decision about one page of records."""
+    ids = await some_ids(bench, 2 * PAGE)
+    mine, others = ids[:PAGE], ids[PAGE:]
+    statuses = ("Skipped", "New")
+    ours, plain = await in_turn(
+        bench.plan.rounds,
+        lambda n: ask(
+            bench,
+            "/api/v3/contacts/status",
+            {"ids": mine, "status": statuses[n % 2]},
+        ),
+        lambda n: plain_decision(bench, others, statuses[n % 2]),
+    )
+    return compared("decision_by_ids", f"a decision about {PAGE}", ours, plain)
+
+
+async def plain_decision(bench: Bench, ids: list[str], status: str) -> None:
+    """Set a status as a simple program would: no action to undo, nobody told."""
+    chosen = Contact.id == func.any(literal(ids))
+    statement = update(Contact).where(Contact.tenant_id == bench.tenant, chosen)
+    async with bench.database.begin() as connection:
+        await connection.execute(statement.values(contact_curation_status=status))
+
+
+async def some_ids(bench: Bench, most: int = 20) -> list[Any]:
+    """Return ids of contacts that nobody has decided about."""
+    query = select(Contact.id).where(
+        Contact.tenant_id == bench.tenant,
+        Contact.contact_curation_status == "New",
+        Contact.role.is_(None),
+    )
+    async with bench.database.connect() as connection:
+        return [str(one) for one in await connection.scalars(query.limit(most))]
+
+
+async def ask(bench: Bench, path: str, body: Any = None, **more: Any) -> Any:
+    """Ask for something, as a program does."""
+    method = "GET" if body is None else "POST"
+    async with bench.asker.request(method, path, json=body, **more) as answer:
+        content = await answer.read()
+    assert answer.status < 400, content
+    return orjson.loads(content)
 
 
 async def page(bench: Bench, asked: dict[str, Any]) -> Any:
     """Ask for one page, as a program does."""
-    answer = await bench.client.get("/api/v3/contacts", params=asked)
-    return answer.raise_for_status().json()
+    return await ask(bench, "/api/v3/contacts", params=asked)
 
 
 async def plain_page(
@@ -375,17 +487,29 @@ async def cursor_at(bench: Bench, sort: Sort, offset: int) -> str:
     return write_cursor(bench.key, question.scope(resource), place.to_json())
 
 
-async def timed(
-    rounds: int, act: Callable[[int], Awaitable[Any]]
-) -> tuple[float, float]:
-    """Return the median and the 95th percentile in milliseconds."""
-    await act(0)
-    times = []
-    for number in range(rounds):
-        began = time.perf_counter()
-        await act(number)
-        times.append((time.perf_counter() - began) * 1000)
-    return round(statistics.median(times), 1), percentile(times)
+async def in_turn(
+    rounds: int,
+    ours: Callable[[int], Awaitable[Any]],
+    plain: Callable[[int], Awaitable[Any]],
+    *,
+    plain_rounds: int | None = None,
+) -> tuple[list[float], list[float]]:
+    """Time two ways in turn; return the milliseconds of each."""
+    taken: tuple[list[float], list[float]] = ([], [])
+    for number in range(-1, rounds):
+        for act, times in zip((ours, plain), taken, strict=True):
+            if act is plain and number >= (plain_rounds or rounds):
+                continue
+            began = time.perf_counter()
+            await act(max(number, 0))
+            times.append((time.perf_counter() - began) * 1000)
+    # The first of each filled caches.
+    return taken[0][1:], taken[1][1:]
+
+
+def median(times: list[float]) -> float:
+    """Return the median."""
+    return round(statistics.median(times), 1)
 
 
 def percentile(times: list[float]) -> float:

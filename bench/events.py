@@ -44,12 +44,10 @@ EACH = 5
 
 
 def serve(url: str, port: int) -> None:
-    import uvicorn  # noqa: PLC0415 - the server's process only
-
     given = {**AT_REST, "API_RATE_PER_SECOND": "0"}
     app = create_app(load_settings(given, dotenv=None).settings, parse_target(url))
-    config = uvicorn.Config(app, port=port, log_config=None, access_log=False)
-    Server(config).run()
+    with socket.create_server(("127.0.0.1", port)) as listener:
+        Server(app, grace=2).run(sockets=[listener])
 
 
 @asynccontextmanager

@@ -22,9 +22,14 @@ from scrapersky.api.gateway.access import open_gate
 from scrapersky.api.gateway.address import parse_proxies
 from scrapersky.api.gateway.door import Door
 from scrapersky.api.gateway.secret import refuse_unsafe
-from scrapersky.api.gateway.tenancy import POOL_PATIENCE, connect_as_api
+from scrapersky.api.gateway.tenancy import (
+    POOL_PATIENCE,
+    check_isolation,
+    connect_as_api,
+)
 from scrapersky.api.operations.desk import open_desk
 from scrapersky.api.problem import install_problems
+from scrapersky.api.records.listing import Plans
 from scrapersky.api.request_log import RequestLog
 from scrapersky.db.connection import Target, connect
 from scrapersky.privacy.key import hand_out_keys
@@ -63,6 +68,7 @@ def create_app(
         async with AsyncExitStack() as stack:
             engine = connect_as_api(target, pool_size=settings.database_pool_size)
             stack.push_async_callback(engine.dispose)
+            await check_isolation(engine)
             system_engine = connect(
                 target,
                 name="scrapersky",
@@ -83,6 +89,7 @@ def create_app(
             app.state.settings = settings
             app.state.gate = gate
             app.state.secret = gate.secret
+            app.state.plans = Plans()
             app.state.background = background
             app.state.engine = engine
             app.state.system_engine = system_engine
@@ -109,9 +116,10 @@ def create_app(
     install_problems(app)
     describe(app)
     app.include_router(health.router)
+    # In the order in which they are tried: what is asked for most comes first.
+    app.include_router(records.router)
     app.include_router(account.router)
     app.include_router(operations.router)
-    app.include_router(records.router)
     app.include_router(privacy.router)
     if not settings.environment.is_deployed:
         app.include_router(reference.router)

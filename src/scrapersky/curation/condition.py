@@ -78,7 +78,7 @@ def read_conditions(given: Iterable[Any]) -> tuple[Condition, ...]:
     if len(listed) > MOST_CONDITIONS:
         raise InvalidCondition(f"More than {MOST_CONDITIONS} conditions.")
     try:
-        return tuple(TypeAdapter(list[Condition]).validate_python(listed))
+        return tuple(reader_of(list[Condition]).validate_python(listed))
     except ValidationError as error:
         first = error.errors(include_input=False)[0]
         where = ".".join(map(str, first["loc"]))

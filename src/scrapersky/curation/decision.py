@@ -1,16 +1,19 @@
 """Set the status of records, by ids or by conditions, and undo it."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Final
 from uuid import UUID
 
+from cachetools import LRUCache, cached
 from sqlalchemy import (
     ARRAY,
     ColumnElement,
+    Select,
     Uuid,
     and_,
+    bindparam,
     case,
     cast,
     func,
@@ -99,24 +102,50 @@ async def decide(
     changed, what was queued and what was left, why. The action shows how far it is.
     """
     wanted = kind.status_named(status)
-    chosen = selected(kind, actor.tenant_id, selection)
-    async with transaction(database) as connection:
-        picked = await pick(connection, kind, chosen)
-        action_id = await open_action(
-            connection, actor, kind, wanted, selection, rule_id=rule_id, picked=picked
-        )
-    work = Work(action_id, kind, wanted, chosen, force)
-    chunks = [*chunks_of(picked)] or [[]]
-    total = Decided(action_id=action_id)
-    for number, ids in enumerate(chunks, start=1):
+    opening = partial(
+        begin, actor, kind, wanted, selection, force=force, rule_id=rule_id
+    )
+    work, chunks, total = await committed(database, opening)
+    for number, ids in enumerate(chunks[1:], start=2):
+        await commit_chunk(database)
         is_last = number == len(chunks)
-        if number > 1:
-            await commit_chunk(database)
         step = partial(advance, actor, work, total, ids, is_last=is_last)
         total = await committed(database, step)
     if total.queued:
         await curation_sdk.wake(database, kind.deciding.starts)
     return total
+
+
+async def begin(
+    actor: Actor,
+    kind: Kind,
+    status: Any,  # noqa: ANN401 - a member of the kind's enum
+    selection: Selection,
+    connection: AsyncConnection,
+    *,
+    force: bool,
+    rule_id: UUID | None,
+) -> "tuple[Work, list[list[UUID]], Decided]":
+    """Pick what is meant, and decide about the first chunk of it."""
+    if selection.ids is not None:
+        chosen, chunks = None, [*cut(selection.ids)]
+    else:
+        chosen = selected(kind, actor.tenant_id, selection)
+        chunks = [*chunks_of(await pick(connection, kind, chosen))] or [[]]
+    action_id = await open_action(
+        connection,
+        actor,
+        kind,
+        status,
+        selection,
+        rule_id=rule_id,
+        matched=sum(map(len, chunks)),
+    )
+    work = Work(action_id, kind, status, actor.tenant_id, chosen, force)
+    total = Decided(action_id=action_id)
+    is_last = len(chunks) == 1
+    step = advance(actor, work, total, chunks[0], connection, is_last=is_last)
+    return work, chunks, await step
 
 
 async def decide_here(
@@ -141,7 +170,7 @@ async def decide_here(
     action_id = await open_action(
         connection, actor, kind, wanted, selection, rule_id=rule_id
     )
-    work = Work(action_id, kind, wanted, chosen)
+    work = Work(action_id, kind, wanted, actor.tenant_id, chosen)
     total = Decided(action_id=action_id)
     for ids in chunks_of(picked):
         total += await decide_chunk(connection, work, ids)
@@ -178,7 +207,7 @@ async def open_action(
     selection: Selection,
     *,
     rule_id: UUID | None = None,
-    picked: bytes | None = None,
+    matched: int | None = None,
 ) -> UUID:
     """Record that a decision is being made, and about how many."""
     result = await connection.execute(
@@ -190,7 +219,7 @@ async def open_action(
             status=status.value,
             rule_id=rule_id,
             selection=selection.as_json(),
-            matched_count=None if picked is None else len(picked) // ID_BYTES,
+            matched_count=matched,
         )
         .returning(CurationAction.id)
     )
@@ -204,7 +233,9 @@ class Work:
     action_id: UUID
     kind: Kind
     status: Any
-    chosen: ColumnElement[bool]
+    tenant_id: UUID
+    chosen: ColumnElement[bool] | None
+    """What the rows of a chunk must still be; None: they were named one by one."""
     force: bool = False
 
 
@@ -220,6 +251,12 @@ async def pick(
     in_order = aggregate_order_by(literal(b""), place)
     ids = func.string_agg(func.uuid_send(kind.record.id), in_order)
     return bytes(await connection.scalar(select(ids).where(chosen)) or b"")
+
+
+def cut(ids: Sequence[UUID]) -> Iterator[list[UUID]]:
+    """Yield ids, as many at a time as one transaction changes; once if there are none."""
+    for start in range(0, len(ids) or 1, CHUNK):
+        yield [*ids[start : start + CHUNK]]
 
 
 def chunks_of(picked: bytes) -> Iterator[list[UUID]]:
@@ -252,7 +289,40 @@ async def decide_chunk(
     connection: AsyncConnection, work: Work, ids: list[UUID]
 ) -> Decided:
     """Decide about those of these rows that are still meant."""
-    kind, status, model = work.kind, work.status, work.kind.record
+    status = work.status
+    if work.chosen is None:
+        statement = named_chunk(work.kind, status, force=work.force)
+    else:
+        statement = chunk(work.kind, status, work.chosen, force=work.force)
+    values = {"ids": ids, "action": work.action_id, "tenant": work.tenant_id}
+    found = (await connection.execute(statement, values)).one()
+    skipped = {}
+    if unchanged := found.seen - found.changed:
+        is_queueing = status == work.kind.deciding.on
+        reason = IN_STAGE if is_queueing else ALREADY.format(status=status.value)
+        skipped[reason] = unchanged
+    if gone := len(ids) - found.seen:
+        skipped[MEANWHILE] = gone
+    return Decided(found.changed, found.queued, skipped)
+
+
+@cached(LRUCache(200), key=lambda kind, status, *, force: (kind.name, status, force))
+def named_chunk(kind: Kind, status: Any, *, force: bool) -> Select[int, int, int]:  # noqa: ANN401 - a member of the kind's enum
+    """Write the statement for rows that were named; it takes longer than to run it."""
+    return chunk(kind, status, true(), force=force)
+
+
+def chunk(
+    kind: Kind,
+    status: Any,  # noqa: ANN401 - a member of the kind's enum
+    chosen: ColumnElement[bool],
+    *,
+    force: bool,
+) -> Select[int, int, int]:
+    """Write the statement that changes some rows, notes each, and counts them."""
+    model = kind.record
+    ids = bindparam("ids", type_=ARRAY(Uuid))
+    mine = model.tenant_id == bindparam("tenant", type_=Uuid())
     rows = (
         select(
             model.id,
@@ -261,7 +331,7 @@ async def decide_chunk(
             kind.deciding.queue.column.label("stage_before"),
             kind.deciding.queue.error.label("error_before"),
         )
-        .where(model.id == func.any(literal(ids, ARRAY(Uuid))), work.chosen)
+        .where(model.id == func.any(ids), mine, chosen)
         .order_by(model.id)
         .with_for_update()
         .cte("chosen")
@@ -269,7 +339,7 @@ async def decide_chunk(
     )
     is_busy = func.coalesce(rows.c.stage_before.in_(kind.deciding.queue.busy), False)
     wants_stage = literal(status == kind.deciding.on)
-    queues = and_(wants_stage, (~is_busy) if not work.force else true())
+    queues = and_(wants_stage, (~is_busy) if not force else true())
     changes = rows.c.before != status
     plan = select(
         rows,
@@ -307,7 +377,7 @@ async def decide_chunk(
                 "stage_status_before", "error_before", "queued",
             ],
             select(
-                literal(work.action_id),
+                bindparam("action", type_=Uuid()),
                 plan.c.id,
                 plan.c.tenant_id,
                 cast(plan.c.before, TextType),
@@ -319,7 +389,7 @@ async def decide_chunk(
         .returning(CurationChange.record_id)
         .cte("noted")
     )  # fmt: skip
-    summary = (
+    return (
         select(
             func.count().label("seen"),
             func.count().filter(plan.c.changes).label("changed"),
@@ -328,18 +398,6 @@ async def decide_chunk(
         .select_from(plan)
         .add_cte(updated, noted)
     )
-    found = (await connection.execute(summary)).one()
-    skipped = {}
-    if unchanged := found.seen - found.changed:
-        reason = (
-            IN_STAGE
-            if status == kind.deciding.on
-            else ALREADY.format(status=status.value)
-        )
-        skipped[reason] = unchanged
-    if gone := len(ids) - found.seen:
-        skipped[MEANWHILE] = gone
-    return Decided(found.changed, found.queued, skipped)
 
 
 async def keep_counts(

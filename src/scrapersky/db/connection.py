@@ -7,6 +7,7 @@ from datetime import timedelta
 from typing import Any
 
 import asyncpg
+import orjson
 from sqlalchemy import URL, event, make_url, text
 from sqlalchemy.engine import ExceptionContext
 from sqlalchemy.exc import ArgumentError, DBAPIError
@@ -81,16 +82,19 @@ def connect(
     patience: timedelta | None = STATEMENT_PATIENCE,
     pool_patience: timedelta = CONNECT_PATIENCE,
     role: str | None = None,
+    connection_class: "type[asyncpg.Connection[Any]]" = asyncpg.Connection,
 ) -> AsyncEngine:
     """Make the engine every session comes from; no connection is opened yet.
 
     `patience` is how long one statement may take; a migration may take as it needs.
     `pool_patience` is how long to wait for a free connection, `role` what
-    sessions act as (behind a pooler, only transactions that say so themselves).
+    sessions act as (behind a pooler, only transactions that say so themselves), and
+    `connection_class` the class of the driver's connections.
     """
     arguments: dict[str, Any] = {
         "timeout": CONNECT_PATIENCE.total_seconds(),
         "command_timeout": patience.total_seconds() if patience else None,
+        "connection_class": connection_class,
     }
     url = target.url
     if "sslmode" in url.query:
@@ -113,6 +117,9 @@ def connect(
         max_overflow=0,
         pool_timeout=pool_patience.total_seconds(),
         pool_pre_ping=False,
+        # The connection that was used last has its statements prepared and planned.
+        pool_use_lifo=True,
+        json_deserializer=orjson.loads,
         # An error is logged; what it was about is people's data, or a secret.
         hide_parameters=True,
     )

@@ -54,9 +54,16 @@ async def committed(
 async def attempted(
     database: Database, act: Callable[[AsyncConnection], Awaitable[ResultT]]
 ) -> ResultT:
-    """Act once, in a savepoint of the caller's transaction or in one of its own."""
-    if isinstance(database, AsyncConnection):
+    """Act once: in a transaction of its own, or as a part of the caller's."""
+    if not isinstance(database, AsyncConnection):
+        async with database.begin() as connection:
+            return await act(connection)
+    if database.in_transaction():
         async with database.begin_nested():
             return await act(database)
-    async with database.begin() as connection:
-        return await act(connection)
+    try:
+        return await act(database)
+    except DBAPIError:
+        # Nothing was done before it, so there is nothing that a savepoint would keep.
+        await database.rollback()
+        raise

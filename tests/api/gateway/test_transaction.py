@@ -12,6 +12,7 @@ import pytest_asyncio
 from sqlalchemy import Connection, event
 
 from scrapersky.api.gateway.route import routes_of
+from scrapersky.records import KINDS
 from tests.api.gateway.document import Operation, an_app, operations
 from tests.api.gateway.planted import plant
 from tests.api.gateway.rig import House, a_token
@@ -31,18 +32,18 @@ API = [
 ]
 CHUNKS = {
     # Set a status on any number of records, or take that back.
-    "set_place_status", "set_business_status", "set_domain_status",
-    "set_sitemap_file_status", "set_page_status", "set_contact_status", "undo_action",
+    *(f"set_{kind.singular}_status" for kind in KINDS.values() if kind.decision),
+    "undo_action",
     # Store any number of lines, change any number of rows.
-    "submit_domains", "submit_sitemap_files", "submit_pages", "create_batch",
-    "change_dead_letters", "mark_informed",
+    *(f"submit_{kind.plural}" for kind in KINDS.values() if kind.submission),
+    "create_batch", "change_dead_letters", "mark_informed",
 }  # fmt: skip
 """Routes that commit after each chunk of their work but the last."""
 BULK = {
     # Neither a slow reader nor a slow writer holds a transaction open.
-    "export_places", "export_businesses", "export_domains", "export_sitemap_files",
-    "export_pages", "export_contacts", "export_searches", "export_notices",
-    "import_domains", "import_sitemap_files", "import_pages", "import_suppressions",
+    *(f"export_{kind.plural}" for kind in KINDS.values()),
+    *(f"import_{kind.plural}" for kind in KINDS.values() if kind.submission),
+    "export_notices", "import_suppressions",
     # A password is hashed between two transactions; a run outlives its request.
     "log_in", "run_rule",
     # A person is on the list before every table is looked through for them.

@@ -29,9 +29,9 @@ from scrapersky.api.gateway.idempotency import (
     Recorded,
     key_of,
 )
-from scrapersky.api.gateway.local import host_of, is_loopback
+from scrapersky.api.gateway.local import SAFE_METHODS, host_of, is_loopback
 from scrapersky.api.gateway.route import Route, RouteTable
-from scrapersky.api.gateway.tenancy import TENANT, acting_for
+from scrapersky.api.gateway.tenancy import READS_ONLY, TENANT, acting_for
 from scrapersky.api.gateway.transaction import FIRST_ERROR, RequestTransaction
 from scrapersky.api.gateway.wire import LONGEST_HEAD
 from scrapersky.api.problem import answer_to
@@ -70,9 +70,11 @@ class Door:
             return
         # Whoever handled the last request in this context left nothing behind.
         before = TENANT.set(None)
+        reads_only = READS_ONLY.set(scope["method"] in SAFE_METHODS)
         try:
             await self._handle(scope, receive, send)
         finally:
+            READS_ONLY.reset(reads_only)
             TENANT.reset(before)
 
     async def _handle(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -173,7 +175,10 @@ class Door:
 
 
 class Answer:
-    """Sends an answer with its headers, once what it answers is committed."""
+    """Sends an answer with its headers, once what it answers is committed.
+
+    A request that only asks has nothing to commit: its transaction ends after the answer.
+    """
 
     def __init__(
         self, scope: Scope, send: Send, transaction: RequestTransaction
@@ -188,7 +193,7 @@ class Answer:
         """Send one part."""
         if self._is_replaced:
             return
-        if message["type"] == "http.response.start":
+        if message["type"] == "http.response.start" and not READS_ONLY.get():
             try:
                 await self._transaction.end(message["status"])
             except Exception as error:  # noqa: BLE001 - any: it was not committed

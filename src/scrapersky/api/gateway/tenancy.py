@@ -7,13 +7,16 @@ from datetime import timedelta
 from typing import Any, Final
 from uuid import UUID
 
-from sqlalchemy import Connection, event
+from sqlalchemy import Connection, event, text
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
+from typing_extensions import override
 
+from scrapersky.compat.asyncpg import PrefacedConnection
 from scrapersky.db.connection import Target, connect
 from scrapersky.errors import TenantUnknown
 
 ROLE: Final = "scrapersky_api"
+MILLISECOND: Final = timedelta(milliseconds=1)
 STATEMENT_PATIENCE: Final = timedelta(seconds=5)
 POOL_PATIENCE: Final = timedelta(seconds=1)
 """How long a request waits for its connection before it is told to come back later.
@@ -22,15 +25,27 @@ It waits once for its transaction, and before that at most once to be recognised
 
 TENANT: ContextVar[UUID | None] = ContextVar("tenant", default=None)
 PATIENCE: ContextVar[timedelta] = ContextVar("patience", default=STATEMENT_PATIENCE)
-
-BEGIN: Final = (
-    f"SELECT set_config('role', '{ROLE}', true), "
-    "set_config('scrapersky.tenant_id', $1, true), "
-    "set_config('statement_timeout', $2, true), "
-    "set_config('plan_cache_mode', 'force_custom_plan', true)"
-)
+PLANS: ContextVar[str] = ContextVar("plans", default="force_custom_plan")
 """A plan made for any value of a filter reads a million rows for a rare one."""
+
+READS_ONLY: ContextVar[bool] = ContextVar("reads_only", default=False)
+"""Whether nothing may be written: a request that only asks is rolled back."""
 PATIENT: Final = "SELECT set_config('statement_timeout', $1, true)"
+
+
+class TenantConnection(PrefacedConnection):
+    """A connection whose every transaction is one tenant's, as the API's role."""
+
+    @override
+    def preface(self) -> str:
+        tenant = require_tenant()
+        return (
+            f"SET LOCAL role = '{ROLE}'; "
+            f"SET LOCAL scrapersky.tenant_id = '{UUID(int=tenant.int)}'; "
+            f"SET LOCAL statement_timeout = {PATIENCE.get() // MILLISECOND}; "
+            f"SET LOCAL plan_cache_mode = {PLANS.get()}; "
+            f"SET LOCAL transaction_read_only = {'on' if READS_ONLY.get() else 'off'};"
+        )
 
 
 def connect_as_api(target: Target, *, pool_size: int) -> AsyncEngine:
@@ -41,8 +56,9 @@ def connect_as_api(target: Target, *, pool_size: int) -> AsyncEngine:
         pool_size=pool_size,
         pool_patience=POOL_PATIENCE,
         role=ROLE,
+        connection_class=TenantConnection,
     )
-    event.listen(engine.sync_engine, "begin", name_the_tenant)
+    event.listen(engine.sync_engine, "begin", lambda _connection: require_tenant())
     event.listen(engine.sync_engine, "set_connection_execution_options", stay_inside)
     return engine
 
@@ -72,21 +88,43 @@ async def patient(
     before = PATIENCE.set(patience)
     try:
         if connection is not None and connection.in_transaction():
-            milliseconds = patience // timedelta(milliseconds=1)
-            await connection.exec_driver_sql(PATIENT, (str(milliseconds),))
+            await connection.exec_driver_sql(PATIENT, (str(patience // MILLISECOND),))
         yield
     finally:
         PATIENCE.reset(before)
 
 
-def name_the_tenant(connection: Connection) -> None:
-    """Begin a transaction: as the API's role, for one tenant, not for long."""
+@contextmanager
+def plans_kept() -> Iterator[None]:
+    """Let PostgreSQL plan once what is asked often: where no value makes a difference.
+
+    For a transaction that begins in the block.
+    """
+    before = PLANS.set("auto")
+    try:
+        yield
+    finally:
+        PLANS.reset(before)
+
+
+def require_tenant() -> UUID:
+    """Return the tenant of what is being done, or raise TenantUnknown."""
     tenant = TENANT.get()
     if tenant is None:
         # Without it every table is empty, and empty is not an answer.
         raise TenantUnknown("A transaction of the API began without a tenant.")
-    milliseconds = PATIENCE.get() // timedelta(milliseconds=1)
-    connection.exec_driver_sql(BEGIN, (str(tenant), str(milliseconds)))
+    return tenant
+
+
+async def check_isolation(engine: AsyncEngine) -> None:
+    """Raise unless the engine's transactions really are one tenant's."""
+    nobody = UUID(int=0)
+    query = text("SELECT current_user, current_setting('scrapersky.tenant_id')")
+    with acting_for(nobody):
+        async with engine.connect() as connection:
+            found = tuple((await connection.execute(query)).one())
+    if found != (ROLE, str(nobody)):
+        raise TenantUnknown("A transaction of the API does not act for its tenant.")
 
 
 def stay_inside(_connection: Connection, options: dict[str, Any]) -> None:

@@ -4,26 +4,30 @@ from fastapi import APIRouter
 
 from scrapersky.api.records import contact, kinds, people, search, source, view
 from scrapersky.api.records.router import (
+    BASE,
     add_deciding,
     add_detail,
     add_history,
     add_listing,
 )
 from scrapersky.api.records.submission import add_submitting
+from scrapersky.compat.fastapi import RouterBelow
 from scrapersky.records import KINDS
 from scrapersky.records.place_search import SEARCHES
 
 router = APIRouter(tags=["records"])
 
 for each in KINDS.values():
-    add_listing(router, each)
-    add_history(router, each)
+    below = RouterBelow(f"{BASE}{each.path}")
+    add_listing(below, each)
+    add_history(below, each)
     if each is not SEARCHES:
         # A search is read together with its map, and started by its own routes.
-        add_detail(router, each)
+        add_detail(below, each)
     if each.decision is not None:
-        add_deciding(router, each)
+        add_deciding(below, each)
     if each.submission is not None:
-        add_submitting(router, each, each.submission)
+        add_submitting(below, each, each.submission)
+    router.include_router(below)
 for part in (contact, kinds, people, search, source, view):
     router.include_router(part.router)

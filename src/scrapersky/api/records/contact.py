@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Annotated, Any
 from uuid import UUID
 
-from fastapi import APIRouter, Header, Request, Response
+from fastapi import APIRouter, Header, Request
 from pydantic import Field, field_validator
 from sqlalchemy import delete, func, literal, select, update
 from sqlalchemy.dialects.postgresql import insert as upsert
@@ -14,13 +14,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from scrapersky.api.gateway.dependency import Transaction, actor_of, allow
 from scrapersky.api.gateway.identity import Identity, Permission
 from scrapersky.api.records.decide import set_status
-from scrapersky.api.records.detail import (
-    etag_of,
-    evidence_of,
-    record_of,
-    related_to,
-    require_version,
-)
+from scrapersky.api.records.detail import answer_detail, record_of, require_version
 from scrapersky.api.records.refusal import CONFLICT, NOT_FOUND, REFUSALS, VERSIONS
 from scrapersky.api.records.router import address_of
 from scrapersky.api.records.schema import (
@@ -120,7 +114,6 @@ class MergeIn(Strict):
 )
 async def edit_contact(
     request: Request,
-    response: Response,
     *,
     who: Curator,
     connection: Transaction,
@@ -139,20 +132,7 @@ async def edit_contact(
             "the contact would have neither.",
             hint="Merge the two, or keep one way to reach it.",
         ) from None
-    return await shown(response, connection, record_id)
-
-
-async def shown(response: Response, connection: Transaction, record_id: UUID) -> Any:  # noqa: ANN401
-    """Answer with a contact as it is now."""
-    row = await record_of(connection, CONTACTS, record_id)
-    etag = etag_of(row.updated_at)
-    response.headers["ETag"] = etag
-    return {
-        "record": dict(row._mapping),  # noqa: SLF001 - SQLAlchemy's public name
-        "etag": etag,
-        "evidence": await evidence_of(connection, CONTACTS, row),
-        "related": await related_to(connection, CONTACTS, row),
-    }
+    return await answer_detail(connection, CONTACTS, record_id)
 
 
 async def change(
@@ -281,7 +261,6 @@ async def validate_contact(
 )
 async def merge_contacts(
     request: Request,
-    response: Response,
     who: Curator,
     connection: Transaction,
     asked: MergeIn,
@@ -289,7 +268,7 @@ async def merge_contacts(
     """Make one contact of several: it keeps what it has, and takes what it lacks."""
     others = [each for each in dict.fromkeys(asked.ids) if each != asked.into]
     await merge(connection, actor_of(who, request), asked.into, others)
-    return await shown(response, connection, asked.into)
+    return await answer_detail(connection, CONTACTS, asked.into)
 
 
 async def merge(

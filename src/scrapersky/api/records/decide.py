@@ -9,7 +9,13 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from scrapersky.api.gateway.tenancy import patient
 from scrapersky.api.records.schema import StatusIn, StatusOut
-from scrapersky.curation.decision import Selection, count_selected, decide
+from scrapersky.curation.decision import (
+    CHUNK,
+    MEANWHILE,
+    Selection,
+    count_selected,
+    decide,
+)
 from scrapersky.errors import IllegalStatus, InvalidDecision
 from scrapersky.records.audit import Actor
 from scrapersky.records.kind import Kind
@@ -36,7 +42,8 @@ async def carry_out(
     selection: Selection,
 ) -> StatusOut:
     """Decide about what is meant or, if only that was asked, count it."""
-    if selection.ids is not None:
+    is_long = selection.ids is not None and len(selection.ids) > CHUNK
+    if selection.ids is not None and (is_long or asked.dry_run):
         await refuse_foreign(connection, actor.tenant_id, resource, selection.ids)
     if asked.dry_run:
         matched = await count_selected(connection, actor.tenant_id, resource, selection)
@@ -51,6 +58,10 @@ async def carry_out(
     done = await decide(
         connection, actor, resource, asked.status, selection, force=asked.force
     )
+    missing = done.skipped.get(MEANWHILE, 0)
+    if selection.ids is not None and not is_long and missing:
+        # It was one transaction, which is rolled back with this.
+        raise foreign(resource, missing, len(selection.ids))
     return StatusOut(
         action_id=done.action_id,
         matched=done.changed + sum(done.skipped.values()),
@@ -100,8 +111,13 @@ async def refuse_foreign(
     )
     found = int(await connection.scalar(query) or 0)
     if found < len(ids):
-        raise InvalidDecision(
-            f"{len(ids) - found} of the {len(ids)} ids are no "
-            f"{resource.name.replace('_', ' ')} of yours; nothing was changed.",
-            hint="List the records again: some may be gone.",
-        )
+        raise foreign(resource, len(ids) - found, len(ids))
+
+
+def foreign(resource: Kind, missing: int, asked: int) -> InvalidDecision:
+    """Say that some of the ids are not the tenant's."""
+    return InvalidDecision(
+        f"{missing} of the {asked} ids are no "
+        f"{resource.name.replace('_', ' ')} of yours; nothing was changed.",
+        hint="List the records again: some may be gone.",
+    )

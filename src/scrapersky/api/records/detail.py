@@ -1,15 +1,32 @@
 """One record with where its values came from and what belongs to it."""
 
+from collections.abc import Mapping
 from dataclasses import asdict
 from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import ColumnElement, Executable, Row, select
+from cachetools import LRUCache, cached
+from fastapi import Response
+from sqlalchemy import (
+    ColumnElement,
+    CompoundSelect,
+    Executable,
+    Row,
+    Select,
+    Text,
+    Uuid,
+    bindparam,
+    cast,
+    literal,
+    select,
+    union_all,
+)
 from sqlalchemy.ext.asyncio import AsyncConnection
 
+from scrapersky.api.records.answer import as_dicts, json_answer
 from scrapersky.api.records.listing import rows_by_id
-from scrapersky.api.records.schema import EvidenceOut, Link
+from scrapersky.api.records.schema import EvidenceOut
 from scrapersky.errors import RecordChanged, UnknownRecord, VersionMissing
 from scrapersky.records import KINDS, Kind
 
@@ -47,37 +64,82 @@ def require_version(given: str | None, updated_at: datetime) -> None:
         )
 
 
+async def answer_detail(
+    connection: AsyncConnection, resource: Kind, record_id: UUID
+) -> Response:
+    """Answer with a record as it is now, or raise UnknownRecord."""
+    row = await record_of(connection, resource, record_id)
+    return await answer_with(connection, resource, row)
+
+
+async def answer_with(
+    connection: AsyncConnection,
+    resource: Kind,
+    row: Shown,
+    more: Mapping[str, Any] | None = None,
+    *,
+    status: int = 200,
+) -> Response:
+    """Answer with a record, where its values came from, and what belongs to it."""
+    etag = etag_of(row.updated_at)
+    answer = {
+        "record": row._asdict(),
+        "etag": etag,
+        "evidence": await evidence_of(connection, resource, row),
+        "related": await related_to(connection, resource, row),
+        "people": [],
+        **(more or {}),
+    }
+    return json_answer(answer, {"ETag": etag}, status=status)
+
+
 async def evidence_of(
     connection: AsyncConnection, resource: Kind, row: Shown
-) -> list[EvidenceOut]:
+) -> list[dict[str, Any]]:
     """Tell where the values of a record came from."""
     told = resource.origins(row)
     if isinstance(told, Executable):
-        rows = (await connection.execute(told)).mappings()
-        return [EvidenceOut(**found) for found in rows]
-    return [EvidenceOut(**asdict(origin)) for origin in told]
+        return as_dicts((await connection.execute(told)).all())
+    return [EvidenceOut(**asdict(origin)).model_dump() for origin in told]
 
 
 async def related_to(
     connection: AsyncConnection, resource: Kind, row: Shown
-) -> dict[str, list[Link]]:
+) -> dict[str, list[dict[str, Any]]]:
     """Name the records that belong to one, of every kind the first few."""
-    found = {}
-    for relation in resource.related:
-        target = KINDS[relation.kind]
-        clause = relation.clause(target.record, row)
-        found[relation.kind] = await links(connection, target, clause)
+    if not resource.related:
+        return {}
+    query, columns = related(resource)
+    values = {name: getattr(row, name) for name in columns}
+    found: dict[str, list[dict[str, Any]]] = {one.kind: [] for one in resource.related}
+    for kind, row_id, label in await connection.execute(query, values):
+        found[kind].append({"id": row_id, "label": label})
     return found
 
 
-async def links(
-    connection: AsyncConnection, target: Kind, clause: ColumnElement[bool]
-) -> list[Link]:
-    """Name the first records that a clause matches."""
-    query = select(target.record.id, target.label_expression.label("label")).where(
-        clause
-    )
-    return [
-        Link(id=found.id, label=found.label)
-        for found in await connection.execute(query.limit(MOST_LINKS))
+class Columns:
+    """The columns of a row that is not known yet, as parameters of a query."""
+
+    def __init__(self) -> None:
+        self.named: dict[str, ColumnElement[Any]] = {}
+
+    def __getattr__(self, name: str) -> ColumnElement[Any]:
+        return self.named.setdefault(name, bindparam(name, type_=Uuid()))
+
+
+@cached(LRUCache(100), key=lambda resource: resource.name)
+def related(resource: Kind) -> tuple[CompoundSelect[Any], list[str]]:
+    """Write one query for all that belongs to a record; return it with its parameters."""
+    row: Any = Columns()
+    parts = [
+        links(KINDS[one.kind], one.clause(KINDS[one.kind].record, row))
+        for one in resource.related
     ]
+    return union_all(*parts), [*row.named]
+
+
+def links(target: Kind, clause: ColumnElement[bool]) -> Select[Any]:
+    """Name the first records that a clause matches."""
+    label = cast(target.label_expression, Text).label("label")
+    first = select(target.record.id, label).where(clause).limit(MOST_LINKS).subquery()
+    return select(literal(target.name).label("kind"), first.c.id, first.c.label)

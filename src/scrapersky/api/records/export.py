@@ -10,6 +10,7 @@ from typing import Any, Final
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 from scrapersky.api.gateway.tenancy import patient
+from scrapersky.api.records.answer import as_dicts
 from scrapersky.api.records.listing import Page, read_page
 from scrapersky.api.records.question import Place, Question
 from scrapersky.api.records.schema import ExportFormat
@@ -138,7 +139,7 @@ async def shown(
     tenant = question.tenant_id
     if resource.name == "contacts":
         return await contact_cells(connection, tenant, [row.id for row in page.rows])
-    rows = [dict(row._mapping) for row in page.rows]  # noqa: SLF001 - public name
+    rows = as_dicts(page.rows)
     hosts = [row["domain"] for row in rows if row.get("domain")]
     shield = await look_up(connection, tenant, rows, domains=hosts)
     if not shield:

@@ -4,28 +4,43 @@ A page begins after the sort key and id of the last row of the one before, so it
 the same at row 50 and at row 900,000, and a row that does not change is shown once.
 """
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from datetime import timedelta
+from typing import Any, Final
 from uuid import UUID
 
+from cachetools import LRUCache, TTLCache, cached
 from sqlalchemy import (
+    ARRAY,
     Column,
     ColumnElement,
+    Integer,
     Row,
     Select,
+    Uuid,
     and_,
+    bindparam,
     func,
     literal,
+    literal_column,
     or_,
     select,
     tuple_,
 )
 from sqlalchemy.ext.asyncio import AsyncConnection
-from sqlalchemy.sql.util import ClauseAdapter
 from sqlalchemy.sql.visitors import iterate
 
-from scrapersky.api.records.question import Known, Place, Question, Sort, wanted
+from scrapersky.api.records.question import (
+    FIRST_SORT,
+    Known,
+    Place,
+    Question,
+    Sort,
+    meant_by,
+    wanted,
+)
+from scrapersky.compat.sqlalchemy import moved_to
 from scrapersky.curation.condition import Condition, where
 from scrapersky.curation.search import matches
 from scrapersky.db.explain import Plan, planned
@@ -35,8 +50,12 @@ COUNTED = 10_000
 """Rows that are counted exactly; beyond, nobody reads to the end."""
 LOOKED_AT = 20_000
 """Rows at the top of a list among which a page of matches must be, or they are rare."""
+SURELY_MORE = 12_000
+"""Rows expected of a list that is not worth counting up to there."""
 CHEAP = 2_000.0
 """What counting may cost, where reading a page of a table in order costs 1."""
+PLANS_LAST: Final = timedelta(seconds=5)
+"""How long a plan is believed, and so how old an estimate may be."""
 
 Shown = Row[Any]
 
@@ -50,6 +69,27 @@ class Page:
     next: Place | None
 
 
+class Plans:
+    """What PostgreSQL said of late about how it would run the queries of lists.
+
+    Only how a list is best read, and an estimate of its length, rest on it.
+    """
+
+    def __init__(self, *, lasts: timedelta = PLANS_LAST) -> None:
+        self._known: TTLCache[Hashable, Plan] = TTLCache(1_000, lasts.total_seconds())
+        self.rare: TTLCache[Hashable, bool] = TTLCache(1_000, lasts.total_seconds())
+        """Lists of which few rows matched of late."""
+
+    async def of(
+        self, connection: AsyncConnection, name: Hashable, query: Select[Any]
+    ) -> Plan:
+        """Return the plan of a query; whoever asks for another must name it otherwise."""
+        plan = self._known.get(name)
+        if plan is None:
+            plan = self._known[name] = await planned(connection, query)
+        return plan
+
+
 async def read_page(
     connection: AsyncConnection,
     resource: Kind,
@@ -57,10 +97,12 @@ async def read_page(
     *,
     limit: int,
     after: Place | None = None,
+    plans: Plans | None = None,
 ) -> Page:
     """Read one page, and count on the first one what all of them have."""
     if after is None:
-        rows, known = await begin(connection, resource, question, limit)
+        plans = plans or Plans()
+        rows, known = await begin(connection, resource, question, limit, plans)
     else:
         known = after.known
         read = found_rows if known.is_rare else walked_rows
@@ -73,36 +115,46 @@ async def read_page(
 
 
 async def begin(
-    connection: AsyncConnection, resource: Kind, question: Question, limit: int
+    connection: AsyncConnection,
+    resource: Kind,
+    question: Question,
+    limit: int,
+    plans: Plans,
 ) -> tuple[Sequence[Shown], Known]:
     """Read the first page, by the way that reads the fewest rows, and count the list."""
     if question.is_narrowed:
-        plan = await planned(connection, in_order(resource, question, limit))
+        name = ("order", limit, question.name(resource))
+        plan = await plans.of(connection, name, in_order(resource, question, limit))
         rows: Sequence[Shown] = []
-        if not plan.sorts:
+        if not plan.sorts and name not in plans.rare:
             rows = await near_rows(connection, resource, question, limit, plan)
         if len(rows) <= limit:
             # To walk on in the hope of meeting rare rows could mean to walk all of it.
             rows, count = await rare_rows(connection, resource, question, limit)
             if count <= COUNTED:
+                plans.rare[name] = True
                 return rows, Known(count, is_exact=True, is_rare=True)
             rows = await walked_rows(connection, resource, question, limit)
     else:
         rows = await walked_rows(connection, resource, question, limit)
-    return rows, await counted(connection, resource, question, rows, limit)
+    return rows, await counted(
+        connection, resource, question, rows, limit=limit, plans=plans
+    )
 
 
 def shown_columns(
-    resource: Kind, question: Question | None = None
+    resource: Kind,
+    columns: tuple[str, ...] | None = None,
+    sort: Sort = FIRST_SORT,
 ) -> list[ColumnElement[Any]]:
-    """Select what is shown of a record."""
+    """Select what is shown of a record, and what its place in a list is known by."""
     shown: dict[str, Any] = {
         **resource.fields,
         **{name: value.label(name) for name, value in resource.extras.items()},
     }
-    if question is None or question.columns is None:
+    if columns is None:
         return [*shown.values()]
-    needed = dict.fromkeys(("id", question.sort.field, *question.columns))
+    needed = dict.fromkeys(("id", sort.field, *columns))
     return [shown[name] for name in needed]
 
 
@@ -110,9 +162,9 @@ def in_order(resource: Kind, question: Question, limit: int) -> Select[Any]:
     """Select the ids of the first page, for the planner to say how it would go."""
     key = resource.fields[question.sort.field]
     query = select(resource.record.id).where(wanted(resource, question))
-    if key.property.columns[0].nullable:
+    if is_nullable(resource, question.sort):
         query = query.where(key.is_not(None))
-    return ordered(query, resource, question.sort, None).limit(limit + 1)
+    return in_its_order(query, resource, question.sort).limit(limit + 1)
 
 
 def decided_in(resource: Kind) -> str | None:
@@ -138,7 +190,7 @@ async def near_rows(
         (inside if is_led_by else outside).append(condition)
     meant = and_(where(resource, outside), matches(resource, question.words))
     names = {"id", key.key, *names_in(meant)}
-    top = ordered(
+    top = in_its_order(
         select(*(c for c in model.__table__.c if c.name in names)).where(
             model.tenant_id == question.tenant_id,
             where(resource, inside),
@@ -146,11 +198,10 @@ async def near_rows(
         ),
         resource,
         question.sort,
-        None,
     )
     near = top.limit(LOOKED_AT).subquery("near")
     # A limit below the filter keeps the planner from looking at more.
-    query = select(near.c.id).where(ClauseAdapter(near).traverse(meant))
+    query = select(near.c.id).where(moved_to(near, meant))
     order = (near.c[key.key], near.c.id)
     if question.sort.is_descending:
         query = query.order_by(*(column.desc() for column in order))
@@ -222,11 +273,25 @@ async def rows_by_id(
     question: Question | None = None,
 ) -> list[Shown]:
     """Read records in the order of these ids; who is gone meanwhile is left out."""
-    query = select(*shown_columns(resource, question)).where(
-        resource.record.id == func.any(literal(list(ids)))
+    columns, sort = (
+        (question.columns, question.sort) if question else (None, FIRST_SORT)
     )
-    found = {row.id: row for row in await connection.execute(query)}
+    query = by_id(resource, columns, sort)
+    found = {row.id: row for row in await connection.execute(query, {"ids": [*ids]})}
     return [found[row_id] for row_id in ids if row_id in found]
+
+
+def by_id_name(resource: Kind, columns: tuple[str, ...] | None, sort: Sort) -> Hashable:
+    """Name a query by ids among those that were written before."""
+    return resource.name, columns, sort
+
+
+@cached(LRUCache(500), key=by_id_name)
+def by_id(resource: Kind, columns: tuple[str, ...] | None, sort: Sort) -> Select[Any]:
+    """Write the query for records of these ids."""
+    ids = bindparam("ids", type_=ARRAY(Uuid()))
+    shown = shown_columns(resource, columns, sort)
+    return select(*shown).where(resource.record.id == func.any(ids))
 
 
 async def walked_rows(
@@ -237,43 +302,94 @@ async def walked_rows(
     after: Place | None = None,
 ) -> Sequence[Shown]:
     """Walk the order of the list from where the last page ended."""
-    key = resource.fields[question.sort.field]
-    query = select(*shown_columns(resource, question))
-    query = query.where(wanted(resource, question))
-    if not key.property.columns[0].nullable:
-        walk = ordered(query, resource, question.sort, after)
-        return [*(await connection.execute(walk.limit(limit + 1)))]
+    sort = question.sort
+    if not is_nullable(resource, sort):
+        return await walked(connection, resource, question, limit + 1, after)
     # What is unknown comes last, as a list of its own: no index range holds both.
-    rows: list[Shown] = []
+    rows: Sequence[Shown] = []
     if after is None or after.key is not None:
-        known = ordered(query.where(key.is_not(None)), resource, question.sort, after)
-        rows = [*(await connection.execute(known.limit(limit + 1)))]
+        rows = await walked(connection, resource, question, limit + 1, after)
         after = None
     if len(rows) <= limit:
-        unknown = query.where(key.is_(None))
-        by_id = Sort("id", question.sort.is_descending)
-        walk = ordered(unknown, resource, by_id, after)
-        rows += (await connection.execute(walk.limit(limit + 1 - len(rows)))).all()
+        missing = limit + 1 - len(rows)
+        unknown = await walked(
+            connection, resource, question, missing, after, is_known=False
+        )
+        rows = [*rows, *unknown]
     return rows
 
 
-def ordered(
-    query: Select[Any], resource: Kind, sort: Sort, after: Place | None
-) -> Select[Any]:
-    """Put rows in order, from a place on; an index on key and id serves both."""
-    key, row_id = resource.fields[sort.field], resource.record.id
-    columns = (row_id,) if sort.field == "id" else (key, row_id)
-    order = [c.desc() if sort.is_descending else c.asc() for c in columns]
-    if after is None:
-        return query.order_by(*order)
-    values = (
-        (literal(after.id),)
-        if sort.field == "id"
-        else (literal(after.key, key.type), literal(after.id))
+async def walked(
+    connection: AsyncConnection,
+    resource: Kind,
+    question: Question,
+    most: int,
+    after: Place | None,
+    *,
+    is_known: bool = True,
+) -> Sequence[Shown]:
+    """Walk the rows whose sort key is known, or those whose key is not."""
+    query = walk(
+        resource, question, most, is_known=is_known, is_begun=after is not None
     )
-    here, there = tuple_(*columns), tuple_(*values)
-    is_beyond = here < there if sort.is_descending else here > there
-    return query.where(is_beyond).order_by(*order)
+    values: dict[str, Any] = {"tenant": question.tenant_id}
+    if after is not None:
+        values |= {"key": after.key, "id": after.id}
+    rows: Sequence[Shown] = (await connection.execute(query, values)).all()
+    return rows
+
+
+def walk_name(
+    resource: Kind, question: Question, most: int, *, is_known: bool, is_begun: bool
+) -> Hashable:
+    """Name a walk among those that were written before."""
+    narrowed = question.name(resource) if question.is_narrowed else None
+    what = (resource.name, question.sort, question.columns, narrowed)
+    return what, most, is_known, is_begun
+
+
+# To write a statement of forty columns takes as long as to run it.
+@cached(LRUCache(500), key=walk_name)
+def walk(
+    resource: Kind, question: Question, most: int, *, is_known: bool, is_begun: bool
+) -> Select[Any]:
+    """Write the query for one walk; an index on key and id serves it."""
+    sort = question.sort
+    key, row_id = resource.fields[sort.field], resource.record.id
+    query = select(*shown_columns(resource, question.columns, sort)).where(
+        resource.record.tenant_id == bindparam("tenant", type_=Uuid())
+    )
+    if question.is_narrowed:
+        query = query.where(meant_by(resource, question))
+    order: tuple[Any, ...] = (key, row_id)
+    values: tuple[ColumnElement[Any], ...] = (
+        bindparam("key", type_=key.type),
+        bindparam("id", type_=Uuid()),
+    )
+    if is_nullable(resource, sort):
+        query = query.where(key.is_not(None) if is_known else key.is_(None))
+    if not is_known or sort.field == "id":
+        order, values = order[1:], values[1:]
+    if is_begun:
+        here, there = tuple_(*order), tuple_(*values)
+        query = query.where(here < there if sort.is_descending else here > there)
+    ways = [c.desc() if sort.is_descending else c.asc() for c in order]
+    # As a number, not as a parameter: a plan for any number of rows would sort them all.
+    return query.order_by(*ways).limit(literal_column(str(most), Integer))
+
+
+def is_nullable(resource: Kind, sort: Sort) -> bool:
+    """Say whether a list has rows whose sort key is unknown."""
+    return bool(resource.fields[sort.field].property.columns[0].nullable)
+
+
+def in_its_order(query: Select[Any], resource: Kind, sort: Sort) -> Select[Any]:
+    """Put rows in the order of a list, which an index on key and id serves."""
+    columns: tuple[Any, ...] = (resource.fields[sort.field], resource.record.id)
+    if sort.field == "id":
+        columns = columns[1:]
+    ways = [c.desc() if sort.is_descending else c.asc() for c in columns]
+    return query.order_by(*ways)
 
 
 def beyond(
@@ -294,14 +410,16 @@ async def counted(
     resource: Kind,
     question: Question,
     rows: Sequence[Shown],
+    *,
     limit: int,
+    plans: Plans,
 ) -> Known:
     """Count a list that is walked: exactly if that is cheap, or else as planned."""
     if len(rows) <= limit:
         return Known(len(rows), is_exact=True)
     some = select(literal(1)).where(wanted(resource, question)).limit(COUNTED + 1)
-    plan = await planned(connection, some)
-    if plan.cost <= CHEAP:
+    plan = await plans.of(connection, ("count", question.name(resource)), some)
+    if plan.cost <= CHEAP and plan.rows <= SURELY_MORE:
         count = await connection.scalar(
             select(func.count()).select_from(some.subquery())
         )

@@ -4,9 +4,10 @@ from dataclasses import astuple, dataclass
 from datetime import datetime
 from decimal import Decimal
 from enum import StrEnum
-from typing import Any
+from typing import Any, Final
 from uuid import UUID
 
+import orjson
 from sqlalchemy import ColumnElement, and_
 from sqlalchemy.dialects.postgresql import ARRAY, ENUM, JSONB
 from sqlalchemy.orm import InstrumentedAttribute
@@ -32,6 +33,9 @@ class Sort:
         return f"-{self.field}" if self.is_descending else self.field
 
 
+FIRST_SORT: Final = Sort("updated_at", is_descending=True)
+
+
 @dataclass(frozen=True, slots=True)
 class Question:
     """What a list shows, in which order."""
@@ -39,7 +43,7 @@ class Question:
     tenant_id: UUID
     conditions: tuple[Condition, ...] = ()
     words: str | None = None
-    sort: Sort = Sort("updated_at", is_descending=True)
+    sort: Sort = FIRST_SORT
     columns: tuple[str, ...] | None = None
     """What is read of the records besides their place in the list; None: all."""
 
@@ -47,6 +51,10 @@ class Question:
     def is_narrowed(self) -> bool:
         """Say whether the list shows less than everything."""
         return bool(self.conditions or self.words)
+
+    def name(self, resource: Kind) -> bytes:
+        """Name the list, for what is remembered of it."""
+        return orjson.dumps(self.scope(resource))
 
     def scope(self, resource: Kind) -> list[Any]:
         """Name the list, for its cursors."""
@@ -107,8 +115,13 @@ def is_sortable(column: InstrumentedAttribute[Any]) -> bool:
 
 def wanted(resource: Kind, question: Question) -> ColumnElement[bool]:
     """Translate what the list shows into SQL."""
+    mine = resource.record.tenant_id == question.tenant_id
+    return and_(mine, meant_by(resource, question))
+
+
+def meant_by(resource: Kind, question: Question) -> ColumnElement[bool]:
+    """Translate what narrows the list down into SQL."""
     return and_(
-        resource.record.tenant_id == question.tenant_id,
         where(resource, question.conditions),
         matches(resource, question.words),
     )

@@ -1,5 +1,6 @@
 """The routes that every kind of record has, made once for all of them."""
 
+from contextlib import nullcontext
 from typing import Annotated, Any, Final
 from uuid import UUID
 
@@ -9,10 +10,12 @@ from pydantic import Field
 
 from scrapersky.api.gateway.dependency import Bulk, Chunks, Transaction, actor_of, allow
 from scrapersky.api.gateway.identity import Identity, Permission
+from scrapersky.api.gateway.tenancy import plans_kept
+from scrapersky.api.records.answer import as_dicts, json_answer
 from scrapersky.api.records.attachment import A_FILE, attachment
 from scrapersky.api.records.cursor import cursor_key
 from scrapersky.api.records.decide import set_status
-from scrapersky.api.records.detail import etag_of, evidence_of, record_of, related_to
+from scrapersky.api.records.detail import answer_with, record_of
 from scrapersky.api.records.export import export_bytes, read_export
 from scrapersky.api.records.facet import count_values, describe_fields, read_facets
 from scrapersky.api.records.history import history_of
@@ -148,21 +151,14 @@ def add_detail(router: APIRouter, resource: Kind) -> None:
     async def read_record(
         who: Reader,  # noqa: ARG001 - checked
         connection: Transaction,
-        response: Response,
         record_id: UUID,
     ) -> Any:  # noqa: ANN401 - the response model has the type
         """Read a record with its evidence and what belongs to it."""
-        row = await record_of(connection, resource, record_id)
-        etag = etag_of(row.updated_at)
-        answer = {
-            "record": dict(row._mapping),  # noqa: SLF001 - SQLAlchemy's public name
-            "etag": etag,
-            "evidence": await evidence_of(connection, resource, row),
-            "related": await related_to(connection, resource, row),
-            "people": await people_beside(connection, resource, row),
-        }
-        response.headers["ETag"] = etag
-        return answer
+        with plans_kept():
+            row = await record_of(connection, resource, record_id)
+            people = await people_beside(connection, resource, row)
+            more = {"people": [person.model_dump() for person in people]}
+            return await answer_with(connection, resource, row, more)
 
 
 def add_history(router: APIRouter, resource: Kind) -> None:
@@ -213,19 +209,24 @@ async def answer_page(
     resource: Kind,
     question: Question,
     asked: Listed,
-) -> dict[str, Any]:
+) -> Response:
     """Read one page of a list and write its cursor."""
     key, scope = cursor_key(request), question.scope(resource)
     after = None
     if asked.cursor is not None:
         column = resource.fields[question.sort.field]
         after = Place.from_json(read_cursor(key, scope, asked.cursor), column)
-    page = await read_page(
-        connection, resource, question, limit=asked.limit, after=after
-    )
+    with nullcontext() if question.is_narrowed else plans_kept():
+        page = await read_page(
+            connection,
+            resource,
+            question,
+            limit=asked.limit,
+            after=after,
+            plans=request.app.state.plans,
+        )
     following = write_cursor(key, scope, page.next.to_json()) if page.next else None
-    return {
-        "items": [dict(row._mapping) for row in page.rows],  # noqa: SLF001 - public name
-        "next_cursor": following,
-        "total": {"count": page.known.count, "is_exact": page.known.is_exact},
-    }
+    total = {"count": page.known.count, "is_exact": page.known.is_exact}
+    return json_answer(
+        {"items": as_dicts(page.rows), "next_cursor": following, "total": total}
+    )

@@ -14,12 +14,7 @@ import curation_sdk
 from curation_sdk.control import forget
 from scrapersky.api.gateway.dependency import Transaction, actor_of, allow
 from scrapersky.api.gateway.identity import Identity, Permission
-from scrapersky.api.records.detail import (
-    etag_of,
-    evidence_of,
-    record_of,
-    related_to,
-)
+from scrapersky.api.records.detail import answer_with, record_of
 from scrapersky.api.records.refusal import CONFLICT, NOT_FOUND, REFUSALS
 from scrapersky.api.records.router import address_of
 from scrapersky.api.records.schema import Detail, Strict, record_model
@@ -160,7 +155,6 @@ def require_own_files(who: Identity, asked: SearchIn) -> None:
 )
 async def create_search(
     request: Request,
-    response: Response,
     who: Curator,
     connection: Transaction,
     asked: SearchIn,
@@ -175,7 +169,7 @@ async def create_search(
         )
     values = row_of(asked)
     search_id = await queue_search(connection, actor_of(who, request), values)
-    return await shown(response, connection, search_id)
+    return await shown(connection, search_id, status=201)
 
 
 def row_of(asked: SearchIn) -> dict[str, Any]:
@@ -206,18 +200,14 @@ async def queue_search(
     return search_id
 
 
-async def shown(response: Response, connection: Transaction, search_id: UUID) -> Any:  # noqa: ANN401
+async def shown(
+    connection: AsyncConnection, search_id: UUID, *, status: int = 200
+) -> Response:
     """Answer with a search as it is now."""
     row = await record_of(connection, SEARCHES, search_id)
-    etag = etag_of(row.updated_at)
-    response.headers["ETag"] = etag
-    return {
-        "record": dict(row._mapping),  # noqa: SLF001 - SQLAlchemy's public name
-        "etag": etag,
-        "evidence": await evidence_of(connection, SEARCHES, row),
-        "related": await related_to(connection, SEARCHES, row),
-        "changes": await changes_of(connection, row),
-    }
+    changes = await changes_of(connection, row)
+    more = {"changes": changes.model_dump()}
+    return await answer_with(connection, SEARCHES, row, more, status=status)
 
 
 @router.get(
@@ -228,13 +218,12 @@ async def shown(response: Response, connection: Transaction, search_id: UUID) ->
     responses=REFUSALS | NOT_FOUND,
 )
 async def read_search(
-    response: Response,
     who: Reader,  # noqa: ARG001 - checked
     connection: Transaction,
     record_id: UUID,
 ) -> Any:  # noqa: ANN401 - the response model has the type
     """Read a search: progress, coverage, and what changed since the one before."""
-    return await shown(response, connection, record_id)
+    return await shown(connection, record_id)
 
 
 @router.post(
@@ -247,7 +236,6 @@ async def read_search(
 )
 async def rerun_search(
     request: Request,
-    response: Response,
     who: Curator,
     connection: Transaction,
     record_id: UUID,
@@ -257,7 +245,7 @@ async def rerun_search(
     names = (*ASKED, "source", "params", "budget")
     values = {name: getattr(row, name) for name in names}
     search_id = await queue_search(connection, actor_of(who, request), values)
-    return await shown(response, connection, search_id)
+    return await shown(connection, search_id, status=201)
 
 
 Step = Literal["cancel", "pause", "resume"]
@@ -287,7 +275,6 @@ DONE: Final = {"cancel": "cancelled", "pause": "paused", "resume": "resumed"}
 )
 async def steer_search(
     request: Request,
-    response: Response,
     *,
     who: Curator,
     connection: Transaction,
@@ -306,7 +293,7 @@ async def steer_search(
     await note(connection, actor, DONE[step], "searches", record_id=record_id)
     if step == "resume":
         await curation_sdk.wake(connection, STAGE)
-    return await shown(response, connection, record_id)
+    return await shown(connection, record_id)
 
 
 async def turn(

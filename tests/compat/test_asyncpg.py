@@ -1,0 +1,70 @@
+"""Transactions begin with what we add, in one round trip and not without it."""
+
+from uuid import uuid4
+
+import asyncpg
+import pytest
+from sqlalchemy import text
+from sqlalchemy.exc import DBAPIError
+
+from scrapersky.api.gateway.tenancy import (
+    READS_ONLY,
+    acting_for,
+    check_isolation,
+    connect_as_api,
+)
+from scrapersky.db.connection import parse_target
+from scrapersky.errors import TenantUnknown
+from tests.conftest import TestDatabase
+
+WHO = text("SELECT current_user, current_setting('scrapersky.tenant_id')")
+
+
+async def test_a_tenants_transaction_begins_in_one_round_trip(
+    database: TestDatabase,
+) -> None:
+    engine = connect_as_api(parse_target(database.url), pool_size=1)
+    tenant, asked = uuid4(), list[str]()
+
+    with acting_for(tenant):
+        async with engine.connect() as connection:
+            raw = await connection.get_raw_connection()
+            driver = raw.driver_connection
+            assert isinstance(driver, asyncpg.Connection)
+            driver.add_query_logger(lambda record: asked.append(record.query))
+            found = (await connection.execute(WHO)).one()
+            await connection.commit()
+    await engine.dispose()
+
+    assert tuple(found) == ("scrapersky_api", str(tenant))
+    # The logger is not told of prepared statements.
+    began, ended = asked
+    assert began.startswith("BEGIN; SET LOCAL role = 'scrapersky_api'; SET LOCAL")
+    assert ended == "COMMIT;"
+
+
+async def test_a_request_that_only_asks_cannot_write(database: TestDatabase) -> None:
+    engine = connect_as_api(parse_target(database.url), pool_size=1)
+    READS_ONLY.set(True)
+
+    with acting_for(uuid4()):
+        async with engine.connect() as connection:
+            with pytest.raises(DBAPIError, match="read-only transaction"):
+                await connection.execute(text("DELETE FROM contacts"))
+    await engine.dispose()
+
+
+async def test_an_engine_that_does_not_name_its_tenant_is_refused_at_the_start(
+    database: TestDatabase, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    engine = connect_as_api(parse_target(database.url), pool_size=1)
+    await check_isolation(engine)
+    # As if the driver no longer began its transactions by way of `execute`.
+    monkeypatch.setattr(
+        "scrapersky.compat.asyncpg.PrefacedConnection.execute",
+        asyncpg.Connection.execute,
+    )
+
+    with pytest.raises((TenantUnknown, DBAPIError)):
+        await check_isolation(engine)
+    await engine.dispose()
