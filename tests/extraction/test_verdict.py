@@ -160,7 +160,6 @@ def test_a_url_that_is_none_is_refused() -> None:
             "https://sonnenkorn.test/",
             VerdictKind.OWN_SITE,
         ),
-        ("https://sonnenkorn.de/", "https://korn-group.test/", VerdictKind.OWN_SITE),
         ("https://sonnenkom.de/", "https://sonnenkorn.test/", VerdictKind.OWN_SITE),
         ("https://a.test/", "https://www.facebook.com/a", VerdictKind.SOCIAL_PROFILE),
         ("https://a.test/", "https://linktr.ee/a", VerdictKind.LINK_PAGE),
@@ -182,7 +181,15 @@ def test_a_known_name_tells_a_new_address_from_a_stranger() -> None:
 
     assert stranger.kind is VerdictKind.OTHER_BRAND
     assert stranger.evidence[0] == "old-mill.test leads to bread.test"
-    assert renamed.kind is VerdictKind.OWN_SITE
+    assert (stranger.candidate, renamed.candidate) == (None, "bread.test")
+
+
+def test_a_page_elsewhere_was_taken_for_ones_own_because_its_title_said_so() -> None:
+    claimed = judge_site("https://sonnenkorn.de/", "https://korn-group.test/", BAKERY)
+
+    assert claimed.kind is VerdictKind.OTHER_BRAND
+    assert claimed.candidate == "korn-group.test"
+    assert "a person decides" in claimed.evidence[1]
 
 
 @pytest.mark.parametrize(

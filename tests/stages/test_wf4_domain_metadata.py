@@ -3,7 +3,7 @@
 import pytest
 
 import curation_sdk
-from scrapersky.demo.sites.reply import Conduct, Reply
+from scrapersky.demo.sites.reply import Conduct, Reply, redirect
 from scrapersky.records import Domain
 from tests.stages.rig import Line
 
@@ -49,6 +49,43 @@ async def test_a_parked_domain_is_told_and_goes_no_further(line: Line) -> None:
     assert row.verdict in {"parked", "for_sale"}
     assert row.verdict_evidence["evidence"]
     assert row.sitemap_analysis_status == "pending"
+
+
+async def test_a_site_elsewhere_was_crawled_as_this_one_because_its_title_names_it(
+    line: Line,
+) -> None:
+    line.web.says["adas-bakery.bv/"] = redirect("http://globex.bv/")
+    line.web.page("globex.bv/", HOME.replace("Ada's Bakery", "Adas Bakery"))
+    asked = await line.add_domain("adas-bakery.bv")
+
+    await line.work(STAGE)
+    await line.work("sitemap_submission")
+
+    row = await line.row(Domain, asked)
+    assert (row.verdict, row.emails) == ("redirect_to_other_brand", [])
+    assert row.sitemap_analysis_status == "pending"
+    [(found,)] = await line.rows("SELECT id FROM domains WHERE domain = 'globex.bv'")
+    candidate = await line.row(Domain, found)
+    assert (candidate.verdict, candidate.emails) == ("candidate", [])
+    assert candidate.verdict_evidence["evidence"][0] == "adas-bakery.bv leads here"
+    # Nothing goes on there by itself, and a person's decision sends it on.
+    assert (candidate.status, candidate.sitemap_analysis_status) == (
+        "completed",
+        "pending",
+    )
+    await line.decide("domains", "Selected", found)
+    assert (await line.row(Domain, found)).sitemap_analysis_status == "queued"
+
+
+async def test_a_site_elsewhere_became_ones_own_when_it_was_looked_at_again(
+    line: Line,
+) -> None:
+    line.web.page("globex.bv/", HOME)
+    asked = await line.add_domain("old-mill.bv", home_url="http://globex.bv/")
+
+    await line.work(STAGE)
+
+    assert (await line.row(Domain, asked)).verdict == "redirect_to_other_brand"
 
 
 async def test_http_and_www_are_tried_where_https_has_no_server(line: Line) -> None:

@@ -3,7 +3,7 @@
 import pytest
 
 import curation_sdk
-from scrapersky.demo.sites.reply import Conduct, Reply
+from scrapersky.demo.sites.reply import Conduct, Reply, redirect
 from scrapersky.records import LocalBusiness, Page
 from scrapersky.settings import SYSTEM_USER_ID
 from tests.stages.rig import Line
@@ -47,6 +47,20 @@ async def test_a_page_becomes_contacts_with_evidence_for_every_value(
     )
     assert ("email", "hello@a.bv", URL, True, True) in evidence
     assert ("phone", "+442079460018", URL, True, True) in evidence
+
+
+async def test_contacts_of_a_site_that_a_page_leads_to_were_stored_as_ones_own(
+    line: Line,
+) -> None:
+    line.web.says["a.bv/contact"] = redirect("http://globex.bv/contact")
+    line.web.page("globex.bv/contact", CONTACT)
+    page = await line.add_page(URL)
+
+    await line.work(STAGE)
+
+    row = await line.row(Page, page)
+    assert row.page_processing_status == "Complete"
+    assert await line.rows(CONTACTS) == []
 
 
 async def test_a_fax_is_kept_with_the_pages_first_contact(line: Line) -> None:

@@ -27,6 +27,8 @@ class VerdictKind(StrEnum):
     PARKED = "parked"
     FOR_SALE = "for_sale"
     OTHER_BRAND = "redirect_to_other_brand"
+    CANDIDATE = "candidate"
+    """Another domain led here, and the page names it: whether it moved, a person decides."""
     LOGIN_WALL = "login_wall"
     CHALLENGE_WALL = "challenge_wall"
     UNREACHABLE = "unreachable"
@@ -39,6 +41,8 @@ class Verdict:
     kind: VerdictKind
     confidence: float
     evidence: tuple[str, ...]
+    candidate: str | None = None
+    """The domain it leads to, if the page there claims to be the one that was asked."""
 
 
 def verdict_of_url(url: str) -> Verdict | None:
@@ -171,16 +175,27 @@ def _is_listed(href: str) -> bool:
     return found is not None and kind_of_host(found[1]).kind not in _OWN_KINDS
 
 
-def _other_brand(asked: Url, at: Url, page: Page, name: str | None) -> Verdict | None:
+def leads_elsewhere(asked: str, final: str) -> bool:
+    """Say whether one address leads to another site under another name."""
+    return _is_elsewhere(parse_url(asked), parse_url(final))
+
+
+def _is_elsewhere(asked: Url, at: Url) -> bool:
     if asked.site == at.site or kind_of_host(at.host).kind is HostKind.BUILDER:
-        return None
-    if _same_name(_label(asked), _label(at)):
+        return False
+    return not _same_name(_label(asked), _label(at))
+
+
+def _other_brand(asked: Url, at: Url, page: Page, name: str | None) -> Verdict | None:
+    if not _is_elsewhere(asked, at):
         return None
     moved = f"{asked.site} leads to {at.site}"
     said = _names_of(page)
     known = [_label(asked), *([_plain(name)] if name else [])]
     if any(len(word) >= _TELLING and word in said for word in known):
-        return None
+        # Whoever made the page chose its words: that is a claim, and no proof.
+        claim = "the page names it: whether it has moved there, a person decides"
+        return Verdict(VerdictKind.OTHER_BRAND, 0.5, (moved, claim), at.site)
     return Verdict(
         VerdictKind.OTHER_BRAND,
         0.85,

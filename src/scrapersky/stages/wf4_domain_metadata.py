@@ -4,8 +4,10 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
+from uuid import UUID
 
 from sqlalchemy import update
+from sqlalchemy.dialects.postgresql import Insert, insert
 
 from curation_sdk import Done, Effect, GiveUp, Outcome, Retry, Transaction
 from scrapersky.crawler import Fetched
@@ -69,7 +71,8 @@ async def look_at_home(domain: Domain, tools: Tools) -> Outcome:
             found = await tools.sandbox.run(
                 read_home_page,
                 fetched.body,
-                url,
+                # Not the address tried: an earlier redirect may have chosen that.
+                f"http://{domain.domain}/",
                 str(fetched.url),
                 fetched.charset.name,
                 fetched.status,
@@ -82,7 +85,7 @@ async def look_at_home(domain: Domain, tools: Tools) -> Outcome:
             return outcome_of(error)
         if not fetched.is_success and found.verdict.kind in WORTH_A_LOOK:
             return GiveUp(f"the server answered {fetched.status}")
-        return Done(store_facts(domain, fetched, found))
+        return Done(store_facts(domain, fetched, found, tools.system_user_id))
     return outcome_of(failure) if failure else GiveUp("there is no address to try")
 
 
@@ -127,14 +130,20 @@ def addresses(domain: Domain) -> Iterator[str]:
             yield url
 
 
-def store_facts(domain: Domain, fetched: Fetched, found: HomePage) -> Effect:
+def store_facts(
+    domain: Domain, fetched: Fetched, found: HomePage, user_id: UUID
+) -> Effect:
     """Store the facts; a site of its own goes on to the search for its sitemaps."""
+    candidate = found.verdict.candidate
 
     async def effect(transaction: Transaction) -> None:
         told = columns(fetched, found)
+        names = [domain.domain, *([candidate] if candidate else [])]
         guard = await shield(
-            transaction.connection, domain.tenant_id, told, domains=[domain.domain]
+            transaction.connection, domain.tenant_id, told, domains=names
         )
+        if candidate and not guard.hides_domain(candidate):
+            await transaction.execute(offer(domain, candidate, fetched, found, user_id))
         is_hidden = guard.hides_domain(domain.domain)
         if is_hidden:
             told |= {"emails": [], "phones": []}
@@ -155,8 +164,40 @@ def store_facts(domain: Domain, fetched: Fetched, found: HomePage) -> Effect:
     return effect
 
 
+def offer(
+    domain: Domain, name: str, fetched: Fetched, found: HomePage, user_id: UUID
+) -> Insert:
+    """Write a row for where a domain leads; nothing is fetched there before a person says so."""
+    evidence = (f"{domain.domain} leads here", "the page names it", "a person decides")
+    return (
+        insert(Domain)
+        .values(
+            tenant_id=domain.tenant_id,
+            created_by=user_id,
+            domain=name,
+            home_url=str(fetched.url),
+            title=found.facts.page.title,
+            language=found.facts.page.language,
+            status=DomainStatus.COMPLETED,
+            verdict=VerdictKind.CANDIDATE.value,
+            verdict_evidence={"confidence": 0.5, "evidence": list(evidence)},
+        )
+        .on_conflict_do_nothing(index_elements=["tenant_id", "domain"])
+    )
+
+
 def columns(fetched: Fetched, found: HomePage) -> dict[str, Any]:
-    """Write the facts as columns of a domain."""
+    """Write the facts as columns of a domain; of another brand's page only what it is."""
+    told = facts_of(fetched, found)
+    if found.verdict.kind is VerdictKind.OTHER_BRAND:
+        # Else somebody else's addresses would stand under this name.
+        told |= {"emails": [], "phones": [], "social_links": {}, "organisation": None}
+        del told["home_url"]
+    return told
+
+
+def facts_of(fetched: Fetched, found: HomePage) -> dict[str, Any]:
+    """Write all facts as columns of a domain."""
     facts, contacts = found.facts, found.contacts
     return {
         "home_url": str(fetched.url),

@@ -18,6 +18,7 @@ from scrapersky.extraction.contact_page import ContactPage, read_contact_page
 from scrapersky.extraction.contacts import Address, Contacts, Phone
 from scrapersky.extraction.other_value import other_values
 from scrapersky.extraction.person_card import PersonCard, people_of
+from scrapersky.extraction.verdict import leads_elsewhere
 from scrapersky.kit.clock import utc_now
 from scrapersky.kit.email_type import EmailType
 from scrapersky.kit.urls import parse_url
@@ -162,6 +163,12 @@ async def curate_page(page: Page, tools: Tools) -> Outcome:
             )
         if (failure := failure_of(fetched)) is not None:
             return failure
+        if leads_elsewhere(page.url, str(fetched.url)):
+            # Whoever is there, it is not whom this domain belongs to.
+            return Done(
+                note_unchanged(page),
+                nothing=f"it leads to another site: {fetched.url.site}",
+            )
         found = await tools.sandbox.run(
             read_contact_page,
             fetched.body,
