@@ -15,6 +15,7 @@ from weakref import WeakValueDictionary
 from scrapersky.crawler.charset import decide_charset
 from scrapersky.crawler.connection import Connection, Exchange
 from scrapersky.crawler.errand import NOT_MODIFIED, NOTHING_HELD, Errand
+from scrapersky.crawler.failures import Complaints
 from scrapersky.crawler.guard import Guard
 from scrapersky.crawler.head import HeadHints, read_hints
 from scrapersky.crawler.hosts import HostLedger, RobotsState, StoredRobots
@@ -94,6 +95,7 @@ class Crawler:
         self._aside = ThreadPoolExecutor(1, thread_name_prefix="robots")
         self._inflating = ThreadPoolExecutor(2, thread_name_prefix="inflate")
         self._shelf = RobotsShelf()
+        self._complaints = Complaints()
         self._reading: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
         # The list of suffixes takes a while to load: not in a host's turn, and not while
         # the application starts.
@@ -190,7 +192,7 @@ class Crawler:
                 errand = replace(errand, held=NOTHING_HELD)
             delay = await self._permission(journey)
             exchange = await self._visit(journey, errand, delay)
-            await self._heed_backoff(url, exchange)
+            await self._heed_backoff(journey, exchange)
             if (target := redirect_target(exchange, url)) is not None:
                 journey.go_on(target, exchange.status, "http", limit=limit)
                 continue
@@ -319,14 +321,21 @@ class Crawler:
     def _address_turn(self, journey: Journey, address: str) -> Turn:
         # A URL with a bare address has only one turn to wait for.
         key = None if address == journey.current.site else address
-        return Turn(self._hosts, self.policy, journey, key, self.policy.host_delay)
+        policy = self.policy
+        return Turn(
+            self._hosts, policy, journey, key, policy.host_delay, policy.address_turn
+        )
 
-    async def _heed_backoff(self, url: Url, exchange: Exchange) -> None:
+    async def _heed_backoff(self, journey: Journey, exchange: Exchange) -> None:
         if exchange.status not in {TOO_MANY_REQUESTS, UNAVAILABLE}:
             return
+        url, address = journey.current, journey.peer
         wait = retry_after(exchange, self.policy, self._now())
         why = f"it answered {exchange.status}"
         await self._hosts.pause(url.site, wait, why=why)
+        if self._complaints.note(address, url.site):
+            why = f"{why} for several sites"
+            await self._hosts.pause(address, wait, why=why)
         raise Backoff(str(url), f"{why}, so it rests for {wait}", retry_after=wait)
 
     def _refresh(self, url: Url, exchange: Exchange, hints: HeadHints) -> Url | None:

@@ -22,6 +22,8 @@ class CrawlerPolicy:
     host_delay: timedelta = timedelta(seconds=1)
     """Pause between two requests to one site or address; a site may only lengthen it."""
     limits: Limits = field(default_factory=Limits)
+    address_turn: timedelta = timedelta(seconds=2)
+    """How long one slow site keeps others from the address that they share."""
 
     obey_robots: bool = True
     robots_age: timedelta = timedelta(hours=1)

@@ -16,6 +16,7 @@ from functools import cache, partial
 from itertools import chain, zip_longest
 
 from scrapersky.crawler.connection import READ_AT_ONCE, Connection
+from scrapersky.crawler.failures import KnownFailures
 from scrapersky.crawler.guard import Address, Guard, parse_address
 from scrapersky.crawler.limits import Limits
 from scrapersky.crawler.policy import CrawlerPolicy
@@ -64,6 +65,8 @@ class Pool:
         self._guard = guard
         self._idle: OrderedDict[Key, Connection] = OrderedDict()
         self._open: set[Connection] = set()
+        self._dead_names = KnownFailures()
+        self._dead_addresses = KnownFailures()
         self._sweeper: asyncio.TimerHandle | None = None
         self._make = partial(Connection, bytearray(READ_AT_ONCE))
 
@@ -84,14 +87,7 @@ class Pool:
             return self._guard.check_all(url, LOOPBACK)
         started = time.monotonic()
         try:
-            async with asyncio.timeout(self._limits.dns.total_seconds()):
-                found = await self._resolver.resolve(url.host, url.port)
-        except TimeoutError:
-            raise DnsFailed(str(url), "the name was not resolved in time") from None
-        except NoSuchHost as error:
-            raise NoSuchHost(str(url), error.why) from None
-        except DnsFailed as error:
-            raise DnsFailed(str(url), error.why) from None
+            found = await self._resolve(url)
         finally:
             clocked.dns += time.monotonic() - started
         return _mixed(self._guard.check_all(url, found))[: self._limits.addresses]
@@ -101,7 +97,7 @@ class Pool:
     ) -> Connection:
         """Open a connection to one checked address; raise ConnectFailed or BadTls."""
         started = time.monotonic()
-        sock = await self._dial(url, address, patience)
+        sock = await self._dial_unless_dead(url, address, patience)
         clocked.connect += time.monotonic() - started
         try:
             connection = await self._speak(url, sock, clocked)
@@ -141,6 +137,47 @@ class Pool:
     @property
     def _limits(self) -> Limits:
         return self._policy.limits
+
+    async def _resolve(self, url: Url) -> Sequence[str]:
+        """Ask for a name, unless it failed a moment ago; raise DnsFailed."""
+        zone = f"*.{url.site}"
+        for key in (url.host, zone):
+            self._dead_names.refuse(key, str(url))
+        error: DnsFailed
+        try:
+            async with asyncio.timeout(self._limits.dns.total_seconds()):
+                found = await self._resolver.resolve(url.host, url.port)
+        except NoSuchHost as answer:
+            key, error = url.host, NoSuchHost(str(url), answer.why)
+        except DnsFailed as answer:
+            key, error = url.host, DnsFailed(str(url), answer.why)
+        except TimeoutError:
+            # Whoever is silent about one name of a domain is so about the others.
+            key = zone
+            error = DnsFailed(str(url), "the name was not resolved in time")
+        else:
+            for key in (url.host, zone):
+                self._dead_names.forget(key)
+            return found
+        error.retry_after = self._dead_names.remember(key, error)
+        raise error
+
+    async def _dial_unless_dead(
+        self, url: Url, address: Address, patience: float
+    ) -> socket.socket:
+        """Connect, unless nobody could a moment ago: then the address itself is dead."""
+        if self._policy.proxy.choose(url) is not None:
+            # It is the proxy that was not reached, or that refused for its own reasons.
+            return await self._dial(url, address, patience)
+        key = f"{address} {url.port}"
+        self._dead_addresses.refuse(key, str(url))
+        try:
+            sock = await self._dial(url, address, patience)
+        except ConnectFailed as error:
+            error.retry_after = self._dead_addresses.remember(key, error)
+            raise
+        self._dead_addresses.forget(key)
+        return sock
 
     async def _dial(self, url: Url, address: Address, patience: float) -> socket.socket:
         self._guard.check(url, address)

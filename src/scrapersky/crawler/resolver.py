@@ -4,11 +4,14 @@ import asyncio
 import socket
 import threading
 from collections.abc import Sequence
+from datetime import timedelta
 from typing import Protocol
 
-from scrapersky.errors import DnsFailed, NoSuchHost
+from scrapersky.errors import DnsFailed, HostBusy, NoSuchHost
 
-MAX_LOOKUPS = 64
+MAX_LOOKUPS = 512
+"""How many lookups may be under way, those included whose answer nobody waits for."""
+COME_BACK = timedelta(seconds=5)
 
 
 class Resolver(Protocol):
@@ -21,21 +24,26 @@ class Resolver(Protocol):
 class SystemResolver:
     """Asks the operating system, each lookup in a thread of its own.
 
-    A lookup cannot be cancelled. A thread that hangs is left behind, as a daemon, and
-    holds one of a fixed number of permits until the system gives up on it.
+    A lookup cannot be cancelled. A thread that hangs is left behind, as a daemon, until
+    the system gives up on it; it keeps nobody else from asking, unless very many hang.
     """
 
     def __init__(self, lookups: int = MAX_LOOKUPS) -> None:
-        self._permits = asyncio.Semaphore(lookups)
+        self._free = lookups
 
     async def resolve(self, host: str, port: int) -> Sequence[str]:
-        """Return the addresses of a host; raise DnsFailed or NoSuchHost."""
+        """Return the addresses of a host; raise DnsFailed, NoSuchHost or HostBusy."""
+        if self._free == 0:
+            # Not the name's fault: it has not been asked for.
+            raise HostBusy(
+                host, "too many names are being looked up", retry_after=COME_BACK
+            )
+        self._free -= 1
         loop = asyncio.get_running_loop()
         answer: asyncio.Future[Sequence[str]] = loop.create_future()
-        await self._permits.acquire()
 
         def finish(addresses: Sequence[str], error: DnsFailed | None) -> None:
-            self._permits.release()
+            self._free += 1
             if answer.done():
                 return
             if error is None:

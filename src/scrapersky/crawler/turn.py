@@ -1,5 +1,6 @@
 """A turn at one host or address: nobody else asks it meanwhile."""
 
+import asyncio
 import time
 from dataclasses import dataclass
 from datetime import timedelta
@@ -10,15 +11,21 @@ from scrapersky.crawler.journey import Journey
 from scrapersky.crawler.policy import CrawlerPolicy
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Turn:
-    """A turn at one host; the time waited for it is not the fetch's."""
+    """A turn at one host; the time waited for it is not the fetch's.
+
+    With `longest` it ends by then, though the request may go on: a site that is slow
+    must not keep everyone from the address that it shares with them.
+    """
 
     hosts: HostLedger
     policy: CrawlerPolicy
     journey: Journey
     key: str | None
     delay: timedelta
+    longest: timedelta | None = None
+    _end: asyncio.TimerHandle | None = None
 
     async def __aenter__(self) -> None:
         """Wait for the turn."""
@@ -31,6 +38,10 @@ class Turn:
             )
         finally:
             self.journey.waited += time.monotonic() - asked
+        if self.longest is not None:
+            self._end = asyncio.get_running_loop().call_later(
+                self.longest.total_seconds(), self._release
+            )
 
     async def __aexit__(
         self,
@@ -39,5 +50,11 @@ class Turn:
         trace: TracebackType | None,
     ) -> None:
         """Give the turn to the next, after the delay."""
+        if self._end is not None:
+            self._end.cancel()
+        self._release()
+
+    def _release(self) -> None:
         if self.key is not None:
             self.hosts.release(self.key, delay=self.delay)
+            self.key = None

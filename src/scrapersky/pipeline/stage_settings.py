@@ -5,7 +5,14 @@ from datetime import timedelta
 from enum import StrEnum
 from typing import Generic, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, PositiveFloat, PositiveInt
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    NonNegativeFloat,
+    PositiveFloat,
+    PositiveInt,
+)
 
 
 class Pace(StrEnum):
@@ -67,6 +74,12 @@ class StageSettings(JobSettings):
         default=60,
         description="An item that takes longer is cancelled and tried again.",
     )
+    slow_after_seconds: NonNegativeFloat = Field(
+        default=0,
+        description="An item in work for longer is slow: while others wait, slow ones hold "
+        "at most half of the concurrency, and the rest of them is tried again later; "
+        "0 lets others wait.",
+    )
     max_attempts: PositiveInt = Field(
         default=5, le=100, description="Tries before an item becomes a dead letter."
     )
@@ -78,6 +91,11 @@ class StageSettings(JobSettings):
     def timeout(self) -> timedelta:
         """Time one item may take."""
         return timedelta(seconds=self.timeout_seconds)
+
+    @property
+    def slow_after(self) -> timedelta | None:
+        """Time after which an item in work is slow; None if that does not matter."""
+        return timedelta(seconds=self.slow_after_seconds) or None
 
     @property
     def lease(self) -> timedelta:

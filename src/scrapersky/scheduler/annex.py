@@ -42,7 +42,7 @@ PRESENCE: Final = f"annex:{ENDING}"
 AT_ONCE = timedelta(seconds=0.2)
 COME_BACK = timedelta(seconds=2)
 LOOK_EVERY = 1.0
-FOR_OTHERS = timedelta(seconds=5)
+FOR_OTHERS = timedelta(seconds=3)
 """How long a fetch keeps its place while another process is at the host."""
 HANDOVER = timedelta(seconds=2)
 """What a request may take beyond its own limit until everyone knows that it is over."""

@@ -53,6 +53,7 @@ def configured(stage: AnyPipelineStage, settings: StageSettings) -> AnyStage:
         batch=settings.batch_size,
         concurrency=settings.concurrency,
         timeout=settings.timeout,
+        slow_after=settings.slow_after,
         lease=settings.lease,
         max_attempts=settings.max_attempts,
     )

@@ -43,7 +43,11 @@ SERVER_ERROR = 500
     settings=SettingsSection(
         "DOMAIN_SCHEDULER",
         StageSettings(
-            batch_size=50, max_instances=3, concurrency=50, timeout_seconds=180
+            batch_size=50,
+            max_instances=3,
+            concurrency=100,
+            timeout_seconds=180,
+            slow_after_seconds=5,
         ),
     ),
     endings=Endings(

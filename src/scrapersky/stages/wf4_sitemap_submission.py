@@ -51,7 +51,8 @@ HTML_ANSWERS = 2
         "Domain Sitemap Submission Scheduler",
     ),
     settings=SettingsSection(
-        "DOMAIN_SITEMAP_SCHEDULER", StageSettings(concurrency=50, timeout_seconds=600)
+        "DOMAIN_SITEMAP_SCHEDULER",
+        StageSettings(concurrency=50, timeout_seconds=600, slow_after_seconds=20),
     ),
     endings=Endings(
         nothing="`submitted` with the home page's links instead",

@@ -84,7 +84,12 @@ UPDATE pages SET gone_at = clock_timestamp() WHERE domain_id = $1 AND url = ANY(
     job=Job("process_sitemap_imports", "Process Pending Sitemap Imports"),
     settings=SettingsSection(
         "SITEMAP_IMPORT_SCHEDULER",
-        StageSettings(batch_size=20, misfire_grace_seconds=1800, timeout_seconds=300),
+        StageSettings(
+            batch_size=20,
+            misfire_grace_seconds=1800,
+            timeout_seconds=300,
+            slow_after_seconds=20,
+        ),
     ),
     endings=Endings(
         nothing="`Complete`, with the reason",

@@ -144,7 +144,8 @@ FROM known WHERE id = $1 AND NOT coalesce(organisation, '{}') @> known.told
     lane=Lane.HARVEST,
     job=Job("v2_page_curation_processor", "Process Page Curation"),
     settings=SettingsSection(
-        "PAGE_CURATION_SCHEDULER", StageSettings(concurrency=50, timeout_seconds=180)
+        "PAGE_CURATION_SCHEDULER",
+        StageSettings(concurrency=50, timeout_seconds=180, slow_after_seconds=5),
     ),
     endings=Endings(
         nothing="`Complete` and `NoContactFound`; a page not worth a visit is `Filtered`",

@@ -114,6 +114,14 @@ class Claimer:
         """Claim items whose wait for another attempt is over."""
         return await self._take(self._statements.claim_due, limit)
 
+    async def next_due_but(self, slow: list[str], limit: int) -> list[ClaimedItem]:
+        """Claim items whose wait for another attempt is over, but none of these."""
+        return await self._take(self._statements.claim_due_quick, limit, slow)
+
+    async def next_due_of(self, slow: list[str], limit: int) -> list[ClaimedItem]:
+        """Claim those of these items whose wait for another attempt is over."""
+        return await self._take(self._statements.claim_due_slow, limit, slow)
+
     async def next_rescued(self, limit: int) -> list[ClaimedItem]:
         """Claim a few items whose worker crashed with more than one item in hand."""
         return await self._take(self._statements.claim_rescued, limit)

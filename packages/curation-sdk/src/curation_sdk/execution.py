@@ -5,6 +5,7 @@ import time
 from collections import deque
 from collections.abc import Callable
 from dataclasses import replace
+from datetime import timedelta
 from typing import Any
 
 import structlog
@@ -34,8 +35,13 @@ CLAIM_FOR = 0.05
 """Seconds of work that one claim may bring, where a batch is less than that."""
 MOST_BATCHES = 4
 """How many batches one claim may bring at most."""
+SLOW_SHARE = 0.5
+"""The share of a stage's slots that slow items may hold while others wait."""
 RATE_HOLDS = 1.0
 """Seconds after which a rate says nothing any more."""
+MOST_KNOWN = 2_000
+"""How many slow items a worker remembers; others are found to be slow once more."""
+TOO_SLOW = "it was slow, and others waited"
 
 Finished = tuple[ClaimedItem, Result]
 Batch = list[Finished]
@@ -65,6 +71,8 @@ class StageRun:
         self.tools = tools
         self.held: dict[str, ClaimedItem] = {}
         self.ready: deque[ClaimedItem] = deque()
+        self.slow: deque[ClaimedItem] = deque()
+        """Items known to be slow, which have a share of the slots."""
         self.finished: Batch = []
         self.slots: set[Slot] = set()
         self.wake = asyncio.Event()
@@ -88,6 +96,11 @@ class StageRun:
         self._some_finished = some_finished
         self._on_broken = on_broken
         self._most_held = stage.concurrency + MOST_BATCHES * stage.batch
+        self._slow_after = None
+        if stage.slow_after is not None:
+            self._slow_after = stage.slow_after.total_seconds()
+        self._most_slow = max(int(stage.concurrency * SLOW_SHARE), 1)
+        self._known_slow: dict[str, None] = {}
 
     @property
     def is_open(self) -> bool:
@@ -120,7 +133,32 @@ class StageRun:
             size *= 2
         return size
 
-    def accept(self, found: list[ClaimedItem]) -> None:
+    @property
+    def slow_items(self) -> list[str]:
+        """The items that were slow when they were last tried, as far as is remembered."""
+        return list(self._known_slow)
+
+    def room_slow(self) -> int:
+        """Return how many items known to be slow may be claimed now."""
+        if not self._known_slow:
+            return 0
+        if self.ready:
+            room = self._most_slow - self._count_slow()
+        else:
+            room = self.stage.concurrency - len(self.slots)
+        return min(max(room - len(self.slow), 0), self.stage.batch)
+
+    def room_rescued(self, together: int) -> int:
+        """Return how many rescued items may be claimed, of `together` at a time.
+
+        Slow ones do not keep the others from being tried.
+        """
+        slow = sum(slot.held in self.suspects for slot in self._slow_slots())
+        room = together - (len(self.suspects) - slow)
+        # Not one by one: each claim waits for a commit.
+        return room if 2 * room >= together else 0
+
+    def accept(self, found: list[ClaimedItem], *, slow: bool = False) -> None:
         """Take claimed items and start to work on them."""
         self.busy_at = time.monotonic()
         if not self.held:
@@ -128,8 +166,17 @@ class StageRun:
         mine = self.held
         for held in found:
             mine[held.item] = held
-        self.ready.extend(found)
+        (self.slow if slow else self.ready).extend(found)
         self.start_slots()
+
+    def next_for(self, slot: "Slot") -> ClaimedItem | None:
+        """Return what a slot works next: of slow items no more than their share."""
+        slow, ready = self.slow, self.ready
+        if slow and (not ready or self._count_slow() < self._most_slow):
+            slot.is_known_slow = True
+            return slow.popleft()
+        slot.is_known_slow = False
+        return ready.popleft() if ready else None
 
     def hold(self, held: ClaimedItem) -> None:
         """Keep a claimed item, with a heartbeat, without beginning to work on it."""
@@ -146,15 +193,28 @@ class StageRun:
         most of the slots would have been needed.
         """
         free = self.stage.concurrency - len(self.slots)
-        for _ in range(min(len(self.ready), free, max(len(self.slots), 1))):
+        waiting = len(self.ready) + len(self.slow)
+        for _ in range(min(waiting, free, max(len(self.slots), 1))):
             self.slots.add(Slot(self))
-        if self.ready and len(self.slots) < self.stage.concurrency:
+        if waiting and len(self.slots) < self.stage.concurrency:
             asyncio.get_running_loop().call_soon(self.start_slots)
 
     def give_back_ready(self, why: str) -> None:
         """Return the items that are not in work yet to the queue."""
-        while self.ready:
-            self.finish(self.ready.popleft(), Returned(why))
+        for waiting in (self.ready, self.slow):
+            while waiting:
+                self.finish(waiting.popleft(), Returned(why))
+
+    def stop_all(self, result: Result) -> None:
+        """Cancel everything in work; `result` is what becomes of it."""
+        for slot in tuple(self.slots):
+            slot.stop(result)
+
+    def set_back(self, held: ClaimedItem, why: str, after: timedelta) -> None:
+        """Cancel one item in work and try it again later, without spending an attempt."""
+        for slot in tuple(self.slots):
+            if slot.held is held:
+                slot.stop(Later(why, after))
 
     async def until_idle(self, deadline: float) -> None:
         """Wait until nothing is in work, but not beyond the deadline."""
@@ -203,8 +263,9 @@ class StageRun:
             if slot.held is held:
                 slot.stop(lost)
                 return
-        if held in self.ready:
-            self.ready.remove(held)
+        for waiting in (self.ready, self.slow):
+            if held in waiting:
+                waiting.remove(held)
 
     def check_timeouts(self) -> None:
         """Cancel every item that has run past the stage's timeout.
@@ -220,6 +281,44 @@ class StageRun:
                 late_item = Retry(f"ran past its timeout of {limit:g} s")
                 end = slot.abandon if late > CANCEL_GRACE else slot.stop
                 end(late_item)
+
+    def make_room(self) -> None:
+        """Set slow items back that hold more than their share while others wait."""
+        if self._slow_after is None or not self.ready:
+            return
+        if len(self.slots) < self.stage.concurrency:
+            return
+        over = self._count_slow() - self._most_slow
+        slow = [slot for slot in self._slow_slots() if not slot.is_known_slow]
+        # Those that have just become slow lose the least by it.
+        slow.sort(key=lambda slot: -slot.since)
+        for slot in slow[: max(over, 0)]:
+            slot.stop(Later(TOO_SLOW, self.stage.slow_after))
+
+    def _slow_slots(self) -> "list[Slot]":
+        if self._slow_after is None:
+            return []
+        since = time.monotonic() - self._slow_after
+        return [
+            slot
+            for slot in self.slots
+            if slot.held is not None and slot.since < since and not slot.is_stopped
+        ]
+
+    def _count_slow(self) -> int:
+        """Count the slots whose item is slow, or known to be."""
+        known = sum(slot.is_known_slow for slot in self.slots)
+        return known + sum(not slot.is_known_slow for slot in self._slow_slots())
+
+    def note_time(self, held: ClaimedItem, result: Result, seconds: float) -> None:
+        """Remember an item that was slow and will be tried again."""
+        if self._slow_after is None:
+            return
+        self._known_slow.pop(held.item, None)
+        if seconds > self._slow_after and isinstance(result, Retry | Later):
+            self._known_slow[held.item] = None
+            if len(self._known_slow) > MOST_KNOWN:
+                del self._known_slow[next(iter(self._known_slow))]
 
     def finish(self, held: ClaimedItem, result: Result) -> None:
         """Pass a result on to be settled."""
@@ -274,14 +373,20 @@ class Slot:
     A task for each item would cost more than a fast item itself.
     """
 
-    __slots__ = ("_run", "_stopped_by", "held", "since", "task")
+    __slots__ = ("_run", "_stopped_by", "held", "is_known_slow", "since", "task")
 
     def __init__(self, run: StageRun) -> None:
         self._run = run
         self._stopped_by: Result | None = None
         self.held: ClaimedItem | None = None
         self.since = 0.0
+        self.is_known_slow = False
         self.task = asyncio.create_task(self._work(), name=f"slot:{run.stage.name}")
+
+    @property
+    def is_stopped(self) -> bool:
+        """Whether its item has been told to end."""
+        return self._stopped_by is not None
 
     def stop(self, result: Result) -> None:
         """Cancel the item in work; `result` is what becomes of it."""
@@ -305,8 +410,8 @@ class Slot:
         ready, work, tools = run.ready, run.stage.work, run.tools
         count, began = 0, time.monotonic()
         try:
-            while ready:
-                held = self.held = ready.popleft()
+            while (held := run.next_for(self)) is not None:
+                self.held = held
                 if len(ready) == run.ahead:
                     # Nearly all of this batch is begun: ask for another one.
                     run.room.set()
@@ -320,6 +425,7 @@ class Slot:
                 if self._stopped_by is not None:
                     result = self._result_of_stop(self._stopped_by)
                 self.held = None
+                run.note_time(held, result, time.monotonic() - self.since)
                 run.finish(held, result)
                 count += 1
                 if count == ITEMS_BEFORE_YIELD:

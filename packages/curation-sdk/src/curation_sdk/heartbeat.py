@@ -69,3 +69,4 @@ class Heartbeat:
             await asyncio.sleep(min(max(shortest / 10, 0.01), 0.5))
             for run in self._runs.values():
                 run.check_timeouts()
+                run.make_room()

@@ -102,7 +102,14 @@ class Producer:
         for name in list(self._tasks):
             await self.stop(self._runs[name])
 
-    def accept(self, run: StageRun, found: list[ClaimedItem], asked: int) -> None:
+    def accept(
+        self,
+        run: StageRun,
+        found: list[ClaimedItem],
+        asked: int,
+        *,
+        slow: bool = False,
+    ) -> None:
         """Give claimed items to their stage, or return them if it has stopped since."""
         if not found:
             return
@@ -114,7 +121,7 @@ class Producer:
         if self._events:
             items = [held.item for held in found]
             self._events.emit(Claimed(run.stage.name, self._worker, items))
-        run.accept(found)
+        run.accept(found, slow=slow)
         if not self.is_active(run):
             run.give_back_ready("the worker stopped")
 
@@ -194,14 +201,19 @@ class Producer:
         due: list[ClaimedItem] = []
         if len(run.ready) < run.stage.batch:
             due = await self._claim_due(run, run.stage.batch)
-        if not run.suspects:
-            await self._claim_rescued(run, RESCUED_TOGETHER)
+        if room := run.room_slow():
+            claim = run.claimer.next_due_of(run.slow_items, room)
+            due += await self._claim(run, claim, room, slow=True)
+        if room := run.room_rescued(RESCUED_TOGETHER):
+            await self._claim_rescued(run, room)
         alone = await self._quarantine.try_suspects(run)
-        # Rescued items are worked a few at a time: the next ones when these are gone.
+        # Rescued items are worked a few at a time: the next ones when some are gone.
         return len(due) + alone
 
     async def _claim_due(self, run: StageRun, limit: int) -> list[ClaimedItem]:
-        return await self._claim(run, run.claimer.next_due(limit), limit)
+        claimer, slow = run.claimer, run.slow_items
+        claim = claimer.next_due_but(slow, limit) if slow else claimer.next_due(limit)
+        return await self._claim(run, claim, limit)
 
     async def _claim_rescued(self, run: StageRun, limit: int) -> list[ClaimedItem]:
         found = await self._claim(run, run.claimer.next_rescued(limit), limit)
@@ -209,12 +221,17 @@ class Producer:
         return found
 
     async def _claim(
-        self, run: StageRun, claim: Awaitable[list[ClaimedItem]], asked: int
+        self,
+        run: StageRun,
+        claim: Awaitable[list[ClaimedItem]],
+        asked: int,
+        *,
+        slow: bool = False,
     ) -> list[ClaimedItem]:
         self.under_way += 1
         try:
             found = await claim
-            self.accept(run, found, asked)
+            self.accept(run, found, asked, slow=slow)
         finally:
             self.under_way -= 1
         return found

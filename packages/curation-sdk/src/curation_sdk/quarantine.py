@@ -19,6 +19,7 @@ import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
+from datetime import timedelta
 from typing import TYPE_CHECKING, Protocol
 
 from curation_sdk.background import BackgroundTasks
@@ -38,7 +39,14 @@ LATELY = "5 minutes"
 """How long the crash of a worker counts as a sign of another cause."""
 ALONE_AT_MOST = 10.0
 """Seconds a worker spends on items worked alone before it returns to the others."""
+FIRST_TRIAL = 5.0
+"""Seconds an item may take when it is first worked alone; each further time twice that."""
+QUIET_WITHIN = 5.0
+"""Seconds that items in work get to end before one is worked alone."""
+REST = 4.0
+"""How many times as long as on items worked alone a worker then spends on all others."""
 TICK = 0.005
+MAKING_ROOM = "another item must be worked alone"
 
 UNSUSPECTED = "k.deaths = 0"
 """Claims that wait for another attempt, without any crash."""
@@ -130,6 +138,7 @@ class Quarantine:
         self._intake = intake
         self._is_busy = False
         self._not_before = 0.0
+        self._patience: dict[tuple[str, str], float] = {}
 
     async def try_suspects(self, run: "StageRun", *, most: int | None = None) -> int:
         """Work the suspects of a stage one after the other; return how many."""
@@ -151,8 +160,8 @@ class Quarantine:
             self._is_busy = False
             self._intake.may_claim.set()
         if tried:
-            # Then give all other items as much time as it took.
-            self._not_before = 2 * time.monotonic() - began
+            now = time.monotonic()
+            self._not_before = now + REST * (now - began)
         return tried
 
     async def _work_alone(self, run: "StageRun", held: ClaimedItem) -> None:
@@ -160,16 +169,37 @@ class Quarantine:
         if await self._is_quiet(run, held) and await self._set_apart(run, held):
             with working_alone():
                 self._intake.accept(run, [held], 1)
-            while run.holds(held) and self._intake.is_active(run):  # noqa: ASYNC110 - two signals
-                await asyncio.sleep(TICK)
+            await self._until_tried(run, held)
         elif run.holds(held):
             run.finish(held, Returned("it could not be tried alone"))
 
+    async def _until_tried(self, run: "StageRun", held: ClaimedItem) -> None:
+        """Wait for an item worked alone, but not for ever: all others wait for it.
+
+        It gets twice the time when it is next tried, so that one that crashes its
+        worker late is found as well.
+        """
+        key = (run.stage.name, held.item)
+        patience = self._patience.pop(key, FIRST_TRIAL)
+        deadline = time.monotonic() + patience
+        while run.holds(held) and self._intake.is_active(run):
+            if key not in self._patience and time.monotonic() > deadline:
+                self._patience[key] = 2 * patience
+                after = timedelta(seconds=REST * patience)
+                run.set_back(held, "it took too long to be worked alone", after)
+            await asyncio.sleep(TICK)
+
     async def _is_quiet(self, run: "StageRun", held: ClaimedItem) -> bool:
-        """Wait until nothing else is in hand; return whether it is so."""
+        """Wait until nothing else is in hand; return whether it is so.
+
+        What does not end in time is returned to the queue: the whole worker waits.
+        """
+        deadline = time.monotonic() + QUIET_WITHIN
         while run.holds(held) and self._intake.is_active(run):
             for each in self._runs.values():
-                each.give_back_ready("another item must be worked alone")
+                each.give_back_ready(MAKING_ROOM)
+                if time.monotonic() > deadline:
+                    each.stop_all(Returned(MAKING_ROOM))
             in_hand = sum(len(each.held) for each in self._runs.values())
             if in_hand == 1 and not self._intake.under_way:
                 return True

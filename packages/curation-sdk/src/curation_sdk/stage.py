@@ -66,6 +66,7 @@ class StageOptions(TypedDict, total=False):
     concurrency: int
     timeout: timedelta
     lease: timedelta
+    slow_after: timedelta | None
     max_attempts: int
     max_crashes: int
     backoff: Backoff
@@ -120,6 +121,10 @@ class Stage(Generic[ItemT, ToolsT]):
     """How many items of one worker are in work at once."""
     timeout: timedelta = timedelta(minutes=5)
     """After which one item is cancelled and tried again."""
+    slow_after: timedelta | None = None
+    """After which an item in work is slow. While others wait, slow items hold at most half
+    of the stage's `concurrency` in one worker: what becomes slow beyond that is cancelled
+    and tried again later, without spending an attempt. `None` lets items wait for slow ones."""
     lease: timedelta = timedelta(seconds=30)
     """How long a claim holds without a heartbeat of its worker."""
     max_attempts: int = 5
@@ -152,7 +157,9 @@ class Stage(Generic[ItemT, ToolsT]):
 
     def _problems(self) -> list[str]:
         numbers = (self.batch, self.concurrency, self.max_attempts, self.max_crashes)
-        spans = (self.timeout, self.lease)
+        spans = [self.timeout, self.lease]
+        if self.slow_after is not None:
+            spans.append(self.slow_after)
         problems = []
         if not self.name or not self.name.isidentifier():
             problems.append(
@@ -163,7 +170,7 @@ class Stage(Generic[ItemT, ToolsT]):
                 "batch, concurrency, max_attempts and max_crashes must be at least 1"
             )
         if min(spans) <= timedelta(0):
-            problems.append("timeout and lease must be positive")
+            problems.append("timeout, lease and slow_after must be positive")
         if len({str(self.queued), str(self.processing), str(self.done)}) < 3:  # noqa: PLR2004
             problems.append("queued, processing and done must be different statuses")
         if str(self.failed) in {str(self.queued), str(self.processing)}:

@@ -42,6 +42,8 @@ class Statements:
     claim_shared: str | None
     claim_shared_again: str | None
     claim_due: str
+    claim_due_quick: str
+    claim_due_slow: str
     claim_rescued: str
     claim_suspect: str
     done: str
@@ -78,6 +80,12 @@ def statements_of(queue: Queue, *, columns: str, batch: int, keyed: bool) -> Sta
         claim_shared=take_first(queue, columns, shared) if shared else None,
         claim_shared_again=take_again(queue, columns, shared) if shared else None,
         claim_due=claim_waiting(queue, columns, quarantine.UNSUSPECTED),
+        claim_due_quick=claim_waiting(
+            queue, columns, f"{quarantine.UNSUSPECTED} AND k.item <> ALL($5::text[])"
+        ),
+        claim_due_slow=claim_waiting(
+            queue, columns, f"{quarantine.UNSUSPECTED} AND k.item = ANY($5::text[])"
+        ),
         claim_rescued=claim_waiting(queue, columns, quarantine.rescued(queue)),
         claim_suspect=claim_waiting(queue, columns, quarantine.suspect(queue)),
         done=settle_done(queue),

@@ -1,0 +1,373 @@
+"""Whether hostile sites harm healthy ones: both go through the pipeline at once.
+
+    python bench/mixed.py            1,000 healthy and 1,000 hostile sites, real time-outs
+    python bench/mixed.py --quick    100 and 100, shorter time-outs, under a minute
+
+First the healthy sites alone, then the same beside the hostile ones, then that again while
+the application is killed three times and started anew (the quick run does only the first
+and the last). The application is one process with API and stages, as `scrapersky up` runs
+it, with PostgreSQL and the sites in processes of their own; all of it is on loopback. A
+healthy site is complete when everything found there is what was found alone. Meanwhile
+the API is asked for lists and counts, ten times a second. The time from a kill until the
+next application is ready does not count, and neither do questions asked meanwhile. Memory
+is what belongs to the application and its children alone. The last line is one object of
+JSON, of the run with kills.
+"""
+
+import argparse
+import asyncio
+import json
+import statistics
+import sys
+import tempfile
+import time
+from asyncio.subprocess import DEVNULL, PIPE, Process
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import httpx
+from sqlalchemy import insert
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT))
+sys.path.insert(1, str(ROOT / "packages/curation-sdk/tests"))
+
+import curation_sdk  # noqa: E402 - needs the path set above
+from bench.mixed_world.hostile import ENDING, hostile_names  # noqa: E402
+from bench.pipeline import MIGRATED, Watch, migrate  # noqa: E402
+from scrapersky.demo.apart import TownApart, town_apart  # noqa: E402
+from scrapersky.demo.business import SiteKind  # noqa: E402
+from scrapersky.demo.town import Invitation  # noqa: E402
+from scrapersky.records import Domain  # noqa: E402
+from sdk_tests.rig.cluster import Cluster, free_port, running_cluster  # noqa: E402
+from tests.acceptance.rig import PREFIXES, Desk, a_desk  # noqa: E402
+
+MIB = 1 << 20
+LONGEST = 3_600.0
+QUESTIONS = (
+    "/api/v3/domains?limit=50", "/api/v3/stages", "/api/v3/pages?limit=50",
+    "/api/v3/contacts?limit=50", "/health/ready",
+)  # fmt: skip
+OPEN = f"""
+SELECT (SELECT count(*) FROM domains d WHERE d.domain NOT LIKE '%{ENDING}'
+    AND (status IN ('pending', 'processing')
+      OR sitemap_analysis_status IN ('queued', 'processing')))
+  + (SELECT count(*) FROM sitemap_files s JOIN domains d ON d.id = s.domain_id
+     WHERE d.domain NOT LIKE '%{ENDING}'
+       AND sitemap_import_status IN ('Queued', 'Processing'))
+  + (SELECT count(*) FROM pages p JOIN domains d ON d.id = p.domain_id
+     WHERE d.domain NOT LIKE '%{ENDING}'
+       AND page_processing_status IN ('Queued', 'Processing'))
+"""
+"""How much of the healthy sites is not over."""
+FOUND = f"""
+SELECT d.domain, d.status::text, d.verdict, (SELECT count(*) FROM pages p
+    WHERE p.domain_id = d.id AND p.page_processing_status = 'Complete'),
+  (SELECT string_agg(c.email, ' ' ORDER BY c.email) FROM contacts c
+   WHERE c.domain_id = d.id)
+FROM domains d WHERE d.domain NOT LIKE '%{ENDING}'
+"""
+"""What is known of every healthy site in the end."""
+HOSTILE_LEFT = f"""
+SELECT count(*) FROM domains d WHERE d.domain LIKE '%{ENDING}'
+  AND (status IN ('pending', 'processing')
+    OR sitemap_analysis_status IN ('queued', 'processing'))
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """How large a run is, and how patient."""
+
+    sites: int = 1_000
+    delay: float = 1.0
+    limits: dict[str, float] = field(default_factory=dict)
+    environment: dict[str, str] = field(default_factory=dict)
+    beside: bool = True
+    kills: int = 3
+
+
+QUICK = Plan(
+    sites=100,
+    delay=0.05,
+    limits={"dns": 1, "connect": 1, "headers": 2, "total": 4, "rate_grace": 2},
+    environment={
+        **{f"{prefix}_LEASE_SECONDS": "2" for prefix in PREFIXES},
+        **{f"{prefix}_SLOW_AFTER_SECONDS": "1" for prefix in PREFIXES[3:7]},
+    },
+    beside=False,
+)
+
+
+@dataclass(slots=True)
+class Run:
+    """What one run came to."""
+
+    name: str
+    seconds: float = 0.0
+    found: dict[str, tuple[Any, ...]] = field(default_factory=dict)
+    waits: list[float] = field(default_factory=list)
+    """Seconds in which the API answered."""
+    refused: int = 0
+    """Answers of the API that were no success."""
+    first_memory: int = 0
+    peak_memory: int = 0
+    hostile_left: int = 0
+
+    @property
+    def p95(self) -> float:
+        """Return milliseconds in which 95 of 100 questions were answered."""
+        return statistics.quantiles(self.waits, n=20)[-1] * 1000
+
+    def complete(self, alone: "Run") -> float:
+        """Return the share of sites of which the same was found as alone."""
+        same = sum(self.found.get(name) == told for name, told in alone.found.items())
+        return same / len(alone.found)
+
+
+@dataclass
+class House:
+    """The application in a process of its own, which may be killed and started anew."""
+
+    order: dict[str, Any]
+    process: Process | None = None
+    away: float = 0.0
+    """Seconds in which it was killed and not yet ready again."""
+
+    async def restart(self) -> None:
+        """Kill it as the system does when memory is short, and start it anew."""
+        began = time.monotonic()
+        await self.kill()
+        await self.start()
+        self.away += time.monotonic() - began
+
+    async def start(self) -> None:
+        """Start, and return when the API answers."""
+        self.process = await asyncio.create_subprocess_exec(
+            *(sys.executable, "-m", "bench.mixed_world.house", json.dumps(self.order)),
+            cwd=ROOT,
+            stdin=DEVNULL,
+        )
+        async with httpx.AsyncClient(base_url=self.address) as client:
+            while True:
+                with suppress(httpx.HTTPError):
+                    if (await client.get("/health/ready")).is_success:
+                        return
+                if self.process.returncode is not None:
+                    raise SystemExit("the application did not start")
+                await asyncio.sleep(0.05)
+
+    async def kill(self) -> None:
+        """End it at once."""
+        if self.process is not None:
+            self.process.kill()
+            await self.process.wait()
+
+    @property
+    def address(self) -> str:
+        """Where the API is."""
+        return f"http://127.0.0.1:{self.order['api_port']}"
+
+    @property
+    def is_up(self) -> bool:
+        """Whether it should answer."""
+        return self.process is not None and self.process.returncode is None
+
+
+def healthy_names(invitation: Invitation, count: int) -> dict[str, str]:
+    """Return sites of the town and where they are at home."""
+    names = {
+        domain: f"http://{owners[0].host}/"
+        for domain, owners in invitation.plan.owners.items()
+        if owners[0].kind is not SiteKind.NO_SUCH_NAME and owners[0].mailboxes
+    }
+    if len(names) < count:
+        raise SystemExit(f"the town has only {len(names)} sites with contacts")
+    return dict(list(names.items())[:count])
+
+
+@asynccontextmanager
+async def hostile_server() -> AsyncIterator[int]:
+    """Serve the hostile sites in a process of their own; yield the port."""
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-m", "bench.mixed_world.hostile"),
+        cwd=ROOT,
+        stdin=PIPE,
+        stdout=PIPE,
+    )
+    assert process.stdin is not None
+    assert process.stdout is not None
+    try:
+        yield int(await process.stdout.readline())
+    finally:
+        process.stdin.close()
+        await process.wait()
+
+
+@dataclass(frozen=True, slots=True)
+class Street:
+    """Where everything lives."""
+
+    cluster: Cluster
+    town: TownApart
+    hostile_port: int
+    plan: Plan
+
+    async def run(
+        self, name: str, *, hostile: int, kills: int = 0, alone: float = 0.0
+    ) -> Run:
+        """Send the sites through the pipeline; `alone` times the kills."""
+        self.cluster.execute(f'CREATE DATABASE "{name}" TEMPLATE "{MIGRATED}"')
+        async with AsyncExitStack() as stack:
+            home = stack.enter_context(tempfile.TemporaryDirectory())
+            url = self.cluster.url(name)
+            desk = await stack.enter_async_context(a_desk(url))
+            house = House(self.order(url, home))
+            await house.start()
+            stack.push_async_callback(house.kill)
+            # Its parsing children load their libraries.
+            await asyncio.sleep(2)
+            run = Run(name)
+            asking = asyncio.create_task(ask(house, run))
+            stack.callback(asking.cancel)
+            began = time.monotonic()
+            await self.queue(desk, hostile)
+            marks = [began + alone * (n + 1) / (kills + 2) for n in range(kills)]
+            await self.watch(house, desk, run, marks)
+            run.seconds = time.monotonic() - began - house.away
+            rows = await desk.rows(FOUND)
+            run.found = {domain: tuple(rest) for domain, *rest in rows}
+            run.hostile_left = (await desk.rows(HOSTILE_LEFT))[0][0]
+        self.cluster.drop_database(name)
+        return run
+
+    def order(self, url: str, home: str) -> dict[str, Any]:
+        """Tell the application what to be."""
+        invited = self.town.invitation
+        return {
+            "url": url,
+            "port": invited.port,
+            "dns_port": invited.dns_port,
+            "size": invited.size,
+            "hostile_port": self.hostile_port,
+            "api_port": free_port(),
+            "delay": self.plan.delay,
+            "limits": self.plan.limits,
+            "environment": {
+                "SCRAPERSKY_DATA_DIR": home,
+                "API_RATE_PER_SECOND": "1000",
+                **self.plan.environment,
+            },
+        }
+
+    async def queue(self, desk: Desk, hostile: int) -> None:
+        """Queue every site at once; keys are random, and so is their order."""
+        names = healthy_names(self.town.invitation, self.plan.sites)
+        names |= {name: f"http://{name}/" for name in hostile_names(hostile)}
+        rows = [
+            {
+                "tenant_id": desk.actor.tenant_id,
+                "domain": domain,
+                "home_url": url,
+                "status": "pending",
+            }
+            for domain, url in names.items()
+        ]
+        async with desk.engine.begin() as connection:
+            await connection.execute(insert(Domain), rows)
+        await curation_sdk.wake(desk.engine, "domain_metadata")
+
+    async def watch(
+        self, house: House, desk: Desk, run: Run, kills: list[float]
+    ) -> None:
+        """Wait until the healthy sites are done; kill at the times given."""
+        deadline = time.monotonic() + LONGEST
+        run.first_memory = memory_of(house)
+        while (await desk.rows(OPEN))[0][0]:
+            if time.monotonic() > deadline:
+                return
+            if kills and time.monotonic() - house.away > kills[0]:
+                kills.pop(0)
+                await house.restart()
+            run.peak_memory = max(run.peak_memory, memory_of(house))
+            await asyncio.sleep(0.4)
+
+
+def memory_of(house: House) -> int:
+    """Return what belongs to the application and its children alone."""
+    watch = Watch([house.process.pid] if house.process else [], 0)
+    watch.look()
+    return watch.peak
+
+
+async def ask(house: House, run: Run) -> None:
+    """Use the API like people who watch the work."""
+    number = 0
+    async with httpx.AsyncClient(base_url=house.address, timeout=30) as client:
+        while True:
+            await asyncio.sleep(0.1)
+            if not house.is_up:
+                continue
+            number += 1
+            began = time.monotonic()
+            try:
+                answer = await client.get(QUESTIONS[number % len(QUESTIONS)])
+            except httpx.TransportError:
+                continue  # it was killed meanwhile, or does not listen yet
+            run.waits.append(time.monotonic() - began)
+            run.refused += not answer.is_success
+
+
+async def compare(cluster: Cluster, plan: Plan) -> dict[str, Any]:
+    """Run the healthy sites alone, then beside the hostile ones."""
+    await migrate(cluster)
+    async with AsyncExitStack() as stack:
+        size = int(plan.sites * 1.7) + 20
+        town = await stack.enter_async_context(town_apart(size=size, trouble=False))
+        port = await stack.enter_async_context(hostile_server())
+        street = Street(cluster, town, port, plan)
+        alone = await street.run("alone", hostile=0)
+        show(alone, alone)
+        if plan.beside:
+            show(await street.run("beside", hostile=plan.sites), alone)
+        killed = await street.run(
+            "killed", hostile=plan.sites, kills=plan.kills, alone=alone.seconds
+        )
+        show(killed, alone)
+    return {
+        "healthy_complete": round(killed.complete(alone), 4),
+        "healthy_time_ratio": round(killed.seconds / alone.seconds, 3),
+        "api_p95_ms": round(killed.p95, 1),
+        "memory_growth_mb": round((killed.peak_memory - alone.peak_memory) / MIB, 1),
+    }
+
+
+def show(run: Run, alone: Run) -> None:
+    print(
+        f"{run.name:<8}{run.seconds:7.1f} s  {run.seconds / alone.seconds:5.2f}x  "
+        f"complete {run.complete(alone):7.2%}  API p95 {run.p95:6.1f} ms, "
+        f"worst {max(run.waits) * 1000:6.0f} ms, refused {run.refused}  "
+        f"memory {run.first_memory / MIB:.0f} to {run.peak_memory / MIB:.0f} MiB  "
+        f"hostile not done {run.hostile_left}",
+        flush=True,
+    )
+
+
+def main() -> None:
+    """Run everything and print the table and the line of JSON."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--quick", action="store_true")
+    chosen = parser.parse_args()
+    plan = QUICK if chosen.quick else Plan()
+    began = time.monotonic()
+    with running_cluster() as cluster:
+        result = asyncio.run(compare(cluster, plan))
+    result["seconds"] = round(time.monotonic() - began, 1)
+    print(json.dumps(result))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,61 @@
+"""The whole application, API and stages in one process as `scrapersky up` runs them."""
+
+import json
+import socket
+import sys
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any
+
+from bench.mixed_world.hostile import Doors, MixedResolver
+from scrapersky.api.app import create_app
+from scrapersky.api.server import Server
+from scrapersky.crawler import CrawlerPolicy
+from scrapersky.db.connection import parse_target
+from scrapersky.demo.town import Invitation
+from scrapersky.kit.urls import Url
+from scrapersky.observability.log import configure_logs
+from scrapersky.scheduler.app import World
+from scrapersky.settings import load_settings
+from scrapersky.stages.mail_server import DnsMailServers
+
+
+def policy(invitation: Invitation, order: dict[str, Any]) -> CrawlerPolicy:
+    """Visit the town and the hostile sites, and nothing else."""
+    usual = invitation.policy(host_delay=timedelta(seconds=order["delay"]))
+    doors = Doors(
+        http=usual.proxy.http,
+        https=usual.proxy.https,
+        hostile=Url("http", "127.0.0.1", order["hostile_port"]),
+    )
+    spans = {name: timedelta(seconds=s) for name, s in order["limits"].items()}
+    return replace(usual, proxy=doors, limits=replace(usual.limits, **spans))
+
+
+def main() -> None:
+    """Serve until killed; what to do is one object of JSON in the first argument."""
+    order = json.loads(sys.argv[1])
+    invitation = Invitation(
+        port=order["port"],
+        dns_port=order["dns_port"],
+        size=order["size"],
+        trouble=False,
+    )
+    world = World(
+        policy=policy(invitation, order),
+        resolver=MixedResolver(invitation.resolver),
+        sources={},
+        mail_servers=DnsMailServers(("127.0.0.1",), invitation.dns_port),
+    )
+    settings = load_settings(order["environment"], dotenv=None).settings
+    configure_logs("ERROR", "console")
+    with socket.socket() as listener:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind(("127.0.0.1", order["api_port"]))
+        listener.listen(1024)
+        app = create_app(settings, parse_target(order["url"]), world=world)
+        Server(app, grace=5).run(sockets=[listener])
+
+
+if __name__ == "__main__":
+    main()
