@@ -104,6 +104,12 @@ def test_the_one_form_of_the_one_form_is_itself(local: str, domain: str) -> None
     once.encode()
 
 
+def test_a_number_with_two_zeros_too_many_had_another_form_than_its_own_form() -> None:
+    once = canonical_phone("+49 (0)0)30 901820")
+
+    assert once == canonical_phone(once) == "+4930901820"
+
+
 def test_a_short_number_of_another_country_does_not_hide_a_long_one() -> None:
     shield = suppressed("+372 555 1234", "+44 20 7946 0018")
 

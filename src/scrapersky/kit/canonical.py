@@ -48,11 +48,21 @@ def canonical_phone(text: str, region: str | None = None) -> str:
     """Return a number in E.164: with its country code, or of the region given."""
     try:
         number = phonenumbers.parse(text.strip()[:LONGEST_NUMBER], region)
+        # "+49 (0)0..." still has a zero to drop: its form must be its own form.
+        for _ in range(LONGEST_NUMBER):
+            before, number = number, phonenumbers.parse(e164(number), region)
+            if number == before:
+                break
     except phonenumbers.NumberParseException as error:
         raise InvalidSubject(
             "This is not a phone number with its country code.",
             hint="Write it as +44 20 7946 0018.",
         ) from error
+    return e164(number)
+
+
+def e164(number: phonenumbers.PhoneNumber) -> str:
+    """Write a number with its country code."""
     return str(phonenumbers.format_number(number, phonenumbers.PhoneNumberFormat.E164))
 
 

@@ -1,0 +1,1 @@
+"""Rubbish for everything that reads what strangers wrote; see docs/explanation/fuzzing.md."""
