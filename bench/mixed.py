@@ -24,7 +24,7 @@ import time
 from asyncio.subprocess import DEVNULL, PIPE, Process
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -360,8 +360,11 @@ def main() -> None:
     """Run everything and print the table and the line of JSON."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true")
+    parser.add_argument("--sites", type=int, help="so many of each kind")
     chosen = parser.parse_args()
     plan = QUICK if chosen.quick else Plan()
+    if chosen.sites:
+        plan = replace(plan, sites=chosen.sites)
     began = time.monotonic()
     with running_cluster() as cluster:
         result = asyncio.run(compare(cluster, plan))

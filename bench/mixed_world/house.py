@@ -15,9 +15,9 @@ from scrapersky.db.connection import parse_target
 from scrapersky.demo.town import Invitation
 from scrapersky.kit.urls import Url
 from scrapersky.observability.log import configure_logs
+from scrapersky.pipeline.mail_server import DnsMailServers
 from scrapersky.scheduler.app import World
 from scrapersky.settings import load_settings
-from scrapersky.stages.mail_server import DnsMailServers
 
 
 def policy(invitation: Invitation, order: dict[str, Any]) -> CrawlerPolicy:

@@ -446,9 +446,7 @@ class DnsFailed(FetchError):
 
 
 class NoSuchHost(DnsFailed):
-    """The name does not exist, or has no address."""
-
-    retryable = False
+    """The name does not exist, or has no address; whoever says so may be mistaken."""
 
 
 class ConnectFailed(FetchError):

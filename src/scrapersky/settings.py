@@ -194,6 +194,11 @@ class Settings(Frozen):
     crawler_allowed_ports: Listed = Field(
         (), description="Ports allowed inside those networks beyond the usual four."
     )
+    canary_hosts: Listed = Field(
+        ("example.com", "example.org"),
+        description="Names that exist: a worker that can resolve none of them, and none "
+        "that others reached lately, rests instead of blaming sites.",
+    )
     google_maps_api_key: SecretStr | None = Field(
         None, description="Key for the Google Places API; OpenStreetMap needs none."
     )

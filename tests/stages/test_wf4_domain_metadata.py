@@ -99,17 +99,21 @@ async def test_http_and_www_are_tried_where_https_has_no_server(line: Line) -> N
     assert (row.status, row.home_url) == ("completed", "http://www.a.bv/")
 
 
-async def test_a_name_that_does_not_exist_is_given_up(line: Line) -> None:
+async def test_a_name_that_does_not_exist_is_given_up_when_that_is_said_twice(
+    line: Line,
+) -> None:
     line.names.unknown |= {"a.bv", "www.a.bv"}
     domain = await line.add_domain("a.bv")
 
     await line.work(STAGE)
+    assert (await line.row(Domain, domain)).status == "processing"
+    await line.work_again(STAGE)
 
     row = await line.row(Domain, domain)
     story = await line.story(STAGE, domain)
     assert row.status == "error"
     assert "a.bv" in row.error
-    assert (story.dead, len(story.attempts)) == ("gave_up", 1)
+    assert (story.dead, len(story.attempts)) == ("gave_up", 2)
     assert row.verdict == "unreachable"
     assert "a.bv" in row.verdict_evidence["evidence"][0]
 

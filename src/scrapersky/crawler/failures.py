@@ -12,7 +12,6 @@ from datetime import timedelta
 
 from scrapersky.errors import FetchError
 
-FIRST_REST = 15.0
 LONGEST_REST = 600.0
 FORGET_AFTER = 3600.0
 """Seconds without a failure after which one counts as the first again."""
@@ -37,8 +36,8 @@ class _Failure:
 class KnownFailures:
     """The failures met last, by name or address; few thousands are kept."""
 
-    def __init__(self, first_rest: float = FIRST_REST) -> None:
-        self._first_rest = first_rest
+    def __init__(self, first_rest: timedelta) -> None:
+        self._first_rest = first_rest.total_seconds()
         self._failures: OrderedDict[str, _Failure] = OrderedDict()
 
     def refuse(self, key: str, url: str) -> None:
@@ -63,6 +62,10 @@ class KnownFailures:
     def forget(self, key: str) -> None:
         """Forget a failure: it went well."""
         self._failures.pop(key, None)
+
+    def clear(self) -> None:
+        """Forget every failure."""
+        self._failures.clear()
 
 
 class Complaints:

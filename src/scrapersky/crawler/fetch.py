@@ -183,6 +183,14 @@ class Crawler:
         journey = Journey(target, target)
         return (await self._rules(journey)).verdict(target)
 
+    async def probe(self, host: str, *, dial: bool) -> None:
+        """See whether a host is known, or answers; nothing is asked of it."""
+        await self._pool.probe(Url("http", host, 80), dial=dial)
+
+    def forgive(self) -> None:
+        """Try everything again that failed: it was this machine that could not."""
+        self._pool.forgive()
+
     async def _travel(self, journey: Journey, errand: Errand) -> Fetched:
         limit = self.policy.limits.redirects
         while True:

@@ -42,6 +42,11 @@ class CrawlerPolicy:
     patience: timedelta = timedelta(seconds=60)
     """How long a fetch waits for a host's turn before it gives its place back."""
 
+    failure_rest: timedelta = timedelta(seconds=15)
+    """How long a name or address that failed is not tried again; doubles each time."""
+    second_look: timedelta = timedelta(minutes=1)
+    """How much later a name must be unknown once more until that is believed."""
+
     follow_meta_refresh: bool = True
     accept_language: str = "en, *;q=0.5"
     idle_connections: int = 100

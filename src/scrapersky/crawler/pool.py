@@ -65,8 +65,8 @@ class Pool:
         self._guard = guard
         self._idle: OrderedDict[Key, Connection] = OrderedDict()
         self._open: set[Connection] = set()
-        self._dead_names = KnownFailures()
-        self._dead_addresses = KnownFailures()
+        self._dead_names = KnownFailures(policy.failure_rest)
+        self._dead_addresses = KnownFailures(policy.failure_rest)
         self._sweeper: asyncio.TimerHandle | None = None
         self._make = partial(Connection, bytearray(READ_AT_ONCE))
 
@@ -91,6 +91,26 @@ class Pool:
         finally:
             clocked.dns += time.monotonic() - started
         return _mixed(self._guard.check_all(url, found))[: self._limits.addresses]
+
+    async def probe(self, url: Url, *, dial: bool) -> None:
+        """See whether a host can be resolved, and reached; raise FetchError if not.
+
+        What failed a moment ago is asked for all the same: this is about ourselves.
+        """
+        try:
+            async with asyncio.timeout(self._limits.dns.total_seconds()):
+                found = await self._resolver.resolve(url.host, url.port)
+        except TimeoutError:
+            raise DnsFailed(str(url), "the name was not resolved in time") from None
+        if dial:
+            [address, *_] = self._guard.check_all(url, found)
+            patience = self._limits.connect.total_seconds()
+            (await self._dial(url, address, patience)).close()
+
+    def forgive(self) -> None:
+        """Forget every failure: it was our own."""
+        self._dead_names.clear()
+        self._dead_addresses.clear()
 
     async def connect(
         self, url: Url, address: Address, clocked: Clocked, *, patience: float

@@ -56,6 +56,8 @@ def demo_policy(port: int, *, host_delay: timedelta) -> CrawlerPolicy:
     door = Url("http", LOOPBACK, port)
     return CrawlerPolicy(
         host_delay=host_delay,
+        failure_rest=timedelta(seconds=1),
+        second_look=timedelta(seconds=1),
         extra_networks=(TOWN_NETWORK,),
         proxy=ProxyRules(http=door, https=door),
     )

@@ -7,6 +7,7 @@ from uuid import UUID
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from scrapersky.crawler import Crawler, Sandbox
+from scrapersky.pipeline.doubt import NoDoubt, SelfDoubt
 from scrapersky.pipeline.mail_server import MailServers
 from scrapersky.providers.source import PlaceSource
 
@@ -34,6 +35,8 @@ class Tools:
     system_user_id: UUID
     """Stamped on every record that background work makes."""
     limits: SiteLimits = field(default_factory=SiteLimits)
+    doubt: SelfDoubt = field(default_factory=NoDoubt)
+    """Whether a failure may be this machine's own."""
     reader: AsyncEngine = field(init=False)
     """The same database, for single queries: they need no transaction around them."""
 

@@ -21,6 +21,7 @@ from scrapersky.crawler.guard import parse_networks
 from scrapersky.db.connection import Target, connect
 from scrapersky.errors import ConfigurationError
 from scrapersky.kit.clock import utc_now
+from scrapersky.pipeline.doubt import doubting
 from scrapersky.pipeline.mail_server import DnsMailServers, MailServers
 from scrapersky.pipeline.stage_settings import Pace
 from scrapersky.pipeline.tools import Tools
@@ -35,6 +36,7 @@ from scrapersky.providers.source import PlaceSource
 from scrapersky.scheduler.annex import AnnexedMailServers, Annexes, open_crawler
 from scrapersky.scheduler.run_log import AtMost, RunLog, RunOutcome, purge_runs
 from scrapersky.scheduler.schedule import Job, Schedule
+from scrapersky.scheduler.self_check import SelfCheck
 from scrapersky.scheduler.tally import Counts, Tally
 from scrapersky.settings import Settings
 from scrapersky.stages import STAGES, configured_pipeline, registry_of
@@ -94,7 +96,10 @@ async def background_work(
             open_tools(settings, engine, world, annexes)
         )
         events: Events[Event] = Events()
-        stages = tuple(map(annexes.aware, configured_pipeline(settings.stages)))
+        stages = tuple(
+            annexes.aware(doubting(stage))
+            for stage in configured_pipeline(settings.stages)
+        )
         enabled = [s for s in stages if settings.stages[s.name].enabled]
         tally, heard = Tally(), Events[Event]()
         heard.listen(tally.hear)
@@ -108,6 +113,10 @@ async def background_work(
             registry=registry_of(stages),
             events=heard,
         )
+        if isinstance(tools.doubt, SelfCheck):
+            tools.doubt.look_after(worker)
+            watching = asyncio.create_task(tools.doubt.watch(), name="self-check")
+            stack.callback(watching.cancel)
         await worker.start()
         eager = [
             stage.name
@@ -159,6 +168,8 @@ async def open_tools(
             )
         )
         annexes.sources = sources
+        # The names of a world of its own are not those of the real one.
+        canaries = settings.canary_hosts if world.resolver is None else ()
         yield Tools(
             crawler=crawler,
             sandbox=sandbox,
@@ -168,6 +179,9 @@ async def open_tools(
             ),
             database=engine,
             system_user_id=settings.scheduler_system_user_id,
+            doubt=SelfCheck(
+                engine, crawler, data_dir=settings.data_dir, canaries=canaries
+            ),
         )
 
 

@@ -11,11 +11,18 @@ from sqlalchemy.dialects.postgresql import Insert, insert
 
 from curation_sdk import Done, Effect, GiveUp, Outcome, Retry, Transaction
 from scrapersky.crawler import Fetched
-from scrapersky.errors import ConnectFailed, DnsFailed, FetchError, RobotsDenied
+from scrapersky.errors import (
+    ConnectFailed,
+    DnsFailed,
+    FetchError,
+    NoSuchHost,
+    RobotsDenied,
+)
 from scrapersky.extraction.business_name import business_name, is_in_domain
 from scrapersky.extraction.home_page import HomePage, read_home_page
 from scrapersky.extraction.verdict import VerdictKind
 from scrapersky.pipeline.declaration import Endings, Job, Lane, stage
+from scrapersky.pipeline.doubt import was_tried_before
 from scrapersky.pipeline.fetching import outcome_of
 from scrapersky.pipeline.stage_settings import SettingsSection, StageSettings
 from scrapersky.pipeline.tools import Tools
@@ -52,7 +59,7 @@ SERVER_ERROR = 500
     ),
     endings=Endings(
         nothing="a verdict other than `own_site` goes no further",
-        fails="no such name, robots.txt forbids it, a trap, 4xx",
+        fails="no such name, told twice, robots.txt forbids it, a trap, 4xx",
         retries="5xx, 429, timeouts, DNS trouble",
     ),
 )
@@ -90,7 +97,21 @@ async def look_at_home(domain: Domain, tools: Tools) -> Outcome:
         if not fetched.is_success and found.verdict.kind in WORTH_A_LOOK:
             return GiveUp(f"the server answered {fetched.status}")
         return Done(store_facts(domain, fetched, found, tools.system_user_id))
-    return outcome_of(failure) if failure else GiveUp("there is no address to try")
+    if failure is None:
+        return GiveUp("there is no address to try")
+    return await believed(failure, domain, tools)
+
+
+async def believed(error: FetchError, domain: Domain, tools: Tools) -> Outcome:
+    """Give up a name that does not exist only when it is unknown for the second time."""
+    outcome = outcome_of(error)
+    if not isinstance(error, NoSuchHost):
+        return outcome
+    why = f"{error.outcome}: {error}"
+    if await was_tried_before(tools.reader, "domain_metadata", domain.id):
+        return GiveUp(why)
+    pause = tools.crawler.policy.second_look
+    return Retry(why, max(pause, error.retry_after or pause))
 
 
 def is_closed_to_us(outcome: Retry | GiveUp) -> bool:

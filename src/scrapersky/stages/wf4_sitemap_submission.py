@@ -12,6 +12,7 @@ from scrapersky.errors import (
     FetchError,
     HtmlNotSitemap,
     InvalidUrl,
+    NoSuchHost,
     NotHtml,
 )
 from scrapersky.extraction.discovery import FoundBy, sitemap_candidates
@@ -159,7 +160,7 @@ class Hunt:
         except ExtractionError:
             return None
         except FetchError as error:
-            if isinstance(outcome_of(error), Retry | Later):
+            if await self.is_passing(error):
                 raise
             return None
         self.seen.add(str(fetched.url))
@@ -174,6 +175,12 @@ class Hunt:
             )
         )
         return pages
+
+    async def is_passing(self, error: FetchError) -> bool:
+        """Say whether a file may be there later; one at a name that does not exist is not."""
+        if isinstance(error, NoSuchHost):
+            return await self.tools.doubt.about_names() is not None
+        return isinstance(outcome_of(error), Retry | Later)
 
     async def read(self, fetched: Fetched) -> PageList:
         """Parse a file where hostile bytes do no harm."""

@@ -4,10 +4,11 @@ from dataclasses import asdict
 
 import orjson
 
-from curation_sdk import Done, Effect, Outcome, Retry, Transaction
+from curation_sdk import Done, Effect, Later, Outcome, Retry, Transaction
 from scrapersky.extraction.email_quality import EmailQuality, judge_email
 from scrapersky.kit.email_type import EmailType
 from scrapersky.pipeline.declaration import Endings, Job, Lane, stage
+from scrapersky.pipeline.doubt import COME_BACK, was_tried_before
 from scrapersky.pipeline.mail_server import MailAnswer, MailServersFound
 from scrapersky.pipeline.stage_settings import SettingsSection, StageSettings
 from scrapersky.pipeline.tools import Tools
@@ -23,6 +24,8 @@ UPDATE contacts SET validation = $2, validated_at = clock_timestamp(),
 WHERE id = $1
 """
 DELIVERABLE = (MailAnswer.TAKES_MAIL, MailAnswer.MAYBE)
+UNKNOWN = (MailAnswer.NO_SUCH_DOMAIN, MailAnswer.NO_SERVER)
+"""Answers that a broken resolver gives as well: believed only the second time."""
 
 
 @stage(
@@ -49,8 +52,20 @@ async def validate_contact(contact: Contact, tools: Tools) -> Outcome:
     try:
         found = await tools.mail_servers.lookup(domain)
     except TimeoutError as error:
-        return Retry(str(error))
+        unfit = await tools.doubt.about_names()
+        return Retry(str(error)) if unfit is None else Later(unfit, COME_BACK)
+    if found.answer in UNKNOWN and (doubted := await doubt(contact, domain, tools)):
+        return doubted
     return Done(keep(contact, quality, found))
+
+
+async def doubt(contact: Contact, domain: str, tools: Tools) -> Outcome | None:
+    """Let the DNS say it again later that it knows nothing; None if it has."""
+    if (unfit := await tools.doubt.about_names()) is not None:
+        return Later(unfit, COME_BACK)
+    if await was_tried_before(tools.reader, "contact_validation", contact.id):
+        return None
+    return Retry(f"the DNS knows no {domain}", tools.crawler.policy.second_look)
 
 
 def keep(

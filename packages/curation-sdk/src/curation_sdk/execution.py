@@ -80,6 +80,7 @@ class StageRun:
         self.room.set()
         self.changed = asyncio.Event()
         self.paused: str | None = None
+        self.resting: str | None = None
         self.held_back = False
         self.stopped: str | None = None
         self.suspects: set[ClaimedItem] = set()
@@ -110,7 +111,7 @@ class StageRun:
     @property
     def may_continue(self) -> bool:
         """Whether the stage is neither paused nor stopped in this worker."""
-        return self.paused is None and self.stopped is None
+        return self.paused is None and self.stopped is None and self.resting is None
 
     def has_room(self) -> bool:
         """Return whether another batch should be claimed now."""
@@ -326,6 +327,14 @@ class StageRun:
             self.stop(result.why) if result.is_local else self._on_broken(self, result)
         self.finished.append((held, result))
         self._some_finished.set()
+
+    def rest(self, why: str | None) -> None:
+        """Claim nothing in this worker, for this reason; None claims again."""
+        self.resting = why
+        if why is not None:
+            self.give_back_ready(why)
+        self.wake.set()
+        self.changed.set()
 
     def stop(self, why: str) -> None:
         """Stop claiming in this worker only."""

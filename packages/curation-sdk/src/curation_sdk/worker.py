@@ -106,6 +106,28 @@ class Worker:
         self._stopping = asyncio.Event()
         self._stopped = asyncio.Event()
         self._started = False
+        self._resting: str | None = None
+
+    @property
+    def resting(self) -> str | None:
+        """Why this worker claims nothing for now, if it does not."""
+        return self._resting
+
+    def rest(self, why: str) -> None:
+        """Claim nothing until `resume`, in this worker only.
+
+        For a worker that finds itself unfit: items in work go on, and those that have
+        not begun go back to the queue, for others.
+        """
+        self._resting = why
+        for run in self._runs.values():
+            run.rest(why)
+
+    def resume(self) -> None:
+        """Claim again after a rest."""
+        self._resting = None
+        for run in self._runs.values():
+            run.rest(None)
 
     @property
     def in_hand(self) -> int:
@@ -129,7 +151,8 @@ class Worker:
         if self._started:
             return
         for ready in await self.registry.check(self._engine, self.stages):
-            self._runs[ready.stage.name] = self._prepare(ready)
+            self._runs[ready.stage.name] = run = self._prepare(ready)
+            run.resting = self._resting
             self._backpressure.queues_fed[ready.stage.name] = ready.queue
         await self._learn_queues_fed()
         self._started = True

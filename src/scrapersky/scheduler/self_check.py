@@ -1,0 +1,225 @@
+"""A worker that looks after itself: unfit, it claims nothing, says why, and recovers.
+
+One machine with a broken resolver must not ruin the queue that all share. So before a
+site is blamed for a failure of the network, hosts that others reached lately are tried
+from here. If none of them answers, it is this machine. Its clock, disk and memory are
+looked at now and then. Whoever is unfit rests, and looks again until it is well.
+"""
+
+import asyncio
+import shutil
+import tempfile
+import time
+from collections.abc import Awaitable, Callable, Sequence
+from pathlib import Path
+from typing import Any, Final, Protocol
+
+import structlog
+from sqlalchemy import Row, text
+from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy.ext.asyncio import AsyncEngine
+
+from scrapersky.crawler import Crawler
+from scrapersky.errors import FetchError
+
+BELIEVED: Final = 5.0
+"""Seconds for which what was found out about ourselves is believed."""
+CANARIES: Final = 4
+CANARIES_EVERY: Final = 30.0
+LOOK_EVERY: Final = 10.0
+LOOK_WHILE_UNFIT: Final = 5.0
+MOST_SKEW: Final = 300.0
+"""Seconds by which our clock may differ from the database's."""
+LEAST_DISK: Final = 64 * 1024 * 1024
+LEAST_MEMORY: Final = 48 * 1024 * 1024
+MEMORY: Final = Path("/proc/meminfo")
+CGROUP: Final = Path("/sys/fs/cgroup")
+REACHED_LATELY = """SELECT key FROM host_outcomes
+  WHERE outcome = 'ok' AND key ~ '[a-z]' AND last_at > clock_timestamp() - interval '1 day'
+  ORDER BY last_at DESC LIMIT :most"""
+
+Check = Callable[[], Awaitable[str | None]]
+log = structlog.get_logger()
+
+
+class Rester(Protocol):
+    """Who stops claiming; a worker."""
+
+    def rest(self, why: str) -> None:
+        """Claim nothing until `resume`."""
+        ...
+
+    def resume(self) -> None:
+        """Claim again."""
+        ...
+
+
+class SelfCheck:
+    """Finds out whether this machine is fit, and lets its worker rest while it is not."""
+
+    def __init__(
+        self,
+        engine: AsyncEngine,
+        crawler: Crawler,
+        *,
+        data_dir: Path,
+        canaries: Sequence[str] = (),
+    ) -> None:
+        self._engine = engine.execution_options(isolation_level="AUTOCOMMIT")
+        self._crawler = crawler
+        self._directories = (data_dir, Path(tempfile.gettempdir()))
+        self._always = tuple(canaries)
+        self._reached: tuple[str, ...] = ()
+        self._reached_at = -CANARIES_EVERY
+        self._answers: dict[str, tuple[float, str | None]] = {}
+        self._asking: dict[str, asyncio.Lock] = {}
+        self._worker: Rester | None = None
+        self.why: str | None = None
+        """What is wrong with this machine, as far as is known."""
+
+    def look_after(self, worker: Rester) -> None:
+        """Let this worker rest while the machine is unfit."""
+        self._worker = worker
+
+    async def about_names(self) -> str | None:
+        """Say what is wrong with the way names are resolved here."""
+        return await self._ask("names", self._names)
+
+    async def about_routes(self) -> str | None:
+        """Say what is wrong with the way hosts are reached from here."""
+        return await self._ask("routes", self._routes)
+
+    async def watch(self) -> None:
+        """Look again and again, for as long as the process works."""
+        while True:
+            await asyncio.sleep(LOOK_EVERY if self.why is None else LOOK_WHILE_UNFIT)
+            await self.look()
+
+    async def look(self) -> None:
+        """Look once at everything that may be wrong; the network only if it was."""
+        checks: list[Check] = [self._clock, self._disk, self._memory]
+        checks += [self._names, self._routes] if self.why is not None else []
+        found = [why for check in checks if (why := await check()) is not None]
+        self._note(found[0] if found else None)
+
+    async def _ask(self, what: str, check: Check) -> str | None:
+        async with self._asking.setdefault(what, asyncio.Lock()):
+            at, why = self._answers.get(what, (-BELIEVED, None))
+            if time.monotonic() - at > BELIEVED:
+                why = await check()
+                self._answers[what] = (time.monotonic(), why)
+            if why is not None:
+                self._note(why)
+            return why
+
+    def _note(self, why: str | None) -> None:
+        before, self.why = self.why, why
+        if before is None and why is not None:
+            log.warning("worker.unfit", why=why)
+            if self._worker is not None:
+                self._worker.rest(why)
+        elif before is not None and why is None:
+            log.warning("worker.fit_again", was=before)
+            self._answers.clear()
+            self._crawler.forgive()
+            if self._worker is not None:
+                self._worker.resume()
+
+    async def _names(self) -> str | None:
+        hosts = await self._canaries()
+        hosts = (*hosts, *self._always)
+        return await self._all_fail(hosts, "no name is resolved here", dial=False)
+
+    async def _routes(self) -> str | None:
+        # Only sites that are visited anyway are knocked at.
+        hosts = await self._canaries()
+        return await self._all_fail(hosts, "no host is reached from here", dial=True)
+
+    async def _all_fail(
+        self, hosts: Sequence[str], what: str, *, dial: bool
+    ) -> str | None:
+        if not hosts:
+            return None
+        probes = [asyncio.ensure_future(self._fails(h, dial=dial)) for h in hosts]
+        try:
+            for done in asyncio.as_completed(probes):
+                if not await done:
+                    return None
+        finally:
+            for probe in probes:
+                probe.cancel()
+        return f"{what}: not even {', '.join(hosts)}"
+
+    async def _fails(self, host: str, *, dial: bool) -> bool:
+        try:
+            await self._crawler.probe(host, dial=dial)
+        except FetchError:
+            return True
+        return False
+
+    async def _canaries(self) -> tuple[str, ...]:
+        """Return hosts that somebody reached lately."""
+        is_old = time.monotonic() - self._reached_at > CANARIES_EVERY
+        if is_old or not self._reached:
+            self._reached_at = time.monotonic()
+            rows = await self._query(REACHED_LATELY, most=CANARIES)
+            self._reached = tuple(str(row[0]) for row in rows)
+        return self._reached
+
+    async def _clock(self) -> str | None:
+        asked = time.time()
+        rows = await self._query("SELECT extract(epoch FROM clock_timestamp())::float8")
+        if not rows:
+            return None
+        skew = abs(float(rows[0][0]) - (asked + time.time()) / 2)
+        if skew <= MOST_SKEW:
+            return None
+        return f"the clock differs from the database's by {skew:.0f} s"
+
+    async def _disk(self) -> str | None:
+        for directory in self._directories:
+            try:
+                free = shutil.disk_usage(directory).free
+            except OSError:
+                continue
+            if free < LEAST_DISK:
+                return f"only {free >> 20} MiB are free in {directory}"
+        return None
+
+    async def _memory(self) -> str | None:
+        left = memory_left()
+        if left is None or left >= LEAST_MEMORY:
+            return None
+        return f"only {left >> 20} MiB of memory are left"
+
+    async def _query(self, query: str, **values: object) -> Sequence[Row[Any]]:
+        try:
+            async with self._engine.connect() as connection:
+                return (await connection.execute(text(query), values)).all()
+        except (SQLAlchemyError, OSError):
+            return ()  # the worker has noticed by itself
+
+
+def memory_left(meminfo: Path = MEMORY, cgroup: Path = CGROUP) -> int | None:
+    """Return how many bytes this machine, or its control group, still has; None: unknown."""
+    left = [
+        int(line.split()[1]) * 1024
+        for line in read(meminfo).splitlines()
+        if line.startswith("MemAvailable:")
+    ]
+    most, used = read(cgroup / "memory.max"), read(cgroup / "memory.current")
+    if most.strip().isdigit() and used.strip().isdigit():
+        # What files fill can be given back at once.
+        cached = dict(
+            line.split() for line in read(cgroup / "memory.stat").splitlines()
+        )
+        left.append(int(most) - int(used) + int(cached.get("inactive_file", 0)))
+    return min(left, default=None)
+
+
+def read(path: Path) -> str:
+    """Return what a file of the system says, or nothing."""
+    try:
+        return path.read_text(encoding="ascii")
+    except (OSError, UnicodeError):
+        return ""

@@ -1,0 +1,232 @@
+"""A sick machine harms only itself: it notices, claims nothing, says why, and recovers."""
+
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field, replace
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+import pytest
+from sqlalchemy import text
+from sqlalchemy.ext.asyncio import AsyncEngine
+
+import curation_sdk
+from curation_sdk.testing import make_due
+from scrapersky.crawler import CrawlerPolicy
+from scrapersky.db.connection import connect, parse_target
+from scrapersky.demo.resolver import demo_policy
+from scrapersky.demo.server import Ask, TownServer
+from scrapersky.demo.sites.reply import Reply
+from scrapersky.errors import NoSuchHost
+from scrapersky.pipeline.mail_server import MailAnswer, MailServersFound
+from scrapersky.scheduler import self_check
+from scrapersky.scheduler.app import Background, World, background_work
+from scrapersky.scheduler.self_check import memory_left
+from tests.acceptance.rig import settings_for
+from tests.conftest import TestDatabase
+
+HOME = (
+    b"<html><title>Ada's Bakery</title><h1>Bakery</h1><p>We bake bread every morning"
+    b" for the whole street.</p><a href='/contact'>Contact</a></html>"
+)
+DONE = "SELECT count(*) FROM domains WHERE status = 'completed'"
+ONE_AT_A_TIME = {
+    f"{prefix}_{name}": "1"
+    for prefix in ("DOMAIN_SCHEDULER", "CONTACT_VALIDATION_SCHEDULER")
+    for name in ("BATCH_SIZE", "CONCURRENCY")
+}
+"""So that the other machine gets its share."""
+DEAD = "SELECT count(*) FROM curation.dead_letter"
+VALID = "SELECT count(*) FROM contacts WHERE validation->>'verdict' = 'deliverable'"
+
+
+@dataclass
+class Machine:
+    """What one machine can do: know names, and ask about mail."""
+
+    is_sick: bool = False
+    asked: list[str] = field(default_factory=list)
+
+    async def resolve(self, host: str, port: int) -> Sequence[str]:
+        self.asked.append(host)
+        if self.is_sick:
+            raise NoSuchHost(host, "the name does not exist or has no address")
+        return ("127.16.0.1",)
+
+    async def lookup(self, domain: str) -> MailServersFound:
+        self.asked.append(domain)
+        if self.is_sick:
+            return MailServersFound(MailAnswer.NO_SUCH_DOMAIN)
+        return MailServersFound(MailAnswer.TAKES_MAIL, ("mx.example",))
+
+
+@dataclass(frozen=True)
+class House:
+    """Several machines on one database, and the web they visit."""
+
+    url: str
+    engine: AsyncEngine
+    tenant: UUID
+    policy: CrawlerPolicy
+
+    @asynccontextmanager
+    async def at_work(
+        self, machine: Machine, **environment: str
+    ) -> AsyncIterator[Background]:
+        world = World(
+            policy=self.policy, resolver=machine, sources={}, mail_servers=machine
+        )
+        off = {"DOMAIN_SITEMAP_SCHEDULER_ENABLED": "false"}
+        settings = settings_for({**off, **environment})
+        target = parse_target(self.url)
+        async with background_work(settings, target, world=world, ticking=False) as run:
+            yield run
+
+    async def add_domains(self, *names: str) -> None:
+        await self.run(
+            "INSERT INTO domains (tenant_id, domain, home_url)"
+            " SELECT :tenant, n, 'http://' || n || '/' FROM unnest(CAST(:names AS text[])) n",
+            names=list(names),
+        )
+        await curation_sdk.wake(self.engine, "domain_metadata")
+
+    async def add_contacts(self, count: int) -> None:
+        await self.run(
+            "WITH d AS (INSERT INTO domains (tenant_id, domain, status)"
+            " VALUES (:tenant, 'held.bv', 'completed') RETURNING id),"
+            " p AS (INSERT INTO pages (tenant_id, domain_id, url)"
+            " SELECT :tenant, id, 'http://held.bv/contact' FROM d RETURNING id, domain_id)"
+            " INSERT INTO contacts (tenant_id, domain_id, page_id, email,"
+            " contact_curation_status, validation_processing_status)"
+            " SELECT :tenant, p.domain_id, p.id, 'c' || n || '@shop' || n || '.com',"
+            " 'Queued', 'Queued' FROM p, generate_series(1, :count) n",
+            count=count,
+        )
+        await curation_sdk.wake(self.engine, "contact_validation")
+
+    async def run(self, statement: str, **values: Any) -> None:
+        async with self.engine.begin() as connection:
+            await connection.execute(text(statement), {"tenant": self.tenant, **values})
+
+    async def count(self, query: str) -> int:
+        async with self.engine.connect() as connection:
+            return int(await connection.scalar(text(query)) or 0)
+
+    async def until(self, query: str, wanted: int) -> None:
+        async with asyncio.timeout(60):
+            while await self.count(query) != wanted:  # noqa: ASYNC110 - the database tells nobody
+                await asyncio.sleep(0.05)
+
+
+@pytest.fixture
+async def house(database: TestDatabase) -> AsyncIterator[House]:
+    def answer(ask: Ask) -> Reply:
+        return Reply(HOME) if ask.path == "/" else Reply(b"", status=404)
+
+    async with TownServer(lambda _: None, answer).running() as server:
+        engine = connect(parse_target(database.url), pool_size=3)
+        async with engine.connect() as connection:
+            tenant = await connection.scalar(text("SELECT id FROM tenants"))
+        policy = replace(
+            demo_policy(server.port, host_delay=timedelta()),
+            second_look=timedelta(milliseconds=200),
+            failure_rest=timedelta(milliseconds=100),
+        )
+        yield House(database.url, engine, tenant, policy)
+        await engine.dispose()
+
+
+async def test_a_machine_without_names_made_dead_letters_of_what_others_reach(
+    house: House,
+) -> None:
+    sick, well = Machine(is_sick=True), Machine()
+    async with house.at_work(well, **ONE_AT_A_TIME):
+        await house.add_domains("first.bv")
+        await house.until(DONE, 1)
+        await house.until("SELECT count(*) FROM host_outcomes WHERE outcome = 'ok'", 1)
+        async with house.at_work(sick) as background:
+            await house.add_domains(*(f"a{n}.bv" for n in range(20)))
+            await house.add_contacts(20)
+            await house.until(DONE, 22)
+            await house.until(VALID, 20)
+
+            # The sick one asked, saw that it is unfit, and left the rest to the other.
+            assert sick.asked
+            assert "no name is resolved here" in (background.worker.resting or "")
+
+    assert await house.count(DEAD) == 0
+
+
+async def until_resting(background: Background, *, wanted: bool) -> None:
+    async with asyncio.timeout(30):
+        while (background.worker.resting is not None) != wanted:  # noqa: ASYNC110
+            await asyncio.sleep(0.01)
+
+
+async def test_a_machine_that_is_well_again_works_again(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(self_check, "LOOK_WHILE_UNFIT", 0.05)
+    monkeypatch.setattr(self_check, "BELIEVED", 0.0)
+    machine = Machine()
+    async with house.at_work(machine) as background:
+        await house.add_domains("first.bv")
+        await house.until(DONE, 1)
+        await house.until("SELECT count(*) FROM host_outcomes WHERE outcome = 'ok'", 1)
+        machine.is_sick = True
+        await house.add_domains("second.bv")
+        await until_resting(background, wanted=True)
+        machine.is_sick = False
+        await until_resting(background, wanted=False)
+        await make_due(house.engine, "domain_metadata")
+        await house.until(DONE, 2)
+
+    assert await house.count(DEAD) == 0
+
+
+async def test_a_name_was_given_up_at_the_first_no(house: House) -> None:
+    machine = Machine(is_sick=True)
+    async with house.at_work(machine):
+        await house.add_domains("gone.bv")
+        await house.until(DEAD, 1)
+
+    # Nobody has reached anything here, so the machine is believed, but only twice.
+    assert machine.asked.count("gone.bv") == 2
+    tried = "SELECT count(*) FROM curation.attempt WHERE outcome = 'retried'"
+    assert await house.count(tried) == 1
+
+
+@pytest.mark.parametrize(
+    ("limit", "value", "why"),
+    [
+        ("LEAST_DISK", 1 << 60, "MiB are free in"),
+        ("LEAST_MEMORY", 1 << 60, "MiB of memory are left"),
+        ("MOST_SKEW", -1.0, "the clock differs"),
+    ],
+)
+async def test_a_full_disk_or_a_wrong_clock_is_seen_and_said(
+    house: House, monkeypatch: pytest.MonkeyPatch, limit: str, value: float, why: str
+) -> None:
+    async with house.at_work(Machine()) as background:
+        check = background.tools.doubt
+        assert isinstance(check, self_check.SelfCheck)
+        with monkeypatch.context() as patched:
+            patched.setattr(self_check, limit, value)
+            await check.look()
+            assert why in (background.worker.resting or "")
+        await check.look()
+        assert background.worker.resting is None
+
+
+def test_the_memory_of_a_control_group_is_what_counts(tmp_path: Path) -> None:
+    (tmp_path / "meminfo").write_text("MemTotal: 9 kB\nMemAvailable: 4096 kB\n")
+    assert memory_left(tmp_path / "meminfo", tmp_path) == 4096 * 1024
+    (tmp_path / "memory.max").write_text("1000\n")
+    (tmp_path / "memory.current").write_text("900\n")
+    (tmp_path / "memory.stat").write_text("anon 5\ninactive_file 50\n")
+
+    assert memory_left(tmp_path / "meminfo", tmp_path) == 150
+    assert memory_left(tmp_path / "none", tmp_path / "none") is None
