@@ -164,3 +164,9 @@ def test_staff_after_the_reviews_are_not_customers() -> None:
 def test_a_surname_in_capitals_after_a_role_is_read(label: str) -> None:
     """Legal notices in French write surnames so, whatever the given name."""
     assert names_on(f"<p>{label} : Tavrin OKELO</p>") == ["Tavrin OKELO"]
+
+
+def test_an_address_that_is_none_does_not_stop_the_reading_of_people() -> None:
+    found = find_contacts("<p>Owner: Martha Okelo</p>", "http://[")
+
+    assert [person.name for person in found.people] == ["Martha Okelo"]

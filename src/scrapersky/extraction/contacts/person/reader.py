@@ -4,7 +4,6 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
-from urllib.parse import urlsplit
 
 from scrapersky.extraction.contacts.chance import chance, confidence_of
 from scrapersky.extraction.contacts.model import Found, Method
@@ -29,6 +28,7 @@ from scrapersky.extraction.contacts.person.support import (
 from scrapersky.extraction.contacts.person.trait import (
     Surroundings,
     Traits,
+    split_url,
     traits_of,
 )
 from scrapersky.extraction.contacts.person.word import HONORIFIC, SOFT, given_names
@@ -80,9 +80,7 @@ def describe_people(sheet: Sheet, clues: Clues) -> list[tuple[Found, Traits]]:
     around = Surroundings(
         sheet,
         clues.url,
-        squeezed(
-            f"{urlsplit(clues.url).hostname or ''} {' '.join(clues.organisations[:1])}"
-        ),
+        squeezed(f"{split_url(clues.url)[0]} {' '.join(clues.organisations[:1])}"),
         tuple(squeezed(one.partition("@")[0]) for one in clues.addresses[:MAX_BOXES]),
         clues.reachable,
         tuple(found),

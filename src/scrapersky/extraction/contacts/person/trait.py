@@ -69,12 +69,12 @@ class Surroundings:
     @cached_property
     def is_story(self) -> bool:
         """Say whether the page's address tells of news, products or legal texts."""
-        return bool(_STORIES.search(urlsplit(self.url).path))
+        return bool(_STORIES.search(split_url(self.url)[1]))
 
     @cached_property
     def is_team(self) -> bool:
         """Say whether the page's address or title tells of its people."""
-        path = urlsplit(self.url).path.replace("-", " ").replace("_", " ")
+        path = split_url(self.url)[1].replace("-", " ").replace("_", " ")
         return bool(_TEAM.search(path) or _TEAM.search(self.sheet.page.title or ""))
 
     @cached_property
@@ -96,6 +96,15 @@ class Surroundings:
             if one.details.get("alone") and 0 <= one.line < len(self.sheet.lines):
                 found.setdefault(self.sheet.lines[one.line].tag, []).append(one.line)
         return found
+
+
+def split_url(url: str) -> tuple[str, str]:
+    """Give host and path of an address; nothing of one that is none."""
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        return "", ""
+    return parts.hostname or "", parts.path
 
 
 def traits_of(around: Surroundings, one: Found) -> Traits:
