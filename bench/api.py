@@ -44,7 +44,12 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 sys.path.insert(0, f"{sys.path[0]}/packages/curation-sdk/tests")
 
 from scrapersky.api.records.cursor import PURPOSE
-from scrapersky.api.records.question import Known, Place, Question, Sort
+from scrapersky.api.records.list_query import (
+    CountEstimate,
+    CursorPosition,
+    ListQuery,
+    Sort,
+)
 from scrapersky.db.connection import connect, parse_target
 from scrapersky.db.embedded import EmbeddedPostgres
 from scrapersky.db.migrate import upgrade
@@ -482,8 +487,10 @@ async def cursor_at(bench: Bench, sort: Sort, offset: int) -> str:
     query = query.order_by(column.desc().nulls_last(), Contact.id.desc())
     async with bench.database.connect() as connection:
         row = (await connection.execute(query.offset(offset - 1).limit(1))).one()
-    question = Question(tenant_id=bench.tenant, sort=sort)
-    place = Place(row.key, row.id, Known(bench.plan.contacts, is_exact=False))
+    question = ListQuery(tenant_id=bench.tenant, sort=sort)
+    place = CursorPosition(
+        row.key, row.id, CountEstimate(bench.plan.contacts, is_exact=False)
+    )
     return write_cursor(bench.key, question.scope(resource), place.to_json())
 
 

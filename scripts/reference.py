@@ -7,7 +7,7 @@ from pathlib import Path
 
 from scrapersky import errors
 from scrapersky.api.app import create_app
-from scrapersky.api.gateway.route import routes_of
+from scrapersky.api.middleware.route import routes_of
 from scrapersky.cli import app as command_line
 from scrapersky.db.connection import parse_target
 from scrapersky.errors import ScraperSkyError

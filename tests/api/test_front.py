@@ -10,7 +10,7 @@ import pytest
 from fastapi import FastAPI
 
 from scrapersky.api.front import serve_page
-from scrapersky.api.gateway.door import Door
+from scrapersky.api.middleware.request_limits import RequestLimits
 from scrapersky.api.problem import install_problems
 
 INDEX = '<!doctype html><script type="module" src="/assets/index-abc123.js"></script>'
@@ -31,7 +31,7 @@ async def client(tmp_path: Path) -> AsyncIterator[httpx.AsyncClient]:
     app.post("/api/v3/rules")(make_rule)
     install_problems(app)
     serve_page(app, tmp_path)
-    app.add_middleware(Door)
+    app.add_middleware(RequestLimits)
     transport = httpx.ASGITransport(app, raise_app_exceptions=False)
     async with httpx.AsyncClient(transport=transport, base_url="http://t") as client:
         yield client

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 from fastapi import FastAPI
 from typing_extensions import override
 
-from scrapersky.api.gateway.wire import Wire
+from scrapersky.api.http_protocol import HttpProtocol
 from scrapersky.api.server import Server
 from sdk_tests.rig.waiting import HUNG
 
@@ -16,7 +16,7 @@ GRACE = 10 * int(HUNG)
 """Longer than the test waits: a stop that needs it has failed."""
 
 
-class Door(Wire):
+class Door(HttpProtocol):
     """The second connection is let in just as the first is asked to end."""
 
     outside: ClassVar[list[Callable[[], None]]] = []
@@ -37,7 +37,7 @@ class Door(Wire):
 
 
 async def test_who_comes_as_the_door_closes_does_not_hold_up_the_stop() -> None:
-    server = Server(FastAPI(), grace=GRACE, wire=Door)
+    server = Server(FastAPI(), grace=GRACE, protocol=Door)
     listener = socket.create_server(("127.0.0.1", 0))
     running = asyncio.create_task(server.serve(sockets=[listener]))
     while not server.started:  # noqa: ASYNC110 - uvicorn has no event

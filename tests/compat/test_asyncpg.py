@@ -7,7 +7,7 @@ import pytest
 from sqlalchemy import text
 from sqlalchemy.exc import DBAPIError
 
-from scrapersky.api.gateway.tenancy import (
+from scrapersky.api.middleware.tenancy import (
     READS_ONLY,
     acting_for,
     check_isolation,

@@ -2,7 +2,7 @@
 
 import inspect
 
-from scrapersky.api.gateway.wire import Wire
+from scrapersky.api.http_protocol import HttpProtocol
 from scrapersky.compat.uvicorn import HttpToolsProtocol, RequestResponseCycle
 
 EXTENDED = (
@@ -13,7 +13,7 @@ EXTENDED = (
 
 def test_every_method_we_extend_is_one_of_uvicorns() -> None:
     for name in EXTENDED:
-        ours, theirs = getattr(Wire, name), getattr(HttpToolsProtocol, name)
+        ours, theirs = getattr(HttpProtocol, name), getattr(HttpToolsProtocol, name)
         assert [*inspect.signature(ours).parameters] == [
             *inspect.signature(theirs).parameters
         ]

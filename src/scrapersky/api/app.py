@@ -17,20 +17,21 @@ from scrapersky.api import (
     records,
     reference,
 )
+from scrapersky.api.auth.authenticator import open_authenticator
+from scrapersky.api.auth.secret import refuse_unsafe
 from scrapersky.api.document import describe
-from scrapersky.api.gateway.access import open_gate
-from scrapersky.api.gateway.address import parse_proxies
-from scrapersky.api.gateway.door import Door
-from scrapersky.api.gateway.secret import refuse_unsafe
-from scrapersky.api.gateway.tenancy import (
+from scrapersky.api.events import router as events
+from scrapersky.api.middleware.address import parse_proxies
+from scrapersky.api.middleware.request_limits import RequestLimits
+from scrapersky.api.middleware.request_log import RequestLog
+from scrapersky.api.middleware.tenancy import (
     POOL_PATIENCE,
     check_isolation,
     connect_as_api,
 )
-from scrapersky.api.operations.desk import open_desk
+from scrapersky.api.operations.state import open_operations
 from scrapersky.api.problem import install_problems
 from scrapersky.api.records.listing import Plans
-from scrapersky.api.request_log import RequestLog
 from scrapersky.db.connection import Target, connect
 from scrapersky.privacy.key import hand_out_keys
 from scrapersky.records.check import check_database
@@ -45,7 +46,7 @@ TOLD_HEADERS = (
     "X-Request-ID",
 )  # fmt: skip
 SYSTEM_POOL_SIZE = 3
-"""Connections for what the gate, the stages' control and the health checks ask."""
+"""Connections for what the authenticator, the stages' control and the health checks ask."""
 
 DESCRIPTION = """\
 ScraperSky turns a search into verified business contacts, with the source of every value.
@@ -78,22 +79,22 @@ def create_app(
             stack.push_async_callback(system_engine.dispose)
             await check_database(system_engine, settings.scheduler_system_user_id)
             await hand_out_keys(system_engine, engine, secret=settings.suppression_key)
-            gate = await open_gate(settings, system_engine)
-            stack.push_async_callback(gate.close)
+            authenticator = await open_authenticator(settings, system_engine)
+            stack.push_async_callback(authenticator.close)
             background = await stack.enter_async_context(
                 background_work(settings, target, world=world)
             )
-            app.state.desk = await stack.enter_async_context(
-                open_desk(settings, target, background)
+            app.state.operations = await stack.enter_async_context(
+                open_operations(settings, target, background)
             )
             app.state.settings = settings
-            app.state.gate = gate
-            app.state.secret = gate.secret
+            app.state.authenticator = authenticator
+            app.state.secret = authenticator.secret
             app.state.plans = Plans()
             app.state.background = background
             app.state.engine = engine
             app.state.system_engine = system_engine
-            app.state.operations_engine = app.state.desk.engine
+            app.state.operations_engine = app.state.operations.engine
             app.state.checks = {
                 **health.database_checks(system_engine),
                 **health.scheduler_checks(background.schedule),
@@ -120,12 +121,13 @@ def create_app(
     app.include_router(records.router)
     app.include_router(account.router)
     app.include_router(operations.router)
+    app.include_router(events.router)
     app.include_router(privacy.router)
     if not settings.environment.is_deployed:
         app.include_router(reference.router)
     front.serve_page(app)
     app.add_middleware(
-        Door,
+        RequestLimits,
         proxies=parse_proxies(settings.trusted_proxies),
         hosts=frozenset(host.lower() for host in settings.trusted_hosts),
     )

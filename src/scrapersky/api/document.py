@@ -6,7 +6,7 @@ from typing import Any, Final
 from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
 
-from scrapersky.api.gateway.route import Route, routes_of
+from scrapersky.api.middleware.route import Route, routes_of
 from scrapersky.api.problem import MEDIA_TYPE, Problem
 
 SECURITY: Final = {

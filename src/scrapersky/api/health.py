@@ -11,7 +11,7 @@ from sqlalchemy import text
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from scrapersky.api.gateway.dependency import PUBLIC
+from scrapersky.api.dependency import PUBLIC
 from scrapersky.db.schema import differences
 from scrapersky.errors import ScraperSkyError
 from scrapersky.records import METADATA

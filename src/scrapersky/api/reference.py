@@ -7,7 +7,7 @@ from fastapi import APIRouter, Request, Response
 from fastapi.responses import HTMLResponse, JSONResponse
 from starlette.exceptions import HTTPException
 
-from scrapersky.api.gateway.dependency import PUBLIC
+from scrapersky.api.dependency import PUBLIC
 
 router = APIRouter(include_in_schema=False, dependencies=[PUBLIC])
 

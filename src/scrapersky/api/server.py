@@ -8,7 +8,7 @@ import uvicorn
 from fastapi import FastAPI
 from typing_extensions import override
 
-from scrapersky.api.gateway.wire import Wire
+from scrapersky.api.http_protocol import HttpProtocol
 
 ASK_AGAIN: Final = 0.1
 
@@ -16,13 +16,15 @@ ASK_AGAIN: Final = 0.1
 class Server(uvicorn.Server):
     """Serves the application; streams still open at the end get a moment to end."""
 
-    def __init__(self, app: FastAPI, *, grace: int, wire: type[Wire] = Wire) -> None:
+    def __init__(
+        self, app: FastAPI, *, grace: int, protocol: type[HttpProtocol] = HttpProtocol
+    ) -> None:
         super().__init__(
             uvicorn.Config(
                 app,
                 log_config=None,
                 access_log=False,
-                http=wire,
+                http=protocol,
                 lifespan="on",
                 loop="asyncio",  # what all is tested on, whatever else is installed
                 server_header=False,
@@ -36,8 +38,8 @@ class Server(uvicorn.Server):
     @override
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         # A stream that nobody ends would hold up every stop.
-        if (desk := getattr(self._state, "desk", None)) is not None:
-            desk.hub.close()
+        if (operations := getattr(self._state, "operations", None)) is not None:
+            operations.broker.close()
         ending = asyncio.create_task(self._end_connections())
         try:
             await super().shutdown(sockets)
@@ -45,7 +47,7 @@ class Server(uvicorn.Server):
             ending.cancel()
 
     async def _end_connections(self) -> None:
-        """End every connection after its answer, also one let in as the door closed.
+        """End every connection after its answer, also one let in as the stop began.
 
         uvicorn asks each once; a browser that came a moment later keeps its connection,
         and the stop would wait for it in vain.

@@ -16,7 +16,7 @@ from rich.table import Table
 from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from scrapersky.api.gateway.secret import weak_secret
+from scrapersky.api.auth.secret import weak_secret
 from scrapersky.cli.database import a_database
 from scrapersky.cli.signals import stop_on_signals
 from scrapersky.db.connection import Target, check_server, connect

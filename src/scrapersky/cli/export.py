@@ -9,8 +9,8 @@ from cyclopts import Parameter
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from scrapersky.api.records.export import export_bytes, read_export
+from scrapersky.api.records.list_query import DEFAULT_SORT, ListQuery, read_sort
 from scrapersky.api.records.query import read_filters
-from scrapersky.api.records.question import DEFAULT_SORT, Question, read_sort
 from scrapersky.api.records.schema import ExportFormat
 from scrapersky.cli.pipeline import default_tenant
 from scrapersky.cli.stages import on_database
@@ -65,13 +65,13 @@ def export(
 
     async def act(engine: AsyncEngine) -> None:
         await hand_out_keys(engine, secret=load_settings().settings.suppression_key)
-        question = Question(
+        list_query = ListQuery(
             tenant_id=await default_tenant(engine),
             conditions=read_filters(filter or []),
             words=q,
             sort=read_sort(resource, sort),
         )
-        parts = await export_bytes(engine, resource, question, plan)
+        parts = await export_bytes(engine, resource, list_query, plan)
         if str(path) == STANDARD_OUTPUT:
             await write(parts, sys.stdout.buffer)
         else:

@@ -5,7 +5,7 @@ import socket
 from collections.abc import Callable
 
 from scrapersky.api.app import create_app
-from scrapersky.api.gateway.access import refuse_open_house
+from scrapersky.api.auth.authenticator import refuse_open_house
 from scrapersky.api.server import Server
 from scrapersky.cli.prepare import prepare
 from scrapersky.db.connection import Target, connect

@@ -16,7 +16,7 @@ from types import ModuleType
 
 import orjson
 
-from scrapersky.api.gateway.secret import refuse_unsafe
+from scrapersky.api.auth.secret import refuse_unsafe
 from scrapersky.cli.database import a_database
 from scrapersky.cli.garbage import without_collector
 from scrapersky.cli.signals import stop_on_signals

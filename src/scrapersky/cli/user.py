@@ -23,9 +23,9 @@ from scrapersky.api.account.people import (
     change_user,
 )
 from scrapersky.api.account.schema import a_plain_email, an_email
-from scrapersky.api.gateway.credential import AnyRow
-from scrapersky.api.gateway.identity import ROLES, Permission
-from scrapersky.api.gateway.password import HASHER, refuse_weak
+from scrapersky.api.auth.credential import AnyRow
+from scrapersky.api.auth.identity import ROLES, Permission
+from scrapersky.api.auth.password import HASHER, refuse_weak
 from scrapersky.cli.database import a_database
 from scrapersky.cli.operator import operator
 from scrapersky.cli.prepare import prepare

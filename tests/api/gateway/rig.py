@@ -15,8 +15,8 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 
 from scrapersky.api.account.people import add_key, add_tenant, add_user
 from scrapersky.api.app import create_app
-from scrapersky.api.gateway.identity import ROLES
-from scrapersky.api.gateway.password import HASHER
+from scrapersky.api.auth.identity import ROLES
+from scrapersky.api.auth.password import HASHER
 from scrapersky.db.connection import connect, parse_target
 from scrapersky.records.status import Role
 from scrapersky.settings import load_settings
@@ -107,7 +107,7 @@ class House:
 
     def fresh(self) -> None:
         """Forget what was looked up, and who has asked how often."""
-        gate = self.app.state.gate
+        gate = self.app.state.authenticator
         gate.forget()
         for limiter in (
             gate.failures, gate.attempts, gate.logins, gate.accounts, gate.callers, gate.tenants,

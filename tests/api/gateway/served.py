@@ -12,7 +12,7 @@ from sqlalchemy import text
 
 from scrapersky.api.account.people import add_tenant
 from scrapersky.api.app import create_app
-from scrapersky.api.gateway.wire import Wire
+from scrapersky.api.http_protocol import HttpProtocol
 from scrapersky.api.server import Server
 from scrapersky.db.connection import connect, parse_target
 from scrapersky.records.status import Role
@@ -63,14 +63,14 @@ def serving(
     database: TestDatabase,
     mark: str,
     settings: Mapping[str, str] = ALONE,
-    wire: type[Wire] = Wire,
+    protocol: type[HttpProtocol] = HttpProtocol,
 ) -> Iterator[Address]:
     """Serve until the block ends."""
     admin, stranger, theirs = asyncio.run(furnish(database, mark))
     loaded = load_settings(settings, dotenv=None).settings
     app = create_app(loaded, parse_target(database.url))
     listener = socket.create_server(("127.0.0.1", 0))
-    server = Server(app, grace=2, wire=wire)
+    server = Server(app, grace=2, protocol=protocol)
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
     thread.start()
     try:

@@ -6,7 +6,7 @@ from uuid import uuid4
 import pytest
 
 from scrapersky.api.account.people import add_key
-from scrapersky.api.gateway.identity import ROLES
+from scrapersky.api.auth.identity import ROLES
 from scrapersky.records.status import Role
 from tests.api.gateway.rig import PASSWORD, House, Person, a_person
 

@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from scrapersky.api.gateway import body as bodies
+from scrapersky.api.middleware import body as bodies
 from scrapersky.errors import NotStorable
 from tests.api.gateway.rig import House
 

@@ -11,7 +11,7 @@ import jwt
 import pytest
 from cryptography.hazmat.primitives.asymmetric import ec, ed25519, rsa
 
-from scrapersky.api.gateway.key_set import KeySet
+from scrapersky.api.auth.key_set import KeySet
 from tests.api.gateway.rig import AUDIENCE, ISSUER, WITH_TOKENS, a_house, a_token
 from tests.conftest import TestDatabase
 
@@ -110,7 +110,7 @@ async def test_known_keys_stay_good_while_the_issuer_is_away(
             house.admin.id, key=RSA, algorithm="RS256", headers={"kid": "r"}
         )
         assert await house.with_token(token) == 200
-        keys = house.app.state.gate.rules.keys
+        keys = house.app.state.authenticator.rules.keys
         loop = asyncio.get_running_loop()
         keys._clock = lambda: loop.time() + 3600
 

@@ -23,7 +23,7 @@ import pytest
 from sqlalchemy import text
 
 from scrapersky.api.account.people import add_user
-from scrapersky.api.gateway.password import HASHER
+from scrapersky.api.auth.password import HASHER
 from scrapersky.db.connection import connect, parse_target
 from scrapersky.db.embedded import EmbeddedPostgres
 from scrapersky.db.migrate import upgrade

@@ -5,8 +5,8 @@ from collections.abc import AsyncIterator
 import pytest
 import pytest_asyncio
 
-from scrapersky.api.gateway.address import client_address, parse_proxies, scheme_of
-from scrapersky.api.gateway.limit import MOST_CALLERS, Limiter
+from scrapersky.api.auth.rate_limit import MOST_CALLERS, Limiter
+from scrapersky.api.middleware.address import client_address, parse_proxies, scheme_of
 from tests.api.gateway.rig import PASSWORD, WITH_TOKENS, House, a_house
 from tests.conftest import TestDatabase
 
@@ -72,7 +72,7 @@ async def test_one_caller_does_not_use_up_anothers(house: House) -> None:
 
 
 async def test_guessing_keys_ends_in_waiting(house: House) -> None:
-    house.app.state.gate.failures._buckets.clear()
+    house.app.state.authenticator.failures._buckets.clear()
 
     answers = [
         await house.get("/session", headers={"X-API-Key": f"ssk_guess{n}"})

@@ -10,7 +10,7 @@ from fastapi import FastAPI
 from sqlalchemy import text
 
 from scrapersky.api.app import create_app
-from scrapersky.api.gateway.local import host_of, is_loopback
+from scrapersky.api.auth.local import host_of, is_loopback
 from scrapersky.db.connection import connect, parse_target
 from scrapersky.errors import ConfigurationError
 from scrapersky.settings import load_settings
@@ -114,14 +114,14 @@ async def test_local_mode_ends_with_the_first_password(
             ),
             {"hash": HASHED},
         )
-    laptop.state.gate.forget()
+    laptop.state.authenticator.forget()
 
     after = await ask(laptop, OWN)
 
     async with engine.begin() as connection:
         await connection.execute(text("DELETE FROM users WHERE NOT is_system"))
     await engine.dispose()
-    laptop.state.gate.forget()
+    laptop.state.authenticator.forget()
     assert after == 401
 
 

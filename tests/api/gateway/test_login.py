@@ -7,7 +7,7 @@ import time
 import httpx
 import pytest
 
-from scrapersky.api.gateway.password import HASHER, NOBODY
+from scrapersky.api.auth.password import HASHER, NOBODY
 from scrapersky.records.status import Role
 from tests.api.gateway.rig import PASSWORD, House, Person, a_person
 
@@ -222,7 +222,7 @@ async def test_one_address_cannot_try_many_accounts(house: House) -> None:
         )
         for n in range(3)
     ]
-    house.app.state.gate.attempts._buckets["192.0.2.7"].left = 0
+    house.app.state.authenticator.attempts._buckets["192.0.2.7"].left = 0
 
     answers.append(
         await house.send(

@@ -9,9 +9,9 @@ import pytest
 from fastapi import APIRouter
 from sqlalchemy import text
 
-from scrapersky.api.gateway.dependency import Transaction, allow
-from scrapersky.api.gateway.identity import Identity, Permission
-from scrapersky.api.gateway.tenancy import (
+from scrapersky.api.auth.identity import Identity, Permission
+from scrapersky.api.dependency import Transaction, allow
+from scrapersky.api.middleware.tenancy import (
     patient,
 )
 from sdk_tests.rig.waiting import HUNG

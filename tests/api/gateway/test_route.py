@@ -5,7 +5,7 @@ from collections import Counter
 import pytest
 from fastapi import FastAPI
 
-from scrapersky.api.gateway.route import Route, routes_of
+from scrapersky.api.middleware.route import Route, routes_of
 from tests.api.gateway.document import Operation, an_app, operations, resolve
 
 APP = an_app()

@@ -2,7 +2,7 @@
 
 import pytest
 
-from scrapersky.api.gateway.secret import refuse_unsafe
+from scrapersky.api.auth.secret import refuse_unsafe
 from scrapersky.errors import ConfigurationError
 from scrapersky.settings import load_settings
 from tests.api.gateway.rig import SECRET

@@ -10,7 +10,7 @@ import pytest
 from sqlalchemy import func, insert, select, text
 from sqlalchemy.exc import DBAPIError
 
-from scrapersky.api.gateway.tenancy import acting_for, connect_as_api, patient
+from scrapersky.api.middleware.tenancy import acting_for, connect_as_api, patient
 from scrapersky.db.connection import parse_target
 from scrapersky.errors import TenantUnknown
 from scrapersky.records import METADATA, Domain, Page

@@ -14,7 +14,7 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric import ec, rsa
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
-from scrapersky.api.gateway.access import bind_subjects
+from scrapersky.api.auth.authenticator import bind_subjects
 from scrapersky.records.status import Role
 from tests.api.gateway.rig import ISSUER, SECRET, House, a_person, a_token, claims
 
@@ -274,13 +274,13 @@ async def test_who_is_shut_out_is_out_within_a_minute(
     assert await house.with_token(person.key) == 200
 
     await house.run(statement, id=person.id)
-    house.app.state.gate._known._clock = lambda: time.monotonic() + 60
+    house.app.state.authenticator._known._clock = lambda: time.monotonic() + 60
     try:
         assert await house.with_token(token) == 401
         if "DELETE" not in statement:
             assert await house.with_token(person.key) == 401
     finally:
-        house.app.state.gate._known._clock = time.monotonic
+        house.app.state.authenticator._known._clock = time.monotonic
 
 
 async def test_a_token_can_be_revoked_by_its_owner(house: House) -> None:

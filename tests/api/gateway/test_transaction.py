@@ -11,7 +11,7 @@ import pytest
 import pytest_asyncio
 from sqlalchemy import Connection, event
 
-from scrapersky.api.gateway.route import routes_of
+from scrapersky.api.middleware.route import routes_of
 from scrapersky.records import KINDS
 from tests.api.gateway.document import Operation, an_app, operations
 from tests.api.gateway.planted import plant

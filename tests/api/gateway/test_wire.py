@@ -11,8 +11,8 @@ import httpx
 import pytest
 from typing_extensions import override
 
-from scrapersky.api.gateway import body as bodies
-from scrapersky.api.gateway.wire import Wire
+from scrapersky.api.http_protocol import HttpProtocol
+from scrapersky.api.middleware import body as bodies
 from sdk_tests.rig.waiting import HUNG
 from tests.api.gateway.served import Address, serving
 from tests.conftest import TestDatabase
@@ -20,7 +20,7 @@ from tests.conftest import TestDatabase
 HEAD = b"GET /health/live HTTP/1.1\r\nHost: a\r\n"
 
 
-class Hasty(Wire):
+class Hasty(HttpProtocol):
     head_patience = 0.5
     reading_patience = 0.5
     waits: ClassVar[list[bool]] = []
@@ -37,7 +37,7 @@ class Hasty(Wire):
 
 @pytest.fixture(scope="module")
 def served(module_database: TestDatabase) -> Iterator[Address]:
-    with serving(module_database, "zebrafish", wire=Hasty) as address:
+    with serving(module_database, "zebrafish", protocol=Hasty) as address:
         yield address
 
 

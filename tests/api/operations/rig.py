@@ -16,7 +16,7 @@ from sqlalchemy import insert, text
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from scrapersky.api.app import create_app
-from scrapersky.api.gateway.credential import digest
+from scrapersky.api.auth.credential import digest
 from scrapersky.api.server import Server
 from scrapersky.db.connection import connect, parse_target
 from scrapersky.records import ApiKey, Domain, Page, Place, Tenant
@@ -123,8 +123,8 @@ class Served:
         await empty_tables(self.engine, EMPTIED)
         await self.run("UPDATE curation.stage SET paused_at = NULL, paused_why = NULL")
         # What was counted before the tables were emptied is still good for a second.
-        self.app.state.desk.board._paused.forget()
-        self.app.state.desk.board._tenants.clear()
+        self.app.state.operations.stats._paused.forget()
+        self.app.state.operations.stats._tenants.clear()
 
     async def add(self, model: Any, tenant: UUID | None = None, **values: Any) -> UUID:
         rows = {"tenant_id": tenant or self.tenant, **values}

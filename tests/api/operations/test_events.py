@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 from sqlalchemy import text
 
-from scrapersky.api.operations.desk import Desk
-from scrapersky.api.operations.hub import (
+from scrapersky.api.events.broker import (
     LONGEST_QUEUE,
     MOST_STREAMS,
     MOST_STREAMS_EACH,
     Event,
 )
+from scrapersky.api.operations.state import OperationsState
 from scrapersky.privacy.retention import KINDS, purge_expired
 from scrapersky.records import Contact
 from sdk_tests.rig.waiting import HUNG, until
@@ -24,9 +24,9 @@ from tests.conftest import TestDatabase
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 OVERLAP = 0.5
 LOOKS = {
-    "hub.LOOK_EVERY": 0.1,
-    "refreshed.SHORTEST": 0.1,
-    "change.OVERLAP": timedelta(seconds=OVERLAP),
+    "events.broker.LOOK_EVERY": 0.1,
+    "operations.refreshed.SHORTEST": 0.1,
+    "events.changes.OVERLAP": timedelta(seconds=OVERLAP),
 }
 
 
@@ -35,7 +35,7 @@ def quick_looks() -> Iterator[None]:
     """Look ten times as often as in service: a test waits for looks, not for seconds."""
     with pytest.MonkeyPatch.context() as patch:
         for name, value in LOOKS.items():
-            patch.setattr(f"scrapersky.api.operations.{name}", value)
+            patch.setattr(f"scrapersky.api.{name}", value)
         yield
 
 
@@ -43,8 +43,8 @@ def open_files() -> int:
     return len(list(Path("/proc/self/fd").iterdir()))
 
 
-def desk_of(served: Served) -> Desk:
-    found: Desk = served.app.state.desk
+def operations_of(served: Served) -> OperationsState:
+    found: OperationsState = served.app.state.operations
     return found
 
 
@@ -238,15 +238,15 @@ async def test_nobody_listens_more_than_five_times(clean: Served) -> None:
 
 
 async def test_a_process_serves_two_hundred_at_most(clean: Served) -> None:
-    hub = desk_of(clean).hub
-    streams = [hub.open(clean.tenant, f"person {n}") for n in range(MOST_STREAMS)]
+    broker = operations_of(clean).broker
+    streams = [broker.open(clean.tenant, f"person {n}") for n in range(MOST_STREAMS)]
 
     async with clean.listening() as refused:
         assert refused.status == 429
     for stream in streams:
         stream.close()
 
-    assert hub.streams == 0
+    assert broker.streams == 0
 
 
 async def test_a_stop_does_not_wait_for_who_listens(database: TestDatabase) -> None:
@@ -263,17 +263,17 @@ async def test_a_stop_does_not_wait_for_who_listens(database: TestDatabase) -> N
 async def test_a_stream_ends_when_its_key_does(
     clean: Served, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("scrapersky.api.operations.events.ASK_AGAIN", 0.2)
-    monkeypatch.setattr("scrapersky.api.operations.events.HEARTBEAT", 0.2)
+    monkeypatch.setattr("scrapersky.api.events.router.ASK_AGAIN", 0.2)
+    monkeypatch.setattr("scrapersky.api.events.router.HEARTBEAT", 0.2)
     key = await new_key(clean.engine, clean.tenant)
     async with clean.listening(key) as listener:
         await clean.run("UPDATE api_keys SET revoked_at = now() WHERE prefix = :p",
                         p=key[:14])  # fmt: skip
-        clean.app.state.gate.forget()
+        clean.app.state.authenticator.forget()
 
         await asyncio.wait_for(listener.ended.wait(), HUNG)
 
-    assert desk_of(clean).hub.streams == 0
+    assert operations_of(clean).broker.streams == 0
 
 
 @pytest.mark.parametrize("where", ["here", "in another process"])
@@ -287,17 +287,17 @@ async def test_a_stream_outlived_the_logout_of_its_listener(
             "UPDATE api_keys SET revoked_at = now() WHERE prefix = :p", p=key[:14]
         )
         if where == "here":
-            clean.app.state.gate.forget()
+            clean.app.state.authenticator.forget()
 
         await asyncio.wait_for(listener.ended.wait(), 30)
 
     # It ends before the next sign of life, which comes after ten seconds of silence.
     assert listener.comments == before
-    assert desk_of(clean).hub.streams == 0
+    assert operations_of(clean).broker.streams == 0
 
 
 async def test_a_slow_client_is_told_to_fetch_anew(clean: Served) -> None:
-    stream = desk_of(clean).hub.open(clean.tenant, "slow")
+    stream = operations_of(clean).broker.open(clean.tenant, "slow")
 
     for number in range(3 * LONGEST_QUEUE):
         stream.offer([Event("records", "{}", str(number))])
@@ -311,7 +311,7 @@ async def test_a_slow_client_is_told_to_fetch_anew(clean: Served) -> None:
 
 async def test_listening_holds_no_connection(clean: Served) -> None:
     pools = [
-        desk_of(clean).engine.sync_engine.pool,
+        operations_of(clean).engine.sync_engine.pool,
         clean.app.state.engine.sync_engine.pool,
     ]
 
@@ -342,11 +342,11 @@ async def test_ten_times_as_many_clients_come_and_go_without_a_trace(
         writer.transport.abort()
 
     await asyncio.gather(*map(visit, keys))
-    await until(lambda: desk_of(clean).hub.streams == 0)
+    await until(lambda: operations_of(clean).broker.streams == 0)
     before = open_files(), len(asyncio.all_tasks())
     for _ in range(rounds):
         await asyncio.gather(*map(visit, keys))
 
-    await until(lambda: desk_of(clean).hub.streams == 0)
+    await until(lambda: operations_of(clean).broker.streams == 0)
     await until(lambda: open_files() <= before[0] + 5)
     await until(lambda: len(asyncio.all_tasks()) <= before[1] + 2)

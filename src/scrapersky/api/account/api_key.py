@@ -15,9 +15,9 @@ from scrapersky.api.account.schema import (
     KeyOut,
     everything,
 )
-from scrapersky.api.gateway.access import Gate
-from scrapersky.api.gateway.dependency import Transaction, actor_of, after_commit, allow
-from scrapersky.api.gateway.identity import ROLES, Identity, Permission
+from scrapersky.api.auth.authenticator import Authenticator
+from scrapersky.api.auth.identity import ROLES, Identity, Permission
+from scrapersky.api.dependency import Transaction, actor_of, after_commit, allow
 from scrapersky.errors import NotAllowed, UnknownRecord
 from scrapersky.records import ApiKey
 from scrapersky.records.audit import note
@@ -75,8 +75,8 @@ async def revoke(
     if (await connection.execute(statement)).first() is None:
         raise UnknownRecord("There is no such key.")
     await note(connection, actor_of(who, request), "key.revoked", f"api-keys/{key_id}")
-    gate: Gate = request.app.state.gate
-    after_commit(request, gate.forget)
+    authenticator: Authenticator = request.app.state.authenticator
+    after_commit(request, authenticator.forget)
 
 
 def scopes_of(who: Identity, given: KeyIn) -> frozenset[Permission]:

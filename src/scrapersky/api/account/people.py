@@ -11,8 +11,8 @@ from sqlalchemy import delete, func, insert, select, update
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from scrapersky.api.gateway.credential import AnyRow, NewKey, new_key
-from scrapersky.api.gateway.identity import Permission
+from scrapersky.api.auth.credential import AnyRow, NewKey, new_key
+from scrapersky.api.auth.identity import Permission
 from scrapersky.errors import RecordConflict, UnknownRecord
 from scrapersky.records import (
     ApiKey,

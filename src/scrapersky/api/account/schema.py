@@ -6,8 +6,8 @@ from uuid import UUID
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
-from scrapersky.api.gateway.identity import Permission, Via
-from scrapersky.api.gateway.password import LONGEST
+from scrapersky.api.auth.identity import Permission, Via
+from scrapersky.api.auth.password import LONGEST
 from scrapersky.errors import InvalidSubject
 from scrapersky.kit.canonical import canonical_email
 from scrapersky.records.status import Role

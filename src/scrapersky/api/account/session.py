@@ -7,8 +7,8 @@ from typing import Annotated
 from fastapi import APIRouter, Request, Response
 
 from scrapersky.api.account.schema import LoginIn, SessionOut, SessionTenant
-from scrapersky.api.gateway.access import COOKIE, Gate, address_of
-from scrapersky.api.gateway.credential import (
+from scrapersky.api.auth.authenticator import COOKIE, Authenticator, address_of
+from scrapersky.api.auth.credential import (
     AnyRow,
     active_users,
     close_session,
@@ -16,16 +16,16 @@ from scrapersky.api.gateway.credential import (
     open_session,
     revoke_token,
 )
-from scrapersky.api.gateway.dependency import (
+from scrapersky.api.auth.identity import Identity, Permission
+from scrapersky.api.auth.local import refuse_other_sites
+from scrapersky.api.auth.rate_limit import refuse
+from scrapersky.api.dependency import (
     PUBLIC,
     SystemBulk,
     SystemTransaction,
     after_commit,
     allow,
 )
-from scrapersky.api.gateway.identity import Identity, Permission
-from scrapersky.api.gateway.limit import refuse
-from scrapersky.api.gateway.local import refuse_other_sites
 from scrapersky.errors import InvalidSubject, NotAllowed, NotAuthenticated
 from scrapersky.kit.canonical import canonical_email
 from scrapersky.records import Tenant, User
@@ -52,26 +52,26 @@ async def log_in(
     """Log in with e-mail address and password; the answer sets a cookie."""
     # No connection is held while the password is hashed: those who are logged in
     # already are looked up on the same few.
-    gate: Gate = request.app.state.gate
+    authenticator: Authenticator = request.app.state.authenticator
     refuse_other_sites(request)
-    user = await recognise(gate, request, given)
+    user = await recognise(authenticator, request, given)
     before = request.cookies.get(COOKIE)
     async with engine.begin() as connection:
         if before:
             await close_session(connection, before)
-        session = await open_session(connection, user, gate.session_life)
-    gate.forget()
+        session = await open_session(connection, user, authenticator.session_life)
+    authenticator.forget()
     request.state.holds_secret = True
     response.set_cookie(
         COOKIE,
         session,
-        max_age=int(gate.session_life.total_seconds()),
+        max_age=int(authenticator.session_life.total_seconds()),
         httponly=True,
         samesite="lax",
         secure=request.url.scheme == "https",
         path="/",
     )
-    return shown(request, gate.person(user), csrf_token(session))
+    return shown(request, authenticator.person(user), csrf_token(session))
 
 
 @router.delete("", operation_id="log_out", status_code=204)
@@ -82,7 +82,7 @@ async def log_out(
     connection: SystemTransaction,
 ) -> None:
     """End the session, or revoke the access token that asks."""
-    gate: Gate = request.app.state.gate
+    authenticator: Authenticator = request.app.state.authenticator
     match who.via:
         case "session":
             await close_session(connection, request.state.session)
@@ -97,16 +97,18 @@ async def log_out(
             )
         case "local":
             return
-    after_commit(request, gate.forget)
+    after_commit(request, authenticator.forget)
 
 
-async def recognise(gate: Gate, request: Request, given: LoginIn) -> AnyRow:
+async def recognise(
+    authenticator: Authenticator, request: Request, given: LoginIn
+) -> AnyRow:
     """Return whose password this is; both answers take as long."""
     address = address_of(request)
     for limiter, caller in (
-        (gate.attempts, address),
-        (gate.logins, f"{given.email} {address}"),
-        (gate.accounts, given.email),
+        (authenticator.attempts, address),
+        (authenticator.logins, f"{given.email} {address}"),
+        (authenticator.accounts, given.email),
     ):
         allowance = limiter.take(caller)
         if not allowance.is_granted:
@@ -120,14 +122,14 @@ async def recognise(gate: Gate, request: Request, given: LoginIn) -> AnyRow:
     )
     if given.tenant is not None:
         query = query.where(Tenant.slug == given.tenant)
-    async with gate.engine.connect() as connection:
+    async with authenticator.engine.connect() as connection:
         found = (await connection.execute(query)).all()
     for user in found:
-        if await gate.passwords.verify(given.password, user.password_hash):
-            gate.logins.forget(f"{given.email} {address}")
+        if await authenticator.passwords.verify(given.password, user.password_hash):
+            authenticator.logins.forget(f"{given.email} {address}")
             return user
     if not found:
-        await gate.passwords.verify(given.password, None)
+        await authenticator.passwords.verify(given.password, None)
     raise NotAuthenticated(
         "E-mail address and password do not belong together.",
         hint="An admin of your tenant can set a new password.",

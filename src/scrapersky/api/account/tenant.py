@@ -20,14 +20,14 @@ from scrapersky.api.account.schema import (
     everything,
 )
 from scrapersky.api.account.user import hash_of
-from scrapersky.api.gateway.access import Gate
-from scrapersky.api.gateway.dependency import (
+from scrapersky.api.auth.authenticator import Authenticator
+from scrapersky.api.auth.identity import Identity, Permission
+from scrapersky.api.dependency import (
     SystemTransaction,
     actor_of,
     after_commit,
     allow,
 )
-from scrapersky.api.gateway.identity import Identity, Permission
 from scrapersky.errors import InvalidUserChange, RecordConflict, UnknownRecord
 from scrapersky.records import Tenant
 from scrapersky.records.audit import note
@@ -53,9 +53,9 @@ async def create(
     request: Request, who: Operator, connection: SystemTransaction, given: TenantIn
 ) -> TenantOut:
     """Make a tenant, with its first admin if one is named."""
-    gate: Gate = request.app.state.gate
+    authenticator: Authenticator = request.app.state.authenticator
     admin = given.admin
-    hashed = await hash_of(gate, admin.password) if admin else None
+    hashed = await hash_of(authenticator, admin.password) if admin else None
     made = await add_tenant(connection, name=given.name, slug=given.slug)
     if admin is not None:
         await add_user(
@@ -66,7 +66,7 @@ async def create(
             role=Role.ADMIN,
             password_hash=hashed,
             subject=admin.subject,
-            issuer=gate.issuer,
+            issuer=authenticator.issuer,
         )
     actor = actor_of(who, request)
     await note(
@@ -76,7 +76,7 @@ async def create(
         f"tenants/{made.id}",
         {"slug": made.slug},
     )
-    after_commit(request, gate.forget)
+    after_commit(request, authenticator.forget)
     return TenantOut.model_validate(made)
 
 
@@ -89,9 +89,12 @@ async def change(
     given: TenantChange,
 ) -> TenantOut:
     """Rename a tenant, or suspend it: nobody of it is let in until it is not."""
-    gate: Gate = request.app.state.gate
+    authenticator: Authenticator = request.app.state.authenticator
     values = changes(given)
-    if values.get("suspended_at") is not None and tenant_id == gate.home_tenant:
+    if (
+        values.get("suspended_at") is not None
+        and tenant_id == authenticator.home_tenant
+    ):
         raise RecordConflict("The installation's own tenant cannot be suspended.")
     statement = (
         update(Tenant)
@@ -111,7 +114,7 @@ async def change(
         f"tenants/{tenant_id}",
         {"fields": named},
     )
-    after_commit(request, gate.forget)
+    after_commit(request, authenticator.forget)
     return TenantOut.model_validate(changed)
 
 

@@ -21,16 +21,16 @@ from scrapersky.api.account.schema import (
     UserOut,
     everything,
 )
-from scrapersky.api.gateway.access import Gate
-from scrapersky.api.gateway.dependency import (
+from scrapersky.api.auth.authenticator import Authenticator
+from scrapersky.api.auth.identity import Identity, Permission
+from scrapersky.api.auth.password import refuse_weak
+from scrapersky.api.dependency import (
     SystemTransaction,
     Transaction,
     actor_of,
     after_commit,
     allow,
 )
-from scrapersky.api.gateway.identity import Identity, Permission
-from scrapersky.api.gateway.password import refuse_weak
 from scrapersky.errors import InvalidUserChange
 from scrapersky.records.audit import note
 
@@ -51,8 +51,8 @@ async def create(
     request: Request, who: Admin, connection: Transaction, given: UserIn
 ) -> UserOut:
     """Let a person in."""
-    gate: Gate = request.app.state.gate
-    hashed = await hash_of(gate, given.password)
+    authenticator: Authenticator = request.app.state.authenticator
+    hashed = await hash_of(authenticator, given.password)
     made = await add_user(
         connection,
         who.tenant_id,
@@ -61,12 +61,12 @@ async def create(
         role=given.role,
         password_hash=hashed,
         subject=given.subject,
-        issuer=gate.issuer,
+        issuer=authenticator.issuer,
     )
     details = {"email": given.email, "role": given.role.value}
     actor = actor_of(who, request)
     await note(connection, actor, "user.created", f"users/{made.id}", details)
-    after_commit(request, gate.forget)
+    after_commit(request, authenticator.forget)
     return UserOut.model_validate(made)
 
 
@@ -86,12 +86,12 @@ async def change(
     given: UserChange,
 ) -> UserOut:
     """Change a person's name, role, password or subject, or shut them out."""
-    gate: Gate = request.app.state.gate
+    authenticator: Authenticator = request.app.state.authenticator
     values = changes(given)
     if "password" in values:
-        values["password_hash"] = await hash_of(gate, values.pop("password"))
+        values["password_hash"] = await hash_of(authenticator, values.pop("password"))
     if "subject" in values:
-        values["issuer"] = gate.issuer if values["subject"] else None
+        values["issuer"] = authenticator.issuer if values["subject"] else None
     user = await user_of(connection, who.tenant_id, user_id)
     changed = await change_user(connection, user, values)
     named = sorted(given.model_fields_set)
@@ -99,7 +99,7 @@ async def change(
     await note(connection, actor, "user.changed", f"users/{user_id}", {"fields": named})
     if {"password_hash", "disabled_at"} & values.keys():
         await end_sessions(connection, user_id)
-    after_commit(request, gate.forget)
+    after_commit(request, authenticator.forget)
     return UserOut.model_validate(changed)
 
 
@@ -111,8 +111,8 @@ async def remove(
     user = await user_of(connection, who.tenant_id, user_id)
     await remove_user(connection, user)
     await note(connection, actor_of(who, request), "user.removed", f"users/{user_id}")
-    gate: Gate = request.app.state.gate
-    after_commit(request, gate.forget)
+    authenticator: Authenticator = request.app.state.authenticator
+    after_commit(request, authenticator.forget)
 
 
 def changes(given: UserChange) -> dict[str, Any]:
@@ -128,9 +128,9 @@ def changes(given: UserChange) -> dict[str, Any]:
     return values
 
 
-async def hash_of(gate: Gate, password: str | None) -> str | None:
+async def hash_of(authenticator: Authenticator, password: str | None) -> str | None:
     """Hash a new password that is good enough."""
     if password is None:
         return None
     refuse_weak(password)
-    return await gate.passwords.hash(password)
+    return await authenticator.passwords.hash(password)

@@ -1,4 +1,4 @@
-"""Operations: the stages and their scheduler, decisions by rule, batches, live events."""
+"""Operations: the stages and their scheduler, decisions by rule, batches."""
 
 from fastapi import APIRouter
 
@@ -7,7 +7,6 @@ from scrapersky.api.operations import (
     batches,
     dead_letters,
     demo,
-    events,
     rules,
     schedule,
     stages,
@@ -15,7 +14,7 @@ from scrapersky.api.operations import (
 )
 
 router = APIRouter()
-PARTS = (stages, dead_letters, schedule, rules, actions, batches, events, demo, system)
+PARTS = (stages, dead_letters, schedule, rules, actions, batches, demo, system)
 
 for part in PARTS:
     router.include_router(part.router)

@@ -10,9 +10,9 @@ from pydantic import AfterValidator, BaseModel, Field
 from sqlalchemy import func, select, text
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from scrapersky.api.gateway.dependency import Chunks, Transaction, actor_of, allow
-from scrapersky.api.gateway.identity import Identity, Permission
-from scrapersky.api.gateway.tenancy import patient
+from scrapersky.api.auth.identity import Identity, Permission
+from scrapersky.api.dependency import Chunks, Transaction, actor_of, allow
+from scrapersky.api.middleware.tenancy import patient
 from scrapersky.api.operations.shape import (
     BULK,
     COUNTED,

@@ -10,15 +10,15 @@ from pydantic import AfterValidator, BaseModel, Field
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 import curation_sdk
-from scrapersky.api.gateway.dependency import (
+from scrapersky.api.auth.identity import Identity, Permission
+from scrapersky.api.dependency import (
     OperationsChunks,
     OperationsTransaction,
     Transaction,
     actor_of,
     allow,
 )
-from scrapersky.api.gateway.identity import Identity, Permission
-from scrapersky.api.gateway.tenancy import patient
+from scrapersky.api.middleware.tenancy import patient
 from scrapersky.api.operations.shape import (
     BULK,
     COUNTED,

@@ -11,9 +11,9 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from starlette.exceptions import HTTPException
 
 import curation_sdk
-from scrapersky.api.gateway.dependency import Transaction, actor_of, allow
-from scrapersky.api.gateway.identity import Identity, Permission
-from scrapersky.api.operations.desk import AtDesk, Desk
+from scrapersky.api.auth.identity import Identity, Permission
+from scrapersky.api.dependency import Transaction, actor_of, allow
+from scrapersky.api.operations.state import Operations, OperationsState
 from scrapersky.api.problem import Problem
 from scrapersky.api.records.schema import Strict
 from scrapersky.curation.condition import Comparison, Condition
@@ -66,18 +66,18 @@ class DemoOut(BaseModel):
 @router.get("", operation_id="read_demo")
 async def read_demo(
     who: Annotated[Identity, allow(Permission.READ)],
-    desk: AtDesk,
+    operations: Operations,
     connection: Transaction,
 ) -> DemoOut:
     """Tell whether the demo town can be started, runs, and how far its search is."""
-    return await state(desk, who, connection)
+    return await state(operations, who, connection)
 
 
 @router.post("", operation_id="start_demo", responses=REFUSALS)
 async def start_demo(
     who: Annotated[Identity, allow(Permission.OPERATE, hidden=True)],
     request: Request,
-    desk: AtDesk,
+    operations: Operations,
     connection: Transaction,
     body: DemoIn | None = None,
 ) -> DemoOut:
@@ -86,10 +86,10 @@ async def start_demo(
     In development and on a laptop only. Nothing else changes: only names of the town
     lead there, and no packet of the town leaves the machine.
     """
-    if not may_start(desk, who):
+    if not may_start(operations, who):
         raise HTTPException(404)
     wanted = body or DemoIn()
-    await desk.town.open(wanted.size, wanted.seed)
+    await operations.town.open(wanted.size, wanted.seed)
     actor = actor_of(who, request)
     if wanted.decide:
         for rule in rules():
@@ -97,23 +97,28 @@ async def start_demo(
     if await open_search(connection, who.tenant_id) is None:
         await search_town(connection, actor)
         await note(connection, actor, "started", "demo town", wanted.model_dump())
-    return await state(desk, who, connection)
+    return await state(operations, who, connection)
 
 
-def may_start(desk: Desk, who: Identity) -> bool:
+def may_start(operations: OperationsState, who: Identity) -> bool:
     """Tell whether someone may start the town here."""
-    is_home = desk.settings.environment.is_development or who.via == "local"
-    return is_home and who.may(Permission.OPERATE) and not lives_in_town(desk)
+    is_home = operations.settings.environment.is_development or who.via == "local"
+    return is_home and who.may(Permission.OPERATE) and not lives_in_town(operations)
 
 
-def lives_in_town(desk: Desk) -> bool:
+def lives_in_town(operations: OperationsState) -> bool:
     """Tell whether this whole process is a demo, with no real world to be beside."""
-    return SOURCE in desk.background.tools.sources and desk.town.running is None
+    return (
+        SOURCE in operations.background.tools.sources
+        and operations.town.running is None
+    )
 
 
-async def state(desk: Desk, who: Identity, connection: AsyncConnection) -> DemoOut:
+async def state(
+    operations: OperationsState, who: Identity, connection: AsyncConnection
+) -> DemoOut:
     """Tell how the town and its latest search stand."""
-    running = desk.town.running
+    running = operations.town.running
     query = (
         select(PlaceSearch.id, PlaceSearch.status)
         .where(PlaceSearch.tenant_id == who.tenant_id, PlaceSearch.source == SOURCE)
@@ -122,8 +127,8 @@ async def state(desk: Desk, who: Identity, connection: AsyncConnection) -> DemoO
     )
     latest = (await connection.execute(query)).one_or_none()
     return DemoOut(
-        is_available=may_start(desk, who),
-        is_running=running is not None or lives_in_town(desk),
+        is_available=may_start(operations, who),
+        is_running=running is not None or lives_in_town(operations),
         place=PLACE,
         size=running.town.invitation.size if running else None,
         seed=running.town.invitation.seed if running else None,

@@ -10,11 +10,10 @@ from pydantic import BaseModel, Field
 from sqlalchemy import func, select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from scrapersky.api.gateway.dependency import Bulk, Transaction, actor_of, allow
-from scrapersky.api.gateway.identity import Identity, Permission
-from scrapersky.api.gateway.tenancy import acting_for
+from scrapersky.api.auth.identity import Identity, Permission
+from scrapersky.api.dependency import Bulk, Transaction, actor_of, allow
+from scrapersky.api.middleware.tenancy import acting_for
 from scrapersky.api.operations.actions import ActionOut, actions_page
-from scrapersky.api.operations.desk import AtDesk
 from scrapersky.api.operations.shape import (
     BULK,
     NOT_FOUND,
@@ -25,6 +24,7 @@ from scrapersky.api.operations.shape import (
     Line,
     Word,
 )
+from scrapersky.api.operations.state import Operations
 from scrapersky.api.problem import Problem
 from scrapersky.api.records.detail import etag_of, require_version
 from scrapersky.api.records.schema import CuratedName, RecordList, Strict
@@ -258,7 +258,7 @@ async def run_one_rule(
     request: Request,
     response: Response,
     engine: Bulk,
-    desk: AtDesk,
+    operations: Operations,
     rule_id: UUID,
 ) -> RuleRunOut:
     """Let a rule decide now about what waits; 202 if that takes a while."""
@@ -270,10 +270,10 @@ async def run_one_rule(
         with acting_for(who.tenant_id, patience=BULK):
             return await run_rule(engine, actor, rule_id)
 
-    errand = desk.send(run(), f"rule {row.name}")
-    done, _ = await asyncio.wait({errand}, timeout=PATIENCE)
+    task = operations.send(run(), f"rule {row.name}")
+    done, _ = await asyncio.wait({task}, timeout=PATIENCE)
     if done:
-        decided = errand.result()
+        decided = task.result()
         return RuleRunOut(
             finished=True,
             action_id=decided.action_id,

@@ -10,9 +10,8 @@ from pydantic import BaseModel, Field
 from sqlalchemy import func, select
 from starlette.exceptions import HTTPException
 
-from scrapersky.api.gateway.dependency import SystemTransaction, allow
-from scrapersky.api.gateway.identity import Identity, Permission
-from scrapersky.api.operations.desk import AtDesk, Desk
+from scrapersky.api.auth.identity import Identity, Permission
+from scrapersky.api.dependency import SystemTransaction, allow
 from scrapersky.api.operations.shape import (
     COUNTED,
     NOT_FOUND,
@@ -24,6 +23,7 @@ from scrapersky.api.operations.shape import (
     read_place,
     write_place,
 )
+from scrapersky.api.operations.state import Operations, OperationsState
 from scrapersky.api.records.schema import RecordList, Total
 from scrapersky.records import SchedulerRun
 from scrapersky.scheduler.run_log import RunOutcome
@@ -97,19 +97,19 @@ AtMostItems = Annotated[
 Operator = Annotated[Identity, allow(Permission.OPERATE)]
 
 
-def developer_only(desk: AtDesk) -> None:
+def developer_only(operations: Operations) -> None:
     """Answer as if there were nothing, outside development."""
-    if not desk.settings.environment.is_development:
+    if not operations.settings.environment.is_development:
         raise HTTPException(404)
 
 
 @router.get("/scheduler/jobs", operation_id="list_jobs")
 async def list_jobs(
     who: Annotated[Identity, allow(Permission.READ)],  # noqa: ARG001 - checked
-    desk: AtDesk,
+    operations: Operations,
 ) -> list[JobOut]:
     """Tell of every job: when it runs next, and how it went last."""
-    return [job(status) for status in desk.background.schedule.status()]
+    return [job(status) for status in operations.background.schedule.status()]
 
 
 @router.get("/scheduler/runs", operation_id="list_runs")
@@ -157,9 +157,11 @@ async def list_runs(
     responses=NOT_FOUND,
     tags=["dev tools"],
 )
-async def scheduler_status(_who: Developer, desk: AtDesk) -> SchedulerStatusOut:
+async def scheduler_status(
+    _who: Developer, operations: Operations
+) -> SchedulerStatusOut:
     """Tell how the scheduler of this process stands; in development, for operators."""
-    schedule = desk.background.schedule
+    schedule = operations.background.schedule
     return SchedulerStatusOut(
         running=schedule.is_running,
         jobs=[job(status) for status in schedule.status()],
@@ -175,10 +177,13 @@ async def scheduler_status(_who: Developer, desk: AtDesk) -> SchedulerStatusOut:
     tags=["dev tools"],
 )
 async def process_pending_domains(
-    _who: Developer, desk: AtDesk, response: Response, limit: AtMostItems = None
+    _who: Developer,
+    operations: Operations,
+    response: Response,
+    limit: AtMostItems = None,
 ) -> TriggeredOut:
     """Gather the metadata of pending domains now; in development, for operators."""
-    return await trigger(desk, "process_pending_domains", response, limit)
+    return await trigger(operations, "process_pending_domains", response, limit)
 
 
 @router.post(
@@ -190,22 +195,22 @@ async def process_pending_domains(
 )
 async def trigger_job(
     _who: Developer,
-    desk: AtDesk,
+    operations: Operations,
     response: Response,
     job_id: Word,
     limit: AtMostItems = None,
 ) -> TriggeredOut:
     """Run a job now, beside its schedule; in development, for operators."""
-    return await trigger(desk, job_id, response, limit)
+    return await trigger(operations, job_id, response, limit)
 
 
 async def trigger(
-    desk: Desk, job_id: str, response: Response, limit: int | None
+    operations: OperationsState, job_id: str, response: Response, limit: int | None
 ) -> TriggeredOut:
     """Start a run and wait a while for it; 202 if it takes longer."""
-    schedule = desk.background.schedule
+    schedule = operations.background.schedule
     schedule.require(job_id)
-    run = desk.send(schedule.trigger(job_id, limit), f"run of {job_id}")
+    run = operations.send(schedule.trigger(job_id, limit), f"run of {job_id}")
     done, _ = await asyncio.wait({run}, timeout=PATIENCE)
     if not done:
         response.status_code = 202

@@ -8,16 +8,16 @@ from fastapi import APIRouter, Query, Request
 from pydantic import BaseModel, Field
 
 import curation_sdk
-from scrapersky.api.gateway.dependency import (
+from scrapersky.api.auth.identity import Identity, Permission
+from scrapersky.api.dependency import (
     SystemTransaction,
     actor_of,
     after_commit,
     allow,
 )
-from scrapersky.api.gateway.identity import Identity, Permission
-from scrapersky.api.operations.board import LONGEST, MOST_CAUSES, Counts
-from scrapersky.api.operations.desk import AtDesk
 from scrapersky.api.operations.shape import NOT_FOUND, Line, Word
+from scrapersky.api.operations.stage_stats import LONGEST, MOST_CAUSES, Counts
+from scrapersky.api.operations.state import Operations
 from scrapersky.api.records.schema import Strict
 from scrapersky.records.audit import note
 from scrapersky.stages import PIPELINE, STAGES, stage_named
@@ -118,21 +118,21 @@ class PauseIn(Strict):
 
 @router.get("", operation_id="list_stages")
 async def list_stages(
-    who: Annotated[Identity, allow(Permission.READ)], desk: AtDesk
+    who: Annotated[Identity, allow(Permission.READ)], operations: Operations
 ) -> list[StageOut]:
     """Tell how every stage stands, in the order of the pipeline."""
-    views = await desk.board.stages(who.tenant_id)
+    views = await operations.stats.stages(who.tenant_id)
     return [StageOut.model_validate(asdict(view)) for view in views]
 
 
 @router.get("/throughput", operation_id="stage_throughput")
 async def throughput(
     who: Annotated[Identity, allow(Permission.READ)],
-    desk: AtDesk,
+    operations: Operations,
     minutes: Annotated[int, Query(ge=1, le=LONGEST)] = 60,
 ) -> list[ThroughputOut]:
     """Tell what each stage settled in each of the last minutes."""
-    found = await desk.board.throughput(who.tenant_id, minutes)
+    found = await operations.stats.throughput(who.tenant_id, minutes)
     return [
         ThroughputOut(
             stage=stage.name,
@@ -146,11 +146,11 @@ async def throughput(
 @router.get("/errors", operation_id="stage_errors")
 async def errors(
     who: Annotated[Identity, allow(Permission.READ)],
-    desk: AtDesk,
+    operations: Operations,
     limit: Annotated[int, Query(ge=1, le=MOST_CAUSES)] = 20,
 ) -> list[TroubleOut]:
     """Tell what failed in the last hour, in words, grouped by cause."""
-    found = await desk.board.trouble(who.tenant_id)
+    found = await operations.stats.trouble(who.tenant_id)
     return [
         TroubleOut(title=STAGES[trouble.stage].title, **asdict(trouble))
         for trouble in found[:limit]
@@ -169,7 +169,7 @@ async def control(
     who: Annotated[Identity, allow(Permission.OPERATE)],
     request: Request,
     connection: SystemTransaction,
-    desk: AtDesk,
+    operations: Operations,
     body: PauseIn | None = None,
 ) -> StageOut:
     """Stop a stage from claiming, in every worker at once, or let it claim again.
@@ -186,10 +186,10 @@ async def control(
     details = {"reason": reason} if body is not None else None
     actor = actor_of(who, request)
     await note(connection, actor, f"{command}d", f"stage {stage}", details)
-    after_commit(request, desk.board.forget_pauses)
-    # The board does not see yet what this transaction has done.
+    after_commit(request, operations.stats.forget_pauses)
+    # The stats does not see yet what this transaction has done.
     now = {stage: reason if command == "pause" else None}
-    views = await desk.board.stages(who.tenant_id, now)
+    views = await operations.stats.stages(who.tenant_id, now)
     found = next(view for view in views if view.stage == stage)
     return StageOut.model_validate(asdict(found))
 

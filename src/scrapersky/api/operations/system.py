@@ -14,10 +14,10 @@ from pydantic import BaseModel, Field
 from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from scrapersky.api.gateway.dependency import SystemTransaction, allow
-from scrapersky.api.gateway.identity import Identity, Permission
-from scrapersky.api.operations.desk import AtDesk, Desk
+from scrapersky.api.auth.identity import Identity, Permission
+from scrapersky.api.dependency import SystemTransaction, allow
 from scrapersky.api.operations.schedule import JobOut, job
+from scrapersky.api.operations.state import Operations, OperationsState
 from scrapersky.db.revision import current_revision, revisions
 from scrapersky.settings import VARIABLES, Environment, Settings, shown
 
@@ -79,17 +79,19 @@ class SystemOut(BaseModel):
 @router.get("/api/v3/system", operation_id="read_system")
 async def read_system(
     who: Annotated[Identity, allow(Permission.ADMINISTER)],
-    desk: AtDesk,
+    operations: Operations,
     connection: SystemTransaction,
 ) -> SystemOut:
     """Tell what runs here: version, connection, scheduler, disk, settings."""
     inside = (
-        await look_inside(desk, connection) if who.may(Permission.OPERATE) else None
+        await look_inside(operations, connection)
+        if who.may(Permission.OPERATE)
+        else None
     )
     return SystemOut(
         version=version("scrapersky"),
-        environment=desk.settings.environment,
-        scheduler_runs=desk.background.schedule.is_running,
+        environment=operations.settings.environment,
+        scheduler_runs=operations.background.schedule.is_running,
         inside=inside,
     )
 
@@ -97,33 +99,35 @@ async def read_system(
 @router.get("/metrics", operation_id="read_metrics", response_class=Response)
 async def read_metrics(
     who: Annotated[Identity, allow(Permission.OPERATE)],  # noqa: ARG001 - checked
-    desk: AtDesk,
+    operations: Operations,
 ) -> Response:
     """Give the figures of this process, and how the stages stand, to Prometheus.
 
     They tell of all tenants, so they are for operators: give Prometheus an API key.
     """
-    return Response(await desk.figures(), media_type=CONTENT_TYPE_LATEST)
+    return Response(await operations.figures(), media_type=CONTENT_TYPE_LATEST)
 
 
-async def look_inside(desk: Desk, connection: AsyncConnection) -> InsideOut:
+async def look_inside(
+    operations: OperationsState, connection: AsyncConnection
+) -> InsideOut:
     """Gather what operators want to know."""
-    schedule = desk.background.schedule
-    usage = shutil.disk_usage(existing(desk.settings.data_dir))
+    schedule = operations.background.schedule
+    usage = shutil.disk_usage(existing(operations.settings.data_dir))
     return InsideOut(
         python=sys.version.partition(" ")[0],
         platform=platform.platform(),
-        started_at=desk.started_at,
-        event_streams=desk.hub.streams,
-        database=await database_of(connection, desk.settings),
+        started_at=operations.started_at,
+        event_streams=operations.broker.streams,
+        database=await database_of(connection, operations.settings),
         disk=DiskOut(
-            path=str(desk.settings.data_dir),
+            path=str(operations.settings.data_dir),
             total_bytes=usage.total,
             free_bytes=usage.free,
         ),
         jobs=[job(status) for status in schedule.status()],
         problems=schedule.problems,
-        settings=settings_of(desk.settings),
+        settings=settings_of(operations.settings),
     )
 
 

@@ -7,7 +7,7 @@ from uuid import UUID
 from fastapi import APIRouter, Request
 from pydantic import BaseModel, Field
 
-from scrapersky.api.gateway.dependency import Transaction
+from scrapersky.api.dependency import Transaction
 from scrapersky.api.privacy.shape import REFUSALS, Admin, ListedBy, read_list
 from scrapersky.api.records.schema import RecordList
 from scrapersky.records import AuditEntry

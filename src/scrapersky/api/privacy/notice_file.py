@@ -8,9 +8,9 @@ from fastapi.responses import StreamingResponse
 from sqlalchemy import ColumnElement, func, literal, select
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from scrapersky.api.gateway.dependency import Bulk
-from scrapersky.api.gateway.identity import Identity
-from scrapersky.api.gateway.tenancy import patient
+from scrapersky.api.auth.identity import Identity
+from scrapersky.api.dependency import Bulk
+from scrapersky.api.middleware.tenancy import patient
 from scrapersky.api.privacy.notices import (
     NoticesWanted,
     notices_after,

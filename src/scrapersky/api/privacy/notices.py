@@ -10,8 +10,8 @@ from pydantic import AwareDatetime, BaseModel, Field, model_validator
 from sqlalchemy import ColumnElement, Select, func, literal, select, tuple_
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from scrapersky.api.gateway.dependency import Chunks, Transaction, actor_of
-from scrapersky.api.gateway.identity import Identity
+from scrapersky.api.auth.identity import Identity
+from scrapersky.api.dependency import Chunks, Transaction, actor_of
 from scrapersky.api.operations.shape import COUNTED, Line, read_place, write_place
 from scrapersky.api.privacy.shape import REFUSALS, Admin, Filtered, Listed, Strict
 from scrapersky.api.records.cursor import cursor_key

@@ -5,7 +5,7 @@ from typing import Any, Self
 from fastapi import APIRouter, Request
 from pydantic import BaseModel, Field, model_validator
 
-from scrapersky.api.gateway.dependency import SystemChunks, SystemTransaction, actor_of
+from scrapersky.api.dependency import SystemChunks, SystemTransaction, actor_of
 from scrapersky.api.privacy.shape import (
     REFUSALS,
     Admin,

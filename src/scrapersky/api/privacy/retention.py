@@ -5,7 +5,7 @@ from datetime import datetime
 from fastapi import APIRouter, Request
 from pydantic import BaseModel, Field
 
-from scrapersky.api.gateway.dependency import Transaction
+from scrapersky.api.dependency import Transaction
 from scrapersky.api.privacy.shape import REFUSALS, Admin
 from scrapersky.privacy.retention import overdue
 from scrapersky.scheduler.app import retention_days

@@ -9,8 +9,8 @@ from sqlalchemy import ColumnElement, func, select
 from sqlalchemy.ext.asyncio import AsyncConnection
 from sqlalchemy.orm import InstrumentedAttribute
 
-from scrapersky.api.gateway.dependency import allow
-from scrapersky.api.gateway.identity import Identity, Permission
+from scrapersky.api.auth.identity import Identity, Permission
+from scrapersky.api.dependency import allow
 from scrapersky.api.operations.shape import (
     COUNTED,
     latest_first,

@@ -9,8 +9,8 @@ from uuid import UUID
 from fastapi import APIRouter, Query, Request
 from pydantic import BaseModel, Field
 
-from scrapersky.api.gateway.body import large_body
-from scrapersky.api.gateway.dependency import Bulk, Transaction, actor_of
+from scrapersky.api.dependency import Bulk, Transaction, actor_of
+from scrapersky.api.middleware.body import large_body
 from scrapersky.api.operations.shape import NOT_FOUND, Line
 from scrapersky.api.privacy.shape import (
     REFUSALS,

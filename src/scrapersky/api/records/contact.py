@@ -11,8 +11,8 @@ from sqlalchemy.dialects.postgresql import insert as upsert
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from scrapersky.api.gateway.dependency import Transaction, actor_of, allow
-from scrapersky.api.gateway.identity import Identity, Permission
+from scrapersky.api.auth.identity import Identity, Permission
+from scrapersky.api.dependency import Transaction, actor_of, allow
 from scrapersky.api.records.decide import set_status
 from scrapersky.api.records.detail import answer_detail, record_of, require_version
 from scrapersky.api.records.refusal import CONFLICT, NOT_FOUND, REFUSALS, VERSIONS

@@ -7,7 +7,7 @@ from uuid import UUID
 from sqlalchemy import func, literal, select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from scrapersky.api.gateway.tenancy import patient
+from scrapersky.api.middleware.tenancy import patient
 from scrapersky.api.records.schema import StatusIn, StatusOut
 from scrapersky.curation.decision import (
     CHUNK,

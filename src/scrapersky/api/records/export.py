@@ -9,10 +9,10 @@ from typing import Any, Final
 
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
-from scrapersky.api.gateway.tenancy import patient
+from scrapersky.api.middleware.tenancy import patient
 from scrapersky.api.records.answer import as_dicts
+from scrapersky.api.records.list_query import CursorPosition, ListQuery
 from scrapersky.api.records.listing import Page, read_page
-from scrapersky.api.records.question import Place, Question
 from scrapersky.api.records.schema import ExportFormat
 from scrapersky.curation.decision import Selection, count_selected
 from scrapersky.errors import InvalidExport
@@ -43,19 +43,19 @@ class Plan:
 
 def read_export(resource: Kind, form: ExportFormat, columns: str, preset: str) -> Plan:
     """Read which columns are asked for, or raise InvalidExport."""
-    known = columns_of(resource)
+    estimate = columns_of(resource)
     if preset:
         if columns or resource.name != "contacts":
             raise InvalidExport("A preset is for contacts, and names all columns.")
         chosen = preset_named(preset)
         made = {name: take(source) for name, source in chosen.items()}
         return Plan(form, [*made], made)
-    names = list(dict.fromkeys(columns.split(","))) if columns else list(known)
-    unknown = [name for name in names if name not in known]
+    names = list(dict.fromkeys(columns.split(","))) if columns else list(estimate)
+    unknown = [name for name in names if name not in estimate]
     if unknown:
         raise InvalidExport(
             f"There is no column '{unknown[0][:50]}'.",
-            hint=f"Columns: {', '.join(known)}.",
+            hint=f"Columns: {', '.join(estimate)}.",
         )
     return Plan(form, names)
 
@@ -68,13 +68,13 @@ def columns_of(resource: Kind) -> Sequence[str]:
 
 
 async def export_bytes(
-    engine: AsyncEngine, resource: Kind, question: Question, plan: Plan
+    engine: AsyncEngine, resource: Kind, list_query: ListQuery, plan: Plan
 ) -> AsyncIterator[bytes]:
-    """Begin a file; what is wrong with the question is raised before its first byte."""
+    """Begin a file; what is wrong with the list_query is raised before its first byte."""
     if resource.name == "contacts":
-        question = replace(question, columns=())
-    first, rows = await read_step(engine, resource, question, None)
-    chunks = ahead(walk(engine, resource, question, first, rows))
+        list_query = replace(list_query, columns=())
+    first, rows = await read_step(engine, resource, list_query, None)
+    chunks = ahead(walk(engine, resource, list_query, first, rows))
     if plan.made is not None:
         chunks = remade(chunks, plan.made)
     names = plan.columns
@@ -82,10 +82,10 @@ async def export_bytes(
         return csv_bytes(names, chunks)
     if plan.format == "jsonl":
         return jsonl_bytes(names, chunks)
-    count = first.known.count
-    if not first.known.is_exact:
-        meant = Selection(conditions=question.conditions, words=question.words)
-        count = await count_selected(engine, question.tenant_id, resource, meant)
+    count = first.estimate.count
+    if not first.estimate.is_exact:
+        meant = Selection(conditions=list_query.conditions, words=list_query.words)
+        count = await count_selected(engine, list_query.tenant_id, resource, meant)
     sheets = max(1, -(-count // SHEET_ROWS))
     title = resource.name.replace("_", " ")
     return xlsx_bytes(names, chunks, title=title, sheets=sheets)
@@ -94,24 +94,29 @@ async def export_bytes(
 async def walk(
     engine: AsyncEngine,
     resource: Kind,
-    question: Question,
+    list_query: ListQuery,
     page: Page,
     rows: Sequence[Row],
 ) -> Chunks:
     """Yield the rows of a list, page after page, without who is suppressed."""
     yield rows
     while page.next is not None:
-        page, rows = await read_step(engine, resource, question, page.next)
+        page, rows = await read_step(engine, resource, list_query, page.next)
         yield rows
 
 
 async def read_step(
-    engine: AsyncEngine, resource: Kind, question: Question, after: Place | None
+    engine: AsyncEngine,
+    resource: Kind,
+    list_query: ListQuery,
+    after: CursorPosition | None,
 ) -> tuple[Page, Sequence[Row]]:
     """Read a page and what is written of it, in a transaction of its own."""
     async with patient(STEP_PATIENCE), engine.connect() as connection:
-        page = await read_page(connection, resource, question, limit=CHUNK, after=after)
-        return page, await shown(connection, resource, question, page)
+        page = await read_page(
+            connection, resource, list_query, limit=CHUNK, after=after
+        )
+        return page, await shown(connection, resource, list_query, page)
 
 
 async def ahead(chunks: Chunks) -> Chunks:
@@ -133,10 +138,10 @@ async def following(chunks: Chunks) -> Sequence[Row] | None:
 
 
 async def shown(
-    connection: AsyncConnection, resource: Kind, question: Question, page: Page
+    connection: AsyncConnection, resource: Kind, list_query: ListQuery, page: Page
 ) -> Sequence[Row]:
     """Return what is written of a page's rows, as the suppression list is now."""
-    tenant = question.tenant_id
+    tenant = list_query.tenant_id
     if resource.name == "contacts":
         return await contact_cells(connection, tenant, [row.id for row in page.rows])
     rows = as_dicts(page.rows)

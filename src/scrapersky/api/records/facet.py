@@ -6,7 +6,7 @@ from sqlalchemy import func, select
 from sqlalchemy.dialects.postgresql import ARRAY, ENUM, JSONB
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from scrapersky.api.records.question import Question, is_sortable, wanted
+from scrapersky.api.records.list_query import ListQuery, is_sortable, wanted
 from scrapersky.api.records.schema import FacetValue, FieldOut, field_type
 from scrapersky.curation.condition import OF_LINKED, Attribute, Comparison
 from scrapersky.errors import InvalidCondition
@@ -33,7 +33,7 @@ def read_facets(resource: Kind, text: str) -> tuple[str, ...]:
 async def count_values(
     connection: AsyncConnection,
     resource: Kind,
-    question: Question,
+    list_query: ListQuery,
     names: Sequence[str],
 ) -> dict[str, list[FacetValue]]:
     """Count the most frequent values of each field."""
@@ -41,7 +41,7 @@ async def count_values(
     for name in names:
         column = resource.fields[name]
         value = func.unnest(column) if isinstance(column.type, ARRAY) else column
-        inner = select(value.label("value")).where(wanted(resource, question))
+        inner = select(value.label("value")).where(wanted(resource, list_query))
         values = inner.subquery()
         rows = await connection.execute(
             select(values.c.value, func.count().label("found"))

@@ -7,10 +7,10 @@ from typing import Annotated, Final, Literal
 from fastapi import APIRouter
 from pydantic import BaseModel, Field
 
-from scrapersky.api.gateway.dependency import allow
-from scrapersky.api.gateway.identity import Identity, Permission
+from scrapersky.api.auth.identity import Identity, Permission
+from scrapersky.api.dependency import allow
 from scrapersky.api.records.export import columns_of
-from scrapersky.api.records.question import is_sortable
+from scrapersky.api.records.list_query import is_sortable
 from scrapersky.api.records.refusal import REFUSALS
 from scrapersky.api.records.schema import field_type
 from scrapersky.records import KINDS, Kind

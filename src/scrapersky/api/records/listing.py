@@ -31,11 +31,11 @@ from sqlalchemy import (
 from sqlalchemy.ext.asyncio import AsyncConnection
 from sqlalchemy.sql.visitors import iterate
 
-from scrapersky.api.records.question import (
+from scrapersky.api.records.list_query import (
     FIRST_SORT,
-    Known,
-    Place,
-    Question,
+    CountEstimate,
+    CursorPosition,
+    ListQuery,
     Sort,
     meant_by,
     wanted,
@@ -62,11 +62,11 @@ Shown = Row[Any]
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """Rows of a list, what is known of all of it, and where to go on."""
+    """Rows of a list, what is estimate of all of it, and where to go on."""
 
     rows: Sequence[Shown]
-    known: Known
-    next: Place | None
+    estimate: CountEstimate
+    next: CursorPosition | None
 
 
 class Plans:
@@ -93,52 +93,52 @@ class Plans:
 async def read_page(
     connection: AsyncConnection,
     resource: Kind,
-    question: Question,
+    list_query: ListQuery,
     *,
     limit: int,
-    after: Place | None = None,
+    after: CursorPosition | None = None,
     plans: Plans | None = None,
 ) -> Page:
     """Read one page, and count on the first one what all of them have."""
     if after is None:
         plans = plans or Plans()
-        rows, known = await begin(connection, resource, question, limit, plans)
+        rows, estimate = await begin(connection, resource, list_query, limit, plans)
     else:
-        known = after.known
-        read = found_rows if known.is_rare else walked_rows
-        rows = await read(connection, resource, question, limit, after)
+        estimate = after.estimate
+        read = found_rows if estimate.is_rare else walked_rows
+        rows = await read(connection, resource, list_query, limit, after)
     if len(rows) <= limit:
-        return Page(rows, known, None)
+        return Page(rows, estimate, None)
     last = rows[limit - 1]
-    key = getattr(last, question.sort.field)
-    return Page(rows[:limit], known, Place(key, last.id, known))
+    key = getattr(last, list_query.sort.field)
+    return Page(rows[:limit], estimate, CursorPosition(key, last.id, estimate))
 
 
 async def begin(
     connection: AsyncConnection,
     resource: Kind,
-    question: Question,
+    list_query: ListQuery,
     limit: int,
     plans: Plans,
-) -> tuple[Sequence[Shown], Known]:
+) -> tuple[Sequence[Shown], CountEstimate]:
     """Read the first page, by the way that reads the fewest rows, and count the list."""
-    if question.is_narrowed:
-        name = ("order", limit, question.name(resource))
-        plan = await plans.of(connection, name, in_order(resource, question, limit))
+    if list_query.is_narrowed:
+        name = ("order", limit, list_query.name(resource))
+        plan = await plans.of(connection, name, in_order(resource, list_query, limit))
         rows: Sequence[Shown] = []
         if not plan.sorts and name not in plans.rare:
-            rows = await near_rows(connection, resource, question, limit, plan)
+            rows = await near_rows(connection, resource, list_query, limit, plan)
         if len(rows) <= limit:
             # To walk on in the hope of meeting rare rows could mean to walk all of it.
-            rows, count = await rare_rows(connection, resource, question, limit)
+            rows, count = await rare_rows(connection, resource, list_query, limit)
             if count <= COUNTED:
                 plans.rare[name] = True
-                return rows, Known(count, is_exact=True, is_rare=True)
-            rows = await walked_rows(connection, resource, question, limit)
+                return rows, CountEstimate(count, is_exact=True, is_rare=True)
+            rows = await walked_rows(connection, resource, list_query, limit)
     else:
-        rows = await walked_rows(connection, resource, question, limit)
+        rows = await walked_rows(connection, resource, list_query, limit)
     return rows, await counted(
-        connection, resource, question, rows, limit=limit, plans=plans
+        connection, resource, list_query, rows, limit=limit, plans=plans
     )
 
 
@@ -147,7 +147,7 @@ def shown_columns(
     columns: tuple[str, ...] | None = None,
     sort: Sort = FIRST_SORT,
 ) -> list[ColumnElement[Any]]:
-    """Select what is shown of a record, and what its place in a list is known by."""
+    """Select what is shown of a record, and what its place in a list is estimate by."""
     shown: dict[str, Any] = {
         **resource.fields,
         **{name: value.label(name) for name, value in resource.extras.items()},
@@ -158,13 +158,13 @@ def shown_columns(
     return [shown[name] for name in needed]
 
 
-def in_order(resource: Kind, question: Question, limit: int) -> Select[Any]:
+def in_order(resource: Kind, list_query: ListQuery, limit: int) -> Select[Any]:
     """Select the ids of the first page, for the planner to say how it would go."""
-    key = resource.fields[question.sort.field]
-    query = select(resource.record.id).where(wanted(resource, question))
-    if is_nullable(resource, question.sort):
+    key = resource.fields[list_query.sort.field]
+    query = select(resource.record.id).where(wanted(resource, list_query))
+    if is_nullable(resource, list_query.sort):
         query = query.where(key.is_not(None))
-    return in_its_order(query, resource, question.sort).limit(limit + 1)
+    return in_its_order(query, resource, list_query.sort).limit(limit + 1)
 
 
 def decided_in(resource: Kind) -> str | None:
@@ -175,42 +175,42 @@ def decided_in(resource: Kind) -> str | None:
 async def near_rows(
     connection: AsyncConnection,
     resource: Kind,
-    question: Question,
+    list_query: ListQuery,
     limit: int,
     plan: Plan,
 ) -> Sequence[Shown]:
     """Walk the order of the list, but not far: fewer rows than asked mean it was far."""
     if plan.reads_matches_only:
-        return await walked_rows(connection, resource, question, limit)
-    model, key = resource.record, resource.fields[question.sort.field]
+        return await walked_rows(connection, resource, list_query, limit)
+    model, key = resource.record, resource.fields[list_query.sort.field]
     inside: list[Condition] = []
     outside: list[Condition] = []
-    for condition in question.conditions:
+    for condition in list_query.conditions:
         is_led_by = plan.is_by_status and condition.field == decided_in(resource)
         (inside if is_led_by else outside).append(condition)
-    meant = and_(where(resource, outside), matches(resource, question.words))
+    meant = and_(where(resource, outside), matches(resource, list_query.words))
     names = {"id", key.key, *names_in(meant)}
     top = in_its_order(
         select(*(c for c in model.__table__.c if c.name in names)).where(
-            model.tenant_id == question.tenant_id,
+            model.tenant_id == list_query.tenant_id,
             where(resource, inside),
             key.is_not(None),
         ),
         resource,
-        question.sort,
+        list_query.sort,
     )
     near = top.limit(LOOKED_AT).subquery("near")
     # A limit below the filter keeps the planner from looking at more.
     query = select(near.c.id).where(moved_to(near, meant))
     order = (near.c[key.key], near.c.id)
-    if question.sort.is_descending:
+    if list_query.sort.is_descending:
         query = query.order_by(*(column.desc() for column in order))
     else:
         query = query.order_by(*order)
     ids = (await connection.scalars(query.limit(limit + 1))).all()
     if len(ids) <= limit:
         return []
-    return await rows_by_id(connection, resource, ids, question)
+    return await rows_by_id(connection, resource, ids, list_query)
 
 
 def names_in(clause: ColumnElement[bool]) -> set[str]:
@@ -219,49 +219,51 @@ def names_in(clause: ColumnElement[bool]) -> set[str]:
 
 
 async def rare_rows(
-    connection: AsyncConnection, resource: Kind, question: Question, limit: int
+    connection: AsyncConnection, resource: Kind, list_query: ListQuery, limit: int
 ) -> tuple[Sequence[Shown], int]:
     """Find all matching rows, sort those, and count them; none if they are not rare."""
-    listed, count = await found(connection, resource, question, limit, None)
+    listed, count = await found(connection, resource, list_query, limit, None)
     if count > COUNTED:
         return [], count
-    return await rows_by_id(connection, resource, listed, question), count
+    return await rows_by_id(connection, resource, listed, list_query), count
 
 
 async def found_rows(
     connection: AsyncConnection,
     resource: Kind,
-    question: Question,
+    list_query: ListQuery,
     limit: int,
-    after: Place,
+    after: CursorPosition,
 ) -> Sequence[Shown]:
     """Find all matching rows again, and go on in their order."""
-    listed, _ = await found(connection, resource, question, limit, after)
-    return await rows_by_id(connection, resource, listed, question)
+    listed, _ = await found(connection, resource, list_query, limit, after)
+    return await rows_by_id(connection, resource, listed, list_query)
 
 
 async def found(
     connection: AsyncConnection,
     resource: Kind,
-    question: Question,
+    list_query: ListQuery,
     limit: int,
-    after: Place | None,
+    after: CursorPosition | None,
 ) -> tuple[Sequence[UUID], int]:
     """Find matching rows in any order, up to what is counted, and sort those."""
-    model, key = resource.record, resource.fields[question.sort.field]
-    inner = select(model.id, key.label("key")).where(wanted(resource, question))
+    model, key = resource.record, resource.fields[list_query.sort.field]
+    inner = select(model.id, key.label("key")).where(wanted(resource, list_query))
     if after is None:
         inner = inner.limit(COUNTED + 1)
     matching = inner.cte("matching").prefix_with("MATERIALIZED")
     count = select(func.count()).select_from(matching).scalar_subquery()
     order = (
         (matching.c.key.desc().nulls_last(), matching.c.id.desc())
-        if question.sort.is_descending
+        if list_query.sort.is_descending
         else (matching.c.key.asc().nulls_last(), matching.c.id.asc())
     )
     query = select(matching.c.id, count.label("total")).order_by(*order)
     if after is not None:
-        query = query.where(beyond(matching.c.key, matching.c.id, question.sort, after))
+        query = query.where(
+            beyond(matching.c.key, matching.c.id, list_query.sort, after)
+        )
     listed = (await connection.execute(query.limit(limit + 1))).all()
     return [row.id for row in listed], listed[0].total if listed else 0
 
@@ -270,11 +272,11 @@ async def rows_by_id(
     connection: AsyncConnection,
     resource: Kind,
     ids: Sequence[UUID],
-    question: Question | None = None,
+    list_query: ListQuery | None = None,
 ) -> list[Shown]:
     """Read records in the order of these ids; who is gone meanwhile is left out."""
     columns, sort = (
-        (question.columns, question.sort) if question else (None, FIRST_SORT)
+        (list_query.columns, list_query.sort) if list_query else (None, FIRST_SORT)
     )
     query = by_id(resource, columns, sort)
     found = {row.id: row for row in await connection.execute(query, {"ids": [*ids]})}
@@ -297,23 +299,23 @@ def by_id(resource: Kind, columns: tuple[str, ...] | None, sort: Sort) -> Select
 async def walked_rows(
     connection: AsyncConnection,
     resource: Kind,
-    question: Question,
+    list_query: ListQuery,
     limit: int,
-    after: Place | None = None,
+    after: CursorPosition | None = None,
 ) -> Sequence[Shown]:
     """Walk the order of the list from where the last page ended."""
-    sort = question.sort
+    sort = list_query.sort
     if not is_nullable(resource, sort):
-        return await walked(connection, resource, question, limit + 1, after)
+        return await walked(connection, resource, list_query, limit + 1, after)
     # What is unknown comes last, as a list of its own: no index range holds both.
     rows: Sequence[Shown] = []
     if after is None or after.key is not None:
-        rows = await walked(connection, resource, question, limit + 1, after)
+        rows = await walked(connection, resource, list_query, limit + 1, after)
         after = None
     if len(rows) <= limit:
         missing = limit + 1 - len(rows)
         unknown = await walked(
-            connection, resource, question, missing, after, is_known=False
+            connection, resource, list_query, missing, after, is_known=False
         )
         rows = [*rows, *unknown]
     return rows
@@ -322,17 +324,17 @@ async def walked_rows(
 async def walked(
     connection: AsyncConnection,
     resource: Kind,
-    question: Question,
+    list_query: ListQuery,
     most: int,
-    after: Place | None,
+    after: CursorPosition | None,
     *,
     is_known: bool = True,
 ) -> Sequence[Shown]:
-    """Walk the rows whose sort key is known, or those whose key is not."""
+    """Walk the rows whose sort key is estimate, or those whose key is not."""
     query = walk(
-        resource, question, most, is_known=is_known, is_begun=after is not None
+        resource, list_query, most, is_known=is_known, is_begun=after is not None
     )
-    values: dict[str, Any] = {"tenant": question.tenant_id}
+    values: dict[str, Any] = {"tenant": list_query.tenant_id}
     if after is not None:
         values |= {"key": after.key, "id": after.id}
     rows: Sequence[Shown] = (await connection.execute(query, values)).all()
@@ -340,27 +342,27 @@ async def walked(
 
 
 def walk_name(
-    resource: Kind, question: Question, most: int, *, is_known: bool, is_begun: bool
+    resource: Kind, list_query: ListQuery, most: int, *, is_known: bool, is_begun: bool
 ) -> Hashable:
     """Name a walk among those that were written before."""
-    narrowed = question.name(resource) if question.is_narrowed else None
-    what = (resource.name, question.sort, question.columns, narrowed)
+    narrowed = list_query.name(resource) if list_query.is_narrowed else None
+    what = (resource.name, list_query.sort, list_query.columns, narrowed)
     return what, most, is_known, is_begun
 
 
 # To write a statement of forty columns takes as long as to run it.
 @cached(LRUCache(500), key=walk_name)
 def walk(
-    resource: Kind, question: Question, most: int, *, is_known: bool, is_begun: bool
+    resource: Kind, list_query: ListQuery, most: int, *, is_known: bool, is_begun: bool
 ) -> Select[Any]:
     """Write the query for one walk; an index on key and id serves it."""
-    sort = question.sort
+    sort = list_query.sort
     key, row_id = resource.fields[sort.field], resource.record.id
-    query = select(*shown_columns(resource, question.columns, sort)).where(
+    query = select(*shown_columns(resource, list_query.columns, sort)).where(
         resource.record.tenant_id == bindparam("tenant", type_=Uuid())
     )
-    if question.is_narrowed:
-        query = query.where(meant_by(resource, question))
+    if list_query.is_narrowed:
+        query = query.where(meant_by(resource, list_query))
     order: tuple[Any, ...] = (key, row_id)
     values: tuple[ColumnElement[Any], ...] = (
         bindparam("key", type_=key.type),
@@ -393,7 +395,10 @@ def in_its_order(query: Select[Any], resource: Kind, sort: Sort) -> Select[Any]:
 
 
 def beyond(
-    key: ColumnElement[Any], row_id: ColumnElement[Any], sort: Sort, after: Place
+    key: ColumnElement[Any],
+    row_id: ColumnElement[Any],
+    sort: Sort,
+    after: CursorPosition,
 ) -> ColumnElement[bool]:
     """Match what comes after a place where the unknown comes last."""
     row = literal(after.id)
@@ -408,21 +413,21 @@ def beyond(
 async def counted(
     connection: AsyncConnection,
     resource: Kind,
-    question: Question,
+    list_query: ListQuery,
     rows: Sequence[Shown],
     *,
     limit: int,
     plans: Plans,
-) -> Known:
+) -> CountEstimate:
     """Count a list that is walked: exactly if that is cheap, or else as planned."""
     if len(rows) <= limit:
-        return Known(len(rows), is_exact=True)
-    some = select(literal(1)).where(wanted(resource, question)).limit(COUNTED + 1)
-    plan = await plans.of(connection, ("count", question.name(resource)), some)
+        return CountEstimate(len(rows), is_exact=True)
+    some = select(literal(1)).where(wanted(resource, list_query)).limit(COUNTED + 1)
+    plan = await plans.of(connection, ("count", list_query.name(resource)), some)
     if plan.cost <= CHEAP and plan.rows <= SURELY_MORE:
         count = await connection.scalar(
             select(func.count()).select_from(some.subquery())
         )
         if int(count or 0) <= COUNTED:
-            return Known(int(count or 0), is_exact=True)
-    return Known(max(plan.rows, len(rows)), is_exact=False)
+            return CountEstimate(int(count or 0), is_exact=True)
+    return CountEstimate(max(plan.rows, len(rows)), is_exact=False)

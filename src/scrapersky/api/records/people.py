@@ -7,8 +7,8 @@ from fastapi import APIRouter, Request
 from sqlalchemy import ColumnElement, select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from scrapersky.api.gateway.dependency import Transaction, actor_of, allow
-from scrapersky.api.gateway.identity import Identity, Permission
+from scrapersky.api.auth.identity import Identity, Permission
+from scrapersky.api.dependency import Transaction, actor_of, allow
 from scrapersky.api.records.detail import Shown, record_of
 from scrapersky.api.records.refusal import NOT_FOUND, REFUSALS
 from scrapersky.api.records.schema import NamedPerson

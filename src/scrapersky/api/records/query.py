@@ -5,8 +5,8 @@ from typing import Annotated
 from fastapi import Query
 from pydantic import Field
 
-from scrapersky.api.gateway.identity import Identity
-from scrapersky.api.records.question import DEFAULT_SORT, Question, read_sort
+from scrapersky.api.auth.identity import Identity
+from scrapersky.api.records.list_query import DEFAULT_SORT, ListQuery, read_sort
 from scrapersky.api.records.schema import LONGEST_WORDS, Strict
 from scrapersky.curation.condition import (
     MOST_CONDITIONS,
@@ -58,10 +58,10 @@ class Listed(Sorted):
 ListedBy = Annotated[Listed, Query()]
 
 
-def question_of(who: Identity, resource: Kind, asked: Narrowed) -> Question:
+def list_query_of(who: Identity, resource: Kind, asked: Narrowed) -> ListQuery:
     """Read what is asked for, or raise what is wrong with it."""
     sort = asked.sort if isinstance(asked, Sorted) else DEFAULT_SORT
-    return Question(
+    return ListQuery(
         tenant_id=who.tenant_id,
         conditions=read_filters(asked.filter),
         words=asked.q or None,

@@ -8,9 +8,9 @@ from fastapi import APIRouter, Query, Request, Response
 from fastapi.responses import StreamingResponse
 from pydantic import Field
 
-from scrapersky.api.gateway.dependency import Bulk, Chunks, Transaction, actor_of, allow
-from scrapersky.api.gateway.identity import Identity, Permission
-from scrapersky.api.gateway.tenancy import plans_kept
+from scrapersky.api.auth.identity import Identity, Permission
+from scrapersky.api.dependency import Bulk, Chunks, Transaction, actor_of, allow
+from scrapersky.api.middleware.tenancy import plans_kept
 from scrapersky.api.records.answer import as_dicts, json_answer
 from scrapersky.api.records.attachment import A_FILE, attachment
 from scrapersky.api.records.cursor import cursor_key
@@ -19,6 +19,7 @@ from scrapersky.api.records.detail import answer_with, record_of
 from scrapersky.api.records.export import export_bytes, read_export
 from scrapersky.api.records.facet import count_values, describe_fields, read_facets
 from scrapersky.api.records.history import history_of
+from scrapersky.api.records.list_query import CursorPosition, ListQuery
 from scrapersky.api.records.listing import read_page
 from scrapersky.api.records.people import people_beside
 from scrapersky.api.records.query import (
@@ -26,9 +27,8 @@ from scrapersky.api.records.query import (
     ListedBy,
     Narrowed,
     Sorted,
-    question_of,
+    list_query_of,
 )
-from scrapersky.api.records.question import Place, Question
 from scrapersky.api.records.refusal import CONFLICT, NOT_FOUND, REFUSALS
 from scrapersky.api.records.schema import (
     Detail,
@@ -90,8 +90,8 @@ def add_listing(router: APIRouter, resource: Kind) -> None:
         request: Request, who: Reader, connection: Transaction, asked: ListedBy
     ) -> Any:  # noqa: ANN401 - the response model has the type
         """List records: filtered, sorted, page by page, with how many there are."""
-        question = question_of(who, resource, asked)
-        return await answer_page(request, connection, resource, question, asked)
+        list_query = list_query_of(who, resource, asked)
+        return await answer_page(request, connection, resource, list_query, asked)
 
     @router.get(
         f"{path}/fields",
@@ -114,8 +114,8 @@ def add_listing(router: APIRouter, resource: Kind) -> None:
     ) -> Facets:
         """Count the most frequent values of fields that have few."""
         names = read_facets(resource, asked.field)
-        question = question_of(who, resource, asked)
-        found = await count_values(connection, resource, question, names)
+        list_query = list_query_of(who, resource, asked)
+        found = await count_values(connection, resource, list_query, names)
         return Facets(facets=found)
 
     @router.get(
@@ -129,9 +129,9 @@ def add_listing(router: APIRouter, resource: Kind) -> None:
         who: Exporter, engine: Bulk, asked: Annotated[ExportAsked, Query()]
     ) -> StreamingResponse:
         """Export what the list shows as a file, as long as it may be."""
-        question = question_of(who, resource, asked)
+        list_query = list_query_of(who, resource, asked)
         plan = read_export(resource, asked.format, asked.columns, asked.preset)
-        body = await export_bytes(engine, resource, question, plan)
+        body = await export_bytes(engine, resource, list_query, plan)
         return attachment(many.replace("_", "-"), asked.format, body)
 
 
@@ -207,26 +207,26 @@ async def answer_page(
     request: Request,
     connection: Transaction,
     resource: Kind,
-    question: Question,
+    list_query: ListQuery,
     asked: Listed,
 ) -> Response:
     """Read one page of a list and write its cursor."""
-    key, scope = cursor_key(request), question.scope(resource)
+    key, scope = cursor_key(request), list_query.scope(resource)
     after = None
     if asked.cursor is not None:
-        column = resource.fields[question.sort.field]
-        after = Place.from_json(read_cursor(key, scope, asked.cursor), column)
-    with nullcontext() if question.is_narrowed else plans_kept():
+        column = resource.fields[list_query.sort.field]
+        after = CursorPosition.from_json(read_cursor(key, scope, asked.cursor), column)
+    with nullcontext() if list_query.is_narrowed else plans_kept():
         page = await read_page(
             connection,
             resource,
-            question,
+            list_query,
             limit=asked.limit,
             after=after,
             plans=request.app.state.plans,
         )
     following = write_cursor(key, scope, page.next.to_json()) if page.next else None
-    total = {"count": page.known.count, "is_exact": page.known.is_exact}
+    total = {"count": page.estimate.count, "is_exact": page.estimate.is_exact}
     return json_answer(
         {"items": as_dicts(page.rows), "next_cursor": following, "total": total}
     )

@@ -12,8 +12,8 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 import curation_sdk
 from curation_sdk.control import forget
-from scrapersky.api.gateway.dependency import Transaction, actor_of, allow
-from scrapersky.api.gateway.identity import Identity, Permission
+from scrapersky.api.auth.identity import Identity, Permission
+from scrapersky.api.dependency import Transaction, actor_of, allow
 from scrapersky.api.records.detail import answer_with, record_of
 from scrapersky.api.records.refusal import CONFLICT, NOT_FOUND, REFUSALS
 from scrapersky.api.records.router import address_of
@@ -67,7 +67,7 @@ class SearchIn(Strict):
     licence: str | None = Field(None, max_length=200)
 
     def query(self) -> PlaceQuery:
-        """Return the question as sources take it, or raise BadPlaceQuery."""
+        """Return the list_query as sources take it, or raise BadPlaceQuery."""
         asked = self.model_dump(
             exclude={"source", "budget"}, exclude_none=True, exclude_defaults=True
         )
@@ -161,7 +161,7 @@ async def create_search(
 ) -> Any:  # noqa: ANN401 - the response model has the type
     """Queue a search; it stops for good where its budget ends."""
     require_own_files(who, asked)
-    # Asks whether the source is there and understands the question, before it is kept.
+    # Asks whether the source is there and understands the list_query, before it is kept.
     await sources_of(request)[asked.source].estimate(asked.query())
     if asked.source in PAID and asked.budget is None:
         raise BadPlaceQuery(

@@ -5,8 +5,8 @@ from typing import Annotated, Final
 from fastapi import APIRouter, Request
 from pydantic import BaseModel, Field
 
-from scrapersky.api.gateway.dependency import allow
-from scrapersky.api.gateway.identity import Identity, Permission
+from scrapersky.api.auth.identity import Identity, Permission
+from scrapersky.api.dependency import allow
 from scrapersky.api.records.refusal import REFUSALS
 from scrapersky.providers.registry import Sources
 

@@ -6,9 +6,9 @@ from uuid import UUID
 from fastapi import APIRouter, Query, Request
 from pydantic import Field
 
-from scrapersky.api.gateway.body import large_body
-from scrapersky.api.gateway.dependency import Bulk, Chunks, actor_of, allow
-from scrapersky.api.gateway.identity import Identity, Permission
+from scrapersky.api.auth.identity import Identity, Permission
+from scrapersky.api.dependency import Bulk, Chunks, actor_of, allow
+from scrapersky.api.middleware.body import large_body
 from scrapersky.api.problem import Problem
 from scrapersky.api.records.lines import read_lines
 from scrapersky.api.records.refusal import REFUSALS

@@ -9,10 +9,10 @@ from pydantic import BaseModel, Field
 from sqlalchemy import delete, select, text
 from sqlalchemy.dialects.postgresql import insert
 
-from scrapersky.api.gateway.dependency import Transaction, actor_of, allow
-from scrapersky.api.gateway.identity import Identity, Permission
+from scrapersky.api.auth.identity import Identity, Permission
+from scrapersky.api.dependency import Transaction, actor_of, allow
+from scrapersky.api.records.list_query import DEFAULT_SORT, ListQuery, read_sort, wanted
 from scrapersky.api.records.query import read_filters
-from scrapersky.api.records.question import DEFAULT_SORT, Question, read_sort, wanted
 from scrapersky.api.records.refusal import NOT_FOUND, REFUSALS
 from scrapersky.api.records.schema import LONGEST_WORDS, Strict
 from scrapersky.curation.condition import MOST_CONDITIONS
@@ -89,14 +89,14 @@ async def save_view(
     """Keep a list under a name, for the caller alone."""
     resource = kind_named(asked.kind)
     actor = actor_of(who, request)
-    question = Question(
+    list_query = ListQuery(
         tenant_id=who.tenant_id,
         conditions=read_filters(asked.query.filter),
         words=asked.query.q,
         sort=read_sort(resource, asked.query.sort),
     )
     # A view that could not be shown is not kept.
-    wanted(resource, question)
+    wanted(resource, list_query)
     statement = insert(SavedView).values(
         tenant_id=actor.tenant_id,
         created_by=actor.user_id,

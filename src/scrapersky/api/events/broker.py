@@ -1,4 +1,4 @@
-"""The hub of the event stream: looks once a second for all who listen, and tells them.
+"""The broker of the event stream: looks once a second for all who listen, and tells them.
 
 It looks only while somebody listens, once per tenant however many they are, and keeps
 no connection between two looks. A client that cannot keep up, or comes back after too
@@ -19,8 +19,7 @@ import structlog
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from scrapersky.api.operations.board import Board
-from scrapersky.api.operations.change import (
+from scrapersky.api.events.changes import (
     MOST,
     Change,
     Horizon,
@@ -31,6 +30,7 @@ from scrapersky.api.operations.change import (
     noted_since,
 )
 from scrapersky.api.operations.refreshed import RefreshedValue
+from scrapersky.api.operations.stage_stats import StageStats
 from scrapersky.curation.batch import Overview, overviews
 from scrapersky.errors import TooManyRequests
 
@@ -60,10 +60,10 @@ class Event:
 
 
 class Stream:
-    """One client's end of the hub."""
+    """One client's end of the broker."""
 
-    def __init__(self, hub: "Hub", tenant_id: UUID, listener: str) -> None:
-        self._hub = hub
+    def __init__(self, broker: "EventBroker", tenant_id: UUID, listener: str) -> None:
+        self._broker = broker
         self.tenant_id = tenant_id
         self.listener = listener
         self.is_open = True
@@ -72,7 +72,7 @@ class Stream:
 
     async def begin(self, last_event_id: str | None) -> Sequence[Event]:
         """Return what a client must hear first: how things stand, what it missed."""
-        return await self._hub.greet(self, last_event_id)
+        return await self._broker.greet(self, last_event_id)
 
     async def next(self, patience: float) -> Event | None:
         """Return the next event, or None if none came in time or the stream is closed."""
@@ -99,18 +99,18 @@ class Stream:
         self._news.set()
 
     def close(self) -> None:
-        """Leave the hub; what waits for the next event wakes up."""
+        """Leave the broker; what waits for the next event wakes up."""
         self.is_open = False
         self._news.set()
-        self._hub.leave(self)
+        self._broker.leave(self)
 
 
-class Hub:
+class EventBroker:
     """Everyone in this process who listens, by tenant."""
 
-    def __init__(self, engine: AsyncEngine, board: Board) -> None:
+    def __init__(self, engine: AsyncEngine, stats: StageStats) -> None:
         self._engine = engine
-        self._board = board
+        self._board = stats
         self._channels: dict[UUID, Channel] = {}
         self._listeners: Counter[str] = Counter()
         self._looking: asyncio.Task[None] | None = None
@@ -144,7 +144,7 @@ class Hub:
             channel = self._channels[tenant_id] = Channel(tenant_id)
         channel.streams.add(stream)
         if self._looking is None:
-            self._looking = asyncio.create_task(self._look(), name="event hub")
+            self._looking = asyncio.create_task(self._look(), name="event broker")
         return stream
 
     def leave(self, stream: Stream) -> None:

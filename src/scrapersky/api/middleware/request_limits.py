@@ -1,4 +1,4 @@
-"""The door every request comes through before anyone asks who it is."""
+"""What every request passes before anyone asks who it is from."""
 
 import asyncio
 from dataclasses import dataclass, field
@@ -11,8 +11,10 @@ from starlette.requests import ClientDisconnect
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from scrapersky.api.gateway.address import Networks, client_address, scheme_of
-from scrapersky.api.gateway.body import (
+from scrapersky.api.auth.local import SAFE_METHODS, host_of, is_loopback
+from scrapersky.api.http_protocol import LONGEST_HEAD
+from scrapersky.api.middleware.address import Networks, client_address, scheme_of
+from scrapersky.api.middleware.body import (
     USUAL_LIMIT,
     Counted,
     Paced,
@@ -21,19 +23,17 @@ from scrapersky.api.gateway.body import (
     check_json,
     read_whole,
 )
-from scrapersky.api.gateway.header import harden
-from scrapersky.api.gateway.idempotency import (
+from scrapersky.api.middleware.header import harden
+from scrapersky.api.middleware.idempotency import (
     HEADER,
-    Errand,
     Hashed,
+    IdempotentRequest,
     Recorded,
     key_of,
 )
-from scrapersky.api.gateway.local import SAFE_METHODS, host_of, is_loopback
-from scrapersky.api.gateway.route import Route, RouteTable
-from scrapersky.api.gateway.tenancy import READS_ONLY, TENANT, acting_for
-from scrapersky.api.gateway.transaction import FIRST_ERROR, RequestTransaction
-from scrapersky.api.gateway.wire import LONGEST_HEAD
+from scrapersky.api.middleware.route import Route, RouteTable
+from scrapersky.api.middleware.tenancy import READS_ONLY, TENANT, acting_for
+from scrapersky.api.middleware.transaction import FIRST_ERROR, RequestTransaction
 from scrapersky.api.problem import answer_to
 from scrapersky.errors import (
     AddressTooLong,
@@ -54,7 +54,7 @@ WITH_BODY: Final = frozenset({"POST", "PUT", "PATCH", "DELETE"})
 
 
 @dataclass(slots=True)
-class Door:
+class RequestLimits:
     """Middleware: a clean start, bounds on what comes in, headers on what goes out."""
 
     app: ASGIApp
@@ -121,13 +121,13 @@ class Door:
         key = key_of(Headers(scope=scope)[HEADER])
         request = Request(scope)
         try:
-            who = await request.app.state.gate.identify(request)
+            who = await request.app.state.authenticator.identify(request)
         except ScraperSkyError:
             # Whoever is not let in has no keys; the route says why.
             await self.app(scope, receive, send)
             return
         query = scope.get("query_string", b"").decode("latin-1")
-        errand = Errand(
+        idempotent = IdempotentRequest(
             transaction=request.state.transaction,
             engine=getattr(request.app.state, route.engine if route else "engine"),
             tenant_id=who.tenant_id,
@@ -139,9 +139,9 @@ class Door:
         caller = f"{who.credential} {who.user_id} {sorted(who.permissions)}"
         hashed = Hashed(receive, f"{caller} {query}\n")
         with acting_for(who.tenant_id):
-            before = await errand.begin()
+            before = await idempotent.begin()
             if before is None:
-                await self._first(scope, hashed, send, errand)
+                await self._first(scope, hashed, send, idempotent)
                 return
             await hashed.drain()
             before.refuse_other(hashed.fingerprint())
@@ -150,7 +150,7 @@ class Door:
             await again(scope, receive, send)
 
     async def _first(
-        self, scope: Scope, hashed: Hashed, send: Send, errand: Errand
+        self, scope: Scope, hashed: Hashed, send: Send, idempotent: IdempotentRequest
     ) -> None:
         """Do what was asked, and keep the answer in the same transaction."""
         recorded = Recorded(send)
@@ -158,14 +158,14 @@ class Door:
         async def keep() -> None:
             is_kept = not scope["state"].get("holds_secret", False)
             answer = recorded.answer(hashed.fingerprint())
-            await errand.keep(answer, is_kept=is_kept)
+            await idempotent.keep(answer, is_kept=is_kept)
 
-        errand.transaction.before_commit(keep)
+        idempotent.transaction.before_commit(keep)
         try:
             await self.app(scope, hashed, recorded)
         finally:
-            if errand.in_chunks and recorded.status >= FIRST_ERROR:
-                await asyncio.shield(errand.release())
+            if idempotent.in_chunks and recorded.status >= FIRST_ERROR:
+                await asyncio.shield(idempotent.release())
 
     def _route(self, scope: Scope) -> Route | None:
         if self._routes is None:

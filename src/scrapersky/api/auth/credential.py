@@ -15,8 +15,8 @@ from sqlalchemy import Row, Select, and_, delete, func, insert, or_, select, upd
 from sqlalchemy.dialects.postgresql import insert as upsert
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
-from scrapersky.api.gateway.identity import ROLES, Permission
-from scrapersky.api.gateway.token import Token
+from scrapersky.api.auth.identity import ROLES, Permission
+from scrapersky.api.auth.token import Token
 from scrapersky.records import (
     ApiKey,
     LoginSession,

@@ -1,4 +1,4 @@
-"""The desk: what the operations of one process share while the application runs."""
+"""The operations: what the operations of one process share while the application runs."""
 
 import asyncio
 from collections.abc import AsyncIterator, Coroutine
@@ -12,9 +12,9 @@ import structlog
 from fastapi import Depends, Request
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from scrapersky.api.operations.board import Board
-from scrapersky.api.operations.hub import Hub
+from scrapersky.api.events.broker import EventBroker
 from scrapersky.api.operations.refreshed import RefreshedValue
+from scrapersky.api.operations.stage_stats import StageStats
 from scrapersky.api.operations.town import DemoTown
 from scrapersky.db.connection import Target, connect
 from scrapersky.kit.clock import utc_now
@@ -30,86 +30,86 @@ POOL_SIZE: Final = 2
 
 
 @dataclass(slots=True)
-class Desk:
-    """The shared parts: the board, the hub, and work that outlives its request."""
+class OperationsState:
+    """The shared parts: the stats, the broker, and work that outlives its request."""
 
     settings: Settings
     background: Background
     engine: AsyncEngine
     """Sees all tenants: for what counts or watches with a tenant named in the query."""
-    board: Board
-    hub: Hub
+    stats: StageStats
+    broker: EventBroker
     town: DemoTown
     metrics: Metrics
     waiting: RefreshedValue[list[Waiting]]
     started_at: datetime = field(default_factory=utc_now)
-    _errands: set[asyncio.Task[Any]] = field(default_factory=set)
+    _tasks: set[asyncio.Task[Any]] = field(default_factory=set)
 
     def send(self, work: Coroutine[Any, Any, Any], name: str) -> asyncio.Task[Any]:
         """Start work that goes on when its request is over; it ends with the process."""
-        errand = asyncio.create_task(work, name=name)
-        self._errands.add(errand)
-        errand.add_done_callback(self._returned)
-        return errand
+        task = asyncio.create_task(work, name=name)
+        self._tasks.add(task)
+        task.add_done_callback(self._returned)
+        return task
 
     async def figures(self) -> bytes:
         """Write the figures for Prometheus."""
-        paused = await self.board.paused()
+        paused = await self.stats.paused()
         for one in await self.waiting.get():
             standing = {name: getattr(one, name) or 0 for name in STANDING}
             self.metrics.stand(one.stage, standing, paused=one.stage in paused)
-        self.metrics.listeners(self.hub.streams)
+        self.metrics.listeners(self.broker.streams)
         return self.metrics.written()
 
     async def close(self) -> None:
         """End what still goes on."""
         self.metrics.forget()
-        self.hub.close()
-        for errand in self._errands:
-            errand.cancel()
-        if self._errands:
-            await asyncio.wait(self._errands)
-        await self.hub.closed()
+        self.broker.close()
+        for task in self._tasks:
+            task.cancel()
+        if self._tasks:
+            await asyncio.wait(self._tasks)
+        await self.broker.closed()
         await self.waiting.close()
-        await self.board.close()
+        await self.stats.close()
         await self.town.close()
 
-    def _returned(self, errand: asyncio.Task[Any]) -> None:
-        self._errands.discard(errand)
-        if not errand.cancelled() and (error := errand.exception()) is not None:
-            log.error("errand.failed", name=errand.get_name(), exc_info=error)
+    def _returned(self, task: asyncio.Task[Any]) -> None:
+        self._tasks.discard(task)
+        if not task.cancelled() and (error := task.exception()) is not None:
+            log.error("task.failed", name=task.get_name(), exc_info=error)
 
 
 @asynccontextmanager
-async def open_desk(
+async def open_operations(
     settings: Settings, target: Target, background: Background
-) -> AsyncIterator[Desk]:
+) -> AsyncIterator[OperationsState]:
     """Open what the operations share, and close it in the end."""
     engine = connect(target, name="scrapersky-operations", pool_size=POOL_SIZE)
-    board = Board(
+    stats = StageStats(
         engine, {stage: settings.pace_in_words(stage) for stage in settings.stages}
     )
-    desk = Desk(
+    operations = OperationsState(
         settings=settings,
         background=background,
         engine=engine,
-        board=board,
-        hub=Hub(engine, board),
+        stats=stats,
+        broker=EventBroker(engine, stats),
         town=DemoTown(background),
         metrics=Metrics(background.events),
         waiting=RefreshedValue(partial(waiting_for_anyone, engine)),
     )
     try:
-        yield desk
+        yield operations
     finally:
-        await desk.close()
+        await operations.close()
         await engine.dispose()
 
 
-def desk_of(request: Request) -> Desk:
-    """Return the desk of this application."""
-    found: Desk = request.app.state.desk
+def operations_of(request: Request) -> OperationsState:
+    """Return the operations of this application."""
+    found: OperationsState = request.app.state.operations
     return found
 
 
-AtDesk = Annotated[Desk, Depends(desk_of)]
+Operations = Annotated[OperationsState, Depends(operations_of)]

@@ -1,4 +1,4 @@
-"""The board: how every stage stands, per tenant, for the page and for the stream."""
+"""The stats: how every stage stands, per tenant, for the page and for the stream."""
 
 import asyncio
 import time
@@ -73,7 +73,7 @@ class StageView:
 Counts = dict[str, stage_stats.Minute]
 
 
-class Board:
+class StageStats:
     """How the stages stand, per tenant, remembered for a moment."""
 
     def __init__(self, engine: AsyncEngine, paces: Mapping[str, str]) -> None:

@@ -13,7 +13,7 @@ from uuid import UUID
 import jwt
 import structlog
 
-from scrapersky.api.gateway.key_set import KeySet
+from scrapersky.api.auth.key_set import KeySet
 from scrapersky.errors import NotAuthenticated
 
 log = structlog.get_logger()

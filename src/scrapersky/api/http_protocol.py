@@ -1,7 +1,7 @@
-"""The wire: a connection that sends, or reads, a byte now and then is not waited for.
+"""A connection that sends, or reads, a byte now and then is not waited for.
 
 The server itself waits for ever until the head of a request is complete, and for ever
-until its answer is read. Bodies are bounded where they are read (`gateway.body`).
+until its answer is read. Bodies are bounded where they are read (`middleware.body`).
 """
 
 import resource
@@ -20,7 +20,7 @@ TOO_SLOW: Final = b"408 Request Timeout"
 TOO_LONG: Final = b"431 Request Header Fields Too Large"
 
 
-class Wire(HttpToolsProtocol):
+class HttpProtocol(HttpToolsProtocol):
     """One connection: its requests begin in time, and its answers are read."""
 
     head_patience: ClassVar[float] = 15.0

@@ -1,4 +1,4 @@
-"""The routes of the application, as the gate sees them: who may, and how much."""
+"""The routes of the application, as the middleware sees them: who may, and how much."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -6,14 +6,14 @@ from dataclasses import dataclass
 from fastapi import FastAPI
 from starlette.types import Scope
 
-from scrapersky.api.gateway.body import BodyLimit
-from scrapersky.api.gateway.dependency import (
+from scrapersky.api.dependency import (
     Allowed,
     Begun,
     BulkEngine,
     EngineName,
     public,
 )
+from scrapersky.api.middleware.body import BodyLimit
 from scrapersky.compat.fastapi import pattern_of, routes_with_calls
 
 

@@ -1,4 +1,4 @@
-"""The gate itself: finds out who a request comes from, or refuses it."""
+"""Authentication: finds out who a request comes from, or refuses it."""
 
 import hmac
 from dataclasses import dataclass, field
@@ -11,7 +11,7 @@ from fastapi import Request
 from sqlalchemy import exists, select, update
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from scrapersky.api.gateway.credential import (
+from scrapersky.api.auth.credential import (
     Account,
     AnyRow,
     account,
@@ -21,17 +21,17 @@ from scrapersky.api.gateway.credential import (
     csrf_token,
     digest,
 )
-from scrapersky.api.gateway.identity import Identity, Permission, Via
-from scrapersky.api.gateway.key_set import KeySet
-from scrapersky.api.gateway.limit import Limiter, refuse
-from scrapersky.api.gateway.local import (
+from scrapersky.api.auth.identity import Identity, Permission, Via
+from scrapersky.api.auth.key_set import KeySet
+from scrapersky.api.auth.local import (
     SAFE_METHODS,
     is_from_this_machine,
     is_loopback,
     refuse_other_sites,
 )
-from scrapersky.api.gateway.password import Passwords
-from scrapersky.api.gateway.token import TokenRules, read_token
+from scrapersky.api.auth.password import Passwords
+from scrapersky.api.auth.rate_limit import Limiter, refuse
+from scrapersky.api.auth.token import TokenRules, read_token
 from scrapersky.errors import (
     ConfigurationError,
     NotAllowed,
@@ -54,8 +54,8 @@ TENANT_SHARE: Final = 4
 
 
 @dataclass(slots=True)
-class Gate:
-    """What the gate knows of this installation."""
+class Authenticator:
+    """What the authenticator knows of this installation."""
 
     engine: AsyncEngine
     home_tenant: UUID
@@ -259,7 +259,7 @@ class Gate:
 
 
 def address_of(request: Request) -> str:
-    """Return where a request came from, as the door has found out."""
+    """Return where a request came from, as the middleware has found out."""
     return str(getattr(request.state, "address", "unknown"))
 
 
@@ -281,8 +281,8 @@ async def any_key(engine: AsyncEngine) -> bool:
         return bool(await connection.scalar(select(keys)))
 
 
-async def open_gate(settings: Settings, engine: AsyncEngine) -> Gate:
-    """Read what the gate must know before the first request."""
+async def open_authenticator(settings: Settings, engine: AsyncEngine) -> Authenticator:
+    """Read what the authenticator must know before the first request."""
     await refuse_open_house(settings, engine)
     await bind_subjects(engine, settings.jwt_issuer)
     oldest = select(Tenant.id, Tenant.name).order_by(Tenant.created_at, Tenant.id)
@@ -290,7 +290,7 @@ async def open_gate(settings: Settings, engine: AsyncEngine) -> Gate:
         home = (await connection.execute(oldest.limit(1))).one()
         secret = await connection.scalar(select(Installation.secret))
     rate, burst = settings.api_rate_per_second, settings.api_rate_burst
-    return Gate(
+    return Authenticator(
         engine=engine,
         home_tenant=home.id,
         home_name=home.name,

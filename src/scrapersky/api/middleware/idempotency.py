@@ -23,7 +23,7 @@ from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 from starlette.types import Message, Receive, Send
 
-from scrapersky.api.gateway.transaction import RequestTransaction
+from scrapersky.api.middleware.transaction import RequestTransaction
 from scrapersky.errors import (
     AnswerNotKept,
     KeyReused,
@@ -66,7 +66,7 @@ class Kept:
 
 
 @dataclass(frozen=True, slots=True)
-class Errand:
+class IdempotentRequest:
     """One request with a key: whose, to which route.
 
     Its row is written in the transaction of the request and commits with it. A route
@@ -83,7 +83,7 @@ class Errand:
     holder: UUID = field(default_factory=uuid4)
 
     async def begin(self) -> Kept | None:
-        """Take the errand on; or return the answer it had, once it has one."""
+        """Claim the key; or return the answer it had, once it has one."""
         deadline = asyncio.get_running_loop().time() + PATIENCE
         while True:
             connection = await self.transaction.join(self.engine)
@@ -104,7 +104,7 @@ class Errand:
             await asyncio.sleep(POLL)
 
     async def keep(self, answer: Kept, *, is_kept: bool) -> None:
-        """Keep the answer of an errand, in the transaction that has done it."""
+        """Keep the answer, in the transaction that has done it."""
         can_keep = is_kept and len(answer.body) <= LARGEST_ANSWER
         connection = await self.transaction.join(self.engine)
         await connection.execute(
@@ -204,7 +204,7 @@ class Errand:
 
 
 def primary_key() -> tuple[Any, ...]:
-    """Return the columns that name an errand."""
+    """Return the columns that name a request."""
     return IdempotencyKey.tenant_id, IdempotencyKey.route, IdempotencyKey.key
 
 

@@ -42,7 +42,7 @@ class BodyLimit:
     most: int
 
     async def __call__(self) -> None:
-        """Do nothing: the door has read the mark off the route."""
+        """Do nothing: the middleware has read the mark off the route."""
 
 
 def large_body(most: int) -> Any:  # noqa: ANN401 - what FastAPI's Depends returns

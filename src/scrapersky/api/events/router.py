@@ -9,11 +9,11 @@ from fastapi import APIRouter, Depends, Header, Request
 from fastapi.sse import EventSourceResponse, ServerSentEvent
 from sqlalchemy.exc import SQLAlchemyError
 
-from scrapersky.api.gateway.access import Gate
-from scrapersky.api.gateway.dependency import allow
-from scrapersky.api.gateway.identity import Identity, Permission
-from scrapersky.api.operations.desk import AtDesk
-from scrapersky.api.operations.hub import Event, Stream
+from scrapersky.api.auth.authenticator import Authenticator
+from scrapersky.api.auth.identity import Identity, Permission
+from scrapersky.api.dependency import allow
+from scrapersky.api.events.broker import Event, Stream
+from scrapersky.api.operations.state import Operations
 from scrapersky.api.problem import Problem
 from scrapersky.errors import ScraperSkyError
 
@@ -23,17 +23,17 @@ router = APIRouter(prefix="/api/v3/events", tags=["events"])
 HEARTBEAT: Final = 10.0
 """Seconds of silence after which a comment shows that the stream lives."""
 ASK_AGAIN: Final = 1.0
-"""Seconds after which the gate is asked whether the listener may still listen."""
+"""Seconds after which the authenticator is asked whether the listener may still listen."""
 RETRY: Final = 2_000
 """Milliseconds after which a browser comes back."""
 
 Who = Annotated[Identity, allow(Permission.READ)]
 
 
-async def a_stream(who: Who, desk: AtDesk) -> AsyncIterator[Stream]:
+async def a_stream(who: Who, operations: Operations) -> AsyncIterator[Stream]:
     """Open a stream for the length of one request."""
     listener = str(who.user_id or who.credential or who.name)
-    stream = desk.hub.open(who.tenant_id, f"{who.tenant_id} {listener}")
+    stream = operations.broker.open(who.tenant_id, f"{who.tenant_id} {listener}")
     try:
         yield stream
     finally:
@@ -78,15 +78,15 @@ async def listen(
 
 
 def sent(event: Event) -> ServerSentEvent:
-    """Write an event for the wire."""
+    """Write an event as it is sent."""
     return ServerSentEvent(raw_data=event.data, event=event.name, id=event.id)
 
 
 async def may_still_listen(request: Request, who: Identity) -> bool:
-    """Ask the gate again: tokens expire, keys are revoked, people leave."""
-    gate: Gate = request.app.state.gate
+    """Ask the authenticator again: tokens expire, keys are revoked, people leave."""
+    authenticator: Authenticator = request.app.state.authenticator
     try:
-        now = await gate.identify_again(request)
+        now = await authenticator.identify_again(request)
     except ScraperSkyError:
         return False
     except (OSError, SQLAlchemyError) as error:

@@ -8,10 +8,10 @@ from fastapi import Depends, Request
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 from starlette.exceptions import HTTPException
 
-from scrapersky.api.gateway.access import Gate
-from scrapersky.api.gateway.identity import Identity, Permission
-from scrapersky.api.gateway.tenancy import TENANT
-from scrapersky.api.gateway.transaction import RequestTransaction
+from scrapersky.api.auth.authenticator import Authenticator
+from scrapersky.api.auth.identity import Identity, Permission
+from scrapersky.api.middleware.tenancy import TENANT
+from scrapersky.api.middleware.transaction import RequestTransaction
 from scrapersky.errors import NotAllowed
 from scrapersky.records.audit import Actor
 
@@ -26,9 +26,9 @@ class Allowed:
 
     async def __call__(self, request: Request) -> Identity:
         """Return who is asking, with their rows in sight, or raise why not."""
-        gate: Gate = request.app.state.gate
-        identity = await gate.identify(request)
-        request.state.answer_headers = gate.spend(identity)
+        authenticator: Authenticator = request.app.state.authenticator
+        identity = await authenticator.identify(request)
+        request.state.answer_headers = authenticator.spend(identity)
         if not identity.may(self.permission):
             if self.hidden:
                 raise HTTPException(404)

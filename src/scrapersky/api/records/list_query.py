@@ -37,7 +37,7 @@ FIRST_SORT: Final = Sort("updated_at", is_descending=True)
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class ListQuery:
     """What a list shows, in which order."""
 
     tenant_id: UUID
@@ -68,7 +68,7 @@ class Question:
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class CountEstimate:
     """What the first page found out about a list, for all that follow."""
 
     count: int
@@ -78,22 +78,26 @@ class Known:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
-    """Where a page ended: the last row's key and id, and what is known of the list."""
+class CursorPosition:
+    """Where a page ended: the last row's key and id, and what is estimate of the list."""
 
     key: Any
     id: UUID
-    known: Known
+    estimate: CountEstimate
 
     def to_json(self) -> list[Any]:
         """Write it for a cursor."""
-        return [text_key(self.key), str(self.id), *astuple(self.known)]
+        return [text_key(self.key), str(self.id), *astuple(self.estimate)]
 
     @classmethod
-    def from_json(cls, value: Any, column: InstrumentedAttribute[Any]) -> "Place":  # noqa: ANN401
+    def from_json(
+        cls,
+        value: Any,  # noqa: ANN401 - what JSON brought back
+        column: InstrumentedAttribute[Any],
+    ) -> "CursorPosition":
         """Read what a cursor brought back; it was signed, so its form is ours."""
-        key, row_id, *known = value
-        return cls(read_key(column, key), UUID(row_id), Known(*known))
+        key, row_id, *estimate = value
+        return cls(read_key(column, key), UUID(row_id), CountEstimate(*estimate))
 
 
 def read_sort(resource: Kind, text: str) -> Sort:
@@ -113,17 +117,17 @@ def is_sortable(column: InstrumentedAttribute[Any]) -> bool:
     return not isinstance(column.type, (ARRAY, JSONB))
 
 
-def wanted(resource: Kind, question: Question) -> ColumnElement[bool]:
+def wanted(resource: Kind, list_query: ListQuery) -> ColumnElement[bool]:
     """Translate what the list shows into SQL."""
-    mine = resource.record.tenant_id == question.tenant_id
-    return and_(mine, meant_by(resource, question))
+    mine = resource.record.tenant_id == list_query.tenant_id
+    return and_(mine, meant_by(resource, list_query))
 
 
-def meant_by(resource: Kind, question: Question) -> ColumnElement[bool]:
+def meant_by(resource: Kind, list_query: ListQuery) -> ColumnElement[bool]:
     """Translate what narrows the list down into SQL."""
     return and_(
-        where(resource, question.conditions),
-        matches(resource, question.words),
+        where(resource, list_query.conditions),
+        matches(resource, list_query.words),
     )
 
 

@@ -1,0 +1,1 @@
+"""Who is asking: sessions, keys, tokens, and how often each may."""

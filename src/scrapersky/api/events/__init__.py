@@ -1,0 +1,1 @@
+"""Live events: what changes in the records, told to everyone who listens."""

@@ -1,0 +1,1 @@
+"""What every request passes: limits, tenancy, its one transaction, idempotency."""
