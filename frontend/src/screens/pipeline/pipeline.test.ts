@@ -24,6 +24,7 @@ const stage = (given: Partial<Stage>): Stage => ({
   failed: 0,
   rate_per_minute: 0,
   errors_last_hour: 0,
+  pace: "at once",
   next: [],
   ...given,
 });
