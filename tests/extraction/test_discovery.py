@@ -8,6 +8,7 @@ from scrapersky.errors import InvalidUrl
 from scrapersky.extraction.discovery import (
     MAX_CANDIDATES,
     FoundBy,
+    linked_pages,
     page_links,
     sitemap_candidates,
     sitemap_lines,
@@ -175,3 +176,59 @@ def test_a_page_of_endless_links_yields_a_bounded_list() -> None:
 @given(st.text(max_size=400))
 def test_any_robots_text_is_read(text: str) -> None:
     assert all(url.startswith("http") for url in sitemap_lines("Sitemap: " + text))
+
+
+def followed(markup: str) -> dict[str, float]:
+    """Return where a home page leads, with what each page promises."""
+    page = parse_page(f"<html><body>{markup}</body></html>")
+    links = linked_pages(page, "https://a.example/")
+    return {
+        link.url.removeprefix("https://a.example"): link.rating.score for link in links
+    }
+
+
+def test_the_frames_of_a_page_are_followed_as_its_own_parts() -> None:
+    page = parse_page(
+        '<html><frameset><frame src="menu.htm"><frame src="start.htm">'
+        '<frame src="https://b.example/x.htm"></frameset></html>'
+    )
+    links = linked_pages(page, "https://a.example/")
+    assert {link.url for link in links} == {
+        "https://a.example/menu.htm",
+        "https://a.example/start.htm",
+    }
+    assert all(link.rating.score > 0.5 for link in links)
+
+
+def test_a_menu_that_a_script_loads_is_followed_where_the_page_links_hardly_anything() -> (
+    None
+):
+    menu = (
+        '<nav data-include="nav.html"></nav><script>load("#foot", "foot.html")</script>'
+    )
+    many = "".join(f'<a href="/page-{n}.html">page</a>' for n in range(9))
+    assert {"/nav.html", "/foot.html"} <= followed(menu).keys()
+    assert followed(menu + many).keys().isdisjoint({"/nav.html", "/foot.html"})
+
+
+def test_a_link_that_only_small_screens_hide_is_followed() -> None:
+    hidden = "<style>@media (max-width: 600px) { .nav { display: none } }</style>"
+    assert "/doors.html" in followed(
+        f'{hidden}<div class="nav"><a href="/doors.html">Doors</a></div>'
+    )
+    trap = "<style>.trap { display: none }</style>"
+    assert (
+        followed(f'{trap}<div class="trap"><a href="/doors.html">Doors</a></div>') == {}
+    )
+
+
+def test_profiles_and_people_are_worth_following() -> None:
+    found = followed(
+        '<a href="/attorneys/kim-lindqvist.html">Read more</a>'
+        '<a href="/p17.html">Dr. Ines Hartwell</a><a href="/meet-the-doctor.html">x</a>'
+        '<a href="/blog/kim-lindqvist.html">Kim Lindqvist</a><a href="/stairs.html">x</a>'
+    )
+    assert found["/attorneys/kim-lindqvist.html"] == found["/p17.html"] == 0.5
+    assert found["/meet-the-doctor.html"] > 0.5
+    assert found["/stairs.html"] < 0.2
+    assert "/blog/kim-lindqvist.html" not in found

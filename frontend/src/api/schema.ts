@@ -2619,6 +2619,7 @@ export interface components {
             organisation: unknown[] | {
                 [key: string]: unknown;
             } | null;
+            page_budget: number;
             phones: string[];
             priority: number;
             sitemap_analysis_error: string | null;
@@ -2970,6 +2971,10 @@ export interface components {
         PageOut: {
             bytes: number | null;
             canonical_url: string | null;
+            choice: unknown[] | {
+                [key: string]: unknown;
+            } | null;
+            clicks: number | null;
             contact_likelihood: number | null;
             contact_scrape_status: components["schemas"]["ContactScrapeStatus"];
             /** Format: date-time */
@@ -3246,6 +3251,7 @@ export interface components {
         Role: "viewer" | "curator" | "admin";
         /** @description What to change of a rule; the rest stays. */
         RuleChange: {
+            best_first?: boolean | null;
             conditions?: components["schemas"]["Condition"][] | null;
             is_enabled?: boolean | null;
             name?: string | null;
@@ -3253,6 +3259,11 @@ export interface components {
         };
         /** @description A rule to make: all conditions must hold; it decides about new records only. */
         RuleIn: {
+            /**
+             * @description For pages that are selected: only the best of each site, within its budget, chosen a few at a time by what the others held.
+             * @default false
+             */
+            best_first?: boolean;
             conditions: components["schemas"]["Condition"][];
             /** @default true */
             is_enabled?: boolean;
@@ -3265,6 +3276,8 @@ export interface components {
         RuleOut: {
             /** @description How often it decided. */
             actions: number;
+            /** @description Of the pages that fit, only the best of each site, within its budget. */
+            best_first: boolean;
             conditions: components["schemas"]["Condition"][];
             /** Format: date-time */
             created_at: string;

@@ -1,6 +1,6 @@
 """Rules: what a tenant wants decided without a person, with a preview and an undo."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
@@ -11,6 +11,7 @@ from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncConnection
 
+import curation_sdk
 from scrapersky.curation.condition import Comparison, Condition, read_conditions, where
 from scrapersky.curation.decision import (
     Decided,
@@ -20,12 +21,14 @@ from scrapersky.curation.decision import (
     decide_here,
     selected,
 )
+from scrapersky.curation.page_choice import domains_among, explain, pick_best
 from scrapersky.db.transaction import Database, transaction
-from scrapersky.errors import RecordConflict, UnknownRecord
+from scrapersky.errors import InvalidDecision, RecordConflict, UnknownRecord
 from scrapersky.records import CURATED, Kind, SelectionRule, kind_named
 from scrapersky.records.audit import Actor
 
 SAMPLE = 20
+SITES_AT_ONCE = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +40,7 @@ class Rule:
     kind: Kind
     conditions: tuple[Condition, ...]
     status: str
+    best_first: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,17 +60,20 @@ async def save_rule(
     conditions: Sequence[Any],
     status: str,
     is_enabled: bool = True,
+    best_first: bool = False,
 ) -> UUID:
     """Make a rule, or change the one of that name; raise if it makes no sense."""
     found = kind_named(kind, CURATED)
     found.status_named(status)
     read = read_conditions(conditions)
     where(found, read)
+    check_best_first(found, status, best_first=best_first)
     values = {
         "kind": kind,
         "conditions": {"all": [c.model_dump(mode="json") for c in read]},
         "status": status,
         "is_enabled": is_enabled,
+        "best_first": best_first,
     }
     statement = insert(SelectionRule).values(
         tenant_id=actor.tenant_id, created_by=actor.user_id, name=name, **values
@@ -108,6 +115,11 @@ async def change_rule(
     kind.status_named(changes.get("status", row.status))
     read = read_conditions(changes.pop("conditions", row.conditions["all"]))
     where(kind, read)
+    check_best_first(
+        kind,
+        changes.get("status", row.status),
+        best_first=changes.get("best_first", row.best_first),
+    )
     changes["conditions"] = {"all": [c.model_dump(mode="json") for c in read]}
     unchanged = SelectionRule.updated_at == as_of if as_of is not None else true()
     statement = (
@@ -172,7 +184,14 @@ async def rules_of(
     )
     rows = (await connection.execute(query)).all()
     return [
-        Rule(row.id, row.name, kind, read_conditions(row.conditions["all"]), row.status)
+        Rule(
+            row.id,
+            row.name,
+            kind,
+            read_conditions(row.conditions["all"]),
+            row.status,
+            row.best_first,
+        )
         for row in rows
     ]
 
@@ -193,6 +212,10 @@ async def apply_rules(
     total = Decided()
     for rule in await rules_of(connection, tenant_id, kind):
         actor = Actor(tenant_id, user_id, f"rule: {rule.name}")
+        if rule.best_first:
+            domains = await domains_among(connection, tenant_id, among)
+            total += await take_best(connection, actor, rule, domains)
+            continue
         total += await decide_here(
             connection,
             actor,
@@ -205,11 +228,42 @@ async def apply_rules(
     return total
 
 
+async def take_best(
+    connection: AsyncConnection, actor: Actor, rule: Rule, domains: Collection[UUID]
+) -> Decided:
+    """Let a rule decide about the best pages of some sites."""
+    picks = await pick_best(connection, actor.tenant_id, rule.conditions, domains)
+    if not picks:
+        return Decided()
+    await explain(connection, picks)
+    return await decide_here(
+        connection,
+        actor,
+        rule.kind,
+        rule.status,
+        Selection(ids=tuple(picks)),
+        rule_id=rule.id,
+    )
+
+
+def check_best_first(kind: Kind, status: str, *, best_first: bool) -> None:
+    """Raise InvalidDecision unless a rule has sites whose pages it could order."""
+    if best_first and (kind.name != "pages" or status != kind.deciding.on):
+        raise InvalidDecision(
+            "Only a rule that selects pages can take the best of each site.",
+            hint=f"Make it a rule for pages, with the status {kind.deciding.on}.",
+        )
+
+
 async def run_rule(database: Database, actor: Actor, rule_id: UUID) -> Decided:
     """Let one rule decide now about what waits, chunk by chunk, enabled or not."""
     row = await rule_row(database, actor.tenant_id, rule_id)
     kind = kind_named(row.kind, CURATED)
-    conditions = (undecided(kind), *read_conditions(row.conditions["all"]))
+    read = read_conditions(row.conditions["all"])
+    conditions = (undecided(kind), *read)
+    if row.best_first:
+        rule = Rule(row.id, row.name, kind, read, row.status, best_first=True)
+        return await run_best_first(database, actor, rule)
     selection = Selection(conditions=conditions)
     if not await count_selected(database, actor.tenant_id, kind, selection):
         return Decided()
@@ -221,6 +275,21 @@ async def run_rule(database: Database, actor: Actor, rule_id: UUID) -> Decided:
         selection,
         rule_id=rule_id,
     )
+
+
+async def run_best_first(database: Database, actor: Actor, rule: Rule) -> Decided:
+    """Let a rule take the best pages of every site now, some sites at a time."""
+    async with transaction(database) as connection:
+        domains = await domains_among(connection, actor.tenant_id, None)
+    named = replace(actor, name=f"{actor.name}, by rule: {rule.name}")
+    total = Decided()
+    for start in range(0, len(domains), SITES_AT_ONCE):
+        some = domains[start : start + SITES_AT_ONCE]
+        async with transaction(database) as connection:
+            total += await take_best(connection, named, rule, some)
+    if total.queued:
+        await curation_sdk.wake(database, rule.kind.deciding.starts)
+    return total
 
 
 def undecided(kind: Kind) -> Condition:

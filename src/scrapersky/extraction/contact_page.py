@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from scrapersky.extraction.contacts import Contacts, Hints, contacts_of
+from scrapersky.extraction.discovery import PageLink, linked_pages
 from scrapersky.extraction.html import parse_page
 from scrapersky.extraction.site import PageFacts, read_page_facts
 from scrapersky.extraction.soft_404 import says_not_found
@@ -16,6 +17,8 @@ class ContactPage:
     contacts: Contacts
     not_found: str | None
     """The words by which the page says that it does not exist; None if it does."""
+    links: list[PageLink]
+    """Pages of the same site to go on to, the most promising first."""
 
 
 def read_contact_page(
@@ -28,4 +31,5 @@ def read_contact_page(
         facts=read_page_facts(page, url),
         contacts=contacts_of(page, url, hints=hints),
         not_found=says_not_found(page),
+        links=linked_pages(page, url),
     )

@@ -21,6 +21,7 @@ from scrapersky.kit.urls import Url, canonical, parse_url
 MAX_CANDIDATES: Final = 200
 MAX_PAGES: Final = 500
 MAX_TELLING: Final = 50
+MAX_LINKED: Final = 80
 
 
 class FoundBy(StrEnum):
@@ -123,6 +124,59 @@ def site_links(page: Page, url: str) -> dict[str, list[str]]:
     return found
 
 
+def linked_pages(page: Page, url: str, *, limit: int = MAX_LINKED) -> list[PageLink]:
+    """Return the pages to go on to from a page, the most promising first.
+
+    Unlike `page_links` with the frames and the parts that the page is put together from.
+    """
+    texts = site_links(page, url)
+    found = {
+        target: _rated_link(target, texts[target]) for target in list(texts)[:MAX_PAGES]
+    }
+    for target in _parts(page, url, is_bare=len(texts) < _FEW_LINKS):
+        if target not in found:
+            found[target] = _part_link(target)
+    kept = [
+        link
+        for link in found.values()
+        if link.rating.filtered is None and link.rating.score >= _WORTH_KEEPING
+    ]
+    kept.sort(key=lambda link: (-link.rating.score, len(link.url), link.url))
+    return kept[:limit]
+
+
+def _rated_link(url: str, texts: Iterable[str]) -> PageLink:
+    rated = [(text, rate_page(url, link_text=text)) for text in ("", *texts)]
+    text, rating = max(rated, key=lambda pair: pair[1].score)
+    return PageLink(url, text, rating)
+
+
+def _parts(page: Page, url: str, *, is_bare: bool) -> Iterator[str]:
+    """Yield what a page is put together from: frames, and files that scripts load.
+
+    Only a page with hardly a link has its menu elsewhere.
+    """
+    address = parse_url(url)
+    base = _base_of(page, address)
+    named = list(page.frames)
+    if is_bare:
+        named += _INCLUDED.findall(page.source[:_MAX_SOURCE])
+        for script in page.scripts:
+            named += _LOADED.findall(script.text[:_MAX_SOURCE])
+    for href in named[:_MAX_PARTS]:
+        target = _url(href, base) if href else None
+        if target is not None and target.site == address.site:
+            yield str(canonical(target))
+
+
+def _part_link(url: str) -> PageLink:
+    """Rate a part of a page: its own name may promise more than what it is."""
+    rating = rate_page(url)
+    if rating.filtered is None and rating.score < _PART.score:
+        rating = _PART
+    return PageLink(url, "", rating)
+
+
 def telling_links(page: Page, url: str, *, limit: int = MAX_TELLING) -> dict[str, str]:
     """Return what a page calls those pages of its site whose address promises less.
 
@@ -206,6 +260,16 @@ def _url(text: str, base: Url | None) -> Url | None:
         return None
 
 
+_WORTH_KEEPING: Final = 0.05
+_FEW_LINKS: Final = 5
+_MAX_PARTS: Final = 20
+_MAX_SOURCE: Final = 200_000
+_PART: Final = PageRating(PageType.UNKNOWN, 0.55, ("another page is made of it",))
+_INCLUDED: Final = re.compile(
+    r"""\b(?:data-include|w3-include-html|hx-get|data-load)=["']?([\w./-]{1,200})""",
+    re.IGNORECASE,
+)
+_LOADED: Final = re.compile(r"""["']([\w./-]{1,200}\.(?:html?|php))["']""")
 _MAX_ROBOTS: Final = 500 * 1024
 _MAX_TEXT: Final = 200
 _MAX_TEXTS: Final = 8

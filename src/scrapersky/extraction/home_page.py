@@ -3,7 +3,13 @@
 from dataclasses import dataclass
 
 from scrapersky.extraction.contacts import Contacts, Hints, contacts_of
-from scrapersky.extraction.discovery import FoundBy, sitemap_candidates, telling_links
+from scrapersky.extraction.discovery import (
+    FoundBy,
+    PageLink,
+    linked_pages,
+    sitemap_candidates,
+    telling_links,
+)
 from scrapersky.extraction.html import parse_page
 from scrapersky.extraction.site import SiteFacts, read_site_facts
 from scrapersky.extraction.verdict import Verdict, judge_site
@@ -22,6 +28,8 @@ class HomePage:
     """Sitemaps and feeds that the page itself names."""
     link_texts: dict[str, str]
     """What it calls those pages of its site whose address says less."""
+    links: list[PageLink]
+    """Pages of the same site to go on to, the most promising first."""
 
 
 def read_home_page(
@@ -39,4 +47,5 @@ def read_home_page(
             if candidate.found_by is not GUESSED
         ],
         link_texts=telling_links(page, final),
+        links=linked_pages(page, final),
     )

@@ -13,6 +13,7 @@ from scrapersky.extraction.page_word import (
     Meaning,
     words,
 )
+from scrapersky.extraction.wordlist import load_words
 
 MANY_WORDS: Final = 3
 
@@ -111,6 +112,23 @@ def is_plain_contact(match: Match | None) -> bool:
     return match is not None and match.meaning is CONTACT and not match.extra
 
 
+def is_person(tokens: tuple[str, ...]) -> bool:
+    """Say whether a name is a person's: "susan-r-vale", "dr-ole-lund", "meet-ana-ruiz"."""
+    has_title = not _HONORIFICS.isdisjoint(tokens)
+    name = [token for token in tokens if token not in _BESIDE_NAMES]
+    if not _FEWEST_NAMES <= len(name) <= _MOST_NAMES or not all(map(str.isalpha, name)):
+        return False
+    # "roy-ut" is a town and its state.
+    if len(name[-1]) < _SHORTEST_NAME:
+        return False
+    return has_title or name[0] in _given_names()
+
+
+@lru_cache(1)
+def _given_names() -> frozenset[str]:
+    return frozenset(_fold(name) for name in load_words("given_names"))
+
+
 def means_other_contacts(tokens: tuple[str, ...]) -> bool:
     """Say whether a name is about lenses, sports or glue, and not about reaching anybody."""
     if any(token.startswith(_OTHER_WORDS) for token in tokens):
@@ -119,6 +137,14 @@ def means_other_contacts(tokens: tuple[str, ...]) -> bool:
     return is_contact and not OTHER_CONTACTS.isdisjoint(tokens)
 
 
+_HONORIFICS: Final = frozenset(("dr", "prof", "attorney", "avv", "dott", "mgr", "lek"))
+_BESIDE_NAMES: Final = _HONORIFICS | frozenset((
+    "mr", "mrs", "ms", "md", "dds", "dmd", "dpm", "phd", "do", "dc", "od", "rn", "np", "jd",
+    "esq", "jr", "sr", "ii", "iii", "meet", "about", "bio", "profile", "read", "more", "view",
+))  # fmt: skip
+_FEWEST_NAMES: Final = 2
+_MOST_NAMES: Final = 4
+_SHORTEST_NAME: Final = 3
 _STEMS: Final = ("contact", "kontakt", "impressum")
 _STEM: Final = re.compile("|".join(_STEMS))
 _ENDS: Final = ("contact", "contactus", "contacts", "kontakt", "impressum")

@@ -17,6 +17,7 @@ from scrapersky.extraction.page_name import (
     MANY_WORDS,
     Match,
     best_match,
+    is_person,
     is_plain_contact,
     means_other_contacts,
     parent_match,
@@ -58,6 +59,8 @@ def rate_page(
     if reason and not _is_contact_after_all(reason, segments, query, said):
         return _filtered(reason)
     found = _from_path(segments, query)
+    if said is None and link_text and found.score < _PERSON.score:
+        found = _by_person(found, link_text)
     if said is not None and (by_text := _from_text(said, segments)) is not None:
         found = _stronger(found, by_text)
     return _aged(found, lastmod, now)
@@ -110,7 +113,8 @@ def _as_variant(rating: PageRating) -> PageRating:
 
 
 def _from_path(segments: Sequence[str], query: str) -> PageRating:
-    if segments and _is_locale(segments[0]):
+    is_translated = bool(segments) and _is_locale(segments[0])
+    if is_translated:
         segments = segments[1:]
     names = [parent_tokens(segment) for segment in segments[:-1]]
     names = [tokens for tokens in names if tokens and tokens not in _SHELLS]
@@ -120,9 +124,11 @@ def _from_path(segments: Sequence[str], query: str) -> PageRating:
     if asked:
         names.append(asked)
     if not names:
-        return _no_name(query)
+        return _LOCALE_HOME if is_translated and not query else _no_name(query)
     if match := best_match(names[-1]):
         return _by_name(match, names, "query" if asked else "path")
+    if _noisy_parent(names) is None and is_person(names[-1]):
+        return _PERSON
     return _by_parent(names, query)
 
 
@@ -154,13 +160,20 @@ def _by_parent(names: Sequence[tuple[str, ...]], query: str) -> PageRating:
         return _below_noise(noisy)
     for tokens in reversed(names[:-1]):
         if match := parent_match(tokens):
-            score = match.meaning.likelihood * _BELOW_WORD
-            return PageRating(
-                PageType.UNKNOWN, round(score, 3), (f'it stands below "{match.word}"',)
-            )
+            return _below_word(match)
     if _is_wordpress(query):
         return _WORDPRESS
     return _NAMELESS if len(names) == 1 else _NAMELESS_BELOW
+
+
+@lru_cache(256)
+def _below_word(match: Match) -> PageRating:
+    """Rate what stands below a page we know: below a team, its people."""
+    kind, share = PageType.UNKNOWN, _BELOW_WORD
+    if match.meaning.type is PageType.TEAM_ROOT:
+        kind, share = PageType.TEAM_ROOT, _BELOW_TEAM
+    score = round(match.meaning.likelihood * share, 3)
+    return PageRating(kind, score, (f'it stands below "{match.word}"',))
 
 
 @lru_cache(256)
@@ -185,6 +198,12 @@ def _from_text(said: Match, segments: Sequence[str]) -> PageRating | None:
         return PageRating(said.meaning.type, round(score, 3), (reason,))
     reasons = (reason, "its address speaks of something else")
     return PageRating(PageType.UNKNOWN, round(score * _DOUBTED, 3), reasons)
+
+
+def _by_person(found: PageRating, link_text: str) -> PageRating:
+    """Rate a page by a link that is called as a person is."""
+    is_name = found.score > _NOISY and is_person(tokens_of(link_text[:_MAX_LINK_TEXT]))
+    return _CALLED_PERSON if is_name else found
 
 
 def _is_doubtful(said: Match, segments: Sequence[str]) -> bool:
@@ -272,6 +291,15 @@ def _is_wordpress(query: str) -> bool:
 
 
 _HOME: Final = "it is the home page"
+_LOCALE_HOME: Final = PageRating(
+    PageType.UNKNOWN, 0.3, ("it is the home page in one of its languages",)
+)
+_PERSON: Final = PageRating(PageType.TEAM_ROOT, 0.5, ("it is named after a person",))
+_CALLED_PERSON: Final = PageRating(
+    PageType.TEAM_ROOT, 0.5, ("a link to it is a person's name",)
+)
+_NOISY: Final = 0.03
+"""What stands below a blog or a shop is about anything."""
 # What an address may look like without being it: here the text of a link decides,
 _PERHAPS_PAGES: Final = (
     *("trap: a session", "trap: a combination", "pagination", "asset: a folder"),
@@ -289,6 +317,7 @@ _BELOW_PART: Final = 0.7
 # A shop has a contact page of its own; among products or posts it is none.
 _PARTS: Final = frozenset(("shop", "store"))
 _BELOW_WORD: Final = 0.45
+_BELOW_TEAM: Final = 0.8
 _BY_TEXT: Final = 0.97
 _AGREED: Final = 0.02
 _DOUBTED: Final = 0.5

@@ -53,8 +53,13 @@ class Outcome:
     people: list[str] = field(default_factory=list)
     """The names of its people; the first is the decision maker that is shown."""
     pages: list[FoundPage] = field(default_factory=list)
-    requests: int = 0
-    """How often its server was asked for anything."""
+    asked: list[str] = field(default_factory=list)
+    """Every request its server saw: the status it answered, and the path."""
+
+    @property
+    def requests(self) -> int:
+        """Return how often its server was asked for anything."""
+        return len(self.asked)
 
 
 async def read_outcomes(connection: AsyncConnection) -> dict[str, Outcome]:

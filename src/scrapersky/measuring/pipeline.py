@@ -1,7 +1,6 @@
 """Serve sites on loopback and run the real pipeline over them, as a user starts it.
 
-Domains are submitted; a rule takes every sitemap, as `scrapersky run` does, and the rules
-of a new tenant choose the pages. Nobody selects anything by hand.
+Domains are submitted and the rules of a new tenant choose; nobody selects anything.
 """
 
 import asyncio
@@ -20,7 +19,6 @@ from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from scrapersky.curation.batch import submit
-from scrapersky.curation.rule import save_rule
 from scrapersky.db.connection import Target, connect, parse_target
 from scrapersky.db.embedded import EmbeddedPostgres
 from scrapersky.db.migrate import upgrade
@@ -39,6 +37,8 @@ CALM: Final = 4
 """Looks in a row that must find nothing to do."""
 HOST_DELAY: Final = timedelta(milliseconds=20)
 PAGES_TIMED: Final = 400
+TUNNEL: Final = "CONNECT"
+"""Asked for by every https address; the server speaks no TLS, and the site sees nothing."""
 OPEN: Final = """
 SELECT (SELECT count(*) FROM domains WHERE status IN ('pending', 'processing')
      OR sitemap_analysis_status IN ('queued', 'processing'))
@@ -124,7 +124,9 @@ async def run_pipeline(
     for site in sites:
         visits = server.log.sites.get(site.host, ())
         found = outcomes.setdefault(site.domain, Outcome(site.domain))
-        found.requests = sum(visit.method != "CONNECT" for visit in visits)
+        found.asked = [
+            f"{visit.status} {visit.path}" for visit in visits if visit.method != TUNNEL
+        ]
     read = [
         (page.url, reply)
         for site in sites
@@ -144,10 +146,6 @@ async def submit_all(engine: AsyncEngine, sites: Sequence[TrueSite]) -> None:
     async with engine.connect() as connection:
         tenant = await connection.scalar(text("SELECT id FROM tenants"))
     actor = Actor(UUID(str(tenant)), SYSTEM_USER_ID, "measuring")
-    await save_rule(
-        engine, actor, name="Every sitemap", kind="sitemap_files",
-        conditions=[], status="Selected",
-    )  # fmt: skip
     await submit(engine, actor, "domains", [site.host for site in sites])
 
 

@@ -9,6 +9,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 from scrapersky.crawler import Crawler, Sandbox
 from scrapersky.pipeline.doubt import NoDoubt, SelfDoubt
 from scrapersky.pipeline.mail_server import MailServers
+from scrapersky.pipeline.recent import RecentPages
 from scrapersky.providers.source import PlaceSource
 
 
@@ -37,6 +38,7 @@ class Tools:
     limits: SiteLimits = field(default_factory=SiteLimits)
     doubt: SelfDoubt = field(default_factory=NoDoubt)
     """Whether a failure may be this machine's own."""
+    recent: RecentPages = field(default_factory=RecentPages)
     reader: AsyncEngine = field(init=False)
     """The same database, for single queries: they need no transaction around them."""
 

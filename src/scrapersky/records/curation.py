@@ -20,6 +20,8 @@ class SelectionRule(OwnedRecord, Base):
     conditions: Mapped[Json]
     status: Mapped[str]
     is_enabled: Mapped[bool] = mapped_column(server_default=text("true"))
+    best_first: Mapped[bool] = mapped_column(server_default=text("false"))
+    """Of the pages that fit, only the best of each site, within the site's budget."""
 
 
 class CurationAction(OwnedRecord, Base):

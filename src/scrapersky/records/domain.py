@@ -3,6 +3,7 @@
 from typing import Any
 
 from sqlalchemy import (
+    CheckConstraint,
     ColumnElement,
     Index,
     Row,
@@ -40,6 +41,8 @@ from scrapersky.records.status import (
 )
 from scrapersky.records.work_queue import Attribute, work_queue
 
+PAGE_BUDGET = 12
+
 
 class Domain(OwnedRecord, Base):
     """A website's domain, once per tenant however many businesses name it."""
@@ -55,6 +58,7 @@ class Domain(OwnedRecord, Base):
             postgresql_using="gin",
         ),
         Index("ix_domains_phones", "phones", postgresql_using="gin"),
+        CheckConstraint("page_budget >= 0", name="page_budget_positive"),
     )
 
     domain: Mapped[str]
@@ -78,6 +82,10 @@ class Domain(OwnedRecord, Base):
     )
     link_texts: Mapped[Json] = mapped_column(server_default=text("'{}'"))
     """By address, what the home page calls pages whose address says less."""
+    page_budget: Mapped[int] = mapped_column(
+        SmallInteger, server_default=text(str(PAGE_BUDGET))
+    )
+    """How many pages of it are read without a person's asking for more."""
     priority: Mapped[int] = mapped_column(SmallInteger, server_default=text("0"))
     status: Mapped[DomainStatus] = mapped_column(
         DOMAIN_STATUS, server_default=DomainStatus.PENDING.value
@@ -172,7 +180,7 @@ DOMAINS = Kind(
     ),
     facts=(
         "domain", "home_url", "verdict", "title", "description", "language", "generator",
-        "generator_version", "emails", "phones",
+        "generator_version", "emails", "phones", "page_budget",
     ),
     facets=(
         "sitemap_curation_status", "status", "sitemap_analysis_status", "verdict",

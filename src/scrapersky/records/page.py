@@ -75,6 +75,10 @@ class Page(OwnedRecord, Base):
     likelihood_reasons: Mapped[list[str]] = mapped_column(
         ARRAY(Text), server_default=text("'{}'")
     )
+    clicks: Mapped[int | None] = mapped_column(SmallInteger)
+    """Links between the home page and this one, where it was found by links."""
+    choice: Mapped[Json | None]
+    """Why it was chosen to be read, among the pages of its site: its gain and reasons."""
     title: Mapped[str | None]
     description: Mapped[str | None]
     h1: Mapped[str | None]
@@ -120,9 +124,25 @@ PAGE_CURATION_QUEUE = work_queue(
 )
 
 
-def why_it_may_have_contacts(row: Row[Any]) -> list[Origin]:
-    """Tell why a page is thought to have contacts."""
+def why_it_was_chosen(row: Any) -> list[Origin]:  # noqa: ANN401 - a row
+    """Tell why a page was chosen to be read, among those of its site."""
+    if not row.choice:
+        return []
     return [
+        Origin(
+            "choice",
+            "the best pages of the site",
+            url=row.url,
+            snippet="; ".join(row.choice["reasons"]),
+            confidence=row.choice["gain"],
+            seen_at=row.fetched_at,
+        )
+    ]
+
+
+def why_it_may_have_contacts(row: Row[Any]) -> list[Origin]:
+    """Tell why a page is thought to have contacts, and why it was chosen."""
+    rated = [
         Origin(
             "contact_likelihood",
             "address of the page",
@@ -132,6 +152,7 @@ def why_it_may_have_contacts(row: Row[Any]) -> list[Origin]:
         )
         for reason in row.likelihood_reasons
     ]
+    return [*rated, *why_it_was_chosen(row)]
 
 
 PAGES = Kind(
@@ -146,9 +167,9 @@ PAGES = Kind(
     about="Pages of websites. Select those that may name contacts; sort by Likely to see "
     "the best first.",
     source=Source(
-        "Pages come from imported sitemap files.",
-        "/curate/sitemap-files",
-        "To the sitemap files",
+        "Pages come from the links of a site's pages, and from imported sitemap files.",
+        "/curate/domains",
+        "To the domains",
     ),
     decision=Decision(
         column=Page.page_curation_status,

@@ -24,6 +24,7 @@ from scrapersky.extraction.verdict import VerdictKind
 from scrapersky.pipeline.declaration import Endings, Job, Lane, stage
 from scrapersky.pipeline.doubt import was_tried_before
 from scrapersky.pipeline.fetching import outcome_of
+from scrapersky.pipeline.linked_pages import Whose, home_link, store_links
 from scrapersky.pipeline.stage_settings import SettingsSection, StageSettings
 from scrapersky.pipeline.tools import Tools
 from scrapersky.privacy.card import canonical_emails
@@ -43,8 +44,9 @@ SERVER_ERROR = 500
     does="visits the home page",
     queue=DOMAIN_METADATA_QUEUE,
     hands_over="facts and a verdict on the domain, and what its home page calls its pages; "
-    "a site of its own gets `sitemap_analysis_status` `queued`",
-    feeds=("sitemap_submission",),
+    "a site of its own gets `sitemap_analysis_status` `queued`, and `pages` rows for its "
+    "home page and what that links",
+    feeds=("sitemap_submission", "page_curation"),
     lane=Lane.MAP,
     job=Job("process_pending_domains", "Process Pending Domains"),
     settings=SettingsSection(
@@ -96,6 +98,8 @@ async def look_at_home(domain: Domain, tools: Tools) -> Outcome:
             return outcome_of(error)
         if not fetched.is_success and found.verdict.kind in WORTH_A_LOOK:
             return GiveUp(f"the server answered {fetched.status}")
+        if found.verdict.kind in WORTH_A_LOOK:
+            tools.recent.keep(home_link(str(fetched.url)).url, fetched)
         return Done(store_facts(domain, fetched, found, tools.system_user_id))
     if failure is None:
         return GiveUp("there is no address to try")
@@ -158,7 +162,8 @@ def addresses(domain: Domain) -> Iterator[str]:
 def store_facts(
     domain: Domain, fetched: Fetched, found: HomePage, user_id: UUID
 ) -> Effect:
-    """Store the facts; a site of its own goes on to the search for its sitemaps."""
+    """Store the facts; of a site of its own also its pages, and its sitemaps are sought."""
+    whose = Whose(domain.tenant_id, user_id, domain.id)
     candidate = found.verdict.candidate
 
     async def effect(transaction: Transaction) -> None:
@@ -185,6 +190,10 @@ def store_facts(
                 .values(sitemap_analysis_status=SitemapAnalysisStatus.QUEUED)
             )
             transaction.wake("sitemap_submission")
+            home = home_link(str(fetched.url))
+            await store_links(transaction, whose, [home], clicks=0)
+            others = [link for link in found.links if link.url != home.url]
+            await store_links(transaction, whose, others, clicks=1)
 
     return effect
 

@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 from uuid import UUID
 
+from sqlalchemy import text
 from sqlalchemy.dialects.postgresql import insert
 
 from curation_sdk import Done, Effect, Later, Outcome, Retry, Transaction
@@ -15,13 +16,20 @@ from scrapersky.errors import (
     NoSuchHost,
     NotHtml,
 )
-from scrapersky.extraction.discovery import FoundBy, sitemap_candidates
+from scrapersky.extraction.discovery import FoundBy, PageLink, sitemap_candidates
+from scrapersky.extraction.page_guess import (
+    GUESSED,
+    contact_guesses,
+    read_guessed_page,
+)
 from scrapersky.extraction.page_list import PageList, list_sitemap_pages
+from scrapersky.extraction.page_type import PageType
 from scrapersky.extraction.sitemap import Entry, Kind, SitemapWalk
 from scrapersky.kit.urls import parse_url
 from scrapersky.pipeline.choice import Choice
 from scrapersky.pipeline.declaration import Endings, Job, Lane, stage
 from scrapersky.pipeline.fetching import outcome_of
+from scrapersky.pipeline.linked_pages import Whose, store_links
 from scrapersky.pipeline.stage_settings import SettingsSection, StageSettings
 from scrapersky.pipeline.tools import Tools
 from scrapersky.records import Domain, SitemapFile
@@ -29,11 +37,16 @@ from scrapersky.records.domain import SITEMAP_SEARCH_QUEUE
 from scrapersky.records.status import SitemapFileStatus
 
 CHOICE = Choice("sitemap_files", "domain_id")
+KNOWN_PAGES = text(
+    "SELECT url, page_type FROM pages WHERE domain_id = :domain"
+    " ORDER BY contact_likelihood DESC NULLS LAST LIMIT 100"
+)
 STORE_FILES = insert(SitemapFile).on_conflict_do_nothing(
     index_elements=["domain_id", "url"]
 )
 LINKS = "links"
-MOST_GUESSES = 8
+MOST_GUESSES = 2
+"""Places tried where the site names none, if its program is known; otherwise one."""
 HTML_ANSWERS = 2
 """After so many pages where a sitemap should be, the site answers so to everything."""
 
@@ -74,7 +87,44 @@ async def submit_sitemaps(domain: Domain, tools: Tools) -> Outcome:
         # A feed names the latest articles, never the page with the address.
         files = [*files, FoundFile(home, LINKS, "home_page")]
         nothing = "no sitemap: the home page's links are taken"
-    return Done(store_files(domain, files, tools.system_user_id), nothing=nothing)
+    try:
+        guessed = await guess_contact_page(domain, home, tools)
+    except FetchError as error:
+        return outcome_of(error)
+    effect = store_files(domain, files, guessed, tools.system_user_id)
+    return Done(effect, nothing=nothing)
+
+
+async def guess_contact_page(
+    domain: Domain, home: str, tools: Tools
+) -> PageLink | None:
+    """Try the usual addresses of a contact page, where the home page links none."""
+    async with tools.reader.connect() as connection:
+        known = (await connection.execute(KNOWN_PAGES, {"domain": domain.id})).all()
+    if any(row.page_type == PageType.CONTACT_ROOT for row in known):
+        return None
+    urls = contact_guesses(
+        home, language=domain.language, known=[row.url for row in known]
+    )
+    for url in urls:
+        try:
+            fetched = await tools.crawler.fetch(url)
+            if not fetched.is_success or str(fetched.url) != url:
+                continue
+            found = await tools.sandbox.run(
+                read_guessed_page, fetched.body, fetched.charset.name
+            )
+        except FetchError as error:
+            if isinstance(outcome_of(error), Later):
+                raise
+            continue
+        if found.title == (domain.title or "") and found.title:
+            # The site answers with its home page, whatever it is asked.
+            return None
+        if not found.is_missing:
+            tools.recent.keep(url, fetched)
+            return PageLink(url, "", GUESSED)
+    return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +162,7 @@ class Hunt:
         if any(file.kind != Kind.FEED for file in self.found):
             return
         guesses = [(c.url, c.found_by) for c in candidates if not c.is_promised]
-        for guess in guesses[:MOST_GUESSES]:
+        for guess in guesses[: MOST_GUESSES if self.domain.generator else 1]:
             await self.follow([guess])
             if self.found or self.html_answers >= HTML_ANSWERS:
                 return
@@ -193,7 +243,9 @@ class Hunt:
         )
 
 
-def store_files(domain: Domain, files: list[FoundFile], user_id: UUID) -> Effect:
+def store_files(
+    domain: Domain, files: list[FoundFile], guessed: PageLink | None, user_id: UUID
+) -> Effect:
     """Store the files, and let the tenant's rules choose among them.
 
     An index has no pages of its own: its files stand beside it.
@@ -219,5 +271,8 @@ def store_files(domain: Domain, files: list[FoundFile], user_id: UUID) -> Effect
     async def effect(transaction: Transaction) -> None:
         await transaction.execute(STORE_FILES, rows)
         CHOICE.among(transaction, domain.tenant_id, user_id, domain.id)
+        if guessed is not None:
+            whose = Whose(domain.tenant_id, user_id, domain.id)
+            await store_links(transaction, whose, [guessed], clicks=1)
 
     return effect

@@ -1,7 +1,7 @@
 """WF7 - Page curation: one page becomes contacts and people, each with its evidence."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -9,7 +9,7 @@ from uuid import UUID
 import orjson
 from sqlalchemy import text
 
-from curation_sdk import Done, Effect, GiveUp, Outcome, Transaction
+from curation_sdk import Done, Effect, GiveUp, Outcome, Retry, Transaction
 from scrapersky.crawler import Conditions, Fetched
 from scrapersky.errors import FetchError
 from scrapersky.extraction.business_name import business_name
@@ -24,6 +24,7 @@ from scrapersky.kit.email_type import EmailType
 from scrapersky.kit.urls import parse_url
 from scrapersky.pipeline.declaration import Endings, Job, Lane, stage
 from scrapersky.pipeline.fetching import failure_of, outcome_of
+from scrapersky.pipeline.linked_pages import Whose, choose, store_links
 from scrapersky.pipeline.stage_settings import SettingsSection, StageSettings
 from scrapersky.pipeline.tools import Tools
 from scrapersky.privacy.card import (
@@ -154,20 +155,32 @@ FROM known WHERE id = $1 AND NOT coalesce(organisation, '{}') @> known.told
     ),
 )
 async def curate_page(page: Page, tools: Tools) -> Outcome:
+    """Take every contact that is on the page, and choose what to read of its site next."""
+    outcome = await read_page(page, tools)
+    if isinstance(outcome, Retry | GiveUp):
+        # The site's other pages do not wait for one that cannot be had.
+        return replace(outcome, effect=go_on(page, tools.system_user_id))
+    return outcome
+
+
+async def read_page(page: Page, tools: Tools) -> Outcome:
     """Fetch the page politely and take every contact that is on it, and no other."""
     held = Conditions(page.etag, page.last_modified)
     try:
-        fetched = await tools.crawler.fetch(page.url, conditions=held)
+        fetched = tools.recent.take(page.url)
+        if fetched is None:
+            fetched = await tools.crawler.fetch(page.url, conditions=held)
         if fetched.not_modified:
             return Done(
-                note_unchanged(page), nothing="not modified since the last visit"
+                note_unchanged(page, tools.system_user_id),
+                nothing="not modified since the last visit",
             )
         if (failure := failure_of(fetched)) is not None:
             return failure
         if leads_elsewhere(page.url, str(fetched.url)):
             # Whoever is there, it is not whom this domain belongs to.
             return Done(
-                note_unchanged(page),
+                note_unchanged(page, tools.system_user_id),
                 nothing=f"it leads to another site: {fetched.url.site}",
             )
         found = await tools.sandbox.run(
@@ -197,11 +210,26 @@ async def country_of(page: Page, tools: Tools) -> str | None:
     return str(found) if found else None
 
 
-def note_unchanged(page: Page) -> Effect:
+def go_on(page: Page, user_id: UUID) -> Effect:
+    """Let the rules choose what to read of the site instead."""
+
+    async def effect(transaction: Transaction) -> None:
+        choose(transaction, whose(page, user_id))
+
+    return effect
+
+
+def whose(page: Page, user_id: UUID) -> Whose:
+    """Return whose the pages are that are found through a page."""
+    return Whose(page.tenant_id, user_id, page.domain_id)
+
+
+def note_unchanged(page: Page, user_id: UUID) -> Effect:
     """Keep that the page was looked at and is as it was."""
 
     async def effect(transaction: Transaction) -> None:
         await transaction.fetch(STORE_VISIT, page.id)
+        choose(transaction, whose(page, user_id))
 
     return effect
 
@@ -220,6 +248,7 @@ def store(page: Page, fetched: Fetched, found: Findings, user_id: UUID) -> Effec
     seen_at = utc_now()
     robots = fetched.robots.rule or "allowed"
     cards, people = found.cards, found.people
+    is_elsewhere = fetched.url.site != parse_url(page.url).site
 
     async def effect(transaction: Transaction) -> None:
         told = facts(fetched, found.page)
@@ -255,6 +284,9 @@ def store(page: Page, fetched: Fetched, found: Findings, user_id: UUID) -> Effec
             )
         if told["organisation"]:
             await transaction.fetch(STORE_ORGANISATION, page.domain_id)
+        links = [] if is_hidden or is_elsewhere else found.page.links
+        clicks = 1 if page.clicks is None else page.clicks + 1
+        await store_links(transaction, whose(page, user_id), links, clicks=clicks)
 
     return effect
 

@@ -22,6 +22,7 @@ export interface Rule {
   conditions: Condition[];
   status: string;
   is_enabled: boolean;
+  best_first: boolean;
   etag: string;
   decided: number;
   actions: number;
@@ -34,6 +35,7 @@ export interface Draft {
   conditions: Condition[];
   status: string;
   is_enabled: boolean;
+  best_first: boolean;
 }
 
 interface Preview {
@@ -58,9 +60,11 @@ export function RuleForm({ rule, onSave, onClose }: RuleFormProps) {
   const kind = kindNamed(kindName) ?? (kinds()[0] as Kind);
   const [status, setStatus] = useState(rule?.status ?? "Selected");
   const [filters, setFilters] = useState<Filter[]>(rule?.conditions.map(filterOf) ?? []);
+  const [bestFirst, setBestFirst] = useState(rule?.best_first ?? false);
   const [busy, setBusy] = useState(false);
   const statuses = kind.decisions.map((decision) => decision.status);
   const chosen = statuses.includes(status) ? status : (statuses[0] ?? "");
+  const isForBestPages = kindName === "pages" && chosen === "Selected";
   const usable = filters.filter(({ comparison, value }) => !needsValue(comparison) || value);
   const conditions = usable.map(conditionOf);
 
@@ -73,6 +77,7 @@ export function RuleForm({ rule, onSave, onClose }: RuleFormProps) {
       conditions,
       status: chosen,
       is_enabled: rule?.is_enabled ?? true,
+      best_first: isForBestPages && bestFirst,
     });
     setBusy(false);
   }
@@ -120,6 +125,16 @@ export function RuleForm({ rule, onSave, onClose }: RuleFormProps) {
             onChange={(event) => setStatus(event.target.value)}
           />
         </div>
+        {isForBestPages && (
+          <label className="small">
+            <input
+              type="checkbox"
+              checked={bestFirst}
+              onChange={(event) => setBestFirst(event.target.checked)}
+            />{" "}
+            Only the best pages of each site, within its budget
+          </label>
+        )}
         <fieldset className="conditions">
           <legend className="small soft">When all of this holds</legend>
           {filters.map((filter, place) => (

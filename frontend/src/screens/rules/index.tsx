@@ -164,6 +164,7 @@ export default function Rules() {
                       {kindNamed(rule.kind)?.title ?? rule.kind}:{" "}
                       {rule.conditions.map((one) => describe(filterOf(one))).join(", and ") ||
                         "all of them"}
+                      {rule.best_first && "; only the best of each site, within its budget"}
                     </p>
                   </div>
                   <Status status={rule.status} field={kindNamed(rule.kind)?.status} />

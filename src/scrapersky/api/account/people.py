@@ -55,7 +55,7 @@ TENANT_COLUMNS: Final = (
 MOST: Final = 1_000
 """People or keys that one list shows."""
 CONTACT_LIKE: Final = {
-    "all": [{"field": "contact_likelihood", "comparison": "at_least", "value": 0.3}]
+    "all": [{"field": "contact_likelihood", "comparison": "at_least", "value": 0.05}]
 }
 """The rule every tenant begins with; it can be switched off like any other."""
 
@@ -235,6 +235,7 @@ async def add_tenant(
             kind="pages",
             conditions=CONTACT_LIKE,
             status="Selected",
+            best_first=True,
         )
     )
     return made

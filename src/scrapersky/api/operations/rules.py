@@ -62,6 +62,9 @@ class RuleOut(BaseModel):
     conditions: list[Condition]
     status: str = Field(examples=["Selected"])
     is_enabled: bool
+    best_first: bool = Field(
+        description="Of the pages that fit, only the best of each site, within its budget."
+    )
     created_at: datetime
     updated_at: datetime
     etag: str = Field(description="Send it as `If-Match` with a change.")
@@ -80,6 +83,11 @@ class RuleIn(Strict):
     )
     status: Word = Field(examples=["Selected"])
     is_enabled: bool = True
+    best_first: bool = Field(
+        default=False,
+        description="For pages that are selected: only the best of each site, within its"
+        " budget, chosen a few at a time by what the others held.",
+    )
 
 
 class RuleChange(Strict):
@@ -89,6 +97,7 @@ class RuleChange(Strict):
     conditions: Conditions | None = None
     status: Word | None = None
     is_enabled: bool | None = None
+    best_first: bool | None = None
 
 
 class PreviewIn(Strict):
@@ -160,6 +169,7 @@ async def create_rule(
         conditions=body.conditions,
         status=body.status,
         is_enabled=body.is_enabled,
+        best_first=body.best_first,
     )
     await note(connection, actor, "made", f"rule {body.name}", body.model_dump())
     return await one_rule(connection, who.tenant_id, rule_id)
@@ -366,6 +376,7 @@ PLAIN: Final = (
     "kind",
     "status",
     "is_enabled",
+    "best_first",
     "created_at",
     "updated_at",
     "decided",

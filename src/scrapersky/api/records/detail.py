@@ -28,9 +28,12 @@ from scrapersky.api.records.answer import as_dicts, json_answer
 from scrapersky.api.records.listing import rows_by_id
 from scrapersky.api.records.schema import EvidenceOut
 from scrapersky.errors import RecordChanged, UnknownRecord, VersionMissing
-from scrapersky.records import KINDS, Kind
+from scrapersky.records import KINDS, Domain, Kind, Page
+from scrapersky.records.kind import Origin
+from scrapersky.records.page import why_it_was_chosen
 
 MOST_LINKS = 20
+MOST_PAGES = 100
 
 Shown = Row[Any]
 
@@ -100,7 +103,22 @@ async def evidence_of(
     told = resource.origins(row)
     if isinstance(told, Executable):
         return as_dicts((await connection.execute(told)).all())
-    return [EvidenceOut(**asdict(origin)).model_dump() for origin in told]
+    origins = [*told]
+    if resource.record is Domain:
+        origins += await chosen_pages(connection, row.id)
+    return [EvidenceOut(**asdict(origin)).model_dump() for origin in origins]
+
+
+async def chosen_pages(connection: AsyncConnection, domain_id: UUID) -> list[Origin]:
+    """Tell which pages of a domain were chosen to be read, and why, the first one first."""
+    query = (
+        select(Page.url, Page.choice, Page.fetched_at)
+        .where(Page.domain_id == domain_id, Page.choice.is_not(None))
+        .order_by(Page.fetched_at.nulls_last(), Page.id)
+        .limit(MOST_PAGES)
+    )
+    rows = await connection.execute(query)
+    return [origin for row in rows for origin in why_it_was_chosen(row)]
 
 
 async def related_to(

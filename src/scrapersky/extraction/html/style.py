@@ -36,7 +36,7 @@ def hidden_and_mirrored(sheets: Iterable[str]) -> tuple[frozenset[str], frozense
     hidden: set[str] = set()
     mirrored: set[str] = set()
     for sheet in sheets:
-        text = sheet[:MAX_SHEET]
+        text = _without_media(sheet[:MAX_SHEET])
         for start in _rules(text):
             end = text.find("}", start, start + MAX_RULE)
             body = text[start:end]
@@ -45,6 +45,30 @@ def hidden_and_mirrored(sheets: Iterable[str]) -> tuple[frozenset[str], frozense
             elif is_hidden(body):
                 hidden.update(_selected(text, start))
     return frozenset(hidden), frozenset(mirrored)
+
+
+def _without_media(text: str) -> str:
+    """Leave out what holds only on paper or on some screens: there it is a menu's fold."""
+    place = text.find("@media")
+    if place < 0:
+        return text
+    kept, start = [], 0
+    while place >= 0:
+        kept.append(text[start:place])
+        start = _end_of_block(text, place)
+        place = text.find("@media", start)
+    kept.append(text[start:])
+    return "".join(kept)
+
+
+def _end_of_block(text: str, start: int) -> int:
+    """Return where the block that begins after `start` ends, blocks inside included."""
+    depth = 0
+    for brace in _BRACE.finditer(text, start):
+        depth += 1 if brace[0] == "{" else -1
+        if depth <= 0:
+            return brace.end()
+    return len(text)
 
 
 def _rules(text: str) -> Iterator[int]:
@@ -71,6 +95,7 @@ def _rules(text: str) -> Iterator[int]:
 
 
 NEAR: Final = 14
+_BRACE: Final = re.compile(r"[{}]")
 
 
 def _selected(text: str, brace: int) -> list[str]:

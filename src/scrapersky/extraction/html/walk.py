@@ -27,6 +27,7 @@ MAX_LINKS: Final = 2_000
 MAX_LINE: Final = 200_000
 MAX_LINES: Final = 20_000
 MAX_HEAD: Final = 10_000
+_FRAMES: Final = ("frame", "iframe")
 MAX_FORMS: Final = 100
 FOLD_LINES: Final = 4
 FOLD_TEXT: Final = 60
@@ -162,7 +163,7 @@ class _Walk:
     def _read_head(self) -> None:
         """Read what may stand anywhere but is not text: metas, scripts, styles."""
         sheets: list[str] = []
-        tags = ("title", "meta", "link", "base", "script", "style", "iframe", "body")
+        tags = ("title", "meta", "link", "base", "script", "style", "body", *_FRAMES)
         for count, element in enumerate(self.document.iter_elements(tags)):
             if count > MAX_HEAD:
                 self.truncated = True
@@ -202,7 +203,7 @@ class _Walk:
             self.scripts.append(Script(src, (attr("type") or "").lower(), text))
         elif tag == "style":
             sheets.append(element.text)
-        elif tag == "iframe":
+        elif tag in _FRAMES:
             self.frames.append(attr("src") or attr("data-src") or "")
         elif not self.body:
             self.body = attributes_of(element)

@@ -1,0 +1,168 @@
+"""Let a rule take the best pages of each site, a few at a time, within its budget."""
+
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+from uuid import UUID
+
+import orjson
+from sqlalchemy import func, literal, select, text, true
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from scrapersky.curation.condition import Condition, where
+from scrapersky.extraction.page_choice import Listed, Pick, Read, next_pages
+from scrapersky.extraction.page_type import PageType
+from scrapersky.records import KINDS, Contact, Domain, Page, Person
+from scrapersky.records.status import PageCurationStatus, PageProcessingStatus
+
+AT_ONCE: Final = 4
+"""Pages of one site that are chosen together: what they hold decides about the next."""
+FEW_LEFT: Final = 1
+"""More are chosen when so many of the last ones are still to be read."""
+CANDIDATES: Final = 80
+BEGUN: Final = (
+    PageProcessingStatus.QUEUED,
+    PageProcessingStatus.PROCESSING,
+    PageProcessingStatus.COMPLETE,
+    PageProcessingStatus.ERROR,
+)
+WAITING: Final = (PageProcessingStatus.QUEUED, PageProcessingStatus.PROCESSING)
+# Whoever chooses for a site waits for who is choosing for it: otherwise each of two would
+# think that the other's pages are still to come, and neither would go on.
+LOCK: Final = text(
+    "SELECT pg_advisory_xact_lock(hashtextextended('page_choice:' || d, 0))"
+    " FROM unnest(CAST(:domains AS text[])) AS d"
+)
+EXPLAIN: Final = text(
+    "UPDATE pages SET choice = g.choice FROM unnest(CAST(:ids AS uuid[]),"
+    " CAST(:choices AS jsonb[])) AS g(id, choice) WHERE pages.id = g.id"
+)
+
+
+@dataclass(slots=True)
+class _Site:
+    """What is known of one site's pages."""
+
+    home: str
+    budget: int
+    begun: list[Any] = field(default_factory=list)
+    waiting: list[Any] = field(default_factory=list)
+
+    def picks(self) -> Iterator[tuple[UUID, Pick]]:
+        """Yield the pages to read next."""
+        in_hand = sum(row.page_processing_status in WAITING for row in self.begun)
+        most = min(self.budget - len(self.begun), AT_ONCE - in_hand)
+        if in_hand > FEW_LEFT or most <= 0:
+            return
+        ids = {row.url: row.id for row in self.waiting}
+        listed = [
+            Listed(
+                row.url,
+                PageType(row.page_type or PageType.UNKNOWN),
+                row.contact_likelihood or 0.0,
+                row.clicks,
+                row.likelihood_reasons[0] if row.likelihood_reasons else "",
+            )
+            for row in self.waiting
+        ]
+        read = [
+            Read(
+                row.url,
+                PageType(row.page_type or PageType.UNKNOWN),
+                None if row.page_processing_status in WAITING else row.gained,
+            )
+            for row in self.begun
+        ]
+        for pick in next_pages(listed, read, home=self.home, most=most):
+            yield ids[pick.url], pick
+
+
+async def pick_best(
+    connection: AsyncConnection,
+    tenant_id: UUID,
+    conditions: tuple[Condition, ...],
+    domains: Collection[UUID],
+) -> dict[UUID, Pick]:
+    """Choose the pages of some sites to read next, by page."""
+    ordered = sorted(map(str, domains))
+    await connection.execute(LOCK, {"domains": ordered})
+    sites = await _sites(connection, tenant_id, conditions, [UUID(d) for d in ordered])
+    return {page: pick for site in sites for page, pick in site.picks()}
+
+
+async def explain(connection: AsyncConnection, picks: dict[UUID, Pick]) -> None:
+    """Keep with every page why it was chosen."""
+    if picks:
+        choices = [
+            orjson.dumps({"gain": pick.gain, "reasons": pick.reasons}).decode()
+            for pick in picks.values()
+        ]
+        await connection.execute(EXPLAIN, {"ids": [*picks], "choices": choices})
+
+
+async def domains_among(
+    connection: AsyncConnection, tenant_id: UUID, among: Condition | None
+) -> Sequence[UUID]:
+    """Return the domains of the pages that are meant."""
+    if among is not None and among.field == "domain_id":
+        wanted = among.value if isinstance(among.value, list) else [among.value]
+        return [UUID(str(value)) for value in wanted]
+    kind = KINDS["pages"]
+    query = select(Page.domain_id).distinct().where(
+        Page.tenant_id == tenant_id,
+        Page.page_curation_status == PageCurationStatus.NEW,
+        where(kind, (among,)) if among is not None else true(),
+    )  # fmt: skip
+    return (await connection.scalars(query)).all()
+
+
+async def _sites(
+    connection: AsyncConnection,
+    tenant_id: UUID,
+    conditions: tuple[Condition, ...],
+    domains: Sequence[UUID],
+) -> Iterable[_Site]:
+    mine = Domain.id == func.any(literal(domains))
+    query = select(Domain.id, Domain.domain, Domain.home_url, Domain.page_budget)
+    sites = {
+        row.id: _Site(row.home_url or f"https://{row.domain}/", row.page_budget)
+        for row in await connection.execute(
+            query.where(mine, Domain.tenant_id == tenant_id)
+        )
+    }
+    contacts = select(func.count()).where(Contact.page_id == Page.id)
+    people = select(func.count()).where(
+        Person.domain_id == Page.domain_id, Person.page_id == Page.id
+    )
+    gained = contacts.scalar_subquery() + people.scalar_subquery()
+    begun = select(
+        Page.domain_id, Page.url, Page.page_type, Page.page_processing_status,
+        gained.label("gained"),
+    ).where(
+        Page.domain_id == func.any(literal(domains)),
+        Page.page_processing_status.in_(BEGUN),
+    ).order_by(Page.fetched_at.nulls_last(), Page.id)  # fmt: skip
+    for row in await connection.execute(begun):
+        if row.domain_id in sites:
+            sites[row.domain_id].begun.append(row)
+    best = (
+        select(
+            Page.id, Page.domain_id, Page.url, Page.page_type, Page.contact_likelihood,
+            Page.likelihood_reasons, Page.clicks,
+        )
+        .where(
+            Page.domain_id == Domain.id,
+            Page.page_processing_status.is_(None),
+            Page.page_curation_status == PageCurationStatus.NEW,
+            Page.gone_at.is_(None),
+            where(KINDS["pages"], conditions),
+        )
+        .order_by(Page.contact_likelihood.desc().nulls_last(), Page.id)
+        .limit(CANDIDATES)
+        .lateral("best")
+    )  # fmt: skip
+    some = select(best).select_from(Domain).join(best, true()).where(mine)
+    for row in await connection.execute(some):
+        if row.domain_id in sites:
+            sites[row.domain_id].waiting.append(row)
+    return sites.values()

@@ -1,0 +1,159 @@
+"""Which pages of a site to read next: those that promise most, within a small budget.
+
+A page's rating says what its name promises. What the site's other pages held says how far
+to believe it: where one profile gave a new address, the next one will, and the third
+list of services will not. So pages are chosen a few at a time, the best first.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+from urllib.parse import urlsplit
+
+from scrapersky.extraction.page_type import PageType
+
+HOME_GAIN: Final = 1.0
+LIKELY: Final = 0.25
+"""A page that promises so much is read even where others held nothing new."""
+PATIENCE: Final = 8
+"""Pages in a row that held nothing new, after which unlikely ones are left alone."""
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """A page that may be read."""
+
+    url: str
+    type: PageType
+    score: float
+    clicks: int | None = None
+    """Links between the home page and this one; None if that is not known."""
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """A page that was read, in the order of reading."""
+
+    url: str
+    type: PageType
+    gained: int | None
+    """How much on it was new; None while that is not known."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pick:
+    """A page to read next, and why."""
+
+    url: str
+    gain: float
+    reasons: tuple[str, ...]
+
+
+@dataclass(slots=True)
+class _Memory:
+    """What the pages of a site have held so far."""
+
+    barren_types: Counter[PageType] = field(default_factory=Counter)
+    barren_folders: Counter[str] = field(default_factory=Counter)
+    fertile_folders: set[str] = field(default_factory=set)
+    in_vain: int = 0
+    """Pages in a row, up to the last one, that held nothing new."""
+    known: set[str] = field(default_factory=set)
+
+
+def next_pages(
+    listed: Iterable[Listed], read: Sequence[Read], *, home: str, most: int
+) -> list[Pick]:
+    """Choose at most so many pages, the most promising first.
+
+    `read` are also pages that are about to be read; several addresses of one page
+    count as one.
+    """
+    memory = _remember(read)
+    home_key = page_key(home)
+    waiting: dict[str, Listed] = {}
+    for page in listed:
+        key = page_key(page.url)
+        is_better = page.score > waiting.get(key, _NOTHING).score or page.url == home
+        if key not in memory.known and is_better:
+            waiting[key] = page
+    picks: list[Pick] = []
+    while waiting and len(picks) < most:
+        gains = {key: _gain(page, memory, home_key) for key, page in waiting.items()}
+        best = min(waiting, key=lambda key: (-gains[key].gain, len(key), key))
+        pick = gains[best]
+        if pick.gain < LIKELY and memory.in_vain >= PATIENCE:
+            break
+        picks.append(pick)
+        page = waiting.pop(best)
+        # What is chosen but not read yet is taken to hold nothing the next one has.
+        memory.barren_types[page.type] += 1
+    return picks
+
+
+def page_key(url: str) -> str:
+    """Write an address so that several of one page are the same."""
+    parts = urlsplit(url)
+    path = _INDEX.sub(r"\1", parts.path).rstrip("/")
+    query = "&".join(sorted(parts.query.split("&"))) if parts.query else ""
+    return f"{parts.netloc.removeprefix('www.')}{path}?{query}"
+
+
+def _remember(read: Sequence[Read]) -> _Memory:
+    memory = _Memory()
+    for page in read:
+        key = page_key(page.url)
+        memory.known.add(key)
+        if page.gained is None:
+            continue
+        folder = _folder(key)
+        if page.gained:
+            memory.in_vain = 0
+            memory.fertile_folders.add(folder)
+            memory.barren_folders[folder] = 0
+            continue
+        memory.in_vain += 1
+        memory.barren_folders[folder] += 1
+        memory.barren_types[page.type] += 1
+    return memory
+
+
+def _gain(page: Listed, memory: _Memory, home: str) -> Pick:
+    key = page_key(page.url)
+    if key == home:
+        return Pick(page.url, HOME_GAIN, ("it is the home page",))
+    gain, reasons = page.score, [page.reason] if page.reason else []
+    if page.type in _ONE_IS_ENOUGH and (seen := memory.barren_types[page.type]):
+        gain *= _SAME_TYPE**seen
+        reasons.append("a page of this kind came before")
+    folder = _folder(key)
+    if "/" in folder:
+        if folder in memory.fertile_folders and not memory.barren_folders[folder]:
+            if gain < _BESIDE_FERTILE:
+                gain = _BESIDE_FERTILE
+                reasons.append("a page beside it held something new")
+        elif barren := memory.barren_folders[folder]:
+            gain *= _BESIDE_BARREN**barren
+            reasons.append("a page beside it held nothing new")
+    if page.clicks is not None and page.clicks > 1:
+        gain *= _CLICK ** (page.clicks - 1)
+        reasons.append(f"it is {page.clicks} clicks from the home page")
+    return Pick(page.url, round(gain, 3), tuple(reasons))
+
+
+def _folder(key: str) -> str:
+    return key.partition("?")[0].rpartition("/")[0]
+
+
+_NOTHING: Final = Listed("", PageType.UNKNOWN, -1.0)
+_ONE_IS_ENOUGH: Final = frozenset(PageType) - {PageType.UNKNOWN, PageType.TEAM_ROOT}
+_SAME_TYPE: Final = 0.6
+_BESIDE_FERTILE: Final = 0.45
+_BESIDE_BARREN: Final = 0.6
+_CLICK: Final = 0.97
+_INDEX: Final = re.compile(
+    r"(^|/)(?:index|default)\.(?:html?|php|aspx?)$", re.IGNORECASE
+)

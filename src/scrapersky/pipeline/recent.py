@@ -1,0 +1,47 @@
+"""Pages that one stage has just fetched and the next one reads too: asked for once."""
+
+from collections import OrderedDict
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Final
+
+from scrapersky.crawler import Fetched
+from scrapersky.kit.clock import utc_now
+
+MOST_BYTES: Final = 32 * 1024 * 1024
+MOST_PAGES: Final = 500
+FRESH: Final = timedelta(minutes=10)
+
+
+@dataclass(slots=True)
+class RecentPages:
+    """The last pages of this process, within bounds; each is handed out once.
+
+    Another process, or one that was restarted, simply fetches the page again.
+    """
+
+    _pages: OrderedDict[str, tuple[datetime, Fetched]] = field(
+        default_factory=OrderedDict
+    )
+    _bytes: int = 0
+
+    def keep(self, url: str, fetched: Fetched) -> None:
+        """Hold a page for the stage that comes next."""
+        self._forget(url)
+        self._pages[url] = (utc_now(), fetched)
+        self._bytes += len(fetched.body)
+        while self._bytes > MOST_BYTES or len(self._pages) > MOST_PAGES:
+            self._forget(next(iter(self._pages)))
+
+    def take(self, url: str) -> Fetched | None:
+        """Hand a page out, if it is here and fresh."""
+        held = self._forget(url)
+        if held is None or utc_now() - held[0] > FRESH:
+            return None
+        return held[1]
+
+    def _forget(self, url: str) -> tuple[datetime, Fetched] | None:
+        held = self._pages.pop(url, None)
+        if held is not None:
+            self._bytes -= len(held[1].body)
+        return held

@@ -1,0 +1,42 @@
+"""The real pipeline over sites of our own making, from submitted domains to figures."""
+
+from pathlib import Path
+
+import pytest
+
+from scrapersky.db.connection import parse_target
+from scrapersky.measuring import Score, figures, judge, read_corpus, render
+from scrapersky.measuring.corpus import site_of
+from scrapersky.measuring.pipeline import Street, run_pipeline
+from tests.conftest import TestDatabase
+
+SITES = Path(__file__).parent / "sites"
+KEYS = {
+    "email_recall", "email_precision", "phone_recall", "phone_precision", "people_known",
+    "people_precision", "own_contact_named", "decision_maker", "email_person",
+    "phone_person", "address_recall", "address_precision", "organisation",
+    "fetches_per_site", "cpu_ms_per_page",
+}  # fmt: skip
+MOST_FETCHES = 12
+
+
+@pytest.mark.asyncio(loop_scope="session")
+async def test_what_our_own_sites_say_is_found_and_nothing_else(
+    database: TestDatabase,
+) -> None:
+    """A page the sitemap omits, one two clicks away, and one that nothing links."""
+    sites = read_corpus(SITES)
+    street = Street({site.host: site_of(site) for site in sites})
+    measured = await run_pipeline(sites, street, parse_target(database.url), 60)
+    scores = {site.name: judge(site, measured.outcomes[site.domain]) for site in sites}
+    report = "\n".join(render(sites, scores, measured, misses=9))
+    total = Score()
+    for score in scores.values():
+        total += score
+    told = figures(sites, total, measured)
+    assert measured.is_finished
+    assert told.keys() >= KEYS
+    for figure in ("email_recall", "email_precision", "phone_recall", "phone_precision",
+                   "contact_pages_read", "people_pages_read"):  # fmt: skip
+        assert told[figure] == 1, report
+    assert (told["fetches_per_site"] or 0) <= MOST_FETCHES
