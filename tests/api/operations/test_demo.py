@@ -20,7 +20,7 @@ CONTACTS = "SELECT count(*) FROM contacts WHERE tenant_id = :tenant"
 async def test_the_town_is_searched_and_read_beside_the_real_world(
     clean: Served,
 ) -> None:
-    await clean.app.state.desk.town.close()
+    await clean.app.state.operations.town.close()
     await clean.run("DELETE FROM hosts")
     before = await clean.get("/demo")
     started = await clean.post("/demo", {"size": 12, "decide": True})
@@ -45,7 +45,7 @@ async def test_the_town_is_searched_and_read_beside_the_real_world(
 
 async def test_no_other_name_leads_into_the_town(clean: Served) -> None:
     await clean.post("/demo", {"size": 12})
-    town = clean.app.state.desk.town.running.town
+    town = clean.app.state.operations.town.running.town
     crawler = clean.app.state.background.tools.crawler
 
     # The resolver of this machine is asked, and knows no such name.
@@ -65,7 +65,7 @@ def listening() -> set[int]:
 async def test_a_town_that_another_process_has_open_is_not_opened_twice(
     clean: Served,
 ) -> None:
-    await clean.app.state.desk.town.close()
+    await clean.app.state.operations.town.close()
     ports = listening()
     async with presence_ledger(clean.engine) as other:
         await other.acquire(PRESENCE, url=ENDING, patience=timedelta(seconds=20))
