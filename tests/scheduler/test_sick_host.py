@@ -124,7 +124,7 @@ class House:
 @pytest.fixture
 async def house(database: TestDatabase) -> AsyncIterator[House]:
     def answer(ask: Ask) -> Reply:
-        return Reply(HOME) if ask.path == "/" else Reply(b"", status=404)
+        return Reply(HOME) if ask.path != "/robots.txt" else Reply(b"", status=404)
 
     async with TownServer(lambda _: None, answer).running() as server:
         engine = connect(parse_target(database.url), pool_size=3)
