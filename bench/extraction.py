@@ -20,8 +20,9 @@ from bench import extraction_sitemap
 from bench.extraction_baseline import extract
 from bench.extraction_hostile import EMAIL_SOUP, MIB, PAGES
 from bench.extraction_pages import business_page
-from scrapersky.extraction.contacts import NO_HINTS, contacts_of, find_contacts
+from scrapersky.extraction.contacts import NO_HINTS
 from scrapersky.extraction.contacts.email import addresses_in, find_emails
+from scrapersky.extraction.contacts.finder import contacts_of, find_contacts
 from scrapersky.extraction.contacts.phone import find_numbers
 from scrapersky.extraction.contacts.place import guess_regions
 from scrapersky.extraction.contacts.sheet import sheet_of

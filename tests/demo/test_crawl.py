@@ -12,7 +12,7 @@ from scrapersky.crawler.result import Fetched
 from scrapersky.demo.town import Town
 from scrapersky.demo.truth import Finding, FindingKind
 from scrapersky.errors import Backoff, BadSitemap, FetchError, HostPaused
-from scrapersky.extraction.contacts import find_contacts
+from scrapersky.extraction.contacts.finder import find_contacts
 from scrapersky.extraction.discovery import page_links, sitemap_candidates
 from scrapersky.extraction.html import parse_page
 from scrapersky.extraction.page_type import rate_page

@@ -18,7 +18,7 @@ from scrapersky.demo.truth import (
     verdict_of,
 )
 from scrapersky.errors import BadSitemap
-from scrapersky.extraction.contacts import find_contacts
+from scrapersky.extraction.contacts.finder import find_contacts
 from scrapersky.extraction.discovery import page_links, sitemap_candidates
 from scrapersky.extraction.html import Page, parse_page
 from scrapersky.extraction.page_type import rate_page

@@ -3,8 +3,9 @@
 import pytest
 
 from scrapersky.extraction.contact_card import cards_of
-from scrapersky.extraction.contacts import find_contacts, seniority_of
+from scrapersky.extraction.contacts.finder import find_contacts
 from scrapersky.extraction.person_card import PersonCard, people_of
+from scrapersky.extraction.seniority import seniority_of
 from scrapersky.kit.plain import name_key
 from scrapersky.kit.seniority import Seniority
 

@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 
 from scrapersky.errors import BadAnnotations
-from scrapersky.extraction.contacts import Contacts, find_contacts
+from scrapersky.extraction.contacts import Contacts
+from scrapersky.extraction.contacts.finder import find_contacts
 from scrapersky.measuring.pages import (
     read_pages,
     render,

@@ -14,7 +14,7 @@ import structlog
 
 from scrapersky.crawler import Accept, Crawler, Fetched, Sandbox
 from scrapersky.errors import BadSitemap, ExtractionError, FetchError
-from scrapersky.extraction.contacts import find_contacts
+from scrapersky.extraction.contacts.finder import find_contacts
 from scrapersky.extraction.page_list import (
     PageList,
     list_linked_pages,

@@ -5,8 +5,8 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
+from scrapersky.cli.garbage import without_collector
 from scrapersky.cli.table import print_table
-from scrapersky.settings import example_env, load_settings
 
 
 def config(*, json: bool = False, example: bool = False, changed: bool = False) -> None:
@@ -21,6 +21,10 @@ def config(*, json: bool = False, example: bool = False, changed: bool = False) 
     changed
         Print only what differs from the default.
     """
+    # Every stage says what its settings are, so that they load what stages need.
+    with without_collector():
+        from scrapersky.settings import example_env, load_settings  # noqa: PLC0415
+
     if example:
         print(example_env(), end="")
         return

@@ -2,9 +2,6 @@
 
 from pathlib import Path
 
-from scrapersky.measuring.pages import read_pages, render, score_pages
-from scrapersky.measuring.ranking import render_ranking, score_ranking
-
 
 def score(file: Path, *, misses: int = 50) -> None:
     """Extract every page of an annotated file and print how well it went.
@@ -18,6 +15,17 @@ def score(file: Path, *, misses: int = 50) -> None:
     misses
         How many misses to list.
     """
+    # Heavy, and `--help` needs none of it.
+    from scrapersky.measuring.pages import (  # noqa: PLC0415
+        read_pages,
+        render,
+        score_pages,
+    )
+    from scrapersky.measuring.ranking import (  # noqa: PLC0415
+        render_ranking,
+        score_ranking,
+    )
+
     pages = list(read_pages(file))
     print(render(score_pages(pages), misses=misses))
     print()

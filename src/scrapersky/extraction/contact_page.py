@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from scrapersky.extraction.contacts import Contacts, Hints, contacts_of
+from scrapersky.extraction.contacts import Contacts, Hints
 from scrapersky.extraction.discovery import PageLink, linked_pages
 from scrapersky.extraction.html import parse_page
 from scrapersky.extraction.site import PageFacts, read_page_facts
@@ -25,6 +25,9 @@ def read_contact_page(
     body: bytes, url: str, encoding: str | None, country: str | None
 ) -> ContactPage:
     """Parse a page once and read its facts and its contacts."""
+    # Only the process that parses loads the readers; a worker needs what they return.
+    from scrapersky.extraction.contacts.finder import contacts_of  # noqa: PLC0415
+
     page = parse_page(body, encoding=encoding)
     hints = Hints(country=country, encoding=encoding)
     return ContactPage(

@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import lru_cache
 from itertools import islice
 from typing import Final
 
@@ -131,7 +132,8 @@ def linked_pages(page: Page, url: str, *, limit: int = MAX_LINKED) -> list[PageL
     """
     texts = site_links(page, url)
     found = {
-        target: _rated_link(target, texts[target]) for target in list(texts)[:MAX_PAGES]
+        target: _rated_link(target, tuple(texts[target]))
+        for target in list(texts)[:MAX_PAGES]
     }
     for target in _parts(page, url, is_bare=len(texts) < _FEW_LINKS):
         if target not in found:
@@ -145,7 +147,9 @@ def linked_pages(page: Page, url: str, *, limit: int = MAX_LINKED) -> list[PageL
     return kept[:limit]
 
 
-def _rated_link(url: str, texts: Iterable[str]) -> PageLink:
+# Every page of a site has the links of its menu.
+@lru_cache(1_024)
+def _rated_link(url: str, texts: tuple[str, ...]) -> PageLink:
     rated = [(text, rate_page(url, link_text=text)) for text in ("", *texts)]
     text, rating = max(rated, key=lambda pair: pair[1].score)
     return PageLink(url, text, rating)

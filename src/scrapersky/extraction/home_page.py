@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from scrapersky.extraction.contacts import Contacts, Hints, contacts_of
+from scrapersky.extraction.contacts import Contacts, Hints
 from scrapersky.extraction.discovery import (
     FoundBy,
     PageLink,
@@ -36,6 +36,9 @@ def read_home_page(
     body: bytes, asked: str, final: str, encoding: str | None, status: int
 ) -> HomePage:
     """Parse a home page once; judge it and read its facts and contacts."""
+    # Only the process that parses loads the readers; a worker needs what they return.
+    from scrapersky.extraction.contacts.finder import contacts_of  # noqa: PLC0415
+
     page = parse_page(body, encoding=encoding)
     return HomePage(
         facts=read_site_facts(page, final),

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from scrapersky.extraction.contact_card import ContactCard
-from scrapersky.extraction.contacts import Contacts, Evidence, Person, seniority_of
+from scrapersky.extraction.contacts import Contacts, Evidence, Person
+from scrapersky.extraction.seniority import seniority_of
 from scrapersky.kit.plain import name_key, spellings, squeezed
 from scrapersky.kit.seniority import Seniority
 

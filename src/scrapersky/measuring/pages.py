@@ -19,7 +19,8 @@ import orjson
 import phonenumbers
 
 from scrapersky.errors import BadAnnotations
-from scrapersky.extraction.contacts import NO_HINTS, Contacts, PhoneKind, find_contacts
+from scrapersky.extraction.contacts import NO_HINTS, Contacts, PhoneKind
+from scrapersky.extraction.contacts.finder import find_contacts
 from scrapersky.extraction.contacts.model import Value
 
 LABELS: Final = (

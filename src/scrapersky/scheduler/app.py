@@ -44,8 +44,8 @@ from scrapersky.stages import STAGES, configured_pipeline, registry_of
 log = structlog.get_logger()
 
 SHORTEST_DRAIN = timedelta(minutes=1)
-PRELOAD = ("scrapersky.extraction.home_page", "scrapersky.extraction.page_list",
-           "scrapersky.extraction.contact_page")  # fmt: skip
+PRELOAD = ("scrapersky.extraction.contacts.finder", "scrapersky.extraction.home_page",
+           "scrapersky.extraction.page_list", "scrapersky.extraction.contact_page")  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)

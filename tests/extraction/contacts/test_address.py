@@ -2,7 +2,8 @@
 
 import pytest
 
-from scrapersky.extraction.contacts import Hints, find_contacts
+from scrapersky.extraction.contacts import Hints
+from scrapersky.extraction.contacts.finder import find_contacts
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from scrapersky.extraction.contacts import find_contacts
+from scrapersky.extraction.contacts.finder import find_contacts
 from scrapersky.measuring.pages import AnnotatedPage, read_pages, score_pages
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "contacts"

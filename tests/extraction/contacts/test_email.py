@@ -3,7 +3,7 @@ import codecs
 
 import pytest
 
-from scrapersky.extraction.contacts import find_contacts
+from scrapersky.extraction.contacts.finder import find_contacts
 
 
 def addresses(html: str) -> list[str]:

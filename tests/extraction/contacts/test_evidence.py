@@ -1,7 +1,8 @@
 """Each value says where it came from; sightings of one value are one value."""
 
 from bench.extraction_pages import business_page
-from scrapersky.extraction.contacts import Hints, Method, PhoneKind, find_contacts
+from scrapersky.extraction.contacts import Hints, Method, PhoneKind
+from scrapersky.extraction.contacts.finder import find_contacts
 
 TWICE = """<html lang="en"><body>
 <p>Call (206) 624-1180 or write to desk@cedarline.com.</p>

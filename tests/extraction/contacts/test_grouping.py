@@ -1,4 +1,5 @@
-from scrapersky.extraction.contacts import Group, find_contacts
+from scrapersky.extraction.contacts import Group
+from scrapersky.extraction.contacts.finder import find_contacts
 
 OFFICES = """<html lang="en"><body>
 <h2>Denver office</h2><p>1640 Blake Street<br>Denver, CO 80202</p>

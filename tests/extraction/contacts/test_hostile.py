@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 from bench.extraction_hostile import EMAIL_SOUP, MIB, PAGES
 from bench.extraction_pages import business_page
 from scrapersky.errors import ExtractionError
-from scrapersky.extraction.contacts import Hints, find_contacts
+from scrapersky.extraction.contacts import Hints
 from scrapersky.extraction.contacts.email import addresses_in
+from scrapersky.extraction.contacts.finder import find_contacts
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "contacts" / "pages.jsonl"
 REAL = [json.loads(line)["html"] for line in FIXTURES.read_text("utf-8").splitlines()]

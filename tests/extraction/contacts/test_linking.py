@@ -3,7 +3,7 @@
 import pytest
 
 from scrapersky.extraction.contact_card import cards_of
-from scrapersky.extraction.contacts import find_contacts
+from scrapersky.extraction.contacts.finder import find_contacts
 from scrapersky.extraction.contacts.linking import strength
 from scrapersky.extraction.person_card import people_of
 

@@ -1,7 +1,8 @@
 import pytest
 
 from bench.extraction_pages import contactless_page
-from scrapersky.extraction.contacts import Contacts, find_contacts
+from scrapersky.extraction.contacts import Contacts
+from scrapersky.extraction.contacts.finder import find_contacts
 
 
 @pytest.mark.parametrize(

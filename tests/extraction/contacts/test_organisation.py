@@ -3,8 +3,8 @@
 import pytest
 
 from scrapersky.extraction import wordlist
-from scrapersky.extraction.contacts import find_contacts
 from scrapersky.extraction.contacts.address import find_addresses
+from scrapersky.extraction.contacts.finder import find_contacts
 from scrapersky.extraction.contacts.model import NO_HINTS
 from scrapersky.extraction.contacts.organisation import Clues, describe_names
 from scrapersky.extraction.contacts.organisation.chance import WEIGHTS, chance

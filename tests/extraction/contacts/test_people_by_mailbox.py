@@ -1,4 +1,4 @@
-from scrapersky.extraction.contacts import find_contacts
+from scrapersky.extraction.contacts.finder import find_contacts
 
 CARD = (
     "<html lang='en'><body><h1>Our team</h1><div><h3>{name}</h3><p>Office Manager</p>"

@@ -2,7 +2,7 @@
 
 import pytest
 
-from scrapersky.extraction.contacts import find_contacts
+from scrapersky.extraction.contacts.finder import find_contacts
 
 
 def names_on(page: str) -> list[str]:

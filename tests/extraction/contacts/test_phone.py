@@ -1,6 +1,7 @@
 import pytest
 
-from scrapersky.extraction.contacts import Hints, find_contacts
+from scrapersky.extraction.contacts import Hints
+from scrapersky.extraction.contacts.finder import find_contacts
 
 
 def numbers(text: str, country: str | None = None) -> list[str]:

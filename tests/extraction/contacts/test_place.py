@@ -1,6 +1,7 @@
 import pytest
 
-from scrapersky.extraction.contacts import Hints, find_contacts
+from scrapersky.extraction.contacts import Hints
+from scrapersky.extraction.contacts.finder import find_contacts
 
 PAGE = "<p>Call us: 020 7946 0018</p>"
 

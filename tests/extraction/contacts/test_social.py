@@ -2,7 +2,8 @@ from pathlib import Path
 
 import pytest
 
-from scrapersky.extraction.contacts import Profile, find_contacts, read_profile
+from scrapersky.extraction.contacts import Profile, read_profile
+from scrapersky.extraction.contacts.finder import find_contacts
 from scrapersky.measuring.pages import AnnotatedPage, read_pages, score_pages
 
 # Pages written by us: profiles among share buttons, intents, widgets, posts, policies

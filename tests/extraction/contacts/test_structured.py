@@ -1,6 +1,6 @@
 import pytest
 
-from scrapersky.extraction.contacts import find_contacts
+from scrapersky.extraction.contacts.finder import find_contacts
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,8 @@ import pytest
 
 from scrapersky.extraction.business_name import business_name
 from scrapersky.extraction.contact_card import cards_of
-from scrapersky.extraction.contacts import Contacts, Whose, find_contacts
+from scrapersky.extraction.contacts import Contacts, Whose
+from scrapersky.extraction.contacts.finder import find_contacts
 from scrapersky.extraction.other_value import other_values
 
 URL = "https://www.okelo-dental.de/impressum"

@@ -1,6 +1,5 @@
 """Contacts of a page: every value with its evidence, and none invented."""
 
-from scrapersky.extraction.contacts.finder import contacts_of, find_contacts
 from scrapersky.extraction.contacts.model import (
     NO_HINTS,
     Address,
@@ -19,7 +18,6 @@ from scrapersky.extraction.contacts.model import (
     Social,
     Whose,
 )
-from scrapersky.extraction.contacts.person import seniority_of
 from scrapersky.extraction.contacts.social import Profile, read_profile
 
 __all__ = [
@@ -40,8 +38,5 @@ __all__ = [
     "Profile",
     "Social",
     "Whose",
-    "contacts_of",
-    "find_contacts",
     "read_profile",
-    "seniority_of",
 ]

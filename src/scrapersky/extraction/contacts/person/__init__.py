@@ -12,7 +12,6 @@ from scrapersky.extraction.contacts.person.reader import (
     find_people,
 )
 from scrapersky.extraction.contacts.person.role import has_role_word, role_in
-from scrapersky.extraction.contacts.person.seniority import seniority_of
 
 __all__ = [
     "Clues",
@@ -21,5 +20,4 @@ __all__ = [
     "has_role_word",
     "looks_like_person",
     "role_in",
-    "seniority_of",
 ]

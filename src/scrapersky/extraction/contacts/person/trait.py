@@ -7,9 +7,9 @@ from typing import Final
 from urllib.parse import urlsplit
 
 from scrapersky.extraction.contacts.model import Found
-from scrapersky.extraction.contacts.person.seniority import seniority_of
 from scrapersky.extraction.contacts.person.word import AMBIGUOUS, given_names
 from scrapersky.extraction.contacts.sheet import Sheet
+from scrapersky.extraction.seniority import seniority_of
 from scrapersky.kit.plain import spellings, squeezed
 from scrapersky.kit.seniority import Seniority
 
