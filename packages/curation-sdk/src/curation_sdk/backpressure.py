@@ -1,4 +1,4 @@
-"""Backpressure: stop a stage from claiming while it is paused or the next queue is full."""
+"""Pauses: stop a stage from claiming while it is paused, and pause one that broke."""
 
 import asyncio
 from collections.abc import Mapping
@@ -8,7 +8,6 @@ from curation_sdk.background import LONGEST_PAUSE, BackgroundTasks
 from curation_sdk.connection import Connection
 from curation_sdk.events import Event, Events, Paused, Resumed
 from curation_sdk.execution import StageRun
-from curation_sdk.queue import Queue
 from curation_sdk.settlement import Broken
 
 LOOK_AT_STATES = 0.5
@@ -28,15 +27,12 @@ class Backpressure:
         self._connection = connection
         self._background = background
         self._events = events
-        self.queues_fed: dict[str, Queue] = {}
         self._storing: dict[str, asyncio.Task[None]] = {}
 
     async def watch_states(self) -> None:
-        """Watch the pauses of every stage, and the depth of the queues it fills."""
+        """Watch the pauses of every stage."""
         while True:
             await self._look_at_pauses()
-            for run in self._runs.values():
-                await self._look_downstream(run)
             await asyncio.sleep(LOOK_AT_STATES)
 
     def pause(self, run: StageRun, broken: Broken) -> None:
@@ -87,16 +83,3 @@ class Backpressure:
                 run.paused = None
                 self._events.emit(Resumed(run.stage.name))
                 run.wake.set()
-
-    async def _look_downstream(self, run: StageRun) -> None:
-        mark = run.stage.high_water
-        if mark is None:
-            return
-        held_back = False
-        for name in run.stage.feeds:
-            queue = self.queues_fed[name]
-            rows = await self._connection.fetch(statements.depth(queue, at_most=mark))
-            held_back = held_back or rows[0][0] >= mark
-        if run.held_back and not held_back:
-            run.wake.set()
-        run.held_back = held_back

@@ -12,13 +12,16 @@ from sqlalchemy import Column, Dialect, Float, Numeric, inspect
 from sqlalchemy.orm import ColumnProperty, Mapper
 
 from curation_sdk.compat import detach, instance_maker
-from curation_sdk.connection import Connection
+from curation_sdk.connection import Connection, Transaction
+from curation_sdk.limits import ClaimLimits
 from curation_sdk.queue import OrderTerm, column_of, only_key, order_terms, stored
 from curation_sdk.stage import Stage
 
 if TYPE_CHECKING:
     from curation_sdk.statements import Statements
 
+Statement = str | Callable[[int], str]
+"""A claim: with its limit as $4, or written for one."""
 RESCAN_EVERY = 2.0
 """Seconds after which rows behind the cursor are looked for again."""
 TENANTS_EVERY = 0.25
@@ -64,8 +67,10 @@ class Claimer:
         statements: "Statements",
         connection: Connection,
         worker: str,
+        limits: ClaimLimits | None = None,
     ) -> None:
         self._stage = stage
+        self._limits = limits
         self._statements = statements
         self._connection = connection
         self._worker = worker
@@ -84,6 +89,11 @@ class Claimer:
             terms = [*order_terms(stage), OrderTerm(key)]
             self._ranks = [(where[term.column], term.descending) for term in terms]
 
+    @property
+    def held_back_by(self) -> str | None:
+        """Which limit the last claim ran into, if any."""
+        return None if self._limits is None else self._limits.reached
+
     def key(self, held: ClaimedItem) -> Any:  # noqa: ANN401 - whatever the key column holds
         """Return the key of a claimed row."""
         assert held.row is not None  # noqa: S101 - asked when work begins
@@ -92,43 +102,43 @@ class Claimer:
     async def next_batch(self, limit: int | None = None) -> list[ClaimedItem]:
         """Claim the next queued items; an empty list means that none was found.
 
-        It claims a batch, or `limit`; equal shares of tenants are always of a batch.
+        It claims a batch, or `limit`; equal shares of tenants are at most a batch.
         """
         limit = limit or self._stage.batch
         shared = self._statements.claim_shared is not None
         if time.monotonic() - self._claimed_rows_at > EXPECT_CLAIMED:
             try:
-                return await (self._share() if shared else self._walk_on(limit))
+                return await (self._share(limit) if shared else self._walk_on(limit))
             except asyncpg.UniqueViolationError:
                 self._claimed_rows_at = time.monotonic()
         self._scanned = time.monotonic()
-        return await (self._share(again=True) if shared else self.next_rows(limit))
+        return await self.next_rows(limit)
 
     async def next_rows(self, limit: int) -> list[ClaimedItem]:
         """Claim up to `limit` queued items, in the order of the queue."""
         if self._statements.claim_shared is not None:
-            return await self._share(again=True) if limit == self._stage.batch else []
-        return await self._take(self._statements.claim_again(limit))
+            return await self._share(limit, again=True)
+        return await self._take(limit, self._statements.claim_again)
 
     async def next_due(self, limit: int) -> list[ClaimedItem]:
         """Claim items whose wait for another attempt is over."""
-        return await self._take(self._statements.claim_due, limit)
+        return await self._take(limit, self._statements.claim_due)
 
     async def next_due_but(self, slow: list[str], limit: int) -> list[ClaimedItem]:
         """Claim items whose wait for another attempt is over, but none of these."""
-        return await self._take(self._statements.claim_due_quick, limit, slow)
+        return await self._take(limit, self._statements.claim_due_quick, slow)
 
     async def next_due_of(self, slow: list[str], limit: int) -> list[ClaimedItem]:
         """Claim those of these items whose wait for another attempt is over."""
-        return await self._take(self._statements.claim_due_slow, limit, slow)
+        return await self._take(limit, self._statements.claim_due_slow, slow)
 
     async def next_rescued(self, limit: int) -> list[ClaimedItem]:
         """Claim a few items whose worker crashed with more than one item in hand."""
-        return await self._take(self._statements.claim_rescued, limit)
+        return await self._take(limit, self._statements.claim_rescued)
 
     async def next_suspect(self) -> list[ClaimedItem]:
         """Claim one item whose next crash would condemn it."""
-        return await self._take(self._statements.claim_suspect, 1)
+        return await self._take(1, self._statements.claim_suspect)
 
     async def _walk_on(self, limit: int) -> list[ClaimedItem]:
         onward = self._statements.claim_onward
@@ -136,20 +146,20 @@ class Claimer:
         if onward is not None and self._cursor is not None and fresh:
             # Starting after the last item skips the dead index entries that an old
             # snapshot keeps; rows behind the cursor are found by the next full scan.
-            found = await self._take(onward(limit), *self._cursor)
+            found = await self._take(limit, onward, *self._cursor)
             if found:
                 self._move(found)
                 return found
         self._scanned = time.monotonic()
-        found = await self._take(self._statements.claim(limit))
+        found = await self._take(limit, self._statements.claim)
         self._move(found)
         return found
 
-    async def _share(self, *, again: bool = False) -> list[ClaimedItem]:
+    async def _share(self, limit: int, *, again: bool = False) -> list[ClaimedItem]:
         stale = time.monotonic() - self._tenants_at > TENANTS_EVERY
         if stale or not self._tenants:
             await self._refresh_tenants()
-        batch = self._stage.batch
+        batch = min(limit, self._stage.batch)
         chosen, rest = self._tenants[:batch], self._tenants[batch:]
         if not chosen:
             return []
@@ -157,7 +167,7 @@ class Claimer:
         statement = statements.claim_shared_again if again else statements.claim_shared
         assert statement is not None  # noqa: S101 - for the type checker
         each = -(-batch // len(chosen))
-        found = await self._take(statement, chosen, each)
+        found = await self._take(batch, statement, chosen, each)
         self._tenants = rest + chosen if found else []
         return found
 
@@ -167,11 +177,17 @@ class Claimer:
         rows = await self._connection.fetch(self._statements.tenants)
         self._tenants = [row[0] for row in rows]
 
-    async def _take(self, statement: str, *more: object) -> list[ClaimedItem]:
-        lease = self._stage.lease.total_seconds()
-        rows = await self._connection.fetch(
-            statement, self._stage.name, self._worker, lease, *more
-        )
+    async def _take(
+        self, limit: int, statement: Statement, *more: object
+    ) -> list[ClaimedItem]:
+        if self._limits is None:
+            rows = await self._send(self._connection, limit, statement, *more)
+        else:
+            async with self._connection.transaction() as transaction:
+                allowed = await self._limits.allow(transaction, limit)
+                if not allowed:
+                    return []
+                rows = await self._send(transaction, allowed, statement, *more)
         if not rows:
             return []
         now = time.monotonic()
@@ -186,6 +202,22 @@ class Claimer:
             for held in found:
                 held.tries, held.crashes = known.get(held.item, (1, 0))
         return found
+
+    async def _send(
+        self,
+        sender: Connection | Transaction,
+        limit: int,
+        statement: Statement,
+        *more: object,
+    ) -> "list[asyncpg.Record]":
+        lease = self._stage.lease.total_seconds()
+        if isinstance(statement, str):
+            more = (limit, *more)
+        else:
+            statement = statement(limit)
+        return await sender.fetch(
+            statement, self._stage.name, self._worker, lease, *more
+        )
 
     def _move(self, found: list[ClaimedItem]) -> None:
         places = (self._place(held.row) for held in found if held.row is not None)

@@ -81,7 +81,6 @@ class StageRun:
         self.changed = asyncio.Event()
         self.paused: str | None = None
         self.resting: str | None = None
-        self.held_back = False
         self.stopped: str | None = None
         self.suspects: set[ClaimedItem] = set()
         self.suspect_gone = asyncio.Event()
@@ -105,11 +104,6 @@ class StageRun:
 
     @property
     def is_open(self) -> bool:
-        """Whether the stage may claim at all."""
-        return self.may_continue and not self.held_back
-
-    @property
-    def may_continue(self) -> bool:
         """Whether the stage is neither paused nor stopped in this worker."""
         return self.paused is None and self.stopped is None and self.resting is None
 
@@ -117,6 +111,9 @@ class StageRun:
         """Return whether another batch should be claimed now."""
         if len(self.ready) > self.ahead:
             return False
+        if self.stage.rate_per_minute is not None:
+            # What counts is when items begin: claim those that can begin at once.
+            return len(self.held) < self.stage.concurrency
         return len(self.held) + self.stage.batch <= self._most_held
 
     def claim_size(self) -> int:
@@ -125,6 +122,8 @@ class StageRun:
         Each claim waits for a commit. In small batches quick items would wait for that
         rather than for each other; a batch of one is left as it is, for its order.
         """
+        if self.stage.rate_per_minute is not None:
+            return min(self.stage.batch, self.stage.concurrency - len(self.held))
         size = batch = self.stage.batch
         if batch == 1 or time.monotonic() - self._rate_at > RATE_HOLDS:
             return batch

@@ -21,6 +21,7 @@ from curation_sdk.quarantine import RESCUED_TOGETHER, Quarantine
 from curation_sdk.settlement import Returned
 
 LOOK_FOR_RETRIES = 0.25
+LOOK_FOR_ROOM = 0.5
 QUIET_AFTER = 10.0
 """Seconds without any item after which retries are looked for less often."""
 
@@ -152,11 +153,14 @@ class Producer:
             pause = FIRST_PAUSE
             if found:
                 continue
-            if run.empty_at <= run.busy_at and self._events:
+            held_back = run.claimer.held_back_by is not None
+            if run.empty_at <= run.busy_at and self._events and not held_back:
                 self._events.emit(Drained(run.stage.name))
             run.empty_at = began
             run.changed.set()
-            await wait_for(run.wake, self._poll)
+            # Nobody tells when there is room again.
+            look_again = min(LOOK_FOR_ROOM, self._poll) if held_back else self._poll
+            await wait_for(run.wake, look_again)
 
     async def _produce_waiting(self, run: StageRun) -> None:
         while self.is_active(run):

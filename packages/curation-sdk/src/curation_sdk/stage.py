@@ -2,7 +2,7 @@
 
 import inspect
 import random
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import (
@@ -71,7 +71,8 @@ class StageOptions(TypedDict, total=False):
     max_crashes: int
     backoff: Backoff
     feeds: tuple[str, ...]
-    high_water: int | None
+    high_water: int | Mapping[str, int] | None
+    rate_per_minute: int | None
     load: Literal["row", "id", "claim"]
 
 
@@ -137,8 +138,14 @@ class Stage(Generic[ItemT, ToolsT]):
     """How long a failed item waits."""
     feeds: tuple[str, ...] = ()
     """The stages whose rows this stage's effects queue; they are woken after a settle."""
-    high_water: int | None = None
-    """Claim nothing while a stage in `feeds` has this many rows queued."""
+    high_water: int | Mapping[str, int] | None = None
+    """How many rows may be queued for a stage in `feeds`: one number for each of them, or
+    a mapping from some of their names. A claim takes no more items than there is room for,
+    over all workers and all stages that feed the same one; an item in work takes the room
+    of one row. An item that queues several rows may pass the mark."""
+    rate_per_minute: int | None = None
+    """How many items may be claimed within any 60 seconds, over all workers; an item that
+    is tried again counts again."""
     load: Literal["row", "id", "claim"] = "row"
     """`"row"` loads the item's columns, `"id"` its primary key alone. `"claim"` passes
     the claim instead of the item, as `run_job_loop` needs it."""
@@ -154,6 +161,12 @@ class Stage(Generic[ItemT, ToolsT]):
     def configured(self, **changes: Unpack[StageChanges]) -> "Stage[ItemT, ToolsT]":
         """Return the same stage with some fields changed."""
         return replace(self, **changes)
+
+    def high_water_of(self, fed: str) -> int | None:
+        """Return how many rows may be queued for a stage that this one feeds."""
+        if isinstance(self.high_water, Mapping):
+            return self.high_water.get(fed)
+        return self.high_water
 
     def _problems(self) -> list[str]:
         numbers = (self.batch, self.concurrency, self.max_attempts, self.max_crashes)
@@ -177,6 +190,19 @@ class Stage(Generic[ItemT, ToolsT]):
             problems.append("failed must differ from queued and processing")
         if self.high_water is not None and not self.feeds:
             problems.append("high_water needs feeds: which stage's depth is meant?")
+        return problems + self._limit_problems()
+
+    def _limit_problems(self) -> list[str]:
+        problems = []
+        if self.rate_per_minute is not None and self.rate_per_minute < 1:
+            problems.append("rate_per_minute must be at least 1; None is no limit")
+        marks = [self.high_water_of(name) for name in self.feeds]
+        if any(mark is not None and mark < 1 for mark in marks):
+            problems.append("high_water must be at least 1; None is no limit")
+        if isinstance(self.high_water, Mapping) and (
+            others := self.high_water.keys() - set(self.feeds)
+        ):
+            problems.append(f"high_water names {min(others)}, which it does not feed")
         return problems
 
 

@@ -39,8 +39,8 @@ class Statements:
     claim: Callable[[int], str]
     claim_again: Callable[[int], str]
     claim_onward: Callable[[int], str] | None
-    claim_shared: str | None
-    claim_shared_again: str | None
+    claim_shared: Callable[[int], str] | None
+    claim_shared_again: Callable[[int], str] | None
     claim_due: str
     claim_due_quick: str
     claim_due_slow: str
@@ -52,13 +52,12 @@ class Statements:
     tenants: str | None
 
 
-def statements_of(queue: Queue, *, columns: str, batch: int, keyed: bool) -> Statements:
+def statements_of(queue: Queue, *, columns: str, keyed: bool) -> Statements:
     """Write the statements of a stage.
 
     `columns` are what a claim returns of the row (as `m.x, m.y`); `keyed` says that
     the claim index ends with the key, so that the cursor can distinguish equal times.
     """
-    shared = shared_rows(queue, batch) if queue.tenant else None
 
     @cache
     def claim(limit: int) -> str:
@@ -73,12 +72,20 @@ def statements_of(queue: Queue, *, columns: str, batch: int, keyed: bool) -> Sta
         rows = claim_rows(queue, limit, keyed=keyed, onward=True)
         return take_first(queue, columns, rows)
 
+    @cache
+    def claim_shared(limit: int) -> str:
+        return take_first(queue, columns, shared_rows(queue, limit))
+
+    @cache
+    def claim_shared_again(limit: int) -> str:
+        return take_again(queue, columns, shared_rows(queue, limit))
+
     return Statements(
         claim=claim,
         claim_again=claim_again,
         claim_onward=claim_onward if keyed and queue.has_cursor else None,
-        claim_shared=take_first(queue, columns, shared) if shared else None,
-        claim_shared_again=take_again(queue, columns, shared) if shared else None,
+        claim_shared=claim_shared if queue.tenant else None,
+        claim_shared_again=claim_shared_again if queue.tenant else None,
         claim_due=claim_waiting(queue, columns, quarantine.UNSUSPECTED),
         claim_due_quick=claim_waiting(
             queue, columns, f"{quarantine.UNSUSPECTED} AND k.item <> ALL($5::text[])"
@@ -129,7 +136,7 @@ def claim_rows(queue: Queue, limit: int, *, keyed: bool, onward: bool = False) -
     return f"{rows}\n    FOR NO KEY UPDATE SKIP LOCKED"
 
 
-def shared_rows(queue: Queue, batch: int) -> str:
+def shared_rows(queue: Queue, limit: int) -> str:
     """Select and lock an equal share of each tenant's; $4 tenants, $5 rows for each."""
     conditions = [f"m.{queue.tenant} = t.tenant", NOT_PAUSED]
     share = claimable_rows(queue, limit="$5", conditions=conditions, keyed=False)
@@ -139,7 +146,7 @@ def shared_rows(queue: Queue, batch: int) -> str:
     {share}
     FOR NO KEY UPDATE SKIP LOCKED
     ) mine
-    LIMIT {batch}"""
+    LIMIT {limit}"""
 
 
 def take_first(queue: Queue, columns: str, picked: str) -> str:
@@ -453,6 +460,15 @@ def depth(queue: Queue, *, at_most: int | None = None) -> str:
   WHERE m.{queue.status} = {literal(queue.queued)} {limit}) waiting"""
 
 
+def room(queue: Queue, mark: int) -> str:
+    """Return how many items may still be claimed by the stages that fill a queue; $1 those.
+
+    What they have in hand counts as queued here already.
+    """
+    return f"""SELECT {int(mark)} - (SELECT count(*) FROM curation.claim k
+    WHERE k.stage = ANY($1::text[]) AND k.fence IS NOT NULL) - ({depth(queue, at_most=mark)})"""
+
+
 def oldest(queue: Queue) -> str:
     """Return the smallest value of the column that orders the queue."""
     return f"""SELECT min(m.{queue.order_by}) FROM {queue.table} m
@@ -627,6 +643,19 @@ PARTIAL_BY_KEY = """SELECT count(*) FROM pg_index i JOIN pg_index used
 STATES = """SELECT name, paused_at IS NOT NULL
     AND (paused_until IS NULL OR paused_until > clock_timestamp()) AS paused, paused_why
   FROM curation.stage WHERE name = ANY($1::text[])"""
+
+LOCK_STAGES = """SELECT FROM curation.stage WHERE name = ANY($1::text[])
+  ORDER BY name FOR NO KEY UPDATE"""
+
+# Every claim is in hand, or has become an attempt; one that was lost while its worker went
+# on left a refusal. As a sub-select the time is one that an index can be asked for.
+CLAIMED_LATELY = """WITH minute AS MATERIALIZED (
+    SELECT clock_timestamp() - interval '1 minute' AS past)
+  SELECT (SELECT count(*) FROM curation.claim
+    WHERE stage = $1 AND fence IS NOT NULL AND claimed_at > (SELECT past FROM minute))
+  + (SELECT count(*) FROM curation.attempt
+    WHERE stage = $1 AND settled_at > (SELECT past FROM minute)
+      AND (claimed_at > (SELECT past FROM minute) OR outcome = 'refused'))"""
 
 PAUSE = """UPDATE curation.stage SET paused_at = clock_timestamp(), paused_why = $2,
     paused_until = clock_timestamp() + make_interval(secs => $3::float8)

@@ -21,8 +21,10 @@ from curation_sdk.errors import CurationSdkError, UnknownStage
 from curation_sdk.events import Event, Events
 from curation_sdk.execution import StageRun
 from curation_sdk.heartbeat import Heartbeat
+from curation_sdk.limits import limits_of
 from curation_sdk.notifier import Notifier
 from curation_sdk.producer import LOOK_FOR_RETRIES, Producer
+from curation_sdk.queue import Queue
 from curation_sdk.reap import Reaper
 from curation_sdk.registry import AnyStage, Ready, Registry
 from curation_sdk.settle import Settler
@@ -75,6 +77,7 @@ class Worker:
         self._tools = tools
         self._listen_dsn = listen_dsn
         self._runs: dict[str, StageRun] = {}
+        self._queues: dict[str, Queue] = {}
         self._claim_connection = Connection(engine)
         self._settle_connection = Connection(engine)
         self._background = BackgroundTasks(self.name, self.events)
@@ -150,11 +153,11 @@ class Worker:
         """Check the stages against the database; raise if one cannot run as it is."""
         if self._started:
             return
-        for ready in await self.registry.check(self._engine, self.stages):
+        checked = await self.registry.check(self._engine, self.stages)
+        await self._learn_queues(checked)
+        for ready in checked:
             self._runs[ready.stage.name] = run = self._prepare(ready)
             run.resting = self._resting
-            self._backpressure.queues_fed[ready.stage.name] = ready.queue
-        await self._learn_queues_fed()
         self._started = True
         for task in (
             self._settler.settle_finished,
@@ -228,7 +231,7 @@ class Worker:
             if rescue and self._heartbeat.is_watching(run):
                 began = time.monotonic()
             elif not run.held:
-                if empty or not run.may_continue:
+                if empty or not run.is_open:
                     break
                 # The last look was before the last settle; look again now, not at
                 # the next poll.
@@ -284,27 +287,33 @@ class Worker:
         statements = statements_of(
             ready.queue,
             columns=select_list(ready.stage, dialect),
-            batch=ready.stage.batch,
             keyed=ready.keyed,
         )
         return StageRun(
             ready.stage,
             ready.queue,
             statements,
-            claimer=Claimer(ready.stage, statements, self._claim_connection, self.name),
+            claimer=Claimer(
+                ready.stage,
+                statements,
+                self._claim_connection,
+                self.name,
+                limits_of(ready.stage, self._queues, self.registry),
+            ),
             dialect=dialect,
             tools=self._tools,
             some_finished=self._settler.some_finished,
             on_broken=self._backpressure.pause,
         )
 
-    async def _learn_queues_fed(self) -> None:
-        fed = {name for run in self._runs.values() for name in run.stage.feeds}
-        missing = [self.registry[name] for name in fed if name not in self._runs]
-        if not missing:
-            return
-        for ready in await self.registry.check(self._engine, missing):
-            self._backpressure.queues_fed[ready.stage.name] = ready.queue
+    async def _learn_queues(self, checked: list[Ready]) -> None:
+        """Learn the queues of these stages, and those that they feed."""
+        known = {ready.stage.name: ready.queue for ready in checked}
+        fed = {name for ready in checked for name in ready.stage.feeds}
+        if missing := [self.registry[name] for name in fed if name not in known]:
+            others = await self.registry.check(self._engine, missing)
+            known.update({ready.stage.name: ready.queue for ready in others})
+        self._queues = known
 
     async def _hand_back(self, run: StageRun, deadline: float) -> None:
         run.give_back_ready("the worker stopped")

@@ -346,7 +346,7 @@ async def explained_claim(desk: Desk, batch: int) -> tuple[list[dict[str, Any]],
     await desk.execute("TRUNCATE curation.attempt")
     queue = queue_of(declared, desk.engine.dialect)
     columns = select_list(declared, desk.engine.dialect)
-    statements = statements_of(queue, columns=columns, batch=batch, keyed=True)
+    statements = statements_of(queue, columns=columns, keyed=True)
     statement = statements.claim(batch)
     async with desk.connection() as connection:
         found = await connection.fetchval(

@@ -57,6 +57,9 @@ def declared(**options: Any) -> Any:
         ({"done": State.QUEUED}, "must be different"),
         ({"failed": State.QUEUED}, "must differ"),
         ({"high_water": 5}, "needs feeds"),
+        ({"feeds": ("answer",), "high_water": 0}, "high_water must be at least 1"),
+        ({"feeds": ("answer",), "high_water": {"other": 5}}, "does not feed"),
+        ({"rate_per_minute": 0}, "rate_per_minute must be at least 1"),
         ({"claims": Pair.state}, "no updated_at"),
     ],
 )

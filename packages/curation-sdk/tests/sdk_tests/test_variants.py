@@ -159,7 +159,7 @@ class Bench:
         declared = work(batch, **options)
         columns = select_list(declared, self.engine.dialect)
         queue = self.queue(**options)
-        return statements_of(queue, columns=columns, batch=batch, keyed=True)
+        return statements_of(queue, columns=columns, keyed=True)
 
     def claimer(self, batch: int, **options: Any) -> Claimer:
         """Give a claimer that has claimed nothing yet."""

@@ -181,7 +181,7 @@ def never_looks_back(put: Put) -> None:
         onward = self._statements.claim_onward
         if onward is None or self._cursor is None:
             return await original(self, limit)
-        return await self._take(onward(limit), *self._cursor)
+        return await self._take(limit, onward, *self._cursor)
 
     put(Claimer, "_walk_on", walk_on)
 
@@ -195,7 +195,7 @@ def never_looks_for_expired(put: Put) -> None:
 
 def batch_beyond_its_limit(put: Put) -> None:
     async def next_rows(self: Claimer, limit: int) -> list[ClaimedItem]:
-        return await self._take(self._statements.claim_again(self._stage.batch))
+        return await self._take(self._stage.batch, self._statements.claim_again)
 
     put(Claimer, "next_rows", next_rows)
 
