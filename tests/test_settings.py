@@ -269,3 +269,32 @@ def test_one_secret_serves_one_use() -> None:
 def test_a_weak_suppression_key_is_refused() -> None:
     with pytest.raises(ConfigurationError, match="SUPPRESSION_KEY is invalid"):
         load_settings({"SUPPRESSION_KEY": "short"}, dotenv=None)
+
+
+@pytest.mark.parametrize(
+    ("suffix", "value", "reason"),
+    [
+        ("INTERVAL_MINUTES", "0", "greater than 0"),
+        ("RATE_PER_MINUTE", "0", "nothing would ever be worked; leave it empty"),
+        ("HIGH_WATER", "9", "a batch takes 10 rows, so as many must be allowed"),
+    ],
+)
+def test_settings_that_contradict_each_other_are_refused_with_the_reason(
+    suffix: str, value: str, reason: str
+) -> None:
+    name = f"PAGE_CURATION_SCHEDULER_{suffix}"
+
+    with pytest.raises(ConfigurationError) as refused:
+        load({name: value})
+
+    assert f"{name}={value!r} is invalid" in str(refused.value)
+    assert reason in str(refused.value)
+
+
+def test_every_stage_has_a_high_water_mark_and_no_rate_unless_one_is_given() -> None:
+    settings = load({"DEEP_SCAN_SCHEDULER_RATE_PER_MINUTE": "30"})
+
+    assert {given.high_water for given in settings.stages.values()} == {10_000}
+    assert settings.stages["deep_scan"].rate_per_minute == 30
+    assert settings.stages["page_curation"].rate_per_minute is None
+    assert settings.pace_in_words("deep_scan") == "at once, at most 30 a minute"

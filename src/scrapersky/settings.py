@@ -338,13 +338,16 @@ class Settings(Frozen):
         return self.stages[stage].pace or self.scheduler_pace
 
     def pace_in_words(self, stage: str) -> str:
-        """Say when a stage works."""
-        if self.pace_of(stage) is Pace.EAGER:
-            return "at once"
+        """Say when a stage works, and how fast at most."""
         given = self.stages[stage]
-        minutes = given.interval_minutes
-        every = "minute" if minutes == 1 else f"{minutes:g} minutes"
-        return f"at most {given.batch_size} every {every}"
+        words = "at once"
+        if self.pace_of(stage) is Pace.INTERVAL:
+            minutes = given.interval_minutes
+            every = "minute" if minutes == 1 else f"{minutes:g} minutes"
+            words = f"at most {given.batch_size} every {every}"
+        if given.rate_per_minute is not None:
+            words += f", at most {given.rate_per_minute} a minute"
+        return words
 
     @property
     def pooler(self) -> bool | None:

@@ -10,6 +10,7 @@ from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from scrapersky.db.connection import connect, parse_target
+from scrapersky.reporting.stage_stats import full_queues, waiting_for_anyone
 from scrapersky.scheduler.app import Background, background_work
 from scrapersky.settings import Settings, load_settings
 from sdk_tests.rig.waiting import HUNG
@@ -31,14 +32,16 @@ def settings(tmp_path: Path, **given: str) -> Settings:
     return load_settings(others | given, dotenv=None).settings
 
 
-async def queue_businesses(engine: AsyncEngine) -> None:
+async def queue_businesses(engine: AsyncEngine, website: str | None = None) -> None:
     async with engine.begin() as connection:
         await connection.execute(
             text(
-                "INSERT INTO local_businesses (tenant_id, name, domain_extraction_status)"
-                " SELECT id, 'b' || n, 'Queued' FROM tenants, generate_series(1, :rows) n"
+                "INSERT INTO local_businesses"
+                " (tenant_id, name, website, domain_extraction_status)"
+                " SELECT id, 'b' || n, replace(:website, '{n}', n::text), 'Queued'"
+                " FROM tenants, generate_series(1, :rows) n"
             ),
-            {"rows": ROWS},
+            {"rows": ROWS, "website": website},
         )
 
 
@@ -112,6 +115,68 @@ async def test_what_was_done_between_two_ticks_was_in_no_record(
                 await asyncio.sleep(0.02)
 
     assert await run_totals(engine) == (ROWS, ROWS)
+
+
+async def drained(process: Background) -> None:
+    """Let a process do all it may of the stage, now."""
+    await process.worker.drain("domain_extraction")
+
+
+async def test_a_rate_held_in_each_process_and_not_over_both(
+    engine: AsyncEngine, database: TestDatabase, tmp_path: Path
+) -> None:
+    given = settings(tmp_path, DOMAIN_EXTRACTION_SCHEDULER_RATE_PER_MINUTE="5")
+    target = parse_target(database.url)
+    async with AsyncExitStack() as stack:
+        processes = [
+            await stack.enter_async_context(background_work(given, target))
+            for _ in range(2)
+        ]
+        await queue_businesses(engine)
+        await asyncio.gather(*map(drained, processes))
+        assert await done(engine) == 5
+
+        await pass_a_minute(engine)
+        await asyncio.gather(*map(drained, processes))
+        assert await done(engine) == 10
+
+
+async def pass_a_minute(engine: AsyncEngine) -> None:
+    """Make all that was done a minute older."""
+    minute = "interval '1 minute'"
+    async with engine.begin() as connection:
+        await connection.execute(
+            text(
+                f"UPDATE curation.attempt SET claimed_at = claimed_at - {minute},"
+                f" settled_at = settled_at - {minute}"
+            )
+        )
+
+
+async def test_nothing_kept_a_queue_from_growing_while_its_stage_stood_still(
+    engine: AsyncEngine, database: TestDatabase, tmp_path: Path
+) -> None:
+    given = settings(
+        tmp_path,
+        DOMAIN_SCHEDULER_ENABLED="false",
+        DOMAIN_SCHEDULER_HIGH_WATER="5",
+        DOMAIN_SCHEDULER_BATCH_SIZE="5",
+    )
+    marks = {name: one.high_water for name, one in given.stages.items()}
+    target = parse_target(database.url)
+    async with AsyncExitStack() as stack:
+        processes = [
+            await stack.enter_async_context(background_work(given, target))
+            for _ in range(2)
+        ]
+        await queue_businesses(engine, website="https://shop{n}.example/")
+        await asyncio.gather(*map(drained, processes))
+
+        waiting = await waiting_for_anyone(engine)
+        assert {w.stage: w.queued for w in waiting}["domain_metadata"] == 5
+        assert full_queues(waiting, marks) == {
+            "domain_extraction": "Domain metadata has no room: at most 5 may wait for it"
+        }
 
 
 async def test_one_stage_waits_while_the_others_are_eager(tmp_path: Path) -> None:

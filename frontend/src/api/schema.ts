@@ -3526,6 +3526,10 @@ export interface components {
             field: string;
             /** @description Held back with their paused batch. */
             held: number;
+            /** @description Why it waits although records are queued: a queue it feeds is full. */
+            held_back?: string | null;
+            /** @description How many may be queued for it, of all tenants together. */
+            high_water?: number | null;
             /** @description The records it works on. */
             kind: string;
             /** @description The part of the pipeline that it belongs to. */
@@ -3543,6 +3547,8 @@ export interface components {
             queued: number;
             /** @description The value of that field that queues a record. */
             queued_status: string;
+            /** @description Items begun a minute at most, over all processes. */
+            rate_limit?: number | null;
             /** @description Settled per minute, over this minute and the last. */
             rate_per_minute: number;
             stage: string;

@@ -19,6 +19,7 @@ from scrapersky.cli.table import print_table
 from scrapersky.db.connection import Target, connect
 from scrapersky.kit.clock import utc_now
 from scrapersky.reporting.stage_counts import count_stages
+from scrapersky.reporting.stage_stats import full_queues, waiting_for_anyone
 from scrapersky.settings import load_settings
 
 stages = App(name="stages")
@@ -36,12 +37,13 @@ class StageLine:
     per_second: float
     oldest_seconds: float | None
     pace: str
+    held_back: str | None
     paused: str | None
 
 
 @stages.default
 def show(*, json: bool = False) -> None:
-    """Print depth, rate, oldest item, failures and pauses of every stage.
+    """Print depth, rate, oldest item, failures, limits and pauses of every stage.
 
     Parameters
     ----------
@@ -54,7 +56,7 @@ def show(*, json: bool = False) -> None:
         return
     table = Table(
         "stage", "queued", "working", "done", "failed", "per second", "oldest", "pace",
-        "paused",
+        "held back", "paused",
         box=box.SIMPLE,
     )  # fmt: skip
     for line in lines:
@@ -66,6 +68,7 @@ def show(*, json: bool = False) -> None:
             f"{line.per_second:.1f}",
             oldest,
             line.pace,
+            line.held_back or "",
             line.paused or "",
         )
     print_table(table, whole=("stage",))
@@ -113,6 +116,8 @@ async def look(engine: AsyncEngine) -> list[StageLine]:
     """Gather what there is to say about every stage."""
     settings = load_settings().settings
     known = {state.name: state for state in await curation_sdk.states(engine)}
+    marks = {name: given.high_water for name, given in settings.stages.items()}
+    held_back = full_queues(await waiting_for_anyone(engine), marks)
     lines = []
     for count in await count_stages(engine):
         state = known.get(count.stage)
@@ -128,6 +133,7 @@ async def look(engine: AsyncEngine) -> list[StageLine]:
                 per_second=speed,
                 oldest_seconds=age(waits),
                 pace=settings.pace_in_words(count.stage),
+                held_back=held_back.get(count.stage),
                 paused=state.paused_why if state and state.paused else None,
             )
         )

@@ -10,8 +10,11 @@ from pydantic import (
     ConfigDict,
     Field,
     NonNegativeFloat,
+    NonNegativeInt,
     PositiveFloat,
     PositiveInt,
+    ValidationInfo,
+    field_validator,
 )
 
 
@@ -67,6 +70,16 @@ class StageSettings(JobSettings):
         le=10_000,
         description="Rows claimed at once; at the pace `interval`, in one run.",
     )
+    rate_per_minute: int | None = Field(
+        default=None,
+        description="Items begun within any 60 seconds at most, over all processes and at"
+        " any pace; empty is no limit.",
+    )
+    high_water: NonNegativeInt = Field(
+        default=10_000,
+        description="Rows that may be queued for this stage: the stages that feed it wait"
+        " while there are as many; 0 is no limit.",
+    )
     concurrency: PositiveInt = Field(
         default=10, le=10_000, description="Items worked on at once inside a batch."
     )
@@ -86,6 +99,29 @@ class StageSettings(JobSettings):
     lease_seconds: float = Field(
         default=60, ge=1, description="A claim not renewed for this long is rescued."
     )
+
+    @field_validator("rate_per_minute")
+    @classmethod
+    def refuse_standstill(cls, rate: int | None) -> int | None:
+        """Refuse a rate at which nothing would ever happen."""
+        if rate is not None and rate < 1:
+            raise ValueError(
+                "nothing would ever be worked; leave it empty for no limit, "
+                "or set _ENABLED=false to stop the stage"
+            )
+        return rate
+
+    @field_validator("high_water")
+    @classmethod
+    def refuse_half_a_batch(cls, mark: int, info: ValidationInfo) -> int:
+        """Refuse a mark that a whole batch could never reach."""
+        batch = info.data.get("batch_size", 0)
+        if 0 < mark < batch:
+            raise ValueError(
+                f"a batch takes {batch} rows, so as many must be allowed to wait; "
+                "raise it or lower _BATCH_SIZE"
+            )
+        return mark
 
     @property
     def timeout(self) -> timedelta:

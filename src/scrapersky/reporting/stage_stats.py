@@ -5,6 +5,7 @@ often and the expensive one seldom. Each names its tenant, so that they may be a
 row-level security, under which the SDK's tables are expensive to count.
 """
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
@@ -99,6 +100,23 @@ async def minutes(
     async with transaction(database) as connection:
         rows = await connection.execute(query, values)
         return [Minute(*row) for row in rows]
+
+
+def full_queues(waiting: Iterable[Waiting], marks: Mapping[str, int]) -> dict[str, str]:
+    """Say which stages wait for room in a queue that they feed, and in which.
+
+    `waiting` is of all tenants. What the feeding stages have in hand takes room too.
+    """
+    now = {each.stage: each for each in waiting}
+    found: dict[str, str] = {}
+    for fed in PIPELINE:
+        feeders = [stage.name for stage in PIPELINE if fed.name in stage.feeds]
+        taken = now[fed.name].queued + sum(now[name].working for name in feeders)
+        mark = marks[fed.name]
+        if mark and taken >= mark:
+            why = f"{fed.title} has no room: at most {mark:,} may wait for it"
+            found |= {name: why for name in feeders if now[name].queued}
+    return found
 
 
 def waiting_query(stage: AnyStage, *, of_all: bool = False) -> str:

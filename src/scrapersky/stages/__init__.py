@@ -44,12 +44,18 @@ def stage_named(name: str) -> AnyPipelineStage:
 
 def configured_pipeline(settings: Mapping[str, StageSettings]) -> tuple[AnyStage, ...]:
     """Return the stages with the numbers that the settings give them."""
-    return tuple(configured(stage, settings[stage.name]) for stage in PIPELINE)
+    return tuple(configured(stage, settings) for stage in PIPELINE)
 
 
-def configured(stage: AnyPipelineStage, settings: StageSettings) -> AnyStage:
-    """Return a stage with the numbers that its settings give it."""
+def configured(
+    stage: AnyPipelineStage, of_all: Mapping[str, StageSettings]
+) -> AnyStage:
+    """Return a stage with the numbers that the settings give it and those it feeds."""
+    settings = of_all[stage.name]
+    marks = {fed: mark for fed in stage.feeds if (mark := of_all[fed].high_water)}
     return stage.configured(
+        rate_per_minute=settings.rate_per_minute,
+        high_water=marks or None,
         batch=settings.batch_size,
         concurrency=settings.concurrency,
         timeout=settings.timeout,

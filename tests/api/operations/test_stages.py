@@ -1,8 +1,12 @@
 """The stages: what they tell of one tenant, and who may stop them."""
 
+from dataclasses import replace
+
 import pytest
 
 from scrapersky.records.status import Role
+from scrapersky.reporting.stage_stats import Waiting, full_queues
+from scrapersky.stages import PIPELINE, STAGES
 from tests.api.operations.rig import Served, new_key
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -64,6 +68,30 @@ async def test_an_operator_pauses_a_stage_for_everyone(clean: Served) -> None:
         ("paused", "stage deep_scan"),
         ("resumed", "stage deep_scan"),
     ]
+
+
+async def test_a_stage_tells_its_limits_and_which_full_queue_it_waits_for(
+    clean: Served,
+) -> None:
+    stages = {s["stage"]: s for s in await clean.get("/stages")}
+
+    assert stages["page_curation"]["pace"] == "at once"
+    assert stages["page_curation"]["rate_limit"] is None
+    assert stages["page_curation"]["high_water"] == 10_000
+    assert {s["held_back"] for s in stages.values()} == {None}
+
+
+async def test_a_stage_with_nothing_to_do_is_not_held_back() -> None:
+    idle = [Waiting(stage.name) for stage in PIPELINE]
+    full = [replace(w, queued=9 * (w.stage == "page_curation")) for w in idle]
+    busy = [replace(w, queued=9, working=w.stage == "sitemap_import") for w in full]
+    marks = dict.fromkeys(STAGES, 0) | {"page_curation": 10}
+
+    assert full_queues(full, marks) == {}
+    assert full_queues(busy, marks) == dict.fromkeys(
+        ("domain_metadata", "sitemap_import"),
+        "Page curation has no room: at most 10 may wait for it",
+    )
 
 
 async def test_only_operators_stop_stages(clean: Served) -> None:

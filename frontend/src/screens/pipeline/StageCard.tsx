@@ -5,6 +5,7 @@ import { STAGES, type Stage } from "@/api/pipeline";
 import { Link } from "@/app/router";
 import { useMay } from "@/app/session";
 import { duration, IconButton, Meter, short, toast, toastError } from "@/kit";
+import { notes } from "./standing";
 
 export function StageCard({ stage }: { stage: Stage }) {
   const total = stage.queued + stage.working + stage.waiting_retry + stage.done + stage.failed;
@@ -18,13 +19,11 @@ export function StageCard({ stage }: { stage: Stage }) {
         </Link>
         <PauseButton stage={stage} />
       </header>
-      {stage.paused ? (
-        <p className="stage-note warn" title={stage.paused}>
-          Paused: {stage.paused}
+      {notes(stage).map(({ text, isWarning }) => (
+        <p key={text} className={`stage-note ${isWarning ? "warn" : "faint"}`} title={text}>
+          {text}
         </p>
-      ) : (
-        <p className="stage-note faint">{stage.does}</p>
-      )}
+      ))}
       <div className="stage-numbers">
         <span className="depth number">{short(stage.queued)}</span>
         <span className="soft">waiting</span>

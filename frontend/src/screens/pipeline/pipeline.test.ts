@@ -4,7 +4,7 @@ import type { Stage, Throughput } from "@/api/pipeline";
 import { between } from "./Edges";
 import { scaled } from "./Funnel";
 import { lanesOf, nameOf, steps } from "./plan";
-import { isEmpty, standing } from "./standing";
+import { isEmpty, notes, standing } from "./standing";
 import { beginning, plotted } from "./throughput";
 
 const stage = (given: Partial<Stage>): Stage => ({
@@ -125,5 +125,24 @@ describe("throughput", () => {
     const { times, series } = plotted([minutes(1, 2)], new Set(["x"]));
     expect(times).toEqual([0, 60]);
     expect(series).toEqual([{ name: "X", color: "--c1", values: [1, 2], shown: false }]);
+  });
+});
+
+describe("the notes on a stage", () => {
+  const texts = (given: Partial<Stage>) => notes(stage(given)).map((note) => note.text);
+
+  it("tell what it does, or why it does nothing", () => {
+    const full = "Page curation has no room: at most 10 may wait for it";
+
+    expect(texts({})).toEqual(["works"]);
+    expect(texts({ held_back: full })).toEqual([`Held back: ${full}`]);
+    expect(texts({ held_back: full, paused: "lunch" })).toEqual(["Paused: lunch"]);
+  });
+
+  it("tell its pace unless it works at once", () => {
+    expect(texts({ pace: "at once, at most 30 a minute" })).toEqual([
+      "works",
+      "Works at once, at most 30 a minute",
+    ]);
   });
 });

@@ -24,3 +24,21 @@ export function standing(stages: readonly Stage[]): string {
   if (paused) parts.push(`${plural(paused, "stage")} paused`);
   return `${parts.join(", ")}.`;
 }
+
+export interface Note {
+  text: string;
+  isWarning: boolean;
+}
+
+/** What a stage does, or why it does nothing; and its pace, unless it works at once. */
+export function notes(stage: Stage): Note[] {
+  const found = [
+    stage.paused
+      ? { text: `Paused: ${stage.paused}`, isWarning: true }
+      : stage.held_back
+        ? { text: `Held back: ${stage.held_back}`, isWarning: true }
+        : { text: stage.does, isWarning: false },
+  ];
+  if (stage.pace !== "at once") found.push({ text: `Works ${stage.pace}`, isWarning: false });
+  return found;
+}

@@ -20,6 +20,7 @@ from scrapersky.kit.clock import utc_now
 from scrapersky.records import kind_of
 from scrapersky.reporting import stage_stats
 from scrapersky.reporting.failures import Trouble, recent_trouble
+from scrapersky.settings import Settings
 from scrapersky.stages import PIPELINE, STAGES
 
 MOST_TENANTS: Final = 500
@@ -60,13 +61,16 @@ class StageView:
     paused: str | None
     next: tuple[str, ...]
     pace: str = ""
+    rate_limit: int | None = None
+    high_water: int | None = None
+    held_back: str | None = None
 
     @property
     def sign(self) -> tuple[object, ...]:
         """What must change before anyone is told anew: not the mere passing of time."""
         return (
             self.stage, self.queued, self.working, self.waiting_retry, self.held,
-            self.done, self.failed, self.errors_last_hour, self.paused,
+            self.done, self.failed, self.errors_last_hour, self.paused, self.held_back,
         )  # fmt: skip
 
 
@@ -76,9 +80,15 @@ Counts = dict[str, stage_stats.Minute]
 class StageStats:
     """How the stages stand, per tenant, remembered for a moment."""
 
-    def __init__(self, engine: AsyncEngine, paces: Mapping[str, str]) -> None:
+    def __init__(
+        self,
+        engine: AsyncEngine,
+        settings: Settings,
+        waiting: RefreshedValue[list[stage_stats.Waiting]],
+    ) -> None:
         self._engine = engine
-        self._paces = paces
+        self._settings = settings
+        self._waiting_for_anyone = waiting
         self._paused = RefreshedValue(partial(paused_stages, engine))
         self._tenants: LRUCache[UUID, _Tenant] = LRUCache(MOST_TENANTS)
 
@@ -91,7 +101,8 @@ class StageStats:
         """
         paused = {**await self._paused.get(), **(changed or {})}
         views = await self._of(tenant_id).stages(paused)
-        return [replace(view, pace=self._paces[view.stage]) for view in views]
+        held_back = await self._held_back()
+        return [self._with_limits(view, held_back.get(view.stage)) for view in views]
 
     async def throughput(self, tenant_id: UUID, minutes: int) -> dict[datetime, Counts]:
         """Tell what was settled in each of the last minutes, the oldest first."""
@@ -114,6 +125,21 @@ class StageStats:
         await self._paused.close()
         for tenant in self._tenants.values():
             await tenant.close()
+
+    async def _held_back(self) -> dict[str, str]:
+        given = self._settings.stages
+        marks = {stage: given[stage].high_water for stage in given}
+        return stage_stats.full_queues(await self._waiting_for_anyone.get(), marks)
+
+    def _with_limits(self, view: StageView, held_back: str | None) -> StageView:
+        given = self._settings.stages[view.stage]
+        return replace(
+            view,
+            pace=self._settings.pace_in_words(view.stage),
+            rate_limit=given.rate_per_minute,
+            high_water=given.high_water or None,
+            held_back=held_back,
+        )
 
     def _of(self, tenant_id: UUID) -> "_Tenant":
         tenant = self._tenants.get(tenant_id)

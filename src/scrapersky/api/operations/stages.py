@@ -75,6 +75,21 @@ class StageOut(BaseModel):
         description="When it works.",
         examples=["at once", "at most 10 every 5 minutes"],
     )
+    rate_limit: int | None = Field(
+        None,
+        description="Items begun a minute at most, over all processes.",
+        examples=[30],
+    )
+    high_water: int | None = Field(
+        None,
+        description="How many may be queued for it, of all tenants together.",
+        examples=[10000],
+    )
+    held_back: str | None = Field(
+        None,
+        description="Why it waits although records are queued: a queue it feeds is full.",
+        examples=["Page curation has no room: at most 10,000 may wait for it"],
+    )
     next: list[str] = Field(
         description="Stages it hands its results to.", examples=[["contact_validation"]]
     )

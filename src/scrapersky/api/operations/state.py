@@ -86,9 +86,8 @@ async def open_operations(
 ) -> AsyncIterator[OperationsState]:
     """Open what the operations share, and close it in the end."""
     engine = connect(target, name="scrapersky-operations", pool_size=POOL_SIZE)
-    stats = StageStats(
-        engine, {stage: settings.pace_in_words(stage) for stage in settings.stages}
-    )
+    waiting = RefreshedValue(partial(waiting_for_anyone, engine))
+    stats = StageStats(engine, settings, waiting)
     operations = OperationsState(
         settings=settings,
         background=background,
@@ -97,7 +96,7 @@ async def open_operations(
         broker=EventBroker(engine, stats),
         town=DemoTown(background),
         metrics=Metrics(background.events),
-        waiting=RefreshedValue(partial(waiting_for_anyone, engine)),
+        waiting=waiting,
     )
     try:
         yield operations
