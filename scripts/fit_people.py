@@ -205,7 +205,7 @@ def describe(html: bytes | str, url: str) -> list[tuple[str, Weights, bool]]:
         reachable=frozenset(f.line for f in (*emails, *numbers) if f.line >= 0),
     )
     return [
-        (name_key(f.value), traits, bool(f.details.get("customer")))
+        (name_key(f.value), traits, f.is_customer)
         for f, traits in describe_people(sheet, clues)
     ]
 

@@ -19,6 +19,11 @@ from scrapersky.extraction.contacts.model import (
     Email,
     Evidence,
     Found,
+    FoundAddress,
+    FoundOrganisation,
+    FoundPerson,
+    FoundPhone,
+    FoundProfile,
     Hints,
     Hours,
     Method,
@@ -51,7 +56,9 @@ MAX_EVIDENCE: Final = 5
 MIN_WORDS: Final = 2
 STATED: Final = frozenset((Method.JSON_LD, Method.MICRODATA, Method.RDFA, Method.HCARD))
 ValueT = TypeVar("ValueT", bound=Value)
-Sightings = dict[str, list[Found]]
+FoundT = TypeVar("FoundT", bound=Found)
+Sightings = dict[str, list[FoundT]]
+"""Sightings of the same value, by its key."""
 
 
 def find_contacts(html: bytes | str, url: str, *, hints: Hints = NO_HINTS) -> Contacts:
@@ -74,7 +81,7 @@ def contacts_of(page: Page, url: str, *, hints: Hints = NO_HINTS) -> Contacts:
         known=hints.organisation,
     )
     names = find_organisations(sheet, url, clues)
-    people: Sightings = {}
+    people: Sightings[FoundPerson] = {}
     if hints.people:
         known = PersonClues(
             url=url,
@@ -96,17 +103,17 @@ def contacts_of(page: Page, url: str, *, hints: Hints = NO_HINTS) -> Contacts:
     )
 
 
-def by_key(found: Iterable[Found]) -> Sightings:
+def by_key(found: Iterable[FoundT]) -> Sightings[FoundT]:
     """Gather sightings of the same value, in order of appearance."""
-    gathered: Sightings = defaultdict(list)
+    gathered: Sightings[FoundT] = defaultdict(list)
     for one in found:
         gathered[one.key].append(one)
     return dict(gathered)
 
 
-def by_address(found: Iterable[Found]) -> Sightings:
+def by_address(found: Iterable[FoundAddress]) -> Sightings[FoundAddress]:
     """Gather sightings of the same address, though one may say more than another."""
-    gathered: Sightings = {}
+    gathered: Sightings[FoundAddress] = {}
     for one in found:
         mine = _address_words(one)
         for known in gathered.values():
@@ -129,13 +136,13 @@ _SHORT = {
 }  # fmt: skip
 
 
-def _address_words(found: Found) -> frozenset[str]:
-    text = found.details.get("street") or found.value
+def _address_words(found: FoundAddress) -> frozenset[str]:
+    text = found.street or found.value
     parts = "".join(c if c.isalnum() else " " for c in text.casefold()).split()
     return frozenset(_SHORT.get(part, part) for part in parts)
 
 
-def _lines_of(groups: Iterable[list[Found]]) -> frozenset[int]:
+def _lines_of(groups: Iterable[Sequence[Found]]) -> frozenset[int]:
     return frozenset(f.line for group in groups for f in group if f.line >= 0)
 
 
@@ -143,18 +150,18 @@ def _assembled(
     sheet: Sheet,
     url: str,
     *,
-    emails: Sightings,
-    phones: Sightings,
-    people: Sightings,
-    names: list[Found],
-    streets: Sightings,
-    hours: Sightings,
-    profiles: Sightings,
+    emails: Sightings[Found],
+    phones: Sightings[FoundPhone],
+    people: Sightings[FoundPerson],
+    names: list[FoundOrganisation],
+    streets: Sightings[FoundAddress],
+    hours: Sightings[Found],
+    profiles: Sightings[FoundProfile],
 ) -> Contacts:
     site = _host(url)
     placed: list[Placed] = []
     anchors: list[Placed] = []
-    firm = [spelt for name in names[:1] for spelt in _spellings(name)]
+    firm = [spelt for name in names[:1] for spelt in (name.value, *name.also)]
     setting = setting_of(sheet, url, site, firm)
     build_email = partial(_email, url, setting)
     made_emails = [build_email(seen) for seen in emails.values()]
@@ -165,13 +172,14 @@ def _assembled(
     made_people = [_person(url, places[key], seen) for key, seen in people.items()]
     made_streets = [_address(url, setting, seen) for seen in streets.values()]
     made_names = [_organisation(url, name) for name in names]
-    for made, seen in (
+    places_of: tuple[tuple[Value, Sequence[Found]], ...] = (
         *zip(made_emails, emails.values(), strict=True),
         *zip(made_phones, phones.values(), strict=True),
         *zip(made_hours, hours.values(), strict=True),
-    ):
+    )
+    for made, where in places_of:
         if not made.owner.is_placeholder:
-            placed += [Placed(made, line) for line in _seen_lines(seen)]
+            placed += [Placed(made, line) for line in _seen_lines(where)]
     for person, seen in zip(made_people, people.values(), strict=True):
         if person.is_customer:
             continue
@@ -181,8 +189,8 @@ def _assembled(
         }
         for line in _seen_lines(seen)[:3]:
             (anchors if line in leads else placed).append(Placed(person, line))
-    for address, seen in zip(made_streets, streets.values(), strict=True):
-        anchors += [Placed(address, line) for line in _seen_lines(seen)[:3]]
+    for address, where in zip(made_streets, streets.values(), strict=True):
+        anchors += [Placed(address, line) for line in _seen_lines(where)[:3]]
     heads = [
         Placed(made, name.line)
         for made, name in zip(made_names, names, strict=True)
@@ -218,7 +226,7 @@ def _assembled(
 
 
 def _placed(
-    sheet: Sheet, made: Sequence[SeenT], sightings: Sightings
+    sheet: Sheet, made: Sequence[SeenT], sightings: Sightings[FoundT]
 ) -> Iterator[Seen[SeenT]]:
     # A link behind the last text has the number of a line that does not exist.
     last = len(sheet.lines)
@@ -226,7 +234,7 @@ def _placed(
         yield Seen(value, tuple(line for line in _seen_lines(seen) if line < last))
 
 
-def _seen_lines(seen: list[Found]) -> list[int]:
+def _seen_lines(seen: Sequence[Found]) -> list[int]:
     return list(dict.fromkeys(found.line for found in seen if found.line >= 0))
 
 
@@ -234,15 +242,10 @@ def _ranked(values: Iterable[ValueT]) -> tuple[ValueT, ...]:
     return tuple(sorted(values, key=lambda value: -value.confidence))
 
 
-def _evidence(url: str, seen: list[Found]) -> tuple[Evidence, ...]:
+def _evidence(url: str, seen: Sequence[Found]) -> tuple[Evidence, ...]:
     """Keep one piece of evidence per method and place, the first few."""
     pieces = dict.fromkeys(Evidence(url, f.snippet[:200], f.method) for f in seen)
     return tuple(pieces)[:MAX_EVIDENCE]
-
-
-def _spellings(name: Found) -> list[str]:
-    also = name.details.get("also")
-    return [name.value, *(also.split("|") if also else ())]
 
 
 def _email(url: str, setting: Setting, seen: list[Found]) -> Email:
@@ -255,15 +258,15 @@ def _email(url: str, setting: Setting, seen: list[Found]) -> Email:
     )
 
 
-def _phone(url: str, setting: Setting, seen: list[Found]) -> Phone:
-    kinds = Counter(kind for f in seen if (kind := f.details.get("kind")))
-    is_fax = kinds["fax"] > kinds["phone"]
+def _phone(url: str, setting: Setting, seen: list[FoundPhone]) -> Phone:
+    kinds = Counter(f.kind for f in seen)
+    is_fax = kinds[PhoneKind.FAX] > kinds[PhoneKind.PHONE]
     best = max(seen, key=lambda f: (f.line >= 0, f.method is not Method.TEL))
     return Phone(
         e164=seen[0].key.partition(";")[0],
         written=best.value,
-        extension=_first(seen, "extension"),
-        region=_first(seen, "region"),
+        extension=_first(f.extension for f in seen),
+        region=_first(f.region for f in seen),
         kind=PhoneKind.FAX if is_fax else PhoneKind.PHONE,
         owner=owner_of_number(setting, seen),
         evidence=_evidence(url, seen),
@@ -271,64 +274,59 @@ def _phone(url: str, setting: Setting, seen: list[Found]) -> Phone:
     )
 
 
-def _person(url: str, place: int, seen: list[Found]) -> Person:
+def _person(url: str, place: int, seen: list[FoundPerson]) -> Person:
     return Person(
         place=place,
         name=seen[0].value,
-        role=_first(seen, "role"),
-        is_customer=all(f.details.get("customer") for f in seen),
+        role=_first(f.role for f in seen),
+        is_customer=all(f.is_customer for f in seen),
         evidence=_evidence(url, seen),
         confidence=_person_confidence(seen),
     )
 
 
-def _person_confidence(seen: list[Found]) -> float:
+def _person_confidence(seen: list[FoundPerson]) -> float:
     """Take the surest sighting; structured data has a reliability of its own."""
-    told = [float(c) for f in seen if (c := f.details.get("confidence"))]
-    stated = [f.method for f in seen if "confidence" not in f.details]
+    weighed = [f.confidence for f in seen if f.confidence is not None]
+    stated = [f.method for f in seen if f.confidence is None]
     joined = confidence.joined("person", stated) if stated else 0.0
-    return confidence.bounded(max([joined, *told]))
+    return confidence.bounded(max([joined, *weighed]))
 
 
-def _organisation(url: str, name: Found) -> Organisation:
+def _organisation(url: str, name: FoundOrganisation) -> Organisation:
     return Organisation(
         name=name.value,
-        also=tuple(also.split("|")) if (also := name.details["also"]) else (),
+        also=name.also,
         evidence=(Evidence(url, name.snippet[:200], name.method),),
-        confidence=confidence.bounded(float(name.details["confidence"] or 0)),
+        confidence=confidence.bounded(name.confidence),
     )
 
 
-def _address(url: str, setting: Setting, seen: list[Found]) -> Address:
-    best = max(
-        seen,
-        key=lambda f: (
-            sum(1 for v in f.details.values() if v),
-            f.method not in STATED,
-        ),
-    )
+def _address(url: str, setting: Setting, seen: list[FoundAddress]) -> Address:
+    best = max(seen, key=lambda f: (f.parts, f.method not in STATED))
     street = _fullest_street(best, seen)
+    ranked = [best, *seen]
     return Address(
         text=best.value,
         street=street or split_street(best.value),
-        city=_first([best, *seen], "city"),
-        state=_first([best, *seen], "state"),
-        postal_code=_first([best, *seen], "postal_code"),
-        country=_first([best, *seen], "country"),
+        city=_first(f.city for f in ranked),
+        state=_first(f.state for f in ranked),
+        postal_code=_first(f.postal_code for f in ranked),
+        country=_first(f.country for f in ranked),
         owner=owner_of(setting, seen),
         evidence=_evidence(url, seen),
         confidence=confidence.joined("address", (f.method for f in seen)),
     )
 
 
-def _fullest_street(best: Found, seen: list[Found]) -> str | None:
+def _fullest_street(best: FoundAddress, seen: list[FoundAddress]) -> str | None:
     """Give the longest street that says all the best one says: with its suite."""
-    street = best.details.get("street") or _first(seen, "street")
-    code = _first([best, *seen], "postal_code")
+    street = _first(f.street for f in [best, *seen])
+    code = _first(f.postal_code for f in [best, *seen])
     fuller = [
         other
         for found in seen
-        if (other := found.details.get("street"))
+        if (other := found.street)
         and street
         and other.casefold().startswith(street.casefold())
         # A street that holds the postal code is a whole address.
@@ -346,18 +344,18 @@ def _hours(url: str, seen: list[Found]) -> Hours:
     )
 
 
-def _social(url: str, seen: list[Found]) -> Social:
+def _social(url: str, seen: list[FoundProfile]) -> Social:
     return Social(
-        network=seen[0].details["network"] or "",
-        handle=seen[0].details["handle"] or "",
+        network=seen[0].network,
+        handle=seen[0].handle,
         url=seen[0].value,
         evidence=_evidence(url, seen),
         confidence=confidence.joined("social", (f.method for f in seen)),
     )
 
 
-def _first(seen: list[Found], name: str) -> str | None:
-    return next((value for f in seen if (value := f.details.get(name))), None)
+def _first(values: Iterable[str | None]) -> str | None:
+    return next((value for value in values if value), None)
 
 
 def _host(url: str) -> str | None:

@@ -1,6 +1,6 @@
 """What a page tells about how to reach someone. Unknown is None, never a filler."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import StrEnum
 
 from scrapersky.extraction.email_quality import EmailQuality
@@ -246,4 +246,64 @@ class Found:
     start: int = 0
     end: int = 0
     snippet: str = ""
-    details: dict[str, str | None] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FoundPhone(Found):
+    """A sighting of a telephone number."""
+
+    extension: str | None = None
+    region: str | None = None
+    kind: PhoneKind | None = None
+    """What a label beside it says; None if there is none."""
+    is_placeholder: bool = False
+    """Whether it is one of those that templates come with."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FoundPerson(Found):
+    """A sighting of a person, with what speaks for it that it is one."""
+
+    role: str | None = None
+    is_alone: bool = False
+    is_supported: bool = False
+    is_listed: bool = False
+    is_inner: bool = False
+    is_plain: bool = False
+    has_title: bool = False
+    is_customer: bool = False
+    confidence: float | None = None
+    """None where structured data names the person."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FoundOrganisation(Found):
+    """The name that won among all that may be the business's, or one of others."""
+
+    confidence: float
+    also: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FoundAddress(Found):
+    """A sighting of a postal address, with the parts that were understood."""
+
+    street: str | None = None
+    city: str | None = None
+    state: str | None = None
+    postal_code: str | None = None
+    country: str | None = None
+
+    @property
+    def parts(self) -> int:
+        """Count the parts that are known."""
+        parts = (self.street, self.city, self.state, self.postal_code, self.country)
+        return sum(1 for part in parts if part)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FoundProfile(Found):
+    """A sighting of a profile on a network."""
+
+    network: str
+    handle: str

@@ -9,7 +9,7 @@ from urllib.parse import unquote
 
 import phonenumbers
 
-from scrapersky.extraction.contacts.model import Found, Method, PhoneKind
+from scrapersky.extraction.contacts.model import FoundPhone, Method, PhoneKind
 from scrapersky.extraction.contacts.sheet import Sheet
 from scrapersky.extraction.html import PhoneDetector, find_phones, phone_detector
 
@@ -18,14 +18,14 @@ MAX_REGIONS: Final = 4
 """More plans would find more numbers in what are dates and prices."""
 
 
-def find_numbers(sheet: Sheet, regions: tuple[str, ...]) -> list[Found]:
+def find_numbers(sheet: Sheet, regions: tuple[str, ...]) -> list[FoundPhone]:
     """Find every number of a page, read by the plans of these regions in order."""
     found = find_all_numbers(sheet, regions)
-    return [one for one in found if not one.details.get("placeholder")]
+    return [one for one in found if not one.is_placeholder]
 
 
-def find_all_numbers(sheet: Sheet, regions: tuple[str, ...]) -> list[Found]:
-    """Find every number, and those of templates too, marked in their details."""
+def find_all_numbers(sheet: Sheet, regions: tuple[str, ...]) -> list[FoundPhone]:
+    """Find every number, and those of templates too, marked as such."""
     likely = regions[:MAX_REGIONS]
     found = [*_from_links(sheet, likely), *_from_text(sheet, likely)]
     taken = {one.start for one in found if one.line >= 0}
@@ -57,10 +57,6 @@ def is_placeholder(e164: str) -> bool:
     return bool(_COUNTS_UP.search(e164) or _ENDS_IN_ZEROS.search(e164))
 
 
-def _template(e164: str) -> str | None:
-    return "yes" if is_placeholder(e164) else None
-
-
 _COUNTS_UP: Final = re.compile("012345678|12345678|23456789")
 # Free numbers do end in zeros.
 _ENDS_IN_ZEROS: Final = re.compile(r"^(?!.{1,4}[89]0\d?0)\+\d+0{6}$")
@@ -71,7 +67,7 @@ def _detector(regions: tuple[str, ...]) -> PhoneDetector:
     return phone_detector(regions)
 
 
-def _from_links(sheet: Sheet, regions: tuple[str, ...]) -> Iterator[Found]:
+def _from_links(sheet: Sheet, regions: tuple[str, ...]) -> Iterator[FoundPhone]:
     for link in sheet.page.links:
         scheme, _, rest = link.href.partition(":")
         if scheme.lower() not in ("tel", "fax", "callto", "sms") or link.hidden:
@@ -82,22 +78,20 @@ def _from_links(sheet: Sheet, regions: tuple[str, ...]) -> Iterator[Found]:
             continue
         e164, extension, region = number
         shown = link.text if sum(c.isdigit() for c in link.text) >= 7 else written
-        yield Found(
+        yield FoundPhone(
             key=_key(e164, extension),
             value=shown[:40],
             method=Method.TEL,
             line=link.line,
             snippet=f"{link.text} <{link.href}>"[:200],
-            details={
-                "extension": extension,
-                "region": region,
-                "kind": "fax" if scheme.lower() == "fax" else None,
-                "placeholder": _template(e164),
-            },
+            extension=extension,
+            region=region,
+            kind=PhoneKind.FAX if scheme.lower() == "fax" else None,
+            is_placeholder=is_placeholder(e164),
         )
 
 
-def _from_text(sheet: Sheet, regions: tuple[str, ...]) -> Iterator[Found]:
+def _from_text(sheet: Sheet, regions: tuple[str, ...]) -> Iterator[FoundPhone]:
     text = sheet.text
     if "0xx" in text or "0XX" in text:
         # Brazil writes 0xx for "0 and the code of your carrier".
@@ -120,7 +114,7 @@ def _from_text(sheet: Sheet, regions: tuple[str, ...]) -> Iterator[Found]:
         is_bare = kind is None and span.text.isdigit()
         if is_bare and not _is_announced(text, span.start):
             continue
-        yield Found(
+        yield FoundPhone(
             key=_key(span.e164, span.extension),
             value=span.text,
             method=Method.LABELLED if kind else Method.TEXT,
@@ -128,12 +122,10 @@ def _from_text(sheet: Sheet, regions: tuple[str, ...]) -> Iterator[Found]:
             start=span.start,
             end=span.end,
             snippet=sheet.snippet(span.start, span.end),
-            details={
-                "extension": span.extension,
-                "region": span.region,
-                "kind": kind,
-                "placeholder": _template(span.e164),
-            },
+            extension=span.extension,
+            region=span.region,
+            kind=kind,
+            is_placeholder=is_placeholder(span.e164),
         )
 
 
@@ -144,7 +136,7 @@ def _key(e164: str, extension: str | None) -> str:
 
 def _from_labels(
     sheet: Sheet, regions: tuple[str, ...], taken: set[int]
-) -> Iterator[Found]:
+) -> Iterator[FoundPhone]:
     """Read numbers that only their label makes plain: `Tel: 27 117069122`."""
     text = sheet.text
     for count, match in enumerate(_DIGITS.finditer(text)):
@@ -165,7 +157,8 @@ def _from_labels(
         number = read_number(written, regions) or read_number(f"+{digits}", ())
         if number is None:
             continue
-        yield Found(
+        is_fax = label[1].lower().startswith(_FAX_WORDS)
+        yield FoundPhone(
             key=_key(number[0], number[1]),
             value=written,
             method=Method.LABELLED,
@@ -173,12 +166,10 @@ def _from_labels(
             start=start,
             end=end,
             snippet=sheet.snippet(start, end),
-            details={
-                "extension": number[1],
-                "region": number[2],
-                "kind": "fax" if label[1].lower().startswith(_FAX_WORDS) else "phone",
-                "placeholder": _template(number[0]),
-            },
+            extension=number[1],
+            region=number[2],
+            kind=PhoneKind.FAX if is_fax else PhoneKind.PHONE,
+            is_placeholder=is_placeholder(number[0]),
         )
 
 
@@ -231,12 +222,12 @@ _PHONE: Final = re.compile(
 )
 
 
-def _kind(label: str) -> str | None:
+def _kind(label: str) -> PhoneKind | None:
     if _FAX.search(label) and not re.search(
         r"(?:tel|phone|fon)[\w.]{0,6}\s?(?:/|&|and|und|\+)\s?fax", label
     ):
-        return PhoneKind.FAX.value
-    return PhoneKind.PHONE.value if _PHONE.search(label) else None
+        return PhoneKind.FAX
+    return PhoneKind.PHONE if _PHONE.search(label) else None
 
 
 _ID_LABEL: Final = re.compile(

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Final
 from urllib.parse import parse_qs, unquote, urlsplit
 
-from scrapersky.extraction.contacts.model import Found, Method
+from scrapersky.extraction.contacts.model import FoundProfile, Method
 from scrapersky.extraction.html import Link, Page, words
 
 MAX_FOUND: Final = 100
@@ -21,7 +21,7 @@ class Profile:
     url: str
 
 
-def find_profiles(page: Page) -> list[Found]:
+def find_profiles(page: Page) -> list[FoundProfile]:
     """Find the profiles a page links to, or shows in a frame of the network's own."""
     found = []
     for link in page.links:
@@ -39,15 +39,18 @@ def find_profiles(page: Page) -> list[Found]:
     return found[:MAX_FOUND]
 
 
-def _found(profile: Profile, method: Method, snippet: str, line: int = -1) -> Found:
-    return Found(
+def _found(
+    profile: Profile, method: Method, snippet: str, line: int = -1
+) -> FoundProfile:
+    return FoundProfile(
         # One name may be a person's and a group's: the address tells them apart.
         key=profile.url.casefold(),
         value=profile.url,
         method=method,
         line=line,
         snippet=snippet[:200],
-        details={"network": profile.network, "handle": profile.handle},
+        network=profile.network,
+        handle=profile.handle,
     )
 
 

@@ -6,7 +6,15 @@ from typing import Any, Final
 
 from scrapersky.extraction import wordlist
 from scrapersky.extraction.contacts.email import addresses_in
-from scrapersky.extraction.contacts.model import Found, Method
+from scrapersky.extraction.contacts.model import (
+    Found,
+    FoundAddress,
+    FoundPerson,
+    FoundPhone,
+    FoundProfile,
+    Method,
+    PhoneKind,
+)
 from scrapersky.extraction.contacts.person import looks_like_person
 from scrapersky.extraction.contacts.phone import is_placeholder, read_number
 from scrapersky.extraction.contacts.place import country_code
@@ -22,12 +30,12 @@ class Structured:
     """Sightings in structured data, by kind."""
 
     emails: list[Found] = field(default_factory=list)
-    phones: list[Found] = field(default_factory=list)
-    people: list[Found] = field(default_factory=list)
+    phones: list[FoundPhone] = field(default_factory=list)
+    people: list[FoundPerson] = field(default_factory=list)
     organisations: list[Found] = field(default_factory=list)
-    addresses: list[Found] = field(default_factory=list)
+    addresses: list[FoundAddress] = field(default_factory=list)
     hours: list[Found] = field(default_factory=list)
-    socials: list[Found] = field(default_factory=list)
+    socials: list[FoundProfile] = field(default_factory=list)
 
 
 def read_structured(page: Page, regions: tuple[str, ...]) -> Structured:
@@ -54,6 +62,11 @@ _NESTED: Final = (
     "employee", "employees", "founder", "founders", "member", "mainEntity", "about",
     "publisher", "provider", "parentOrganization", "worksFor", "affiliation", "branch",
     "org", "itemListElement", "item", "hasPOS", "owns", "alumniOf_", "copyrightHolder",
+)  # fmt: skip
+
+
+_NUMBERS: Final = (
+    ("telephone", None), ("faxNumber", PhoneKind.FAX), ("fax", PhoneKind.FAX),
 )  # fmt: skip
 
 
@@ -87,7 +100,15 @@ class _Reader:
         if name and is_person:
             role = next(iter(item.texts("jobTitle") + item.texts("role")), None)
             if role or looks_like_person(name):
-                self._add(self.result.people, name.casefold(), name, method, role=role)
+                self.result.people.append(
+                    FoundPerson(
+                        key=name.casefold(),
+                        value=name,
+                        method=method,
+                        snippet=name,
+                        role=role,
+                    )
+                )
             for org in item.texts("org"):
                 self._add_organisation(org, method)
         elif name and not kinds & {"ContactPoint", "PostalAddress", "Place"}:
@@ -102,13 +123,15 @@ class _Reader:
         self._read_hours(item, method)
         for url in item.texts("sameAs")[:50]:
             if profile := read_profile(url):
-                self._add(
-                    self.result.socials,
-                    profile.url.casefold(),
-                    profile.url,
-                    method,
-                    network=profile.network,
-                    handle=profile.handle,
+                self.result.socials.append(
+                    FoundProfile(
+                        key=profile.url.casefold(),
+                        value=profile.url,
+                        method=method,
+                        snippet=profile.url[:200],
+                        network=profile.network,
+                        handle=profile.handle,
+                    )
                 )
 
     @staticmethod
@@ -127,15 +150,22 @@ class _Reader:
         for text in item.texts("email")[:20]:
             for _, _, address in addresses_in(text.removeprefix("mailto:")):
                 self._add(self.result.emails, address, address, method)
-        for prop, kind in (("telephone", None), ("faxNumber", "fax"), ("fax", "fax")):
+        for prop, kind in _NUMBERS:
             for text in item.texts(prop)[:20]:
                 written = text.removeprefix("tel:").strip()
                 number = read_number(written, self.regions)
                 if number and not is_placeholder(number[0]):
-                    self._add(
-                        self.result.phones, number[0], written[:40], method,
-                        extension=number[1], region=number[2], kind=kind,
-                    )  # fmt: skip
+                    self.result.phones.append(
+                        FoundPhone(
+                            key=number[0],
+                            value=written[:40],
+                            method=method,
+                            snippet=written[:40],
+                            extension=number[1],
+                            region=number[2],
+                            kind=kind,
+                        )
+                    )
 
     def _read_addresses(self, item: Item, kinds: set[str], method: Method) -> None:
         if item.texts("streetAddress") or (
@@ -147,8 +177,10 @@ class _Reader:
         for written in item.texts("address")[:5]:
             text = clean(written)[:200]
             if len(text) > 10 and any(c.isdigit() for c in text):
-                self._add(
-                    self.result.addresses, _address_key(text), text, method, street=None
+                self.result.addresses.append(
+                    FoundAddress(
+                        key=_address_key(text), value=text, method=method, snippet=text
+                    )
                 )
 
     def _add_address(self, item: Item, method: Method) -> None:
@@ -171,16 +203,19 @@ class _Reader:
         if not street and not code:
             return
         parts = [p for p in (street, city, state, code, country) if p]
-        self._add(
-            self.result.addresses,
-            _address_key(f"{street or ''} {code or city or ''}"),
-            ", ".join(parts),
-            method,
-            street=street.rstrip(" ,") if street else None,
-            city=city,
-            state=state,
-            postal_code=code,
-            country=country_code(country) if country else None,
+        whole = ", ".join(parts)
+        self.result.addresses.append(
+            FoundAddress(
+                key=_address_key(f"{street or ''} {code or city or ''}"),
+                value=whole,
+                method=method,
+                snippet=whole[:200],
+                street=street.rstrip(" ,") if street else None,
+                city=city,
+                state=state,
+                postal_code=code,
+                country=country_code(country) if country else None,
+            )
         )
 
     def _read_hours(self, item: Item, method: Method) -> None:
@@ -196,18 +231,8 @@ class _Reader:
             self._add(self.result.hours, text.casefold(), text, method)
 
     @staticmethod
-    def _add(
-        target: list[Found], key: str, value: str, method: Method, **details: str | None
-    ) -> None:
-        target.append(
-            Found(
-                key=key,
-                value=value,
-                method=method,
-                snippet=value[:200],
-                details=details,
-            )
-        )
+    def _add(target: list[Found], key: str, value: str, method: Method) -> None:
+        target.append(Found(key=key, value=value, method=method, snippet=value[:200]))
 
 
 def _is_organisation(kinds: set[str]) -> bool:

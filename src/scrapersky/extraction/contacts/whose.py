@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from scrapersky.extraction.contacts.model import OWN, Found, Owner, Whose
+from scrapersky.extraction.contacts.model import OWN, Found, FoundPhone, Owner, Whose
 from scrapersky.extraction.contacts.sheet import Sheet
 from scrapersky.extraction.email_quality import is_listed, judge_email
 from scrapersky.extraction.html import words
@@ -138,9 +138,9 @@ def owner_of_email(setting: Setting, address: str, seen: Sequence[Found]) -> Own
     return owner_of(setting, seen)
 
 
-def owner_of_number(setting: Setting, seen: Sequence[Found]) -> Owner:
+def owner_of_number(setting: Setting, seen: Sequence[FoundPhone]) -> Owner:
     """Tell whose a number is."""
-    if all(found.details.get("placeholder") for found in seen):
+    if all(found.is_placeholder for found in seen):
         return Owner(Whose.PLACEHOLDER, None, "a number of a template")
     return owner_of(setting, seen)
 

@@ -7,11 +7,11 @@ postal code and country until one is none of these.
 
 from scrapersky.extraction.contacts.address.reader import Reader
 from scrapersky.extraction.contacts.address.street import street_match
-from scrapersky.extraction.contacts.model import Found
+from scrapersky.extraction.contacts.model import FoundAddress
 from scrapersky.extraction.contacts.sheet import Sheet
 
 
-def find_addresses(sheet: Sheet, regions: tuple[str, ...]) -> list[Found]:
+def find_addresses(sheet: Sheet, regions: tuple[str, ...]) -> list[FoundAddress]:
     """Find every postal address of a page, in reading order."""
     reader = Reader(sheet, regions)
     return list(reader.addresses())

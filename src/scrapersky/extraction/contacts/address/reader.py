@@ -51,7 +51,7 @@ from scrapersky.extraction.contacts.address.unit import (
     is_part,
     is_unit,
 )
-from scrapersky.extraction.contacts.model import Found, Method
+from scrapersky.extraction.contacts.model import FoundAddress, Method
 from scrapersky.extraction.contacts.place import country_names
 from scrapersky.extraction.contacts.sheet import Sheet
 
@@ -75,7 +75,7 @@ class Reader:
         )
         self.taken = -1
 
-    def addresses(self) -> Iterator[Found]:
+    def addresses(self) -> Iterator[FoundAddress]:
         """Yield every address in reading order."""
         given = 0
         for number, line in enumerate(self.sheet.lines):
@@ -99,7 +99,7 @@ class Reader:
                 if given >= MAX_FOUND:
                     return
 
-    def _in_line(self, number: int, text: str) -> Iterator[Found]:
+    def _in_line(self, number: int, text: str) -> Iterator[FoundAddress]:
         last = 0
         matched = False
         for match in self.street.finditer(text):
@@ -131,7 +131,7 @@ class Reader:
 
     def _around_street(
         self, number: int, start: int, end: int, last: int = 0
-    ) -> Found | None:
+    ) -> FoundAddress | None:
         base = self.sheet.starts[number]
         text = self.sheet.lines[number].text
         if state := STATE_AS_COURT.match(text[start:end]):
@@ -275,7 +275,7 @@ class Reader:
             piece.text, piece.start = split[2], piece.end - len(split[2])
             break
 
-    def _without_number(self, number: int, text: str) -> Found | None:
+    def _without_number(self, number: int, text: str) -> FoundAddress | None:
         """Read `Mill House, Station Road, Cork, Co. Cork`: a street needs no number."""
         if len(text) > MAX_LINE or not ROAD_HINT.search(text):
             return None
@@ -309,7 +309,7 @@ class Reader:
             pieces.insert(0, Piece(text, above, at, at + len(line.text)))
         return pieces
 
-    def _around_postcode(self, number: int, text: str) -> Found | None:
+    def _around_postcode(self, number: int, text: str) -> FoundAddress | None:
         code = self.postcode.search(text)
         if not code or NOT_ADDRESS.search(text[: code.start()][-40:]):
             return None
@@ -388,7 +388,9 @@ class Reader:
             return []
         return street
 
-    def _found(self, street: list[Piece], place: Place, method: Method) -> Found | None:
+    def _found(
+        self, street: list[Piece], place: Place, method: Method
+    ) -> FoundAddress | None:
         text = ", ".join(p.text.strip(" ,") for p in street if p.text)
         start = street[0].start
         if 0 <= place.start < start:
@@ -400,7 +402,7 @@ class Reader:
             return None
         key = re.sub(r"\W+", " ", f"{text} {place.code or place.city or ''}").casefold()
         country = place.country or country_of(place, self.regions)
-        return Found(
+        return FoundAddress(
             key=key.strip(),
             value=whole[:300],
             method=method,
@@ -408,13 +410,11 @@ class Reader:
             start=start,
             end=end,
             snippet=self.sheet.snippet(start, end),
-            details={
-                "street": text or None,
-                "city": place.city,
-                "state": place.state,
-                "postal_code": place.code,
-                "country": country,
-            },
+            street=text or None,
+            city=place.city,
+            state=place.state,
+            postal_code=place.code,
+            country=country,
         )
 
 

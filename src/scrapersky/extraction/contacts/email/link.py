@@ -16,30 +16,29 @@ from scrapersky.extraction.html import Page, clean
 
 
 def from_links(page: Page) -> Iterator[Found]:
-    """Find addresses in mail links, also coded ones."""
+    """Find addresses in mail links that a visitor can see, also coded ones."""
     for link in page.links:
+        if link.hidden:
+            continue
         href = link.href
         low = href[:40].lower()
         if low.startswith(_MAILTO):
             target = entities.unescape(unquote(href[7:5000]))
-            yield from _from_mailto(target, link.line, link.text, hidden=link.hidden)
+            yield from _from_mailto(target, link.line, link.text)
         elif "uncryptmailto" in low or "decryptmailto" in low:
             secret = _ARGUMENT.search(unquote(href[:2000]))
             target = typo3(secret[1]) if secret else ""
-            yield from _from_mailto(target, link.line, link.text, hidden=link.hidden)
+            yield from _from_mailto(target, link.line, link.text)
         elif low.startswith("javascript:"):
             yield from as_found(
                 script_addresses(unquote(href[11:2000])),
                 Method.SCRIPT,
                 link.line,
                 link.text,
-                hidden=link.hidden,
             )
         elif "email-protection#" in href[:200]:
             address = _cloudflare(href.rpartition("#")[2])
-            yield from as_found(
-                [address], Method.CLOUDFLARE, link.line, link.text, hidden=link.hidden
-            )
+            yield from as_found([address], Method.CLOUDFLARE, link.line, link.text)
 
 
 def from_cloudflare(page: Page) -> Iterator[Found]:
@@ -52,7 +51,7 @@ _ARGUMENT: Final = re.compile(r"[\"'(]([^\"']{8,500})[\"')]")
 _MAILTO: Final = ("mailto:", "mailto ", "maito:", "mail-to:", "malito:", "emailto:")
 
 
-def _from_mailto(target: str, line: int, text: str, *, hidden: bool) -> Iterator[Found]:
+def _from_mailto(target: str, line: int, text: str) -> Iterator[Found]:
     head, _, query = target.partition("?")
     parts = re.split(r"[,;]", head[:2000])[:50]
     for name in ("to", "cc", "bcc"):
@@ -62,7 +61,7 @@ def _from_mailto(target: str, line: int, text: str, *, hidden: bool) -> Iterator
         written = clean(part.replace("mailto:", "").strip(" <>\"'/"))
         plain = respelled(written) or written
         addresses += [found for _, _, found in addresses_in(plain)]
-    yield from as_found(addresses, Method.MAILTO, line, text, hidden=hidden)
+    yield from as_found(addresses, Method.MAILTO, line, text)
 
 
 def _cloudflare(code: str) -> str | None:

@@ -11,8 +11,6 @@ def as_found(
     method: Method,
     line: int,
     context: str,
-    *,
-    hidden: bool = False,
 ) -> Iterator[Found]:
     """Yield a sighting for each address that may be one."""
     for address in addresses:
@@ -23,7 +21,6 @@ def as_found(
                 method=method,
                 line=line,
                 snippet=snippet_with(context, address),
-                details={"hidden": "yes"} if hidden else {},
             )
 
 

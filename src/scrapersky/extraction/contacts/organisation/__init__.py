@@ -11,7 +11,12 @@ from dataclasses import dataclass, field
 from itertools import chain
 from typing import Final
 
-from scrapersky.extraction.contacts.model import Found, Method
+from scrapersky.extraction.contacts.model import (
+    Found,
+    FoundAddress,
+    FoundOrganisation,
+    Method,
+)
 from scrapersky.extraction.contacts.organisation.ballot import (
     Candidate,
     count_votes,
@@ -47,7 +52,7 @@ LEAST: Final = 0.2
 class Clues:
     """What the other finders know of a page that helps to tell its names."""
 
-    streets: Sequence[Found] = ()
+    streets: Sequence[FoundAddress] = ()
     mail_domains: Counter[str] = field(default_factory=Counter)
     stated: Sequence[Found] = ()
     """Names in structured data."""
@@ -55,7 +60,7 @@ class Clues:
     """A name from elsewhere, which helps only if the page agrees."""
 
 
-def find_organisations(sheet: Sheet, url: str, clues: Clues) -> list[Found]:
+def find_organisations(sheet: Sheet, url: str, clues: Clues) -> list[FoundOrganisation]:
     """Find organisation names, the page's own first."""
     won = []
     for place, (candidate, described) in enumerate(describe_names(sheet, url, clues)):
@@ -87,11 +92,7 @@ def describe_names(
     candidates = count_votes(
         chain(nominated, kin_names(sheet, labels), domain_names(sheet, written))
     )
-    cities = frozenset(
-        city.casefold()
-        for found in clues.streets
-        if (city := found.details.get("city"))
-    )
+    cities = frozenset(found.city.casefold() for found in clues.streets if found.city)
     ranked = rank(sheet, labels, candidates)[:MAX_RANKED]
     setting = setting_of(sheet, cities, ranked)
     for place, candidate in enumerate(ranked):
@@ -112,11 +113,11 @@ def spellings(sheet: Sheet, candidate: Candidate) -> list[str]:
 
 def _found(
     sheet: Sheet, candidate: Candidate, likely: float, stated: Method | None
-) -> Found:
+) -> FoundOrganisation:
     name = candidate.name
     start = sheet.text.find(name)
     has_place = start >= 0
-    return Found(
+    return FoundOrganisation(
         key=candidate.key,
         value=name,
         method=stated or candidate.best_source.method,
@@ -124,8 +125,6 @@ def _found(
         start=max(start, 0),
         end=start + len(name) if has_place else 0,
         snippet=sheet.snippet(start, start + len(name)) if has_place else name,
-        details={
-            "confidence": f"{confidence_of(likely):.3f}",
-            "also": "|".join(spellings(sheet, candidate)) or None,
-        },
+        confidence=round(confidence_of(likely), 3),
+        also=tuple(spellings(sheet, candidate)),
     )

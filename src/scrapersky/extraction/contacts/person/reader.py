@@ -2,11 +2,11 @@
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from scrapersky.extraction.contacts.chance import chance, confidence_of
-from scrapersky.extraction.contacts.model import Found, Method
+from scrapersky.extraction.contacts.model import FoundPerson, Method
 from scrapersky.extraction.contacts.person.name import (
     RUN,
     SUFFIX,
@@ -56,22 +56,18 @@ class Clues:
     """The lines that hold a telephone number or an e-mail address."""
 
 
-def find_people(sheet: Sheet, clues: Clues) -> list[Found]:
-    """Find the people of a page, each with its chance in `details`."""
-    return [
-        one
-        for one, described in describe_people(sheet, clues)
-        if _is_given(one, described)
-    ]
+def find_people(sheet: Sheet, clues: Clues) -> list[FoundPerson]:
+    """Find the people of a page, each with how sure it is that it is one."""
+    found = []
+    for one, described in describe_people(sheet, clues):
+        likely = chance(WEIGHTS, described)
+        if likely >= ENOUGH:
+            sure = round(confidence_of(WEIGHTS, likely), 3)
+            found.append(replace(one, confidence=sure))
+    return found
 
 
-def _is_given(one: Found, described: Traits) -> bool:
-    likely = chance(WEIGHTS, described)
-    one.details["confidence"] = f"{confidence_of(WEIGHTS, likely):.3f}"
-    return likely >= ENOUGH
-
-
-def describe_people(sheet: Sheet, clues: Clues) -> list[tuple[Found, Traits]]:
+def describe_people(sheet: Sheet, clues: Clues) -> list[tuple[FoundPerson, Traits]]:
     """Give everybody who may be a person of the business, with their traits."""
     found = _candidates(sheet, clues)
     if not found:
@@ -85,14 +81,14 @@ def describe_people(sheet: Sheet, clues: Clues) -> list[tuple[Found, Traits]]:
         clues.reachable,
         tuple(found),
     )
-    for one in found:
-        if one.line in customers:
-            one.details["customer"] = "yes"
-    return [(one, traits_of(around, one)) for one in found]
+    return [
+        (replace(one, is_customer=one.line in customers), traits_of(around, one))
+        for one in found
+    ]
 
 
-def _candidates(sheet: Sheet, clues: Clues) -> list[Found]:
-    found: list[Found] = []
+def _candidates(sheet: Sheet, clues: Clues) -> list[FoundPerson]:
+    found: list[FoundPerson] = []
     firms = frozenset(name.casefold() for name in clues.organisations)
     page = PageWords(sheet, firms, clues.reachable)
     given = given_names()
@@ -116,7 +112,7 @@ def _candidates(sheet: Sheet, clues: Clues) -> list[Found]:
         line = sheet.lines[number]
         if line.tag != "option" and len(line.text) <= 5000:
             found += _in_run(page, number, run, title)
-    sure = [one for one in found if one.details["supported"]]
+    sure = [one for one in found if one.is_supported]
     if sure:
         found += [*couples(sheet, sure), *in_lists(page, sure)]
     return found
@@ -124,13 +120,13 @@ def _candidates(sheet: Sheet, clues: Clues) -> list[Found]:
 
 def _in_run(
     page: PageWords, number: int, run: re.Match[str], title: int
-) -> Iterator[Found]:
+) -> Iterator[FoundPerson]:
     for name in names_in_run(run, page.sheet.starts[number], title):
         if found := _read_name(page, number, name):
             yield found
 
 
-def _read_name(page: PageWords, number: int, name: Name) -> Found | None:
+def _read_name(page: PageWords, number: int, name: Name) -> FoundPerson | None:
     sheet = page.sheet
     text = sheet.lines[number].text
     suffix = SUFFIX.match(text[name.stop :])
@@ -144,7 +140,7 @@ def _read_name(page: PageWords, number: int, name: Name) -> Found | None:
         return None
     start = sheet.starts[number] + name.start
     stop = sheet.starts[number] + end
-    return Found(
+    return FoundPerson(
         key=person_key(written),
         value=written.strip(" ,"),
         method=_method(name, context),
@@ -152,19 +148,13 @@ def _read_name(page: PageWords, number: int, name: Name) -> Found | None:
         start=start,
         end=stop,
         snippet=sheet.snippet(start, stop),
-        details={
-            "role": context.role,
-            "alone": _said(context.is_alone),
-            "supported": _said(supported),
-            "title": _said(context.has_title),
-            "inner": _said(name.is_inner),
-            "plain": _said(page.is_plain(written)),
-        },
+        role=context.role,
+        is_alone=context.is_alone,
+        is_supported=supported,
+        has_title=context.has_title,
+        is_inner=name.is_inner,
+        is_plain=page.is_plain(written),
     )
-
-
-def _said(is_so: bool) -> str | None:  # noqa: FBT001 - as it stands in details
-    return "yes" if is_so else None
 
 
 def _is_worth_a_look(context: Context) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Final
 
-from scrapersky.extraction.contacts.model import Found, Method
+from scrapersky.extraction.contacts.model import FoundPerson, Method
 from scrapersky.extraction.contacts.person.name import person_key
 from scrapersky.extraction.contacts.person.role import role_near
 from scrapersky.extraction.contacts.person.support import (
@@ -35,7 +35,7 @@ PEER_REACH: Final = 4
 """How many lines apart the names of a list stand at most, with a role between."""
 
 
-def couples(sheet: Sheet, found: list[Found]) -> Iterator[Found]:
+def couples(sheet: Sheet, found: list[FoundPerson]) -> Iterator[FoundPerson]:
     """Read the first of two who share a surname: `Pat & Sam Miller, Owners`."""
     for one in found:
         line = sheet.starts[one.line]
@@ -58,12 +58,12 @@ _PARTNER: Final = re.compile(
 )
 
 
-def in_lists(page: PageWords, found: list[Found]) -> Iterator[Found]:
+def in_lists(page: PageWords, found: list[FoundPerson]) -> Iterator[FoundPerson]:
     """Read names nobody lists as given names where they stand among those of people."""
     sheet = page.sheet
     known: dict[str, set[int]] = defaultdict(set)
     for one in found:
-        if one.details.get("alone") and not sheet.lines[one.line].text.isupper():
+        if one.is_alone and not sheet.lines[one.line].text.isupper():
             known[sheet.lines[one.line].tag].add(one.line)
     taken = {one.line for one in found}
     for number, line in enumerate(sheet.lines):
@@ -78,7 +78,9 @@ def in_lists(page: PageWords, found: list[Found]) -> Iterator[Found]:
                     yield _found(page, number, line.text.index(name), name)
 
 
-def _in_line(page: PageWords, number: int, found: list[Found]) -> Iterator[Found]:
+def _in_line(
+    page: PageWords, number: int, found: list[FoundPerson]
+) -> Iterator[FoundPerson]:
     """Read the others of `Tavo Lind, Orsa Lind, Ann Lind` if one of them is known."""
     text = page.sheet.lines[number].text
     base = page.sheet.starts[number]
@@ -104,11 +106,11 @@ def _stands_among(page: PageWords, number: int, peers: set[int]) -> bool:
     return known >= MIN_PEERS and 2 * known >= len(same) - 1
 
 
-def _found(page: PageWords, number: int, at: int, name: str) -> Found:
+def _found(page: PageWords, number: int, at: int, name: str) -> FoundPerson:
     sheet = page.sheet
     start = sheet.starts[number] + at
     role = role_near(sheet, number, at, at + len(name))
-    return Found(
+    return FoundPerson(
         key=person_key(name),
         value=name,
         method=Method.ROLE if role else Method.NAME_LIST,
@@ -116,7 +118,10 @@ def _found(page: PageWords, number: int, at: int, name: str) -> Found:
         start=start,
         end=start + len(name),
         snippet=sheet.snippet(start, start + len(name)),
-        details={"role": role, "alone": "yes", "supported": "yes", "listed": "yes"},
+        role=role,
+        is_alone=True,
+        is_supported=True,
+        is_listed=True,
     )
 
 

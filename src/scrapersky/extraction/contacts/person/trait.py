@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import Final
 from urllib.parse import urlsplit
 
-from scrapersky.extraction.contacts.model import Found
+from scrapersky.extraction.contacts.model import FoundPerson
 from scrapersky.extraction.contacts.person.word import AMBIGUOUS, given_names
 from scrapersky.extraction.contacts.sheet import Sheet
 from scrapersky.extraction.seniority import seniority_of
@@ -64,7 +64,7 @@ class Surroundings:
     mailboxes: tuple[str, ...]
     """The parts before the @ of the page's addresses, squeezed."""
     reachable: frozenset[int]
-    names: tuple[Found, ...] = field(default=())
+    names: tuple[FoundPerson, ...] = field(default=())
 
     @cached_property
     def is_story(self) -> bool:
@@ -93,7 +93,7 @@ class Surroundings:
         """Give the lines of candidates alone on theirs, by the kind of line."""
         found: dict[str, list[int]] = {}
         for one in self.names:
-            if one.details.get("alone") and 0 <= one.line < len(self.sheet.lines):
+            if one.is_alone and 0 <= one.line < len(self.sheet.lines):
                 found.setdefault(self.sheet.lines[one.line].tag, []).append(one.line)
         return found
 
@@ -107,33 +107,32 @@ def split_url(url: str) -> tuple[str, str]:
     return parts.hostname or "", parts.path
 
 
-def traits_of(around: Surroundings, one: Found) -> Traits:
+def traits_of(around: Surroundings, one: FoundPerson) -> Traits:
     """Describe a candidate by what it is written like and what stands around it."""
     sheet, line = around.sheet, around.sheet.lines[one.line]
     words = one.value.partition(",")[0].split()
     first, last = words[0].casefold().strip("."), words[-1]
-    details = one.details
     before = sheet.text[max(sheet.starts[one.line], one.start - 40) : one.start]
-    seniority = seniority_of(details.get("role"))
+    seniority = seniority_of(one.role)
     has_given = first in given_names()
     found = {
         "always": 1.0,
-        "supported": bool(details.get("supported")),
-        "listed": bool(details.get("listed")),
+        "supported": one.is_supported,
+        "listed": one.is_listed,
         "role": seniority is not None,
-        "apposition": bool(_APPOSITION.match(details.get("role") or "")),
+        "apposition": bool(_APPOSITION.match(one.role or "")),
         "senior": seniority in (Seniority.OWNER, Seniority.EXECUTIVE),
         "professional": seniority is Seniority.PROFESSIONAL,
-        "title": bool(details.get("title")),
+        "title": one.has_title,
         "given": has_given and first not in AMBIGUOUS,
         "ambiguous": first in AMBIGUOUS,
         "last_given": last.casefold() in given_names(),
         "initial": any(len(word.strip(".")) == 1 for word in words),
         "three_words": len(words) > 2,
         "shouted": one.value.isupper(),
-        "plain": bool(details.get("plain")),
-        "inner": bool(details.get("inner")),
-        "alone": bool(details.get("alone")),
+        "plain": one.is_plain,
+        "inner": one.is_inner,
+        "alone": one.is_alone,
         "whole_line": len(line.text) <= len(one.value) + 6,
         "heading": line.heading > 0,
         "sentence": len(line.text) > SENTENCE,
@@ -173,7 +172,7 @@ def _is_spelt(around: Surroundings, words: list[str]) -> bool:
     )
 
 
-def _has_peers(around: Surroundings, one: Found) -> bool:
+def _has_peers(around: Surroundings, one: FoundPerson) -> bool:
     """Say whether two other candidates stand in lines of the same kind near by."""
     lines = around.peers.get(around.sheet.lines[one.line].tag, ())
     near = {n for n in lines if n != one.line and abs(n - one.line) <= PEER_REACH}
