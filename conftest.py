@@ -18,6 +18,8 @@ settings.register_profile("quick", max_examples=40, deadline=None)
 settings.register_profile("whole", max_examples=200, deadline=None)
 settings.load_profile("whole" if os.environ.get("TEST_WHOLE_SIZES") else "quick")
 
+LONGEST_NAME = 80
+"""Characters of a value that stand in the name of a test."""
 FIXTURES: dict[str, float] = defaultdict(float)
 """Seconds that each fixture took to set up, without those that it uses."""
 
@@ -29,6 +31,16 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption(
         "--at-most", type=float, help="leave out tests that last took longer (seconds)"
     )
+
+
+def pytest_make_parametrize_id(val: object) -> str | None:
+    """Name a test after the beginning of a long value, not after all its megabytes.
+
+    Workers send the names of all tests to each other, and write them into reports.
+    """
+    if not isinstance(val, str | bytes) or len(val) <= LONGEST_NAME:
+        return None
+    return f"{val[:LONGEST_NAME]!a} and on, {len(val)} long"
 
 
 class Together:

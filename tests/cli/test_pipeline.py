@@ -141,7 +141,7 @@ def add_file_search(database: TestDatabase, file: str) -> None:
     )
 
 
-@pytest.mark.parametrize("size", [8, pytest.param(30, marks=pytest.mark.long)])
+@pytest.mark.parametrize("size", [4, pytest.param(30, marks=pytest.mark.long)])
 def test_the_demo_ends_by_itself_with_nothing_invented(home: Path, size: int) -> None:
     settings = {"SCRAPERSKY_DATA_DIR": str(home), "PORT": str(free_port())}
 

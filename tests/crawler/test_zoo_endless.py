@@ -50,9 +50,9 @@ async def crawl(crawler: Crawler, start: str, *, most: int = 700) -> int:
     ("slug", "most"),
     [
         ("endless-calendar", 53),
-        ("endless-path", 80),
         ("endless-session", 13),
-        ("endless-honeypot", 500),
+        pytest.param("endless-path", 80, marks=pytest.mark.long),
+        pytest.param("endless-honeypot", 500, marks=pytest.mark.long),
     ],
 )
 async def test_a_site_without_end_is_left(rig: Rig, slug: str, most: int) -> None:

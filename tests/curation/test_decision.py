@@ -36,6 +36,7 @@ from scrapersky.records import (
 )
 from scrapersky.records.audit import Actor
 from scrapersky.settings import SYSTEM_USER_ID
+from sdk_tests.rig.waiting import HUNG
 from tests.conftest import TestDatabase
 
 PLACES = kind_named("places")
@@ -82,7 +83,7 @@ async def statuses(engine: AsyncEngine) -> set[tuple[str, str | None, str | None
 async def until_waiting(watcher: AsyncConnection) -> None:
     waits = text("SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock'"
                  " AND datname = current_database()")  # fmt: skip
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(HUNG):
         while not await watcher.scalar(waits):
             # Within one transaction PostgreSQL shows the same picture for ever.
             await watcher.rollback()

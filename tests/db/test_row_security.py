@@ -83,7 +83,7 @@ asyncio.run(upgrade(connect(parse_target(sys.argv[1]), patience=None)))
 async def test_many_databases_of_one_server_migrate_at_once(
     cluster: EmbeddedPostgres,
 ) -> None:
-    names = [f"crowd{number}" for number in range(3)]
+    names = [f"crowd{number}" for number in range(2)]
     await run(cluster, *(f"CREATE DATABASE {name}" for name in names))
 
     started = [
@@ -93,8 +93,8 @@ async def test_many_databases_of_one_server_migrate_at_once(
         for name in names
     ]
 
-    assert [await process.wait() for process in started] == [0, 0, 0]
-    assert [await seen(cluster, name, ROLE) for name in names] == [(1, 0)] * 3
+    assert [await process.wait() for process in started] == [0, 0]
+    assert [await seen(cluster, name, ROLE) for name in names] == [(1, 0)] * 2
 
 
 async def test_a_user_who_may_not_make_roles_is_told_what_to_do(

@@ -100,10 +100,10 @@ def test_another_address_is_not_taken_for_it(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "killer", ["a" * 200_000, "@" * 200_000, "a@" * 100_000, "1" * 200_000, "a.b" * 70_000,
-               " at " * 50_000, "1 (" * 70_000, "a@a." * 50_000]
+    "killer", ["a" * 50_000, "@" * 50_000, "a@" * 25_000, "1" * 50_000, "a.b" * 20_000,
+               " at " * 12_000, "1 (" * 20_000, "a@a." * 12_000]
 )  # fmt: skip
 def test_no_text_takes_long_to_search(killer: str) -> None:
     found = [*addresses_in(killer), *numbers_in(killer)]
 
-    assert len(found) < 100_000
+    assert len(found) < 25_000

@@ -25,6 +25,8 @@ from scrapersky.pipeline.mail_server import MailAnswer, MailServersFound
 from scrapersky.scheduler import self_check
 from scrapersky.scheduler.app import Background, World, background_work
 from scrapersky.scheduler.self_check import memory_left
+from sdk_tests.rig.size import size
+from sdk_tests.rig.waiting import HUNG
 from tests.acceptance.rig import settings_for
 from tests.conftest import TestDatabase
 
@@ -116,7 +118,7 @@ class House:
             return int(await connection.scalar(text(query)) or 0)
 
     async def until(self, query: str, wanted: int) -> None:
-        async with asyncio.timeout(60):
+        async with asyncio.timeout(HUNG):
             while await self.count(query) != wanted:  # noqa: ASYNC110 - the database tells nobody
                 await asyncio.sleep(0.05)
 
@@ -142,16 +144,17 @@ async def house(database: TestDatabase) -> AsyncIterator[House]:
 async def test_a_machine_without_names_made_dead_letters_of_what_others_reach(
     house: House,
 ) -> None:
-    sick, well = Machine(is_sick=True), Machine()
+    sick, well, many = Machine(is_sick=True), Machine(), size(8, 20)
     async with house.at_work(well, **ONE_AT_A_TIME):
         await house.add_domains("first.bv")
         await house.until(DONE, 1)
         await house.until("SELECT count(*) FROM host_outcomes WHERE outcome = 'ok'", 1)
         async with house.at_work(sick) as background:
-            await house.add_domains(*(f"a{n}.bv" for n in range(20)))
-            await house.add_contacts(20)
-            await house.until(DONE, 22)
-            await house.until(VALID, 20)
+            await house.add_domains(*(f"a{n}.bv" for n in range(many)))
+            await house.add_contacts(many)
+            # And the first, and the one that the contacts belong to.
+            await house.until(DONE, many + 2)
+            await house.until(VALID, many)
 
             # The sick one asked, saw that it is unfit, and left the rest to the other.
             assert sick.asked
@@ -161,7 +164,7 @@ async def test_a_machine_without_names_made_dead_letters_of_what_others_reach(
 
 
 async def until_resting(background: Background, *, wanted: bool) -> None:
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(HUNG):
         while (background.worker.resting is not None) != wanted:  # noqa: ASYNC110
             await asyncio.sleep(0.01)
 

@@ -16,6 +16,7 @@ from scrapersky.crawler import Sandbox
 from scrapersky.providers.source import PlaceQuery
 from scrapersky.records import PlaceSearch
 from scrapersky.settings import SYSTEM_USER_ID
+from sdk_tests.rig.waiting import HUNG
 from tests.conftest import TestDatabase
 from tests.providers.rig import Rig, google_rig
 from tests.providers.servers.fault import HANG
@@ -184,7 +185,7 @@ async def test_after_a_wrong_key_the_others_go_on_and_a_right_one_resumes(
     await line.work("page_curation")
     server_of(google).always = None
     await curation_sdk.resume(line.engine, STAGE)
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(HUNG):
         while not await line.work(STAGE):  # noqa: ASYNC110 - until it has heard
             await asyncio.sleep(0.1)
 

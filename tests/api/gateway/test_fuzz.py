@@ -98,6 +98,7 @@ def cases_in(said: str) -> int:
     return int(found[1].replace(",", ""))
 
 
+@pytest.mark.long
 def test_hundreds_of_made_up_requests(served: Address, tmp_path: Path) -> None:
     run = Run("coverage,fuzzing", seed=7, examples=1, share=0.03)
 

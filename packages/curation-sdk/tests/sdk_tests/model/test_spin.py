@@ -58,7 +58,7 @@ def search(folder: Path, *switches: str) -> Settlement:
     spin = needed("spin", package="spin")
     gcc = needed("gcc", package="gcc")
     run(folder, spin, *switches, "-a", str(MODEL))
-    run(folder, gcc, "-O1", "-DSAFETY", "-DNOREDUCE", "-w", "-o", "pan", "pan.c")
+    run(folder, gcc, "-O0", "-DSAFETY", "-DNOREDUCE", "-w", "-o", "pan", "pan.c")
     said = run(folder, "./pan", "-m100000", "-E")
     assert "Search not completed" not in said or "errors: 1" in said, said
     states = re.search(r"(\d+) states, stored", said)
