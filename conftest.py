@@ -3,6 +3,7 @@
 import gc
 import os
 import random
+import signal
 import time
 from collections import defaultdict
 from collections.abc import Generator
@@ -81,6 +82,10 @@ def pytest_collection_modifyitems(
 def pytest_configure(config: pytest.Config) -> None:
     """Name a test when it fails: a run that is stopped has no summary."""
     config.pluginmanager.register(Together())
+    # A shell starts what runs in the background deaf to Ctrl-C, and so are its children;
+    # tests press it.
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     reporter = config.pluginmanager.get_plugin("terminalreporter")
     if reporter is not None and "PYTEST_XDIST_WORKER" not in os.environ:
         config.pluginmanager.register(FailuresAtOnce(reporter))
@@ -137,10 +142,21 @@ def plain(item: pytest.Item) -> str:
 
 
 def shuffled(items: list[pytest.Item], seed: int) -> list[pytest.Item]:
-    """Shuffle modules and the tests of each; what shares a fixture stays together."""
+    """Shuffle modules and the tests of each; what shares a fixture stays together.
+
+    Groups come first: one that begins last keeps one worker busy while the others wait.
+    """
     order = random.Random(seed)  # noqa: S311
     modules = [list(tests) for _, tests in groupby(items, key=lambda one: one.path)]
     order.shuffle(modules)
     for tests in modules:
         order.shuffle(tests)
-    return [test for tests in modules for test in tests]
+    mixed = [test for tests in modules for test in tests]
+    return sorted(mixed, key=starts_late)
+
+
+def starts_late(item: pytest.Item) -> int:
+    """Rank what stays together on one worker before the rest, the browser's first."""
+    if item.get_closest_marker("xdist_group") is None:
+        return 2
+    return 0 if "page" in item.path.parts else 1

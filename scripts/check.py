@@ -24,8 +24,9 @@ from scripts import affected, tested  # noqa: E402 - found by the line above
 
 BIN = Path(sys.executable).parent
 RESULTS = ROOT / "build" / "tests.xml"
-SHARED = ("--dist", "loadgroup")
-"""Tests that share a browser and an application stay together on one worker."""
+SHARED = ("--dist", "loadgroup", "--no-loadscope-reorder")
+"""Tests that share a browser and an application stay together on one worker; conftest.py
+says which begin first."""
 STUCK = ("-o", "faulthandler_timeout=600", "-o", "faulthandler_exit_on_timeout=true")
 """A quick test that takes many minutes hangs: show where, and go on with the others."""
 BUSY = "while True: pass"
@@ -219,8 +220,8 @@ def environment() -> dict[str, str]:
 
 
 def workers() -> str:
-    """Use the cores there are and one more: what waits leaves a core to another."""
-    return str(max(2, min(4, os.cpu_count() or 2)) + 1)
+    """Use the cores there are and two more: what waits leaves a core to another."""
+    return str(max(2, min(4, os.cpu_count() or 2)) + 2)
 
 
 if __name__ == "__main__":
