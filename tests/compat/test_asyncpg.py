@@ -1,5 +1,6 @@
 """Transactions begin with what we add, in one round trip and not without it."""
 
+from typing import Any
 from uuid import uuid4
 
 import asyncpg
@@ -13,7 +14,7 @@ from scrapersky.api.middleware.tenancy import (
     check_isolation,
     connect_as_api,
 )
-from scrapersky.db.connection import parse_target
+from scrapersky.db.connection import connect, parse_target
 from scrapersky.errors import TenantUnknown
 from tests.conftest import TestDatabase
 
@@ -67,4 +68,47 @@ async def test_an_engine_that_does_not_name_its_tenant_is_refused_at_the_start(
 
     with pytest.raises((TenantUnknown, DBAPIError)):
         await check_isolation(engine)
+    await engine.dispose()
+
+
+async def test_an_engine_asks_about_its_enums_once(
+    database: TestDatabase, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[set[int]] = []
+    driver: Any = asyncpg.Connection
+    as_it_is = driver._introspect_types
+
+    async def counted(self: object, types: set[int], *more: object) -> object:
+        asked.append(types)
+        return await as_it_is(self, types, *more)
+
+    monkeypatch.setattr(driver, "_introspect_types", counted)
+    engine = connect(parse_target(database.url), pool_size=2)
+    status = text(
+        "SELECT CAST('New' AS curation_status), CAST('{New}' AS curation_status[]),"
+        " CAST(:given AS domain_status)"
+    )
+    async with engine.connect() as first, engine.connect() as second:
+        for connection in (first, second, first):
+            found = await connection.execute(status, {"given": "pending"})
+            assert tuple(found.one()) == ("New", ["New"], "pending")
+    await engine.dispose()
+
+    assert len(asked) == 1
+
+
+async def test_types_that_can_change_are_asked_about_by_every_connection(
+    empty_database: TestDatabase,
+) -> None:
+    engine = connect(parse_target(empty_database.url), pool_size=2)
+    async with engine.connect() as first, engine.connect() as second:
+        await first.execute(text("CREATE TYPE pair AS (a int)"))
+        await first.commit()
+        pair = await first.scalar(text("SELECT CAST(ROW(1) AS pair)"))
+        assert tuple(pair) == (1,)
+        await first.execute(text("ALTER TYPE pair ADD ATTRIBUTE b int"))
+        await first.commit()
+
+        pair = await second.scalar(text("SELECT CAST(ROW(1, 2) AS pair)"))
+        assert tuple(pair) == (1, 2)
     await engine.dispose()

@@ -70,7 +70,7 @@ async def decide_all(page: Page, kind: str, key: str) -> None:
 
 async def until_quiet(page: Page) -> None:
     """Wait on the home screen until no stage has anything to do."""
-    await page.goto("/")
+    await walk_to(page, "/")
     await expect(page.get_by_text("Nothing to do")).to_be_visible(timeout=120_000)
 
 

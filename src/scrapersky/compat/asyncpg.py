@@ -1,6 +1,11 @@
-"""What we use of asyncpg that it does not document: how its transactions begin."""
+"""What we use of asyncpg that it does not document.
 
-from typing import TYPE_CHECKING, Any
+How its transactions begin, and how it finds out about the types of a database.
+"""
+
+from collections.abc import Collection
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import asyncpg
 from typing_extensions import override
@@ -11,7 +16,50 @@ else:
     Connection = asyncpg.Connection
 
 
-class PrefacedConnection(Connection):
+ENUMS = """
+SELECT unnest(ARRAY[oid, typarray]) AS oid FROM pg_catalog.pg_type WHERE typtype = 'e'
+"""
+
+
+class EnumCachingConnection(Connection):
+    """A connection that knows the enums which others of its engine have asked about.
+
+    The driver asks about every type of every connection apart, with a query that costs
+    more than most of ours. Enums are asked about all at once, and once per engine; what
+    can change under its number, such as the columns of a row type, is not kept.
+    """
+
+    _enums: ClassVar[dict[int, Any]]
+
+    @classmethod
+    def for_engine(cls) -> "type[EnumCachingConnection]":
+        """Return a class whose connections share what they know."""
+        return type(cls.__name__, (cls,), {"_enums": {}})
+
+    # Not in its published types.
+    async def _introspect_types(
+        self,
+        typeoids: Collection[int],
+        timeout: float | None,  # noqa: ASYNC109 - the driver's
+    ) -> tuple[list[Any], Any]:
+        if self._enums.keys() >= set(typeoids):
+            # A statement with a name: nothing was sent, so none has to be prepared again.
+            return [*self._enums.values()], SimpleNamespace(name="kept")
+        wanted = {*typeoids}
+        if not self._enums:
+            found, _ = await self._Connection__execute(  # type: ignore[attr-defined]
+                ENUMS, (), 0, timeout, ignore_custom_codec=True
+            )
+            wanted |= {row["oid"] for row in found}
+        types, statement = await super()._introspect_types(wanted, timeout)  # type: ignore[misc]
+        enums = {row["oid"] for row in types if row["kind"] == b"e"}
+        self._enums.update(
+            {row["oid"]: row for row in types if {row["oid"], row["elemtype"]} & enums}
+        )
+        return types, statement
+
+
+class PrefacedConnection(EnumCachingConnection):
     """A connection whose transactions begin with statements of ours, in one round trip."""
 
     def preface(self) -> str:

@@ -13,6 +13,7 @@ from sqlalchemy.engine import ExceptionContext
 from sqlalchemy.exc import ArgumentError, DBAPIError
 from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
 
+from scrapersky.compat.asyncpg import EnumCachingConnection
 from scrapersky.errors import (
     ConfigurationError,
     DatabaseProblem,
@@ -82,7 +83,7 @@ def connect(
     patience: timedelta | None = STATEMENT_PATIENCE,
     pool_patience: timedelta = CONNECT_PATIENCE,
     role: str | None = None,
-    connection_class: "type[asyncpg.Connection[Any]]" = asyncpg.Connection,
+    connection_class: type[EnumCachingConnection] = EnumCachingConnection,
 ) -> AsyncEngine:
     """Make the engine every session comes from; no connection is opened yet.
 
@@ -94,7 +95,7 @@ def connect(
     arguments: dict[str, Any] = {
         "timeout": CONNECT_PATIENCE.total_seconds(),
         "command_timeout": patience.total_seconds() if patience else None,
-        "connection_class": connection_class,
+        "connection_class": connection_class.for_engine(),
     }
     url = target.url
     if "sslmode" in url.query:
