@@ -25,7 +25,7 @@ async def main(children: int) -> None:
         extra_ports=frozenset({PORT}),
     )
     ledger = MemoryLedger(lambda: datetime.now(UTC))
-    sandbox = Sandbox(children=children or 1, preload=[read.__module__])
+    sandbox = Sandbox(children=children or 1, warm=[(read, (b"<p>x</p>",))])
 
     async def parse(body: bytes) -> tuple[str, list[str], set[str]]:
         # Without children only for comparison: the peers parse in the same process.

@@ -35,6 +35,18 @@ def pid() -> int:
     return os.getpid()
 
 
+LOADED: list[int] = []
+
+
+def load() -> int:
+    LOADED.append(os.getpid())
+    return len(LOADED)
+
+
+def loaded() -> tuple[int, list[int]]:
+    return os.getpid(), LOADED
+
+
 def spin() -> int:
     while True:
         pass

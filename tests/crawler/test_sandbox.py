@@ -16,6 +16,7 @@ import pytest
 
 from scrapersky.crawler.sandbox import LAYERS, Sandbox, SandboxLimits
 from scrapersky.errors import BadSitemap, ParserUnavailable, Trap
+from sdk_tests.rig.waiting import HUNG
 from tests.crawler import sandboxed
 
 QUICK = SandboxLimits(cpu=timedelta(seconds=1), wall=timedelta(seconds=30))
@@ -127,6 +128,31 @@ async def test_a_child_killed_from_outside_is_replaced(sandbox: Sandbox) -> None
     assert await sandbox.run(sandboxed.pid) != before
 
 
+async def test_children_share_what_was_loaded_before_the_first_of_them() -> None:
+    async with Sandbox(
+        children=1,
+        warm=[(sandboxed.load, ())],
+        limits=SandboxLimits(retire_after=1),
+    ) as sandbox:
+        found = [await sandbox.run(sandboxed.loaded) for _ in range(3)]
+
+    pids = {pid for pid, _ in found}
+    (loaders,) = {tuple(loaders) for _, loaders in found}
+    assert len(pids) == len(found)
+    assert len(loaders) == 1, "it was loaded again"
+    assert not {*loaders} & {os.getpid(), *pids}
+
+
+async def test_a_fork_server_killed_from_outside_is_replaced(sandbox: Sandbox) -> None:
+    before = await sandbox.run(sandboxed.pid)
+    child = psutil.Process(before)
+    (server,) = [one for one in psutil.Process().children() if one.pid == child.ppid()]
+    server.kill()
+    psutil.wait_procs([server, child], timeout=HUNG)
+
+    assert await sandbox.run(sandboxed.pid) != before
+
+
 async def test_a_cancelled_call_ends_its_child(sandbox: Sandbox) -> None:
     await sandbox.warm_up()
     (before,) = sandbox.pids
@@ -196,7 +222,7 @@ def may_unshare() -> bool:
 
 
 async def test_a_page_is_not_blamed_for_a_child_that_cannot_start() -> None:
-    async with Sandbox(children=1, preload=("no.such.module",)) as sandbox:
+    async with Sandbox(children=1, warm=[(sandboxed.fail, ())]) as sandbox:
         with pytest.raises(ParserUnavailable) as caught:
             await sandbox.run(sandboxed.pid)
 

@@ -26,7 +26,6 @@ from tests.crawler.rig import QUICK, Site, a_crawler, a_site, answer
 
 PATIENT = replace(QUICK, total=timedelta(seconds=60))
 LARGEST = 50 * MIB
-PRELOAD = ("scrapersky.extraction.page_list",)
 UNHURRIED = SandboxLimits(cpu=timedelta(minutes=1), wall=timedelta(minutes=2))
 HEAD = (
     b"HTTP/1.1 200 OK\r\nContent-Type: application/xml\r\n\r\n"
@@ -88,7 +87,7 @@ async def test_a_sitemap_of_300_megabytes_does_not_pass_through_our_memory() -> 
     async with (
         a_million_urls() as (site, sent),
         a_crawler(site, limits=PATIENT) as crawler,
-        Sandbox(children=1, preload=PRELOAD, limits=UNHURRIED) as sandbox,
+        Sandbox(children=1, limits=UNHURRIED) as sandbox,
     ):
         await sandbox.warm_up()
         with watched_memory() as fetching:

@@ -14,7 +14,7 @@ from sqlalchemy import text
 from curation_sdk import reap
 from curation_sdk.connection import is_transient
 from scrapersky.crawler import Sandbox
-from scrapersky.scheduler.app import PRELOAD
+from scrapersky.pipeline.parsers import WARM
 from tests.conftest import TestDatabase
 from tests.privacy.crowd import BEGUN, QUEUE_ALL, page_of
 from tests.stages.rig import Line, running_line
@@ -30,7 +30,7 @@ async def crawl(url: str, count: int, *, forever: bool) -> None:
     """Work on pages and domains until none is left, or again and again."""
     database = TestDatabase(url=url, dsn="", name="")
     async with (
-        Sandbox(children=1, preload=PRELOAD) as sandbox,
+        Sandbox(children=1, warm=WARM) as sandbox,
         running_line(database, sandbox) as line,
     ):
         for number in range(count):

@@ -13,11 +13,11 @@ from sqlalchemy.dialects.postgresql import BYTEA, ENUM, JSONB
 from curation_sdk.schema import attempt, dead_letter
 from scrapersky.crawler import Sandbox
 from scrapersky.curation.batch import submit
+from scrapersky.pipeline.parsers import WARM
 from scrapersky.privacy.person import erase_person, export_person
 from scrapersky.privacy.subject import any_subject
 from scrapersky.privacy.sweep import ACCOUNTS, searched_tables
 from scrapersky.records import METADATA, LocalBusiness, Place
-from scrapersky.scheduler.app import PRELOAD
 from sdk_tests.rig.size import size
 from tests.conftest import TestDatabase, TestServer
 from tests.privacy.conftest import House
@@ -233,7 +233,7 @@ def test_every_table_that_can_hold_a_text_is_searched() -> None:
 @pytest_asyncio.fixture
 async def line(database: TestDatabase) -> AsyncIterator[Line]:
     async with (
-        Sandbox(children=1, preload=PRELOAD) as sandbox,
+        Sandbox(children=1, warm=WARM) as sandbox,
         running_line(database, sandbox) as line,
     ):
         yield line

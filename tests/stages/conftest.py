@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator
 import pytest_asyncio
 
 from scrapersky.crawler import Sandbox
-from scrapersky.scheduler.app import PRELOAD
+from scrapersky.pipeline.parsers import WARM
 from tests.conftest import TestDatabase
 from tests.stages.rig import Line, running_line
 
@@ -13,7 +13,7 @@ from tests.stages.rig import Line, running_line
 @pytest_asyncio.fixture(scope="session", loop_scope="session")
 async def sandbox() -> AsyncIterator[Sandbox]:
     """Keep one parsing child for the whole run: it takes a second to start."""
-    async with Sandbox(children=1, preload=PRELOAD) as sandbox:
+    async with Sandbox(children=1, warm=WARM) as sandbox:
         yield sandbox
 
 

@@ -1,9 +1,10 @@
 """A parsing sandbox: hostile bytes are parsed in child processes that may die.
 
-A child is reused while it is healthy. One that takes too much time or memory, crashes
-or answers nonsense is killed and replaced; its page ends with Trap, and no other page
-notices. A child is not believed either: its answer is JSON, checked against the return
-type of the function it ran, never unpickled.
+Children are forked from a server that has loaded the parsers, so that they share its
+memory and are there at once. A child is reused while it is healthy. One that takes too
+much time or memory, crashes or answers nonsense is killed and replaced; its page ends
+with Trap, and no other page notices. A child is not believed either: its answer is JSON,
+checked against the return type of the function it ran, never unpickled.
 """
 
 import asyncio
@@ -29,15 +30,28 @@ from pydantic import TypeAdapter, ValidationError
 from scrapersky import errors
 from scrapersky.crawler.limits import MIB
 from scrapersky.crawler.log import log, printable
-from scrapersky.crawler.sandbox_child import FAILURE, HEADER, LENGTH, RESULT
+from scrapersky.crawler.sandbox_child import (
+    END,
+    FAILURE,
+    FORK,
+    HEADER,
+    LENGTH,
+    REPLY,
+    REQUEST,
+    RESULT,
+)
 from scrapersky.crawler.spool import Spool
 from scrapersky.errors import ExtractionError, ParserUnavailable, Trap
 
 P = ParamSpec("P")
 ResultT = TypeVar("ResultT")
+Call = tuple[Callable[..., Any], tuple[Any, ...]]
+"""A function, and the arguments that it is called with."""
 
 CHILD = Path(__file__).with_name("sandbox_child.py")
 START_PATIENCE = 30.0
+FORK_PATIENCE = 30.0
+"""A fork takes a millisecond; a server that takes so long is replaced."""
 SENT_AT_ONCE = 256 * 1024
 RECEIVED_AT_ONCE = 64 * 1024
 FRAME_HEAD = HEADER.size + LENGTH.size
@@ -69,13 +83,23 @@ class Sandbox:
         self,
         *,
         children: int | None = None,
-        preload: Sequence[str] = (),
+        warm: Sequence[Call] = (),
         limits: SandboxLimits | None = None,
     ) -> None:
+        """Name calls that load what children need.
+
+        They are made once, before any child is forked, and so on nothing of strangers.
+        """
         self._wanted = children or os.cpu_count() or 1
         self._most = self._wanted * 4
-        self._preload = tuple(preload)
         self._limits = limits or SandboxLimits()
+        self._settings = {
+            "path": sys.path,
+            "warm": [(f.__module__, f.__qualname__, args) for f, args in warm],
+            "memory": self._limits.memory,
+            "cpu": self._limits.cpu.total_seconds(),
+        }
+        self._server: asyncio.Task[_ForkServer] | None = None
         self._waiting: deque[_Job] = deque()
         self._idle: deque[_Child] = deque()
         self._children: set[_Child] = set()
@@ -107,6 +131,14 @@ class Sandbox:
         self._fail_waiting("it was closed")
         for child in tuple(self._children):
             self._drop(child)
+        self._close_server()
+
+    def _close_server(self) -> None:
+        server, self._server = self._server, None
+        if server is None:
+            return
+        if not server.cancel() and not server.cancelled() and not server.exception():
+            server.result().close()
 
     async def warm_up(self) -> None:
         """Start the usual number of children before the first work comes."""
@@ -178,7 +210,7 @@ class Sandbox:
     @property
     def pids(self) -> list[int]:
         """Return the process ids of the children alive."""
-        return [child.process.pid for child in self._children]
+        return [child.pid for child in self._children]
 
     def _dispatch(self) -> None:
         """Give idle children what waits; more children where there are too few."""
@@ -233,10 +265,10 @@ class Sandbox:
 
     async def _start(self) -> None:
         try:
-            child = _Child()
+            child = _Child(await self._ready_server())
             try:
                 async with asyncio.timeout(START_PATIENCE):
-                    await child.prepare(self._preload, self._limits)
+                    await child.prepare(self._limits)
             except BaseException:
                 child.kill()
                 raise
@@ -249,6 +281,24 @@ class Sandbox:
         child.on_done = self._give_back
         self._returned_at = time.monotonic()
         self._idle.append(child)
+
+    async def _ready_server(self) -> "_ForkServer":
+        """Return the server that children come from; a new one if there is none."""
+        if self._server is not None and self._server.done() and not self._is_up():
+            self._close_server()
+        if self._server is None:
+            self._server = asyncio.create_task(_ForkServer.start(self._settings))
+        # It is everyone's: one that is not wanted any more stops nobody else's.
+        return await asyncio.shield(self._server)
+
+    def _is_up(self) -> bool:
+        server = self._server
+        return (
+            server is not None
+            and not server.cancelled()
+            and server.exception() is None
+            and server.result().is_alive
+        )
 
     def _tell_layers(self, layers: list[str]) -> None:
         """Say once if children can do more than they need, and why that is so."""
@@ -297,13 +347,13 @@ class _Job:
     )
 
 
-class _Child:
-    """One process and the socket to it."""
+class _ForkServer:
+    """The process that has loaded the parsers and forks every child."""
 
     def __init__(self) -> None:
         ours, theirs = socket.socketpair()
         try:
-            self.process = subprocess.Popen(
+            self._process = subprocess.Popen(
                 [sys.executable, "-I", str(CHILD), str(theirs.fileno())],
                 pass_fds=(theirs.fileno(),),
                 stdin=subprocess.DEVNULL,
@@ -318,6 +368,79 @@ class _Child:
             raise
         finally:
             theirs.close()
+        self._link = ours
+
+    @classmethod
+    async def start(cls, settings: dict[str, Any]) -> Self:
+        """Return a server that has loaded everything."""
+        server = cls()
+        try:
+            async with asyncio.timeout(START_PATIENCE):
+                await server._load(settings)
+        except BaseException:
+            server.close()
+            raise
+        return server
+
+    async def _load(self, settings: dict[str, Any]) -> None:
+        loop = asyncio.get_running_loop()
+        self._link.setblocking(False)  # noqa: FBT003
+        request = pickle.dumps(settings)
+        await loop.sock_sendall(self._link, LENGTH.pack(len(request)) + request)
+        if not await loop.sock_recv(self._link, REPLY.size):
+            raise EOFError("the fork server ended while it loaded the parsers")
+        self._link.settimeout(FORK_PATIENCE)
+
+    @property
+    def is_alive(self) -> bool:
+        return self._process.poll() is None
+
+    def fork(self, link: socket.socket) -> int:
+        """Start a child at the other end of a socket; return its process id."""
+        socket.send_fds(self._link, [REQUEST.pack(FORK, 0)], [link.fileno()])
+        return self._reply()
+
+    def end(self, pid: int) -> int:
+        """End a child, if it has not ended by itself; return its exit code."""
+        try:
+            self._link.sendall(REQUEST.pack(END, pid))
+            return self._reply()
+        except (OSError, EOFError):
+            # Whatever a server has forked ends with it.
+            return -signal.SIGKILL
+
+    def _reply(self) -> int:
+        try:
+            reply = self._link.recv(REPLY.size)
+        except OSError:
+            # What came later would be taken for the answer to the next request.
+            self._process.kill()
+            raise
+        if len(reply) < REPLY.size:
+            raise EOFError("the fork server ended")
+        return int(REPLY.unpack(reply)[0])
+
+    def close(self) -> None:
+        """End the server, and with it what children are left."""
+        self._link.close()
+        self._process.kill()
+        self._process.wait()
+
+
+class _Child:
+    """One process and the socket to it."""
+
+    def __init__(self, server: _ForkServer) -> None:
+        ours, theirs = socket.socketpair()
+        try:
+            self.pid = server.fork(theirs)
+        except BaseException:
+            ours.close()
+            raise
+        finally:
+            theirs.close()
+        self._server = server
+        self._exit_code: int | None = None
         ours.setblocking(False)  # noqa: FBT003
         self.link = ours
         self.calls = 0
@@ -341,17 +464,21 @@ class _Child:
 
     @property
     def is_alive(self) -> bool:
-        return self._listens and self.process.poll() is None
+        """Say whether the other end is open: nobody has written there unasked."""
+        if not self._listens:
+            return False
+        try:
+            self.link.recv(1, socket.MSG_PEEK)
+        except BlockingIOError:
+            return True
+        except OSError:
+            return False
+        return False
 
-    async def prepare(self, preload: Sequence[str], limits: SandboxLimits) -> None:
-        settings = {
-            "path": sys.path,
-            "preload": preload,
-            "memory": limits.memory,
-            "cpu": limits.cpu.total_seconds(),
-        }
-        job = _Job(pickle.dumps(settings))
-        self.begin(job, limits)
+    async def prepare(self, limits: SandboxLimits) -> None:
+        """Wait until the child has given up what it does not need."""
+        job = _Job(b"")
+        self._expect(job, limits)
         _, told = await job.answer
         self.layers = TypeAdapter(list[str]).validate_json(told)
         self.calls = 0
@@ -362,11 +489,7 @@ class _Child:
 
     def begin(self, job: _Job, limits: SandboxLimits) -> None:
         """Send a request; its answer comes to the job."""
-        self.calls += 1
-        self._data, self._kind, self._wanted = bytearray(), b"", FRAME_HEAD
-        self._job, self._limits, job.child = job, limits, self
-        wall = limits.wall.total_seconds()
-        self._timer = self._loop.call_later(wall, self._end, TimeoutError())
+        self._expect(job, limits)
         head = LENGTH.pack(len(job.request))
         try:
             if job.spool is not None:
@@ -383,6 +506,13 @@ class _Child:
                 self._send()
         except OSError as error:
             self._end(error)
+
+    def _expect(self, job: _Job, limits: SandboxLimits) -> None:
+        self.calls += 1
+        self._data, self._kind, self._wanted = bytearray(), b"", FRAME_HEAD
+        self._job, self._limits, job.child = job, limits, self
+        wall = limits.wall.total_seconds()
+        self._timer = self._loop.call_later(wall, self._end, TimeoutError())
 
     def _send(self) -> None:
         """Send what the child takes at once, and the rest as it reads."""
@@ -459,7 +589,7 @@ class _Child:
         self._listens = False
 
     def cause_of_death(self) -> str:
-        code = self.process.wait()
+        code = self._ended()
         if code == -signal.SIGXCPU:
             return "used more processor time than a page may"
         return f"the parser died (status {code})"
@@ -469,9 +599,14 @@ class _Child:
         self._stop_listening()
         self.on_done = None
         self.link.close()
-        self.process.kill()
-        self.process.wait()
+        self._ended()
         self._end(EOFError("the child was ended"))
+
+    def _ended(self) -> int:
+        """End the process, unless it has ended; return its exit code."""
+        if self._exit_code is None:
+            self._exit_code = self._server.end(self.pid)
+        return self._exit_code
 
 
 PEAK_UNIT = 1 if sys.platform == "darwin" else 1024

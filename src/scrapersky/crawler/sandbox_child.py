@@ -1,15 +1,19 @@
-"""The child of the sandbox: runs one function after the other under hard limits.
+"""The processes of the sandbox: a fork server, and the children that it forks.
 
-It is started by path, not as a module, so that it loads nothing it does not need. What
-it reads comes from its parent and is trusted; what it writes is not, so results
+The server is started by path, not as a module, so that it loads nothing it does not
+need. It loads the parsers once and never sees a page; a child has them in memory that
+all children share, and runs one function after the other under hard limits. What they
+read comes from their parent and is trusted; what a child writes is not, so results
 travel as JSON that the parent checks against the function's return type.
 """
 
+import gc
 import importlib
 import math
 import os
 import pickle
 import resource
+import select
 import signal
 import socket
 import struct
@@ -26,18 +30,89 @@ FILE = struct.Struct("@i")
 FILE_SPACE = socket.CMSG_SPACE(FILE.size)
 AT_ONCE = 1 << 16
 RESULT, FAILURE = b"r", b"f"
+CONFINEMENT = "scrapersky.kit.confinement"
+
+
+FORK, END = b"f", b"e"
+REQUEST = struct.Struct("!cI")
+REPLY = struct.Struct("!i")
 
 
 def main(descriptor: int) -> None:
-    """Serve the parent until it hangs up."""
+    """Load the parsers, then fork and end children for the parent until it hangs up."""
     link = socket.socket(fileno=descriptor)
     settings = pickle.loads(read_frame(link)[0])  # noqa: S301 - from our own parent
     sys.path[:] = settings["path"]
-    for module in settings["preload"]:
-        importlib.import_module(module)
     # Found only now: where our own modules are, the parent has just told.
-    confinement = importlib.import_module("scrapersky.kit.confinement")
-    held = confinement.confine(settings["memory"])
+    importlib.import_module(CONFINEMENT)
+    for module, name, args in settings["warm"]:
+        function = find(module, name)
+        adapter(function).dump_json(function(*args))
+    gc.collect()
+    # What is here stays, and is not written to: children share its memory.
+    gc.freeze()
+    link.sendall(REPLY.pack(os.getpid()))
+    serve_forks(link, settings)
+
+
+def serve_forks(link: socket.socket, settings: dict[str, Any]) -> None:
+    """Answer a request to fork with a process id, one to end with an exit code."""
+    woken, wake = os.pipe()
+    os.set_blocking(woken, False)
+    os.set_blocking(wake, False)
+    signal.set_wakeup_fd(wake, warn_on_full_buffer=False)
+    signal.signal(signal.SIGCHLD, lambda _number, _frame: None)
+    ended: dict[int, int] = {}
+    while True:
+        ready, _, _ = select.select([link.fileno(), woken], [], [])
+        if woken in ready:
+            os.read(woken, AT_ONCE)
+            ended.update(dead_children())
+        if link.fileno() not in ready:
+            continue
+        request, files, _, _ = link.recvmsg(REQUEST.size, FILE_SPACE)
+        if not request:
+            return
+        kind, pid = REQUEST.unpack(request)
+        if kind == END:
+            code = ended.pop(pid) if pid in ended else end(pid)
+            link.sendall(REPLY.pack(code))
+            continue
+        descriptor = FILE.unpack_from(files[0][2])[0]
+        pid = os.fork()
+        if pid == 0:
+            signal.set_wakeup_fd(-1)
+            signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+            for one in (woken, wake, link.detach()):
+                os.close(one)
+            serve(socket.socket(fileno=descriptor), settings)
+            os._exit(0)
+        os.close(descriptor)
+        link.sendall(REPLY.pack(pid))
+
+
+def dead_children() -> dict[int, int]:
+    """Return the exit codes of the children that ended by themselves."""
+    found = {}
+    try:
+        while (one := os.waitpid(-1, os.WNOHANG))[0]:
+            found[one[0]] = os.waitstatus_to_exitcode(one[1])
+    except ChildProcessError:
+        pass
+    return found
+
+
+def end(pid: int) -> int:
+    """End a child that nobody has waited for yet, so that its number is still its own."""
+    os.kill(pid, signal.SIGKILL)
+    return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+
+
+def serve(link: socket.socket, settings: dict[str, Any]) -> None:
+    """Give up what a parser has no use for, and serve the parent until it hangs up."""
+    global INHERITED  # noqa: PLW0603 - a process has one peak
+    INHERITED = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    held = importlib.import_module(CONFINEMENT).confine(settings["memory"])
     write_frame(link, RESULT, TypeAdapter(list[str]).dump_json(held))
     while (frame := read_frame(link))[0]:
         kind, answer = work(*frame, settings["cpu"])
@@ -128,7 +203,7 @@ def read_exactly(link: socket.socket, size: int) -> bytes:
 
 _, HARD_CPU = resource.getrlimit(resource.RLIMIT_CPU)
 INHERITED = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-"""Linux starts a child's peak at its parent's: up to here it says nothing of us."""
+"""A child's peak starts at what its parent had: up to here it says nothing of us."""
 
 
 def write_frame(link: socket.socket, kind: bytes, data: bytes) -> None:

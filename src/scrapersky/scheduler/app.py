@@ -23,6 +23,7 @@ from scrapersky.errors import ConfigurationError
 from scrapersky.kit.clock import utc_now
 from scrapersky.pipeline.doubt import doubting
 from scrapersky.pipeline.mail_server import DnsMailServers, MailServers
+from scrapersky.pipeline.parsers import WARM
 from scrapersky.pipeline.stage_settings import Pace
 from scrapersky.pipeline.tools import Tools
 from scrapersky.politeness import LedgerPace, PostgresLedger
@@ -44,8 +45,6 @@ from scrapersky.stages import STAGES, configured_pipeline, registry_of
 log = structlog.get_logger()
 
 SHORTEST_DRAIN = timedelta(minutes=1)
-PRELOAD = ("scrapersky.extraction.contacts.finder", "scrapersky.extraction.home_page",
-           "scrapersky.extraction.page_list", "scrapersky.extraction.contact_page")  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,7 +154,7 @@ async def open_tools(
         crawler = await stack.enter_async_context(
             open_crawler(engine, policy, world.resolver, annexes)
         )
-        sandbox = await stack.enter_async_context(Sandbox(preload=PRELOAD))
+        sandbox = await stack.enter_async_context(Sandbox(warm=WARM))
         # The children load their libraries while the first searches are still running.
         warming = asyncio.create_task(sandbox.warm_up(), name="sandbox")
         stack.callback(warming.cancel)
