@@ -2,7 +2,7 @@
 
 from datetime import datetime
 from enum import StrEnum
-from typing import Any
+from typing import Annotated, Any
 from uuid import UUID
 
 from sqlalchemy import (
@@ -11,11 +11,14 @@ from sqlalchemy import (
     ForeignKey,
     Index,
     MetaData,
+    SmallInteger,
+    String,
     Text,
     Uuid,
     func,
+    text,
 )
-from sqlalchemy.dialects.postgresql import ENUM, JSONB
+from sqlalchemy.dialects.postgresql import ARRAY, ENUM, JSONB
 from sqlalchemy.orm import (
     DeclarativeBase,
     Mapped,
@@ -27,6 +30,14 @@ ERROR_LIMIT = 1024
 """Characters of an error kept on the row; the attempt keeps the full story."""
 
 Json = dict[str, Any]
+
+# Columns that many tables have.
+Texts = Annotated[list[str], mapped_column(ARRAY(Text), server_default=text("'{}'"))]
+JsonObject = Annotated[
+    Json, mapped_column(JSONB(none_as_null=True), server_default=text("'{}'"))
+]
+StageError = Annotated[str | None, mapped_column(String(ERROR_LIMIT))]
+Priority = Annotated[int, mapped_column(SmallInteger, server_default=text("0"))]
 
 
 class Base(DeclarativeBase):

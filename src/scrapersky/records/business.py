@@ -8,33 +8,36 @@ from sqlalchemy import (
     ForeignKey,
     Index,
     Row,
-    String,
-    Text,
     UniqueConstraint,
     text,
     true,
 )
-from sqlalchemy.dialects.postgresql import ARRAY
 from sqlalchemy.orm import Mapped, mapped_column
 
-from scrapersky.records.base import ERROR_LIMIT, Base, Json, OwnedRecord, list_indexes
+from scrapersky.records.base import (
+    Base,
+    Json,
+    JsonObject,
+    OwnedRecord,
+    StageError,
+    Texts,
+    list_indexes,
+)
 from scrapersky.records.domain import domain_name
 from scrapersky.records.kind import (
     CHANGED,
-    CURATION,
     Column,
-    Decision,
     Kind,
     Origin,
     Show,
     Source,
+    curation,
 )
 from scrapersky.records.link import Related, by_domain, by_hit
 from scrapersky.records.person import decision_maker
 from scrapersky.records.status import (
-    CURATION_STATUS,
     DOMAIN_EXTRACTION_STATUS,
-    CurationStatus,
+    Curated,
     DomainExtractionStatus,
 )
 from scrapersky.records.work_queue import work_queue
@@ -70,25 +73,21 @@ class LocalBusiness(OwnedRecord, Base):
     country: Mapped[str | None]
     phone: Mapped[str | None]
     website: Mapped[str | None]
-    categories: Mapped[list[str]] = mapped_column(
-        ARRAY(Text), server_default=text("'{}'")
-    )
+    categories: Mapped[Texts]
     hours: Mapped[Json | None]
     rating: Mapped[float | None]
     reviews_count: Mapped[int | None]
     latitude: Mapped[float | None]
     longitude: Mapped[float | None]
-    attributes: Mapped[Json] = mapped_column(server_default=text("'{}'"))
-    links: Mapped[list[str]] = mapped_column(ARRAY(Text), server_default=text("'{}'"))
+    attributes: Mapped[JsonObject]
+    links: Mapped[Texts]
     expires_at: Mapped[datetime | None]
     """When what a source lent must be gone; None: it may stay."""
-    status: Mapped[CurationStatus] = mapped_column(
-        CURATION_STATUS, server_default=CurationStatus.NEW.value
-    )
+    status: Mapped[Curated]
     domain_extraction_status: Mapped[DomainExtractionStatus | None] = mapped_column(
         DOMAIN_EXTRACTION_STATUS
     )
-    domain_extraction_error: Mapped[str | None] = mapped_column(String(ERROR_LIMIT))
+    domain_extraction_error: Mapped[StageError]
 
 
 DOMAIN_EXTRACTION_QUEUE = work_queue(
@@ -122,10 +121,8 @@ BUSINESSES = Kind(
     source=Source(
         "Businesses come from selected places.", "/curate/places", "To the places"
     ),
-    decision=Decision(
-        column=LocalBusiness.status,
-        choices=CURATION,
-        on=CurationStatus.SELECTED,
+    decision=curation(
+        LocalBusiness.status,
         starts="domain_extraction",
         queue=DOMAIN_EXTRACTION_QUEUE,
         unattended=true(),

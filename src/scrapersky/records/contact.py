@@ -33,7 +33,7 @@ from scrapersky.records.kind import (
     Show,
     Source,
 )
-from scrapersky.records.link import Related, by_domain, by_search
+from scrapersky.records.link import Related, through_domain
 from scrapersky.records.person import decision_maker
 from scrapersky.records.status import (
     CONTACT_CURATION_STATUS,
@@ -254,10 +254,7 @@ CONTACTS = Kind(
         # A contact is named only where it reaches that one person.
         "whose": case((Contact.name.is_not(None), "staff"), else_="own"),
     },
-    linked={
-        "search_id": by_search(Contact.domain_id),
-        "domain": by_domain(Contact.domain_id),
-    },
+    linked=through_domain(Contact.domain_id),
     related=(
         Related(kind="domains", ours="domain_id"),
         Related(kind="pages", ours="page_id"),

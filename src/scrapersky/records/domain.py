@@ -8,34 +8,38 @@ from sqlalchemy import (
     Index,
     Row,
     SmallInteger,
-    String,
-    Text,
     UniqueConstraint,
     select,
     text,
 )
-from sqlalchemy.dialects.postgresql import ARRAY
 from sqlalchemy.orm import Mapped, mapped_column
 
-from scrapersky.records.base import ERROR_LIMIT, Base, Json, OwnedRecord, list_indexes
+from scrapersky.records.base import (
+    Base,
+    Json,
+    JsonObject,
+    OwnedRecord,
+    Priority,
+    StageError,
+    Texts,
+    list_indexes,
+)
 from scrapersky.records.kind import (
     CHANGED,
-    CURATION,
     Column,
-    Decision,
     Kind,
     Origin,
     Show,
     Source,
     Submission,
+    curation,
 )
 from scrapersky.records.link import Related, by_search
 from scrapersky.records.person import decision_maker
 from scrapersky.records.status import (
-    CURATION_STATUS,
     DOMAIN_STATUS,
     SITEMAP_ANALYSIS_STATUS,
-    CurationStatus,
+    Curated,
     DomainStatus,
     SitemapAnalysisStatus,
 )
@@ -72,32 +76,28 @@ class Domain(OwnedRecord, Base):
     logo_url: Mapped[str | None]
     generator: Mapped[str | None]
     generator_version: Mapped[str | None]
-    tech_stack: Mapped[Json] = mapped_column(server_default=text("'{}'"))
-    emails: Mapped[list[str]] = mapped_column(ARRAY(Text), server_default=text("'{}'"))
-    phones: Mapped[list[str]] = mapped_column(ARRAY(Text), server_default=text("'{}'"))
-    social_links: Mapped[Json] = mapped_column(server_default=text("'{}'"))
+    tech_stack: Mapped[JsonObject]
+    emails: Mapped[Texts]
+    phones: Mapped[Texts]
+    social_links: Mapped[JsonObject]
     organisation: Mapped[Json | None]
-    sitemap_hints: Mapped[list[str]] = mapped_column(
-        ARRAY(Text), server_default=text("'{}'")
-    )
-    link_texts: Mapped[Json] = mapped_column(server_default=text("'{}'"))
+    sitemap_hints: Mapped[Texts]
+    link_texts: Mapped[JsonObject]
     """By address, what the home page calls pages whose address says less."""
     page_budget: Mapped[int] = mapped_column(
         SmallInteger, server_default=text(str(PAGE_BUDGET))
     )
     """How many pages of it are read without a person's asking for more."""
-    priority: Mapped[int] = mapped_column(SmallInteger, server_default=text("0"))
+    priority: Mapped[Priority]
     status: Mapped[DomainStatus] = mapped_column(
         DOMAIN_STATUS, server_default=DomainStatus.PENDING.value
     )
-    error: Mapped[str | None] = mapped_column(String(ERROR_LIMIT))
+    error: Mapped[StageError]
     sitemap_analysis_status: Mapped[SitemapAnalysisStatus] = mapped_column(
         SITEMAP_ANALYSIS_STATUS, server_default=SitemapAnalysisStatus.PENDING.value
     )
-    sitemap_analysis_error: Mapped[str | None] = mapped_column(String(ERROR_LIMIT))
-    sitemap_curation_status: Mapped[CurationStatus] = mapped_column(
-        CURATION_STATUS, server_default=CurationStatus.NEW.value
-    )
+    sitemap_analysis_error: Mapped[StageError]
+    sitemap_curation_status: Mapped[Curated]
 
 
 DOMAIN_METADATA_QUEUE = work_queue(
@@ -159,10 +159,8 @@ DOMAINS = Kind(
         "/batches",
         "Submit domains",
     ),
-    decision=Decision(
-        column=Domain.sitemap_curation_status,
-        choices=CURATION,
-        on=CurationStatus.SELECTED,
+    decision=curation(
+        Domain.sitemap_curation_status,
         starts="sitemap_submission",
         queue=SITEMAP_SEARCH_QUEUE,
     ),

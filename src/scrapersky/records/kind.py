@@ -114,6 +114,24 @@ class Decision:
         return tuple(choice.status.value for choice in self.choices)
 
 
+def curation(
+    column: Attribute,
+    *,
+    starts: str,
+    queue: WorkQueue,
+    unattended: ColumnElement[bool] | None = None,
+) -> Decision:
+    """Let people select a record, think about it, or put it aside."""
+    return Decision(
+        column=column,
+        choices=CURATION,
+        on=CurationStatus.SELECTED,
+        starts=starts,
+        queue=queue,
+        unattended=unattended,
+    )
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Submission:
     """How records are submitted directly, in batches."""

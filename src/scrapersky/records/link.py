@@ -89,6 +89,11 @@ def by_search(domain_id: Attribute) -> LinkedField:
     return LinkedField(HITS, "search_id", through)
 
 
+def through_domain(domain_id: Attribute) -> dict[str, LinkedField]:
+    """Reach what stands behind the domain a record belongs to."""
+    return {"search_id": by_search(domain_id), "domain": by_domain(domain_id)}
+
+
 def by_hit(place_id: Attribute) -> LinkedField:
     """Reach the searches that found a place."""
 

@@ -4,11 +4,11 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import Index, Row, SmallInteger, String, Text, UniqueConstraint, text
-from sqlalchemy.dialects.postgresql import ARRAY, JSONB
+from sqlalchemy import Index, Row, SmallInteger, UniqueConstraint, text
+from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.orm import Mapped, mapped_column
 
-from scrapersky.records.base import ERROR_LIMIT, Base, Json, OwnedRecord
+from scrapersky.records.base import Base, Json, OwnedRecord, Priority, StageError, Texts
 from scrapersky.records.domain import domain_name
 from scrapersky.records.kind import (
     CHANGED,
@@ -21,7 +21,7 @@ from scrapersky.records.kind import (
     Source,
     Submission,
 )
-from scrapersky.records.link import Related, by_domain, by_search
+from scrapersky.records.link import Related, through_domain
 from scrapersky.records.status import (
     CONTACT_SCRAPE_STATUS,
     PAGE_CURATION_STATUS,
@@ -72,9 +72,7 @@ class Page(OwnedRecord, Base):
     gone_at: Mapped[datetime | None]
     page_type: Mapped[str | None]
     contact_likelihood: Mapped[float | None]
-    likelihood_reasons: Mapped[list[str]] = mapped_column(
-        ARRAY(Text), server_default=text("'{}'")
-    )
+    likelihood_reasons: Mapped[Texts]
     clicks: Mapped[int | None] = mapped_column(SmallInteger)
     """Links between the home page and this one, where it was found by links."""
     choice: Mapped[Json | None]
@@ -84,9 +82,7 @@ class Page(OwnedRecord, Base):
     h1: Mapped[str | None]
     language: Mapped[str | None]
     canonical_url: Mapped[str | None]
-    structured_data_types: Mapped[list[str]] = mapped_column(
-        ARRAY(Text), server_default=text("'{}'")
-    )
+    structured_data_types: Mapped[Texts]
     has_contact_form: Mapped[bool | None]
     word_count: Mapped[int | None]
     http_status: Mapped[int | None] = mapped_column(SmallInteger)
@@ -100,14 +96,14 @@ class Page(OwnedRecord, Base):
     """What the page tells of the business: name, method, confidence, hours, address."""
     other_values: Mapped[list[Json]] = mapped_column(JSONB, server_default=text("'[]'"))
     """Values of others and of templates: kind, value, whose, who, why, snippet."""
-    priority: Mapped[int] = mapped_column(SmallInteger, server_default=text("0"))
+    priority: Mapped[Priority]
     page_curation_status: Mapped[PageCurationStatus] = mapped_column(
         PAGE_CURATION_STATUS, server_default=PageCurationStatus.NEW.value
     )
     page_processing_status: Mapped[PageProcessingStatus | None] = mapped_column(
         PAGE_PROCESSING_STATUS
     )
-    page_processing_error: Mapped[str | None] = mapped_column(String(ERROR_LIMIT))
+    page_processing_error: Mapped[StageError]
     contact_scrape_status: Mapped[ContactScrapeStatus] = mapped_column(
         CONTACT_SCRAPE_STATUS, server_default=ContactScrapeStatus.NEW.value
     )
@@ -203,10 +199,7 @@ PAGES = Kind(
     ),
     words=(Page.url, Page.title),
     extras={"domain": domain_name(Page.domain_id)},
-    linked={
-        "search_id": by_search(Page.domain_id),
-        "domain": by_domain(Page.domain_id),
-    },
+    linked=through_domain(Page.domain_id),
     related=(
         Related(kind="domains", ours="domain_id"),
         Related(kind="sitemap_files", ours="sitemap_file_id"),

@@ -7,7 +7,7 @@ from sqlalchemy import Row, func, select
 from scrapersky.records.contact import first_business
 from scrapersky.records.domain import domain_name
 from scrapersky.records.kind import Kind, Origin
-from scrapersky.records.link import Related, by_domain, by_search
+from scrapersky.records.link import Related, through_domain
 from scrapersky.records.page import Page
 from scrapersky.records.person import Person, decision_maker
 
@@ -42,10 +42,7 @@ PEOPLE = Kind(
         "is_decision_maker": Person.id
         == decision_maker(Person.domain_id, lambda one: one.id),
     },
-    linked={
-        "search_id": by_search(Person.domain_id),
-        "domain": by_domain(Person.domain_id),
-    },
+    linked=through_domain(Person.domain_id),
     related=(
         Related(kind="domains", ours="domain_id"),
         Related(kind="pages", ours="page_id"),

@@ -3,28 +3,28 @@
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Index, Row, String, Text, UniqueConstraint, text, true
-from sqlalchemy.dialects.postgresql import ARRAY
+from sqlalchemy import Index, Row, UniqueConstraint, text, true
 from sqlalchemy.orm import Mapped, mapped_column
 
-from scrapersky.records.base import ERROR_LIMIT, Base, Json, OwnedRecord, list_indexes
+from scrapersky.records.base import (
+    Base,
+    Json,
+    OwnedRecord,
+    StageError,
+    Texts,
+    list_indexes,
+)
 from scrapersky.records.kind import (
     CHANGED,
-    CURATION,
     Column,
-    Decision,
     Kind,
     Origin,
     Show,
     Source,
+    curation,
 )
 from scrapersky.records.link import HITS, Hop, Related, by_hit
-from scrapersky.records.status import (
-    CURATION_STATUS,
-    DEEP_SCAN_STATUS,
-    CurationStatus,
-    DeepScanStatus,
-)
+from scrapersky.records.status import DEEP_SCAN_STATUS, Curated, DeepScanStatus
 from scrapersky.records.work_queue import work_queue
 
 
@@ -54,9 +54,7 @@ class Place(OwnedRecord, Base):
     rating: Mapped[float | None]
     reviews_count: Mapped[int | None]
     price_level: Mapped[str | None]
-    categories: Mapped[list[str]] = mapped_column(
-        ARRAY(Text), server_default=text("'{}'")
-    )
+    categories: Mapped[Texts]
     website: Mapped[str | None]
     phone: Mapped[str | None]
     business_status: Mapped[str | None]
@@ -66,11 +64,9 @@ class Place(OwnedRecord, Base):
     expires_at: Mapped[datetime | None]
     seen_at: Mapped[datetime | None]
     """When the source told these facts."""
-    status: Mapped[CurationStatus] = mapped_column(
-        CURATION_STATUS, server_default=CurationStatus.NEW.value
-    )
+    status: Mapped[Curated]
     deep_scan_status: Mapped[DeepScanStatus | None] = mapped_column(DEEP_SCAN_STATUS)
-    deep_scan_error: Mapped[str | None] = mapped_column(String(ERROR_LIMIT))
+    deep_scan_error: Mapped[StageError]
 
 
 DEEP_SCAN_QUEUE = work_queue(
@@ -100,10 +96,8 @@ PLACES = Kind(
     key="l",
     about="What searches found. Select the ones worth a closer look.",
     source=Source("Places come from searches.", "/search", "Start a search"),
-    decision=Decision(
-        column=Place.status,
-        choices=CURATION,
-        on=CurationStatus.SELECTED,
+    decision=curation(
+        Place.status,
         starts="deep_scan",
         queue=DEEP_SCAN_QUEUE,
         unattended=true(),

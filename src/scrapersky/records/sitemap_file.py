@@ -4,28 +4,33 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import ForeignKey, Row, SmallInteger, String, UniqueConstraint, text
+from sqlalchemy import ForeignKey, Row, UniqueConstraint
 from sqlalchemy.orm import Mapped, mapped_column
 
-from scrapersky.records.base import ERROR_LIMIT, Base, Json, OwnedRecord, list_indexes
+from scrapersky.records.base import (
+    Base,
+    JsonObject,
+    OwnedRecord,
+    Priority,
+    StageError,
+    list_indexes,
+)
 from scrapersky.records.domain import domain_name
 from scrapersky.records.kind import (
     CHANGED,
-    CURATION,
     Column,
-    Decision,
     Kind,
     Origin,
     Show,
     Source,
     Submission,
+    curation,
 )
-from scrapersky.records.link import Related, by_domain, by_search
+from scrapersky.records.link import Related, through_domain
 from scrapersky.records.status import (
-    CURATION_STATUS,
     SITEMAP_FILE_STATUS,
     SITEMAP_IMPORT_STATUS,
-    CurationStatus,
+    Curated,
     SitemapFileStatus,
     SitemapImportStatus,
 )
@@ -49,22 +54,20 @@ class SitemapFile(OwnedRecord, Base):
     found_by: Mapped[str | None]
     size_bytes: Mapped[int | None]
     url_count: Mapped[int | None]
-    dropped: Mapped[Json] = mapped_column(server_default=text("'{}'"))
+    dropped: Mapped[JsonObject]
     lastmod: Mapped[datetime | None]
     generator: Mapped[str | None]
     etag: Mapped[str | None]
     last_modified: Mapped[str | None]
-    priority: Mapped[int] = mapped_column(SmallInteger, server_default=text("0"))
+    priority: Mapped[Priority]
     status: Mapped[SitemapFileStatus] = mapped_column(
         SITEMAP_FILE_STATUS, server_default=SitemapFileStatus.PENDING.value
     )
-    deep_scrape_curation_status: Mapped[CurationStatus] = mapped_column(
-        CURATION_STATUS, server_default=CurationStatus.NEW.value
-    )
+    deep_scrape_curation_status: Mapped[Curated]
     sitemap_import_status: Mapped[SitemapImportStatus | None] = mapped_column(
         SITEMAP_IMPORT_STATUS
     )
-    sitemap_import_error: Mapped[str | None] = mapped_column(String(ERROR_LIMIT))
+    sitemap_import_error: Mapped[StageError]
 
 
 SITEMAP_IMPORT_QUEUE = work_queue(
@@ -97,10 +100,8 @@ SITEMAP_FILES = Kind(
     source=Source(
         "Sitemap files are found on domains.", "/curate/domains", "To the domains"
     ),
-    decision=Decision(
-        column=SitemapFile.deep_scrape_curation_status,
-        choices=CURATION,
-        on=CurationStatus.SELECTED,
+    decision=curation(
+        SitemapFile.deep_scrape_curation_status,
         starts="sitemap_import",
         queue=SITEMAP_IMPORT_QUEUE,
         # An index names files, which are records of their own.
@@ -127,10 +128,7 @@ SITEMAP_FILES = Kind(
     ),
     words=(SitemapFile.url,),
     extras={"domain": domain_name(SitemapFile.domain_id)},
-    linked={
-        "search_id": by_search(SitemapFile.domain_id),
-        "domain": by_domain(SitemapFile.domain_id),
-    },
+    linked=through_domain(SitemapFile.domain_id),
     related=(
         Related(kind="domains", ours="domain_id"),
         Related(kind="pages", theirs="sitemap_file_id"),

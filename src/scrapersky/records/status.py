@@ -5,8 +5,10 @@ them as native enums of the name given here.
 """
 
 from enum import StrEnum
+from typing import Annotated
 
 from sqlalchemy.dialects.postgresql import ENUM
+from sqlalchemy.orm import mapped_column
 
 from scrapersky.kit.email_type import EmailType
 from scrapersky.kit.seniority import Seniority
@@ -152,6 +154,11 @@ class Role(StrEnum):
 
 TASK_STATUS = native_enum(TaskStatus, "task_status")
 CURATION_STATUS = native_enum(CurationStatus, "curation_status")
+Curated = Annotated[
+    CurationStatus,
+    mapped_column(CURATION_STATUS, server_default=CurationStatus.NEW.value),
+]
+"""The column of what people decide about a record of most kinds."""
 PAGE_CURATION_STATUS = native_enum(PageCurationStatus, "page_curation_status")
 CONTACT_CURATION_STATUS = native_enum(ContactCurationStatus, "contact_curation_status")
 DEEP_SCAN_STATUS = native_enum(DeepScanStatus, "deep_scan_status")
