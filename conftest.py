@@ -14,6 +14,8 @@ from hypothesis import settings
 
 from scripts import tested
 
+# What is imported and collected stays: looking for garbage among it finds nothing.
+gc.disable()
 # A busy machine is slow, not wrong: no example has a deadline.
 settings.register_profile("quick", max_examples=40, deadline=None)
 settings.register_profile("whole", max_examples=200, deadline=None)
@@ -21,6 +23,8 @@ settings.load_profile("whole" if os.environ.get("TEST_WHOLE_SIZES") else "quick"
 
 LONGEST_NAME = 80
 """Characters of a value that stand in the name of a test."""
+SLOW = {"acceptance", "faults", "test_recipes.py", "test_sick_host.py"}
+"""Where single tests take ten seconds and more."""
 FIXTURES: dict[str, float] = defaultdict(float)
 """Seconds that each fixture took to set up, without those that it uses."""
 
@@ -104,8 +108,9 @@ class FailuresAtOnce:
 
 
 def pytest_collection_finish() -> None:
-    """Let the collector of garbage pass over what was imported: it is here to stay."""
+    """Let the collector of garbage begin, and pass over what was imported until now."""
     gc.freeze()
+    gc.enable()
 
 
 @pytest.hookimpl(wrapper=True)
@@ -156,7 +161,7 @@ def shuffled(items: list[pytest.Item], seed: int) -> list[pytest.Item]:
 
 
 def starts_late(item: pytest.Item) -> int:
-    """Rank what stays together on one worker before the rest, the browser's first."""
+    """Rank what stays together on one worker, or is slow, before the rest."""
     if item.get_closest_marker("xdist_group") is None:
-        return 2
+        return 1 if SLOW & set(item.path.parts) else 2
     return 0 if "page" in item.path.parts else 1
