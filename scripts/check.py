@@ -59,8 +59,9 @@ def main(words: Sequence[str]) -> int:
     asked = options(words)
     if asked.long:
         os.environ["TEST_WHOLE_SIZES"] = "1"
-    busy = asked.busy if asked.busy is not None else 4 * bool(asked.repeat)
-    with busy_loops(busy):
+    if asked.busy is None:
+        asked.busy = 4 * bool(asked.repeat)
+    with busy_loops(asked.busy):
         if asked.repeat:
             return repeat(asked.repeat, asked)
         return run_line(asked)
@@ -126,7 +127,7 @@ def pytest(plan: affected.Plan, asked: argparse.Namespace) -> list[str]:
     marker = [] if asked.long else ["-m", "not long", *STUCK]
     quick = [f"--at-most={affected.DAILY}"] if plan.is_daily else []
     return [
-        *("pytest", "-q", "-n", workers(), *SHARED, *marker, *quick),
+        *("pytest", "-q", "-n", workers(asked.busy), *SHARED, *marker, *quick),
         *(f"--order={seed}", f"--junitxml={RESULTS}", *(plan.tests or ())),
     ]
 
@@ -219,9 +220,13 @@ def environment() -> dict[str, str]:
     return {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"}
 
 
-def workers() -> str:
-    """Use the cores there are and two more: what waits leaves a core to another."""
-    return str(max(2, min(4, os.cpu_count() or 2)) + 2)
+def workers(busy: int = 0) -> str:
+    """Use the cores there are and two more: what waits leaves a core to another.
+
+    What else runs on the machine takes its share of the cores; more workers keep ours.
+    """
+    beside = min(4, max(busy, round(os.getloadavg()[0])))
+    return str(max(2, min(4, os.cpu_count() or 2)) + 2 + beside)
 
 
 if __name__ == "__main__":
