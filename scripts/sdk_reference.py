@@ -12,7 +12,7 @@ SECTIONS: dict[str, tuple[str, ...]] = {
     "Stages": ("stage", "Stage", "Backoff", "queue_index", "Registry", "AnyStage"),
     "Outcomes": ("Outcome", "Done", "Retry", "Later", "GiveUp", "Skip"),
     "Effects": ("Effect", "Transaction"),
-    "Workers": ("Worker", "is_working_alone"),
+    "Workers": ("Worker", "is_working_alone", "working_item", "WorkingItem"),
     "Job loops": ("run_job_loop",),
     "Rescue": ("reap", "Reaped"),
     "History": ("history", "History", "Attempt", "purge"),

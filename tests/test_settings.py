@@ -298,3 +298,15 @@ def test_every_stage_has_a_high_water_mark_and_no_rate_unless_one_is_given() -> 
     assert settings.stages["deep_scan"].rate_per_minute == 30
     assert settings.stages["page_curation"].rate_per_minute is None
     assert settings.pace_in_words("deep_scan") == "at once, at most 30 a minute"
+
+
+def test_levels_of_single_loggers_are_checked() -> None:
+    settings = load({"LOG_LEVELS": "scrapersky.wf7=debug, scrapersky.crawler=Warn"})
+
+    assert settings.levels_by_logger == {
+        "scrapersky.wf7": "DEBUG",
+        "scrapersky.crawler": "WARNING",
+    }
+    for wrong in ("scrapersky.wf7", "=INFO", "scrapersky.wf7=loud"):
+        with pytest.raises(ConfigurationError, match="is not a name and one of DEBUG"):
+            load({"LOG_LEVELS": wrong})

@@ -12,12 +12,13 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, get_args
 from uuid import UUID
 
 import platformdirs
 from dotenv import dotenv_values
 from pydantic import (
+    AfterValidator,
     BeforeValidator,
     Field,
     NonNegativeFloat,
@@ -96,6 +97,7 @@ SECTIONS: Mapping[tuple[str, ...], SettingsSection[JobSettings]] = {
 
 
 ENVIRONMENTS = {"local": "development", "testing": "test", "prod": "production"}
+Level = Literal["DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL"]
 LEVELS = {"WARN": "WARNING", "FATAL": "CRITICAL"}
 
 
@@ -115,6 +117,21 @@ def level_name(given: object) -> object:
     return LEVELS.get(name, name)
 
 
+def logger_levels(given: tuple[str, ...]) -> tuple[str, ...]:
+    """Check the levels of single loggers; write each as `name=LEVEL`."""
+    found = []
+    for each in given:
+        name, _, level = each.partition("=")
+        level = str(level_name(level))
+        if not name.strip() or level not in get_args(Level):
+            raise ValueError(
+                f"{each!r} is not a name and one of {', '.join(get_args(Level))}, "
+                "with = between them"
+            )
+        found.append(f"{name.strip()}={level}")
+    return tuple(found)
+
+
 class Settings(Frozen):
     """The whole settings tree."""
 
@@ -127,9 +144,14 @@ class Settings(Frozen):
         8000, description="Port the application listens on."
     )
     log_level: Annotated[
-        Literal["DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL"],
+        Level,
         BeforeValidator(level_name),
     ] = Field("INFO", description="The least severe message that is logged.")
+    log_levels: Annotated[Listed, AfterValidator(logger_levels)] = Field(
+        (),
+        description="Other levels for some loggers and those below them, as in "
+        "`scrapersky.wf7=DEBUG,scrapersky.crawler=WARNING`.",
+    )
     log_format: Literal["auto", "json", "console"] = Field(
         "auto",
         description="`auto` is readable in a terminal and JSON everywhere else.",
@@ -348,6 +370,12 @@ class Settings(Frozen):
         if given.rate_per_minute is not None:
             words += f", at most {given.rate_per_minute} a minute"
         return words
+
+    @property
+    def levels_by_logger(self) -> dict[str, str]:
+        """The levels that single loggers have instead of LOG_LEVEL."""
+        pairs = (each.partition("=") for each in self.log_levels)
+        return {name: level for name, _, level in pairs}
 
     @property
     def pooler(self) -> bool | None:

@@ -116,3 +116,44 @@ def test_no_text_takes_long_to_hide_addresses_in(killer: str) -> None:
     without_addresses(killer)
 
     assert time.process_time() - began < 1
+
+
+LEVELS = {"scrapersky.wf7": "DEBUG", "scrapersky.crawler": "ERROR", "noisy": "ERROR"}
+
+
+@pytest.mark.parametrize(
+    ("name", "level", "is_written"),
+    [
+        ("scrapersky.wf7.page_curation", "debug", True),
+        ("scrapersky.wf4.domain_metadata", "debug", False),
+        ("scrapersky.wf4.domain_metadata", "info", True),
+        ("scrapersky.crawler", "warning", False),
+        ("scrapersky.crawler.fetch", "warning", False),
+        ("scrapersky.crawlers", "warning", True),
+    ],
+)
+def test_every_logger_had_the_same_level(
+    monkeypatch: pytest.MonkeyPatch, name: str, level: str, *, is_written: bool
+) -> None:
+    stream = io.StringIO()
+    monkeypatch.setattr(sys, "stderr", stream)
+    configure_logs("INFO", "json", LEVELS)
+
+    getattr(structlog.get_logger(name), level)("thing.happened")
+
+    written = stream.getvalue()
+    assert bool(written) == is_written
+    assert not is_written or json.loads(written)["logger"] == name
+
+
+def test_libraries_have_levels_of_their_own_too(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    stream = io.StringIO()
+    monkeypatch.setattr(sys, "stderr", stream)
+    configure_logs("INFO", "json", LEVELS)
+
+    logging.getLogger("noisy").warning("again")
+    logging.getLogger("noisy").setLevel(logging.NOTSET)
+
+    assert stream.getvalue() == ""

@@ -2096,6 +2096,8 @@ export interface components {
         /** @description One claim of an item, and what became of it. */
         AttemptOut: {
             claimed_at: string | null;
+            /** @description The same in the log lines of this attempt. */
+            correlation_id: string;
             /** @description When it was to be tried again. */
             due_at: string | null;
             outcome: string;

@@ -38,7 +38,7 @@ from scrapersky.records.check import check_database
 from scrapersky.scheduler.app import World, background_work
 from scrapersky.settings import Settings
 
-log = structlog.get_logger()
+log = structlog.get_logger(__name__)
 
 OWN_HEADERS = ("Idempotency-Key", "If-Match", "X-API-Key", "X-Request-ID")
 TOLD_HEADERS = (

@@ -17,7 +17,7 @@ from scrapersky.errors import ScraperSkyError
 from scrapersky.records import METADATA
 from scrapersky.scheduler.schedule import Schedule
 
-log = structlog.get_logger()
+log = structlog.get_logger(__name__)
 router = APIRouter(prefix="/health", tags=["health"], dependencies=[PUBLIC])
 
 PATIENCE = 3.0

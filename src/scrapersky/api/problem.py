@@ -17,7 +17,7 @@ from curation_sdk import CurationSdkError
 from scrapersky.api.refusal import explain
 from scrapersky.errors import NotAuthenticated, ScraperSkyError, TooManyRequests
 
-log = structlog.get_logger()
+log = structlog.get_logger(__name__)
 
 MEDIA_TYPE = "application/problem+json"
 TYPE_PREFIX = "https://scrapersky.example/problems/"

@@ -34,7 +34,7 @@ def up() -> None:
     loaded = load_settings()
     settings = loaded.settings
     refuse_unsafe(settings)
-    configure_logs(settings.log_level, settings.log_format)
+    configure_logs(settings.log_level, settings.log_format, settings.levels_by_logger)
     for warning in loaded.warnings:
         say(f"Warning: {warning}")
     address = f"http://{host_in_url(settings.host)}:{settings.port}"

@@ -9,6 +9,7 @@ from scrapersky.cli.signals import stop_on_signals
 from scrapersky.cli.up import say
 from scrapersky.db.connection import Target
 from scrapersky.observability.log import configure_logs
+from scrapersky.observability.stage_log import StageLog
 from scrapersky.scheduler.app import background_work
 from scrapersky.settings import Settings, load_settings
 
@@ -17,7 +18,7 @@ def worker() -> None:
     """Run the stages and the scheduler, without the application."""
     loaded = load_settings()
     settings = loaded.settings
-    configure_logs(settings.log_level, settings.log_format)
+    configure_logs(settings.log_level, settings.log_format, settings.levels_by_logger)
     for warning in loaded.warnings:
         say(f"Warning: {warning}")
     with stop_on_signals(), a_database(settings, say) as target:
@@ -33,6 +34,7 @@ async def work(settings: Settings, target: Target) -> None:
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         loop.add_signal_handler(number, stop.set)
     async with background_work(settings, target) as background:
+        StageLog(background.events)
         say(f"Worker {background.worker.name} is running. Ctrl-C stops it.")
         await stop.wait()
         say("Stopping: finishing what is in hand.")

@@ -3,12 +3,15 @@
 import logging
 import re
 import sys
+from collections.abc import Mapping
 from functools import lru_cache
-from typing import Literal
+from typing import Literal, TextIO
 
 import orjson
 import structlog
 from structlog.typing import EventDict, Processor, WrappedLogger
+
+from curation_sdk import working_item
 
 Format = Literal["auto", "json", "console"]
 
@@ -26,9 +29,33 @@ NOISY = (
 """Libraries that report each small step; their warnings are enough."""
 
 
-def configure_logs(level: str = "INFO", form: Format = "auto") -> None:
+class NamedLogger(structlog.WriteLogger):
+    """Writes lines, and knows the name that its module or workflow gave it."""
+
+    def __init__(self, file: TextIO, name: str) -> None:
+        super().__init__(file)
+        self.name = name
+
+
+class NamedLoggerFactory:
+    """Makes the loggers that `structlog.get_logger(name)` asks for."""
+
+    def __init__(self, file: TextIO) -> None:
+        self._file = file
+
+    def __call__(self, *names: str) -> NamedLogger:
+        """Make a logger of this name."""
+        return NamedLogger(self._file, names[0] if names else "")
+
+
+def configure_logs(
+    level: str = "INFO",
+    form: Format = "auto",
+    levels: Mapping[str, str] | None = None,
+) -> None:
     """Send every log line of this process, ours and the libraries', to standard error.
 
+    `levels` are other ones for some loggers, and for those whose names begin with theirs.
     Ours are rendered and written at once, without the standard library's machinery: a
     crawler writes a line for every page it fetches.
     """
@@ -52,12 +79,13 @@ def configure_logs(level: str = "INFO", form: Format = "auto") -> None:
             ),
         ]
     )
+    levels = levels or {}
+    least = min(map(logging.getLevelName, (level, *levels.values())))
+    chosen: list[Processor] = [level_filter(level, levels)] if levels else []
     structlog.configure(
-        processors=[*shared, *render],
-        wrapper_class=structlog.make_filtering_bound_logger(
-            logging.getLevelName(level)
-        ),
-        logger_factory=structlog.WriteLoggerFactory(sys.stderr),
+        processors=[*chosen, add_names, *shared, *render],
+        wrapper_class=structlog.make_filtering_bound_logger(least),
+        logger_factory=NamedLoggerFactory(sys.stderr),
         cache_logger_on_first_use=True,
     )
     handler = logging.StreamHandler(sys.stderr)
@@ -75,6 +103,36 @@ def configure_logs(level: str = "INFO", form: Format = "auto") -> None:
     root.setLevel(level)
     for name in NOISY:
         logging.getLogger(name).setLevel(max(logging.WARNING, root.level))
+    for name, other in levels.items():
+        logging.getLogger(name).setLevel(other)
+
+
+def level_filter(level: str, levels: Mapping[str, str]) -> Processor:
+    """Return what drops lines below the level of their logger, or of the nearest above."""
+
+    @lru_cache(maxsize=1024)
+    def least(name: str) -> int:
+        while name and name not in levels:
+            name = name.rpartition(".")[0]
+        return int(logging.getLevelName(levels.get(name, level)))
+
+    def keep(logger: WrappedLogger, method: str, event: EventDict) -> EventDict:
+        if logging.getLevelName(method.upper()) < least(logger.name):
+            raise structlog.DropEvent
+        return event
+
+    return keep
+
+
+def add_names(logger: WrappedLogger, _method: str, event: EventDict) -> EventDict:
+    """Add who writes, and on which attempt at which item."""
+    if logger.name:
+        event["logger"] = logger.name
+    if (working := working_item()) is not None:
+        event.setdefault("stage", working.stage)
+        event.setdefault("item", working.item)
+        event.setdefault("correlation_id", working.correlation_id)
+    return event
 
 
 def mask_secrets(_logger: WrappedLogger, _method: str, event: EventDict) -> EventDict:

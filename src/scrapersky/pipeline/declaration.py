@@ -4,6 +4,7 @@ One call of `@stage` says it all. The schedule, the settings, the dashboards, th
 line, the page and the reference are made from these declarations.
 """
 
+import re
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field, fields
 from enum import StrEnum
@@ -16,6 +17,7 @@ from scrapersky.pipeline.tools import Tools
 from scrapersky.records.work_queue import WorkQueue
 
 ItemT = TypeVar("ItemT")
+WORKFLOW = re.compile(r"(wf\d+)_")
 
 
 class Lane(StrEnum):
@@ -61,6 +63,17 @@ class PipelineStage(Stage[ItemT, Tools]):
     job: Job
     settings: SettingsSection[StageSettings]
     endings: Endings = field(default_factory=Endings)
+
+    @property
+    def workflow(self) -> str | None:
+        """The workflow it belongs to, by the name of its file: `wf7`."""
+        found = WORKFLOW.match(self.work.__module__.rpartition(".")[2])
+        return found[1] if found else None
+
+    @property
+    def logger_name(self) -> str:
+        """The name its log lines carry: `scrapersky.wf7.page_curation`."""
+        return ".".join(filter(None, ("scrapersky", self.workflow, self.name)))
 
 
 AnyPipelineStage = PipelineStage[Any]

@@ -33,7 +33,7 @@ SLOW_JSON = 1_000_000
 GOOGLE_KEY = re.compile(r"AIza[0-9A-Za-z_\-]{10,}")
 LONGEST_QUOTE = 300
 
-log = structlog.get_logger()
+log = structlog.get_logger(__name__)
 
 
 @dataclass(frozen=True, slots=True)

@@ -42,7 +42,7 @@ from scrapersky.scheduler.tally import Counts, Tally
 from scrapersky.settings import Settings
 from scrapersky.stages import STAGES, configured_pipeline, registry_of
 
-log = structlog.get_logger()
+log = structlog.get_logger(__name__)
 
 SHORTEST_DRAIN = timedelta(minutes=1)
 
@@ -313,7 +313,7 @@ def stage_job(
     What an eager stage did between two ticks is recorded with the later one.
     """
     given = settings.stages[stage.name]
-    job = STAGES[stage.name].job
+    job, logger = STAGES[stage.name].job, STAGES[stage.name].logger_name
     within = max(given.interval, SHORTEST_DRAIN)
 
     async def drain(limit: int | None) -> Counts:
@@ -327,7 +327,7 @@ def stage_job(
         return await batches.run(stage, size, within)
 
     if settings.pace_of(stage.name) is Pace.EAGER:
-        return Job(job.id, job.name, given, drain)
+        return Job(job.id, job.name, given, drain, logger=logger)
     at_most = AtMost(given.max_instances, within + SHORTEST_DRAIN)
     return Job(
         job.id,
@@ -336,4 +336,5 @@ def stage_job(
         run_batch,
         is_singleton=True,
         at_most=at_most,
+        logger=logger,
     )

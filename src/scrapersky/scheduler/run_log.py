@@ -16,7 +16,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 from scrapersky.records import SchedulerRun
 from scrapersky.scheduler.tally import Counts
 
-log = structlog.get_logger()
+log = structlog.get_logger(__name__)
 
 GRID = "2020-01-01T00:00:00Z"
 """Where every process starts counting its ticks, so that their due times agree."""

@@ -22,7 +22,7 @@ from scrapersky.pipeline.stage_settings import JobSettings
 from scrapersky.scheduler.run_log import GRID, AtMost, Run, RunLog, RunOutcome
 from scrapersky.scheduler.tally import Counts
 
-log = structlog.get_logger()
+log = structlog.get_logger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +38,8 @@ class Job:
     """Whether one process per tick is enough for all of them."""
     at_most: AtMost | None = None
     """How many runs there may be at once over all processes; None for any number."""
+    logger: str = __name__
+    """The name of the log lines about its runs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,8 +168,9 @@ class Schedule:
         self._running[job.id] += 1
         try:
             counts = await job.run(limit)
-        except Exception as error:
-            log.exception("scheduler.job_failed", id=job.id)
+        except Exception as error:  # noqa: BLE001 - logged and recorded
+            named = structlog.get_logger(job.logger)
+            named.exception("scheduler.job_failed", id=job.id)
             await self._finish(
                 job, run_id, Run(job.id, RunOutcome.FAILED, due_at, error=str(error))
             )
@@ -181,7 +184,8 @@ class Schedule:
         return counts.picked
 
     def _log_run(self, job: Job, counts: Counts) -> None:
-        told = log.debug if counts.is_empty else log.info
+        named = structlog.get_logger(job.logger)
+        told = named.debug if counts.is_empty else named.info
         told("scheduler.run", id=job.id, **asdict(counts))
 
     async def _finish(self, job: Job, run_id: Any, run: Run) -> None:  # noqa: ANN401

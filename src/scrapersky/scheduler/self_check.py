@@ -39,7 +39,7 @@ REACHED_LATELY = """SELECT key FROM host_outcomes
   ORDER BY last_at DESC LIMIT :most"""
 
 Check = Callable[[], Awaitable[str | None]]
-log = structlog.get_logger()
+log = structlog.get_logger(__name__)
 
 
 class Rester(Protocol):

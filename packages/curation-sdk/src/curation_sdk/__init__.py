@@ -41,6 +41,7 @@ from curation_sdk.reap import Reaped, reap
 from curation_sdk.registry import AnyStage, Registry, queue_index
 from curation_sdk.stage import Backoff, Stage, stage
 from curation_sdk.worker import Worker
+from curation_sdk.working import WorkingItem, working_item
 
 __all__ = [
     "AnyStage",
@@ -69,6 +70,7 @@ __all__ = [
     "UnknownItem",
     "UnknownStage",
     "Worker",
+    "WorkingItem",
     "dead_letters",
     "depth",
     "events",
@@ -86,4 +88,5 @@ __all__ = [
     "stage",
     "states",
     "wake",
+    "working_item",
 ]

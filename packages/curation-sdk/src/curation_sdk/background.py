@@ -16,7 +16,7 @@ LONGEST_PAUSE = 1.0
 RECOVERED_AFTER = 5.0
 """Seconds without an error after which the pause before a restart is short again."""
 
-log = structlog.get_logger()
+log = structlog.get_logger(__name__)
 
 
 class BackgroundTasks:

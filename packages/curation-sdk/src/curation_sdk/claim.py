@@ -16,6 +16,7 @@ from curation_sdk.connection import Connection, Transaction
 from curation_sdk.limits import ClaimLimits
 from curation_sdk.queue import OrderTerm, column_of, only_key, order_terms, stored
 from curation_sdk.stage import Stage
+from curation_sdk.working import correlation_id
 
 if TYPE_CHECKING:
     from curation_sdk.statements import Statements
@@ -45,6 +46,11 @@ class ClaimedItem:
         self.crashes = 0
         self.claimed = now
         self.beat = now
+
+    @property
+    def correlation_id(self) -> str:
+        """What identifies this attempt, in logs and in the item's history."""
+        return correlation_id(self.item, self.fence)
 
 
 @dataclass(frozen=True, slots=True)

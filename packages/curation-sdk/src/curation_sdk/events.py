@@ -26,6 +26,8 @@ class Settled:
     outcome: str
     why: str | None
     took: timedelta
+    correlation_id: str | None = None
+    """The same in the item's history and in log lines of its work."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +39,8 @@ class Retried:
     why: str | None
     tries: int
     wait: timedelta
+    correlation_id: str | None = None
+    """The same in the item's history and in log lines of its work."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +51,8 @@ class DeadLettered:
     item: str
     kind: str
     why: str | None
+    correlation_id: str | None = None
+    """The same in the item's history and in log lines of its work."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +141,7 @@ EventT = TypeVar("EventT")
 Listener = Callable[[EventT], None]
 """A plain function that is called with every event."""
 
-log = structlog.get_logger()
+log = structlog.get_logger(__name__)
 
 
 class Events(Generic[EventT]):

@@ -25,6 +25,7 @@ from curation_sdk.settlement import (
 )
 from curation_sdk.stage import Stage
 from curation_sdk.statements import Statements
+from curation_sdk.working import WorkingItem, working
 
 ITEMS_BEFORE_YIELD = 50
 CANCEL_GRACE = 5.0
@@ -46,7 +47,7 @@ TOO_SLOW = "it was slow, and others waited"
 Finished = tuple[ClaimedItem, Result]
 Batch = list[Finished]
 
-log = structlog.get_logger()
+log = structlog.get_logger(__name__)
 
 
 class StageRun:
@@ -424,6 +425,7 @@ class Slot:
                     # Nearly all of this batch is begun: ask for another one.
                     run.room.set()
                 self.since = time.monotonic()
+                working.set(WorkingItem(run.stage.name, held.item, held.fence))
                 try:
                     outcome = await work(run.make_item(held), tools)
                 except BaseException as error:  # noqa: BLE001 - becomes an outcome
@@ -469,6 +471,7 @@ class Slot:
                 stage=self._run.stage.name,
                 item=held.item,
                 attempt=held.tries,
+                correlation_id=held.correlation_id,
                 # As text: a renderer that shows every variable takes seconds for it,
                 # and would write what the function had in hand into the log.
                 traceback=result.traceback,

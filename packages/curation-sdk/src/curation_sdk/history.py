@@ -1,6 +1,6 @@
 """The history of one item: who claimed it and when, what happened, when it is tried again."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from sqlalchemy.ext.asyncio import AsyncConnection
@@ -8,6 +8,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from curation_sdk import statements
 from curation_sdk.control import Database, execute, queue_named, transaction
 from curation_sdk.errors import UnknownItem
+from curation_sdk.working import correlation_id
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +34,8 @@ class Attempt:
     """When the next attempt was due, if there was to be one."""
     traceback: str | None = None
     """The traceback of an unexpected exception; if it was long, the end of it."""
+    correlation_id: str = ""
+    """The same in log lines of this attempt, and in its events."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,4 +96,7 @@ async def attempts_of(
 ) -> tuple[Attempt, ...]:
     """Return all attempts at an item, the first one first."""
     rows = await execute(connection, statements.ATTEMPTS, stage, item)
-    return tuple(Attempt(*row) for row in rows.all())
+    found = (Attempt(*row) for row in rows.all())
+    return tuple(
+        replace(each, correlation_id=correlation_id(item, each.fence)) for each in found
+    )

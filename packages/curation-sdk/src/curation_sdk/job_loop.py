@@ -58,7 +58,7 @@ JobFunction = Callable[[Any, JobSession], Awaitable[Outcome | None]]
 OrderBy = str | InstrumentedAttribute[Any] | ColumnElement[Any]
 Mode = Literal["drain", "one_batch"]
 
-log = structlog.get_logger()
+log = structlog.get_logger(__name__)
 
 
 async def run_job_loop(  # noqa: PLR0917 - the order its users know

@@ -28,7 +28,7 @@ from curation_sdk import statements
 from curation_sdk.claim import Claim
 from curation_sdk.errors import ClaimLost, ContractViolation
 
-log = structlog.get_logger()
+log = structlog.get_logger(__name__)
 
 
 class FencedSession(Session):

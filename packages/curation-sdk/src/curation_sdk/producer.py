@@ -25,7 +25,7 @@ LOOK_FOR_ROOM = 0.5
 QUIET_AFTER = 10.0
 """Seconds without any item after which retries are looked for less often."""
 
-log = structlog.get_logger()
+log = structlog.get_logger(__name__)
 
 
 class Producer:

@@ -13,10 +13,11 @@ from curation_sdk.connection import Connection
 from curation_sdk.control import queues
 from curation_sdk.events import DeadLettered, Event, Events, Requeued, Rescued
 from curation_sdk.queue import Queue
+from curation_sdk.working import correlation_id
 
 ORPHANED = "it was processing, but no worker had claimed it"
 
-log = structlog.get_logger()
+log = structlog.get_logger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +115,8 @@ class Reaper:
             log.error(
                 "item.quarantined", stage=stage, item=item, worker=worker, why=why
             )
-            self._events.emit(DeadLettered(stage, item, "quarantined", why))
+            known = correlation_id(item, row["fence"])
+            self._events.emit(DeadLettered(stage, item, "quarantined", why, known))
         else:
             log.warning("item.rescued", stage=stage, item=item, worker=worker)
             self._events.emit(Rescued(stage, item, worker))

@@ -45,7 +45,7 @@ LINGER = 0.003
 ENOUGH = 200
 """How many results are committed without waiting for more."""
 
-log = structlog.get_logger()
+log = structlog.get_logger(__name__)
 
 
 class EffectFailed(Exception):
@@ -373,14 +373,15 @@ async def end(transaction: Transaction) -> None:
 
 def event_of(stage: str, held: ClaimedItem, verdict: Settlement, now: float) -> Event:
     """Return the event that reports a settled item."""
+    found = held.correlation_id
     match verdict.outcome:
         case "retried":
             wait = timedelta(seconds=verdict.wait or 0.0)
-            return Retried(stage, held.item, verdict.why, held.tries, wait)
+            return Retried(stage, held.item, verdict.why, held.tries, wait, found)
         case "gave_up" | "exhausted":
-            return DeadLettered(stage, held.item, verdict.outcome, verdict.why)
+            return DeadLettered(stage, held.item, verdict.outcome, verdict.why, found)
     took = timedelta(seconds=now - held.claimed)
-    return Settled(stage, held.item, verdict.outcome, verdict.why, took)
+    return Settled(stage, held.item, verdict.outcome, verdict.why, took, found)
 
 
 def keys_of(batch: Sequence[Finished]) -> tuple[list[str], list[int]]:

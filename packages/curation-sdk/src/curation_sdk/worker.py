@@ -37,7 +37,7 @@ POLL = timedelta(seconds=1)
 LAST_WORDS = 3.0
 """Seconds, beyond its grace, in which a stopping worker may settle what it has."""
 
-log = structlog.get_logger()
+log = structlog.get_logger(__name__)
 
 
 class Worker:

@@ -18,7 +18,7 @@ from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 from sqlalchemy.sql import quoted_name
 from structlog.testing import capture_logs
 
-from curation_sdk import history, reap, run_job_loop
+from curation_sdk import WorkingItem, history, reap, run_job_loop, working_item
 from curation_sdk.errors import InvalidStage
 from curation_sdk.events import DeadLettered, Events, Requeued, Rescued, Settled
 from curation_sdk.registry import queue_index
@@ -589,19 +589,26 @@ async def test_the_traceback_of_a_failed_item_is_in_its_history_and_in_the_log(
 ) -> None:
     await desk.open(1)
 
+    worked: list[WorkingItem] = []
+
     async def fail(_ticket_id: int, _session: AsyncSession) -> None:
+        worked.extend(filter(None, [working_item()]))
         fail_deeply(0)
 
     with capture_logs() as lines:
         await job_loop(desk, fail, max_attempts=1)
 
     (attempt,) = (await history(desk.engine, STAGE, 1)).attempts
+    assert worked == [WorkingItem(STAGE, "1", attempt.fence)]
+    assert worked[0].correlation_id == attempt.correlation_id
+    assert desk.emitted(DeadLettered)[0].correlation_id == attempt.correlation_id
     assert attempt.traceback is not None
     assert "in fail_deeply" in attempt.traceback
     assert attempt.traceback.endswith("KeyError: 'the cause'\n")
     (line,) = [line for line in lines if line["event"] == "item.crashed"]
     assert (line["stage"], line["item"], line["attempt"]) == (STAGE, "1", 1)
     assert line["traceback"] == attempt.traceback
+    assert line["correlation_id"] == attempt.correlation_id
 
 
 async def test_a_traceback_that_is_too_long_keeps_its_end(desk: Desk) -> None:

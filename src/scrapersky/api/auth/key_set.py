@@ -13,7 +13,7 @@ from jwt.exceptions import PyJWTError
 from scrapersky.errors import ScraperSkyError
 from scrapersky.providers.client import Client, Patience, Request
 
-log = structlog.get_logger()
+log = structlog.get_logger(__name__)
 
 FRESH: Final = timedelta(minutes=10)
 SOONEST_AGAIN: Final = timedelta(seconds=30)

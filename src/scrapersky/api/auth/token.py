@@ -16,7 +16,7 @@ import structlog
 from scrapersky.api.auth.key_set import KeySet
 from scrapersky.errors import NotAuthenticated
 
-log = structlog.get_logger()
+log = structlog.get_logger(__name__)
 
 LONGEST_TOKEN: Final = 8_192
 LONGEST_SUBJECT: Final = 255

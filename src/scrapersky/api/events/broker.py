@@ -34,7 +34,7 @@ from scrapersky.api.operations.stage_stats import StageStats
 from scrapersky.curation.batch import Overview, overviews
 from scrapersky.errors import TooManyRequests
 
-log = structlog.get_logger()
+log = structlog.get_logger(__name__)
 
 LOOK_EVERY: Final = 1.0
 MOST_STREAMS: Final = 200

@@ -17,7 +17,7 @@ from scrapersky.api.operations.state import Operations
 from scrapersky.api.problem import Problem
 from scrapersky.errors import ScraperSkyError
 
-log = structlog.get_logger()
+log = structlog.get_logger(__name__)
 router = APIRouter(prefix="/api/v3/events", tags=["events"])
 
 HEARTBEAT: Final = 10.0

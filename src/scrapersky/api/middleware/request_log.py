@@ -8,7 +8,7 @@ import structlog
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-log = structlog.get_logger()
+log = structlog.get_logger(__name__)
 
 HEADER = "X-Request-ID"
 ACCEPTABLE = re.compile(r"^[A-Za-z0-9._-]{8,64}$")

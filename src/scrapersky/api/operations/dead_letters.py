@@ -96,6 +96,10 @@ class AttemptOut(BaseModel):
     claimed_at: datetime | None
     settled_at: datetime
     due_at: datetime | None = Field(description="When it was to be tried again.")
+    correlation_id: str = Field(
+        description="The same in the log lines of this attempt.",
+        examples=["48213-6f1c7a52-4c0e-4b6e-9d1a-2f3b5c7d9e01"],
+    )
 
 
 class DeadStoryOut(DeadLetterOut):

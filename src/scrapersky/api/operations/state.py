@@ -19,11 +19,12 @@ from scrapersky.api.operations.town import DemoTown
 from scrapersky.db.connection import Target, connect
 from scrapersky.kit.clock import utc_now
 from scrapersky.observability.metrics import STANDING, Metrics
+from scrapersky.observability.stage_log import StageLog
 from scrapersky.reporting.stage_stats import Waiting, waiting_for_anyone
 from scrapersky.scheduler.app import Background
 from scrapersky.settings import Settings
 
-log = structlog.get_logger()
+log = structlog.get_logger(__name__)
 
 POOL_SIZE: Final = 2
 """Connections for counting and for the stream of events, whoever is listening."""
@@ -86,6 +87,7 @@ async def open_operations(
 ) -> AsyncIterator[OperationsState]:
     """Open what the operations share, and close it in the end."""
     engine = connect(target, name="scrapersky-operations", pool_size=POOL_SIZE)
+    StageLog(background.events)
     waiting = RefreshedValue(partial(waiting_for_anyone, engine))
     stats = StageStats(engine, settings, waiting)
     operations = OperationsState(

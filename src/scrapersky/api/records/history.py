@@ -105,7 +105,12 @@ async def edits(connection: AsyncConnection, record_id: UUID) -> list[Event]:
 def stage_events(found: History) -> Iterator[Event]:
     """Tell every attempt of a stage, and when it tries again."""
     for attempt in found.attempts:
-        details = {"stage": found.stage, "tries": attempt.tries, "why": attempt.why}
+        details = {
+            "stage": found.stage,
+            "tries": attempt.tries,
+            "why": attempt.why,
+            "correlation_id": attempt.correlation_id,
+        }
         if attempt.claimed_at is not None:
             took = attempt.settled_at - attempt.claimed_at
             details["seconds"] = round(took.total_seconds(), 3)
