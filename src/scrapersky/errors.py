@@ -39,7 +39,8 @@ ScraperSkyError
     ├── BadProviderAnswer   an answer nobody can read; it may be whole next time
     ├── ProviderRefused (PlaceGone), AreaTooBig, UnknownLocation
     ├── BadPlaceQuery, BadPlaceFile
-    ├── SourceUnavailable   the source is unknown, switched off or lacks its key
+    ├── SourceUnavailable   the source is unknown or switched off
+    │   └── KeyMissing      it lacks its key; its stage pauses
     └── BudgetExhausted     the next request would cost more than was allowed
     (ProviderUnusable stands by itself: bad key, billing off, blocked; its stage pauses)
 
@@ -624,9 +625,16 @@ class BadPlaceFile(ProviderError):
 
 
 class SourceUnavailable(ProviderError):
-    """The source is unknown, switched off, or lacks the key it needs."""
+    """The source is unknown or switched off."""
 
     status_code = 422
+
+
+class KeyMissing(SourceUnavailable):
+    """The source needs a key and has none: no search of it can succeed, so they wait."""
+
+    pauses_stage: ClassVar[bool] = True
+    resume_after: ClassVar[timedelta | None] = None
 
 
 class BudgetExhausted(ProviderError):

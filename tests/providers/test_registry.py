@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 from pydantic import SecretStr
 
-from scrapersky.errors import SourceUnavailable
+from scrapersky.errors import KeyMissing, SourceUnavailable
 from scrapersky.providers.files import FileSettings, PlaceFiles
 from scrapersky.providers.google_places import GoogleSettings
 from scrapersky.providers.openstreetmap import NominatimSettings
@@ -36,7 +36,8 @@ async def test_a_source_without_its_key_says_so_and_the_others_work(
             sources["google"]
 
     assert "GOOGLE_MAPS_API_KEY" in str(caught.value.hint)
-    assert not caught.value.retryable
+    assert isinstance(caught.value, KeyMissing)
+    assert caught.value.pauses_stage
 
 
 async def test_sources_can_be_switched_off(settings: ProviderSettings) -> None:

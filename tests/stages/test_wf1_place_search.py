@@ -13,6 +13,8 @@ import pytest_asyncio
 
 import curation_sdk
 from scrapersky.crawler import Sandbox
+from scrapersky.errors import KeyMissing
+from scrapersky.providers.google_places import GooglePlaces, GoogleSettings
 from scrapersky.providers.source import PlaceQuery
 from scrapersky.records import PlaceSearch
 from scrapersky.settings import SYSTEM_USER_ID
@@ -171,6 +173,23 @@ async def test_a_wrong_key_pauses_the_stage_and_spends_no_attempt(
     assert "key" in (states[STAGE].paused_why or "")
     assert not states["deep_scan"].paused
     assert "AIza" not in (states[STAGE].paused_why or "")
+
+
+async def test_without_any_key_searches_were_given_up_instead_of_waiting(
+    line: Line, google: Rig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    search = await add_search(line, google.query)
+    with pytest.raises(KeyMissing) as caught:
+        GooglePlaces(GoogleSettings(), user_agent="test")
+    monkeypatch.setattr(line.tools.sources, "_ready", {})
+    monkeypatch.setattr(line.tools.sources, "missing", {"google": caught.value})
+
+    await line.work(STAGE)
+
+    states = {state.name: state for state in await curation_sdk.states(line.engine)}
+    assert (await line.row(PlaceSearch, search)).status == "Queued"
+    assert states[STAGE].paused
+    assert "GOOGLE_MAPS_API_KEY" in (states[STAGE].paused_why or "")
 
 
 async def test_after_a_wrong_key_the_others_go_on_and_a_right_one_resumes(

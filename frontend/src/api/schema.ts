@@ -169,7 +169,8 @@ export interface paths {
         /** @description List records: filtered, sorted, page by page, with how many there are. */
         get: operations["list_contacts"];
         put?: never;
-        post?: never;
+        /** @description Create a contact by hand; every value is kept with who typed it. */
+        post: operations["create_contact"];
         delete?: never;
         options?: never;
         head?: never;
@@ -555,6 +556,27 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v3/domains/priority": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * @description Let a stage take these records before others, or after them.
+         *
+         *     All or none: an id that is not yours fails the rest.
+         */
+        post: operations["prioritise_domains"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v3/domains/status": {
         parameters: {
             query?: never;
@@ -932,6 +954,27 @@ export interface paths {
          *     If it is cut off, send the same file again with `batch` and it goes on.
          */
         post: operations["import_pages"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v3/pages/priority": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * @description Let a stage take these records before others, or after them.
+         *
+         *     All or none: an id that is not yours fails the rest.
+         */
+        post: operations["prioritise_pages"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1653,6 +1696,27 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v3/sitemap-files/priority": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * @description Let a stage take these records before others, or after them.
+         *
+         *     All or none: an id that is not yours fails the rest.
+         */
+        post: operations["prioritise_sitemap_files"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v3/sitemap-files/status": {
         parameters: {
             query?: never;
@@ -2138,6 +2202,11 @@ export interface components {
             /** @enum {string} */
             kind: "domains" | "sitemaps" | "pages";
             name?: string | null;
+            /**
+             * @description Stages take records of a higher priority first.
+             * @default 0
+             */
+            priority?: number;
         };
         /** @description One submitted line, and what has become of it. */
         BatchItemOut: {
@@ -2923,6 +2992,24 @@ export interface components {
             role: string | null;
             seniority: components["schemas"]["Seniority"] | null;
         };
+        /** @description A contact that somebody types in: of a known domain, with a way to reach it. */
+        NewContactIn: {
+            address?: components["schemas"]["AddressIn"] | null;
+            /** @description A domain you have, by its name or an address on it. */
+            domain: string;
+            email?: string | null;
+            name?: string | null;
+            notes?: string | null;
+            /** @description With its country code: +44 20 7946 0018. */
+            phone?: string | null;
+            role?: string | null;
+            /** @default {} */
+            social_links?: {
+                [key: string]: string;
+            };
+            /** @default [] */
+            tags?: string[];
+        };
         /** @description One contact, and how it stands with telling them. */
         NoticeOut: {
             /** Format: uuid */
@@ -3084,6 +3171,16 @@ export interface components {
         PreviewOut: {
             count: number;
             sample: components["schemas"]["SampleOut"][];
+        };
+        /** @description Which records, and how urgent they are. */
+        PriorityIn: {
+            ids: string[];
+            /** @description Stages take records of a higher priority first. */
+            priority: number;
+        };
+        /** @description How many records have the priority now. */
+        PriorityOut: {
+            changed: number;
         };
         /** @description One error, the same shape everywhere. */
         Problem: {
@@ -3596,6 +3693,11 @@ export interface components {
         SubmitIn: {
             items: string[];
             name?: string | null;
+            /**
+             * @description Stages take records of a higher priority first.
+             * @default 0
+             */
+            priority?: number;
         };
         /** @description What adding to the list came to. */
         SuppressedOut: {
@@ -4477,6 +4579,58 @@ export interface operations {
             422: components["responses"]["Problem422"];
             429: components["responses"]["Problem429"];
             500: components["responses"]["Problem500"];
+            503: components["responses"]["Problem503"];
+        };
+    };
+    create_contact: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description However often a request with this key is sent, it has one effect. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewContactIn"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Detail_ContactOut_"];
+                };
+            };
+            400: components["responses"]["Problem400"];
+            401: components["responses"]["Problem401"];
+            402: components["responses"]["Problem402"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Problem404"];
+            408: components["responses"]["Problem408"];
+            /** @description It cannot be so */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            412: components["responses"]["Problem412"];
+            413: components["responses"]["Problem413"];
+            414: components["responses"]["Problem414"];
+            415: components["responses"]["Problem415"];
+            422: components["responses"]["Problem422"];
+            428: components["responses"]["Problem428"];
+            429: components["responses"]["Problem429"];
+            500: components["responses"]["Problem500"];
+            502: components["responses"]["Problem502"];
             503: components["responses"]["Problem503"];
         };
     };
@@ -5504,6 +5658,8 @@ export interface operations {
                 name?: string | null;
                 /** @description Go on with an import that was cut off: its batch, the same file. */
                 batch?: string | null;
+                /** @description Stages take records of a higher priority first. */
+                priority?: number;
             };
             header?: {
                 /** @description However often a request with this key is sent, it has one effect. */
@@ -5527,6 +5683,50 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["scrapersky__api__records__schema__SubmittedOut"];
+                };
+            };
+            400: components["responses"]["Problem400"];
+            401: components["responses"]["Problem401"];
+            402: components["responses"]["Problem402"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Problem404"];
+            408: components["responses"]["Problem408"];
+            409: components["responses"]["Problem409"];
+            412: components["responses"]["Problem412"];
+            413: components["responses"]["Problem413"];
+            414: components["responses"]["Problem414"];
+            415: components["responses"]["Problem415"];
+            422: components["responses"]["Problem422"];
+            428: components["responses"]["Problem428"];
+            429: components["responses"]["Problem429"];
+            500: components["responses"]["Problem500"];
+            502: components["responses"]["Problem502"];
+            503: components["responses"]["Problem503"];
+        };
+    };
+    prioritise_domains: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description However often a request with this key is sent, it has one effect. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PriorityIn"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PriorityOut"];
                 };
             };
             400: components["responses"]["Problem400"];
@@ -6391,6 +6591,8 @@ export interface operations {
                 name?: string | null;
                 /** @description Go on with an import that was cut off: its batch, the same file. */
                 batch?: string | null;
+                /** @description Stages take records of a higher priority first. */
+                priority?: number;
             };
             header?: {
                 /** @description However often a request with this key is sent, it has one effect. */
@@ -6414,6 +6616,50 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["scrapersky__api__records__schema__SubmittedOut"];
+                };
+            };
+            400: components["responses"]["Problem400"];
+            401: components["responses"]["Problem401"];
+            402: components["responses"]["Problem402"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Problem404"];
+            408: components["responses"]["Problem408"];
+            409: components["responses"]["Problem409"];
+            412: components["responses"]["Problem412"];
+            413: components["responses"]["Problem413"];
+            414: components["responses"]["Problem414"];
+            415: components["responses"]["Problem415"];
+            422: components["responses"]["Problem422"];
+            428: components["responses"]["Problem428"];
+            429: components["responses"]["Problem429"];
+            500: components["responses"]["Problem500"];
+            502: components["responses"]["Problem502"];
+            503: components["responses"]["Problem503"];
+        };
+    };
+    prioritise_pages: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description However often a request with this key is sent, it has one effect. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PriorityIn"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PriorityOut"];
                 };
             };
             400: components["responses"]["Problem400"];
@@ -8364,6 +8610,8 @@ export interface operations {
                 name?: string | null;
                 /** @description Go on with an import that was cut off: its batch, the same file. */
                 batch?: string | null;
+                /** @description Stages take records of a higher priority first. */
+                priority?: number;
             };
             header?: {
                 /** @description However often a request with this key is sent, it has one effect. */
@@ -8387,6 +8635,50 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["scrapersky__api__records__schema__SubmittedOut"];
+                };
+            };
+            400: components["responses"]["Problem400"];
+            401: components["responses"]["Problem401"];
+            402: components["responses"]["Problem402"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Problem404"];
+            408: components["responses"]["Problem408"];
+            409: components["responses"]["Problem409"];
+            412: components["responses"]["Problem412"];
+            413: components["responses"]["Problem413"];
+            414: components["responses"]["Problem414"];
+            415: components["responses"]["Problem415"];
+            422: components["responses"]["Problem422"];
+            428: components["responses"]["Problem428"];
+            429: components["responses"]["Problem429"];
+            500: components["responses"]["Problem500"];
+            502: components["responses"]["Problem502"];
+            503: components["responses"]["Problem503"];
+        };
+    };
+    prioritise_sitemap_files: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description However often a request with this key is sent, it has one effect. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PriorityIn"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PriorityOut"];
                 };
             };
             400: components["responses"]["Problem400"];

@@ -4,8 +4,10 @@ import csv
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Literal
 
+from cyclopts import Parameter
+from cyclopts.validators import Number
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from scrapersky.cli.operator import operator
@@ -23,7 +25,10 @@ SHOWN = 20
 
 
 def submit(
-    file: Path, *, kind: Literal["domains", "sitemaps", "pages"] = "domains"
+    file: Path,
+    *,
+    kind: Literal["domains", "sitemaps", "pages"] = "domains",
+    priority: Annotated[int, Parameter(validator=Number(gte=-1000, lte=1000))] = 0,
 ) -> int:
     """Submit a list and print what became of every line.
 
@@ -34,12 +39,16 @@ def submit(
         column (domain, url, website ...); - reads standard input.
     kind
         What the lines are.
+    priority
+        New records of a higher priority are taken first, from -1000 to 1000.
     """
 
     async def act(engine: AsyncEngine) -> Submitted:
         await hand_out_keys(engine, secret=load_settings().settings.suppression_key)
         actor = operator(await default_tenant(engine), SYSTEM_USER_ID)
-        found = await submit_lines(engine, actor, kind, lines_of(file), name=file.name)
+        found = await submit_lines(
+            engine, actor, kind, lines_of(file), name=file.name, priority=priority
+        )
         details = {"accepted": found.accepted, "duplicates": found.duplicates}
         subject = f"batch of {kind} {found.batch_id}"
         async with engine.begin() as connection:

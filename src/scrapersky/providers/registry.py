@@ -50,7 +50,7 @@ class Sources(Mapping[str, PlaceSource]):
         if name in self._ready:
             return self._ready[name]
         if (reason := self.missing.get(name)) is not None:
-            raise SourceUnavailable(name, reason.why, hint=reason.hint)
+            raise type(reason)(name, reason.why, hint=reason.hint)
         raise SourceUnavailable(
             "places",
             f"there is no source {name[:40]!r}",

@@ -71,7 +71,7 @@ COMPARED = (
     endings=Endings(
         nothing="`Completed`, with the area and what was covered",
         fails="unknown source or location, bad query, budget spent",
-        retries="source busy or in trouble; a wrong key pauses the stage",
+        retries="source busy or in trouble; a wrong or missing key pauses the stage",
     ),
 )
 async def search_places(search: PlaceSearch, tools: Tools) -> Outcome:

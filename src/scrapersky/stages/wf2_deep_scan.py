@@ -39,7 +39,7 @@ FRESH = timedelta(days=1)
     settings=SettingsSection("DEEP_SCAN_SCHEDULER", StageSettings(interval_minutes=5)),
     endings=Endings(
         fails="the place is gone, no money for fresh facts",
-        retries="source in trouble; a wrong key pauses the stage",
+        retries="source in trouble; a wrong or missing key pauses the stage",
     ),
 )
 async def scan_place(place: Place, tools: Tools) -> Outcome:

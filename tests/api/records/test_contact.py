@@ -48,6 +48,65 @@ async def test_an_edit_is_kept_with_who_made_it(desk: Desk) -> None:
     assert event["details"]["before"]["name"] == "A. King"
 
 
+async def test_a_contact_is_typed_in_with_who_typed_it(desk: Desk) -> None:
+    domain = await desk.add_domain("harbour.de")
+    typed = {
+        "domain": "https://www.harbour.de/contact", "email": "Info@Harbour.de",
+        "name": "Ada King", "tags": ["met at the fair"],
+    }  # fmt: skip
+
+    made = await desk.post("/contacts", typed, status=201)
+
+    record = made["record"]
+    assert (record["domain_id"], record["email"]) == (str(domain), "info@harbour.de")
+    assert (record["email_type"], record["confidence"]) == ("SERVICE", 1.0)
+    assert {
+        (e["field"], e["value"], e["method"], e["snippet"]) for e in made["evidence"]
+    } == {
+        ("email", "info@harbour.de", "by hand", "typed by this machine"),
+        ("name", "Ada King", "by hand", "typed by this machine"),
+    }
+    (event,) = (await desk.get(f"/contacts/{record['id']}/history"))["events"]
+    assert (event["what"], event["who"]) == ("created", "this machine")
+    await desk.post("/contacts", typed, status=409)
+
+
+@pytest.mark.parametrize(
+    ("typed", "status"),
+    [
+        ({"domain": "harbour.de"}, 422),
+        ({"email": "a@harbour.de"}, 422),
+        ({"domain": "harbour.de", "email": "not an address"}, 422),
+        ({"domain": "harbour.de", "phone": "12"}, 422),
+        ({"domain": "harbour.de", "email": "a@harbour.de", "confidence": 1}, 422),
+        ({"domain": "unknown.de", "email": "a@harbour.de"}, 404),
+        ({"domain": "theirs.de", "email": "a@harbour.de"}, 404),
+        ({"domain": "?", "email": "a@harbour.de"}, 404),
+    ],
+)
+async def test_a_contact_needs_a_domain_of_yours_and_a_way_to_reach_it(
+    desk: Desk, typed: Any, status: int
+) -> None:
+    await desk.add_domain("harbour.de")
+    await desk.add_domain("theirs.de", tenant=desk.other)
+
+    await desk.post("/contacts", typed, status=status)
+
+    assert await desk.scalar("SELECT count(*) FROM contacts") == 0
+
+
+async def test_who_is_suppressed_is_not_typed_in(desk: Desk) -> None:
+    await desk.add_domain("eve.de")
+    await desk.post("/suppressions", {"values": ["eve@eve.de"]}, status=201)
+
+    answer = await desk.client.post(
+        "/api/v3/contacts", json={"domain": "eve.de", "email": "eve@eve.de"}
+    )
+
+    assert answer.status_code in {409, 422}
+    assert await desk.scalar("SELECT count(*) FROM contacts") == 0
+
+
 async def test_of_two_people_who_edit_at_once_the_second_is_told(desk: Desk) -> None:
     contact = await desk.add_contact("ada@a.de")
     read = await etag(desk, contact)

@@ -217,3 +217,36 @@ async def test_an_export_is_imported_again_without_a_loss(desk: Desk) -> None:
     )
     rows = csv.DictReader(io.StringIO(answer.content.decode("utf-8-sig")))
     assert all(row["title"][:1] not in "=-@\t" for row in rows)
+
+
+async def priorities(desk: Desk) -> dict[str, int]:
+    rows = await desk.run("SELECT domain, priority FROM domains")
+    return {row[0]: row[1] for row in rows}
+
+
+async def test_only_sql_could_say_what_is_urgent(desk: Desk) -> None:
+    known = await desk.add_domain("known.de")
+
+    await desk.post("/domains", {"items": ["known.de", "new.de"], "priority": 5})
+    assert await priorities(desk) == {"known.de": 0, "new.de": 5}
+
+    await desk.client.post(
+        "/api/v3/domains/import?priority=7",
+        content=b"domain\nfile.de\n",
+        headers={"Content-Type": "text/csv"},
+    )
+    answer = await desk.post("/domains/priority", {"ids": [str(known)], "priority": 9})
+    assert answer == {"changed": 1}
+    assert await priorities(desk) == {"known.de": 9, "new.de": 5, "file.de": 7}
+
+
+async def test_a_priority_is_set_on_all_of_the_records_or_on_none(desk: Desk) -> None:
+    mine = await desk.add_domain("mine.de")
+    theirs = await desk.add_domain("theirs.de", tenant=desk.other)
+    both = {"ids": [str(mine), str(theirs)], "priority": 5}
+
+    await desk.post("/domains/priority", both, status=422)
+    await desk.post("/domains/priority", both | {"priority": 1001}, status=422)
+    await desk.post("/contacts/priority", both, status=405)
+
+    assert await priorities(desk) == {"mine.de": 0, "theirs.de": 0}

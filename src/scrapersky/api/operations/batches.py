@@ -26,7 +26,7 @@ from scrapersky.api.operations.shape import (
     storable,
     write_place,
 )
-from scrapersky.api.records.schema import RecordList, Strict, Total, one_of
+from scrapersky.api.records.schema import Priority, RecordList, Strict, Total, one_of
 from scrapersky.curation.batch import (
     Overview,
     cancel_batch,
@@ -110,6 +110,7 @@ class BatchIn(Strict):
         examples=[["harbour-dental.example", "https://quay.example/"]],
     )
     name: Line | None = None
+    priority: Priority = 0
 
 
 class RefusedOut(BaseModel):
@@ -182,7 +183,14 @@ async def create_batch(
     """Submit lines together; a bad or known one is reported and fails nothing else."""
     actor = actor_of(who, request)
     async with patient(BULK, connection):
-        found = await submit(connection, actor, body.kind, body.items, name=body.name)
+        found = await submit(
+            connection,
+            actor,
+            body.kind,
+            body.items,
+            name=body.name,
+            priority=body.priority,
+        )
     details = {"accepted": found.accepted, "duplicates": found.duplicates}
     subject = f"batch of {body.kind} {found.batch_id}"
     await note(connection, actor, "submitted", subject, details)

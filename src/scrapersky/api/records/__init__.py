@@ -3,6 +3,7 @@
 from fastapi import APIRouter
 
 from scrapersky.api.records import contact, kinds, people, search, source, view
+from scrapersky.api.records.priority import add_priority
 from scrapersky.api.records.router import (
     BASE,
     add_deciding,
@@ -28,6 +29,8 @@ for each in KINDS.values():
         add_deciding(below, each)
     if each.submission is not None:
         add_submitting(below, each, each.submission)
+    if "priority" in each.fields:
+        add_priority(below, each)
     router.include_router(below)
 for part in (contact, kinds, people, search, source, view):
     router.include_router(part.router)

@@ -1,12 +1,12 @@
-"""Contacts are people's to mend: edit, merge, delete, validate."""
+"""Contacts are people's to mend: create, edit, merge, delete, validate."""
 
 from collections.abc import Iterator
-from typing import Annotated, Any
+from typing import Annotated, Any, Self
 from uuid import UUID
 
 from fastapi import APIRouter, Header, Request
-from pydantic import Field, field_validator
-from sqlalchemy import delete, func, literal, select, update
+from pydantic import Field, field_validator, model_validator
+from sqlalchemy import delete, func, insert, literal, select, update
 from sqlalchemy.dialects.postgresql import insert as upsert
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncConnection
@@ -14,7 +14,12 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from scrapersky.api.auth.identity import Identity, Permission
 from scrapersky.api.dependency import Transaction, actor_of, allow
 from scrapersky.api.records.decide import set_status
-from scrapersky.api.records.detail import answer_detail, record_of, require_version
+from scrapersky.api.records.detail import (
+    answer_detail,
+    answer_with,
+    record_of,
+    require_version,
+)
 from scrapersky.api.records.refusal import CONFLICT, NOT_FOUND, REFUSALS, VERSIONS
 from scrapersky.api.records.router import address_of
 from scrapersky.api.records.schema import (
@@ -24,12 +29,19 @@ from scrapersky.api.records.schema import (
     Strict,
     record_model,
 )
-from scrapersky.errors import InvalidDecision, InvalidSubject, RecordConflict
+from scrapersky.curation.batch.submission import Line
+from scrapersky.errors import (
+    InvalidDecision,
+    InvalidSubject,
+    RecordConflict,
+    UnknownRecord,
+)
 from scrapersky.extraction.email_quality import judge_email
 from scrapersky.kit.canonical import canonical_email, canonical_phone
+from scrapersky.kit.email_type import EmailType
 from scrapersky.privacy.notice import merge_notices
 from scrapersky.privacy.shield import refuse_suppressed
-from scrapersky.records import KINDS, Contact, Evidence
+from scrapersky.records import KINDS, Contact, Domain, Evidence
 from scrapersky.records.audit import Actor, note
 from scrapersky.records.contact import BY_HAND
 
@@ -98,11 +110,97 @@ class ContactIn(Strict):
             raise ValueError("not a phone number with its country code") from None
 
 
+class NewContactIn(ContactIn):
+    """A contact that somebody types in: of a known domain, with a way to reach it."""
+
+    domain: str = Field(
+        min_length=1,
+        max_length=500,
+        description="A domain you have, by its name or an address on it.",
+        examples=["harbour-dental.example"],
+    )
+
+    @model_validator(mode="after")
+    def is_reachable(self) -> Self:
+        """Refuse who can be reached neither by e-mail nor by phone."""
+        if self.email is None and self.phone is None:
+            raise ValueError("give an e-mail address or a phone number")
+        return self
+
+
 class MergeIn(Strict):
     """Which contacts are one, and which of them stays."""
 
     ids: list[UUID] = Field(min_length=1, max_length=MOST_MERGED)
     into: UUID
+
+
+@router.post(
+    PATH,
+    operation_id="create_contact",
+    summary="Create a contact",
+    status_code=201,
+    response_model=Detail[record_model(CONTACTS)],  # type: ignore[misc]
+    responses=REFUSALS | NOT_FOUND | CONFLICT,
+)
+async def create_contact(
+    request: Request, who: Curator, connection: Transaction, asked: NewContactIn
+) -> Any:  # noqa: ANN401 - the response model has the type
+    """Create a contact by hand; every value is kept with who typed it."""
+    actor = actor_of(who, request)
+    try:
+        record_id = await create(connection, actor, asked)
+    except IntegrityError:
+        raise RecordConflict(
+            "The domain has a contact with this e-mail address or number.",
+            hint="Edit that one.",
+        ) from None
+    row = await record_of(connection, CONTACTS, record_id)
+    return await answer_with(connection, CONTACTS, row, status=201)
+
+
+async def create(
+    connection: AsyncConnection, actor: Actor, asked: NewContactIn
+) -> UUID:
+    """Store a contact that somebody typed in."""
+    values = asked.model_dump(exclude={"domain"}, exclude_unset=True)
+    await refuse_suppressed(connection, actor.tenant_id, values)
+    kind = judge_email(asked.email).type if asked.email else EmailType.UNKNOWN
+    record_id: UUID = (
+        await connection.execute(
+            insert(Contact)
+            .values(
+                **values,
+                tenant_id=actor.tenant_id,
+                created_by=actor.user_id,
+                domain_id=await domain_called(connection, actor, asked.domain),
+                email_type=kind,
+                confidence=1.0,
+            )
+            .returning(Contact.id)
+        )
+    ).scalar_one()
+    await keep_evidence(connection, actor, record_id, values, how="typed")
+    await note(connection, actor, "created", "contacts", record_id=record_id)
+    return record_id
+
+
+async def domain_called(
+    connection: AsyncConnection, actor: Actor, written: str
+) -> UUID:
+    """Return the tenant's domain of this name; raise UnknownRecord if there is none."""
+    name = Line.read(1, written).domain
+    found: UUID | None = await connection.scalar(
+        select(Domain.id).where(
+            Domain.tenant_id == actor.tenant_id, Domain.domain == name
+        )
+    )
+    if found is None:
+        raise UnknownRecord(
+            f"You have no domain {written[:100]!r}.",
+            hint="Submit it first: POST /api/v3/domains.",
+        )
+    return found
 
 
 @router.patch(
@@ -178,6 +276,8 @@ async def keep_evidence(
     actor: Actor,
     record_id: UUID,
     changes: dict[str, Any],
+    *,
+    how: str = "written",
 ) -> None:
     """Keep with every value who wrote it."""
     rows = [
@@ -188,7 +288,7 @@ async def keep_evidence(
             "field": name,
             "value": value,
             "url": "",
-            "snippet": f"written by {actor.name}",
+            "snippet": f"{how} by {actor.name}",
             "method": BY_HAND,
             "confidence": 1.0,
             "seen_at": func.clock_timestamp(),

@@ -199,6 +199,17 @@ class SubmittedOut(BaseModel):
     refused: list[Refusal] = Field(description="The first hundred.")
 
 
+Priority = Annotated[
+    int,
+    Field(
+        ge=-1000,
+        le=1000,
+        description="Stages take records of a higher priority first.",
+        examples=[10],
+    ),
+]
+
+
 class SubmitIn(Strict):
     """Lines to submit together."""
 
@@ -206,6 +217,7 @@ class SubmitIn(Strict):
         min_length=1, max_length=MOST_IDS, examples=[["example.com", "example.org"]]
     )
     name: str | None = Field(None, max_length=200)
+    priority: Priority = 0
 
 
 def record_model(resource: Kind) -> type[BaseModel]:

@@ -13,7 +13,13 @@ from scrapersky.api.problem import Problem
 from scrapersky.api.records.lines import read_lines
 from scrapersky.api.records.refusal import REFUSALS
 from scrapersky.api.records.router import address_of
-from scrapersky.api.records.schema import Refusal, Strict, SubmitIn, SubmittedOut
+from scrapersky.api.records.schema import (
+    Priority,
+    Refusal,
+    Strict,
+    SubmitIn,
+    SubmittedOut,
+)
 from scrapersky.curation.batch.submission import Submitted, submit, submit_chunks
 from scrapersky.records.kind import Kind, Submission
 
@@ -40,6 +46,7 @@ class ImportAsked(Strict):
         None,
         description="Go on with an import that was cut off: its batch, the same file.",
     )
+    priority: Priority = 0
 
 
 def add_submitting(router: APIRouter, resource: Kind, submission: Submission) -> None:
@@ -58,7 +65,15 @@ def add_submitting(router: APIRouter, resource: Kind, submission: Submission) ->
     ) -> SubmittedOut:
         """Submit addresses together; a bad or known one never fails the rest."""
         actor = actor_of(who, request)
-        return told(await submit(connection, actor, kind, asked.items, name=asked.name))
+        done = await submit(
+            connection,
+            actor,
+            kind,
+            asked.items,
+            name=asked.name,
+            priority=asked.priority,
+        )
+        return told(done)
 
     @router.post(
         f"{address_of(resource)}/import",
@@ -90,6 +105,7 @@ def add_submitting(router: APIRouter, resource: Kind, submission: Submission) ->
             lines,
             name=asked.name,
             batch_id=asked.batch,
+            priority=asked.priority,
         )
         return told(done)
 

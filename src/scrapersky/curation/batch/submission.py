@@ -72,17 +72,19 @@ async def submit(
     lines: Iterable[str],
     *,
     name: str | None = None,
+    priority: int = 0,
 ) -> Submitted:
     """Submit lines together; a bad or known one is reported and never fails the rest.
 
-    Every thousand lines are a chunk; the last one is left in the caller's transaction.
+    New records get the priority. Every thousand lines are a chunk; the last one is left in
+    the caller's transaction.
     """
     chosen = submission_named(kind)
     submitted = Submitted(await open_batch(database, actor, kind, name))
     numbered = iter(enumerate(lines, start=1))
     chunk = [Written(*each) for each in islice(numbered, CHUNK)]
     while chunk:
-        await store_lines(database, actor, chosen, submitted, chunk)
+        await store_lines(database, actor, chosen, submitted, chunk, priority=priority)
         chunk = [Written(*each) for each in islice(numbered, CHUNK)]
         if chunk:
             await commit_chunk(database)
@@ -97,6 +99,7 @@ async def submit_chunks(
     *,
     name: str | None = None,
     batch_id: UUID | None = None,
+    priority: int = 0,
 ) -> Submitted:
     """Submit lines as they come; each chunk is stored whole or not at all.
 
@@ -113,7 +116,7 @@ async def submit_chunks(
     submitted = Submitted(batch_id)
     while chunk is not None:
         new = [line for line in chunk if line.number > stored_up_to]
-        await store_lines(engine, actor, chosen, submitted, new)
+        await store_lines(engine, actor, chosen, submitted, new, priority=priority)
         chunk = await anext(chunks, None)
     return submitted
 
@@ -124,13 +127,15 @@ async def store_lines(
     kind: Submission,
     submitted: Submitted,
     lines: Sequence[Written],
+    *,
+    priority: int = 0,
 ) -> None:
     """Understand some lines, store them, and wake whoever works on them."""
     before = submitted.accepted
     # Reading URLs is work for the processor: others want the event loop.
     read = await asyncio.to_thread(understood, lines)
     async with transaction(database) as connection:
-        await store_chunk(connection, actor, kind, submitted, read)
+        await store_chunk(connection, actor, kind, submitted, read, priority=priority)
         if submitted.accepted > before:
             await curation_sdk.wake(connection, kind.stage)
 
@@ -229,12 +234,16 @@ async def store_chunk(
     kind: Submission,
     submitted: Submitted,
     lines: Sequence[Line],
+    *,
+    priority: int = 0,
 ) -> None:
     """Store the records of some lines, and an item for every line."""
     lines = await without_suppressed(connection, actor.tenant_id, lines)
     good = [line for line in lines if line.problem is None]
     domains = await store_domains(connection, actor, {line.domain for line in good})
     records = await STORE[kind.name](connection, actor, good, domains)
+    if priority:
+        await prioritise_new(connection, kind, records, priority)
     items = []
     claimed: set[UUID] = set()
     for line in lines:
@@ -262,6 +271,17 @@ async def store_chunk(
         items.append(item)
     if items:
         await connection.execute(insert_all(BatchItem, items))
+
+
+async def prioritise_new(
+    connection: AsyncConnection, kind: Submission, records: "Records", priority: int
+) -> None:
+    """Give new records a priority; those that were known keep theirs."""
+    model = kind.queue.record
+    new = [record_id for record_id, is_new in records.values() if is_new]
+    await connection.execute(
+        update(model).where(model.id.in_(new)).values(priority=priority)
+    )
 
 
 async def without_suppressed(

@@ -12,9 +12,9 @@ from pydantic import SecretStr
 from scrapersky.errors import (
     BadPlaceQuery,
     BadProviderAnswer,
+    KeyMissing,
     PlaceGone,
     ProviderRefused,
-    SourceUnavailable,
     UnknownLocation,
 )
 from scrapersky.kit.clock import Clock, utc_now
@@ -126,9 +126,9 @@ class GooglePlaces:
         clock: Clock = utc_now,
     ) -> None:
         if settings.api_key is None or not settings.api_key.get_secret_value():
-            raise SourceUnavailable(
+            raise KeyMissing(
                 PROVIDER,
-                "there is no key",
+                "there is no key (GOOGLE_MAPS_API_KEY)",
                 hint="Set GOOGLE_MAPS_API_KEY, or search OpenStreetMap, which needs "
                 "none.",
             )
