@@ -3,6 +3,7 @@
 import inspect
 import sys
 from collections.abc import Callable, Iterable
+from functools import partial
 from pathlib import Path
 
 from scrapersky import errors
@@ -16,7 +17,7 @@ from scrapersky.records import KINDS as RECORD_KINDS
 from scrapersky.records import Kind
 from scrapersky.settings import PURGE, REAP, VARIABLES, load_settings, shown
 from scrapersky.stages import PIPELINE
-from scripts import pipeline_graph, sdk_reference
+from scripts import pipeline_graph, sdk_reference, workflow_reference
 
 MADE = (
     "<!-- Made by `python -m scripts.reference`; edit the code, not this page. -->\n\n"
@@ -139,6 +140,11 @@ def routes_page() -> str:
 def sdk_page() -> str:
     """Describe everything public in the Curation SDK."""
     return MADE + sdk_reference.page()
+
+
+def workflow_page(number: int) -> str:
+    """Describe one workflow."""
+    return MADE + workflow_reference.page_of(number)
 
 
 def stages_page() -> str:
@@ -298,6 +304,10 @@ PAGES: dict[str, Callable[[], str]] = {
     "../README.md": contents_page,
     "settings.md": settings_page,
     "stages.md": stages_page,
+    **{
+        f"workflow-{number}.md": partial(workflow_page, number)
+        for number in workflow_reference.NUMBERS
+    },
     "kinds.md": kinds_page,
     "commands.md": commands_page,
     "errors.md": errors_page,

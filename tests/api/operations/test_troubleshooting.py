@@ -1,0 +1,65 @@
+"""The guide by symptom: each of its commands is run as it stands on the page."""
+
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+
+from scrapersky.cli import app as command_line
+from tests.api.operations.rig import Served
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+PAGE = Path(__file__).parents[3] / "docs" / "how-to" / "find-what-is-wrong.md"
+BLOCKS = re.findall(
+    r"^```console\n(.*?)^```$", PAGE.read_text(), re.DOTALL | re.MULTILINE
+)
+COMMANDS = list(
+    dict.fromkeys(
+        line.removeprefix("$ ").split("  #")[0].strip()
+        for block in BLOCKS
+        for line in block.splitlines()
+    )
+)
+CALLS = [command for command in COMMANDS if command.startswith("curl ")]
+OWN = [command for command in COMMANDS if command.startswith("scrapersky ")]
+
+
+async def test_every_command_of_the_guide_is_one_we_can_run() -> None:
+    assert len(CALLS) >= 10
+    assert sorted([*CALLS, *OWN]) == sorted(COMMANDS)
+
+
+async def test_every_call_of_the_guide_is_answered(clean: Served) -> None:
+    page = await clean.add_page(page_processing_status="Error")
+    await clean.run(
+        "INSERT INTO curation.attempt (stage, item, fence, tries, outcome, why)"
+        " VALUES ('page_curation', :item, 7, 1, 'gave_up', '404')",
+        item=str(page),
+    )
+    await clean.run(
+        "INSERT INTO curation.dead_letter (stage, item, fence, kind, why, tries, deaths)"
+        " VALUES ('page_curation', :item, 7, 'gave_up', '404', 1, 0)",
+        item=str(page),
+    )
+    answers = {}
+    for command in CALLS:
+        words = shlex.split(command.replace("$RECORD", str(page)))[1:]
+        method = words[words.index("-X") + 1] if "-X" in words else "GET"
+        path = next(word for word in words if word.startswith("$API"))
+        answers[command] = await clean.call(method, path.removeprefix("$API"))
+
+    story = answers["curl $API/dead-letters/page_curation:$RECORD"]
+    assert [a["correlation_id"] for a in story["attempts"]] == [f"7-{page}"]
+    events = answers["curl $API/pages/$RECORD/history"]["events"]
+    assert events[0]["details"]["correlation_id"] == f"7-{page}"
+
+
+@pytest.mark.parametrize("command", OWN)
+async def test_every_command_of_our_own_is_there(command: str) -> None:
+    words = shlex.split(command)[1:]
+
+    found, *_ = command_line.parse_args(words, print_error=False, exit_on_error=False)
+
+    assert callable(found)
