@@ -92,6 +92,14 @@ async def test_a_function_that_only_waits_is_a_trap() -> None:
             await sandbox.run(sandboxed.sleep)
 
 
+async def test_a_slow_start_was_taken_for_a_slow_page() -> None:
+    hasty = SandboxLimits(wall=timedelta(milliseconds=1))
+    async with Sandbox(children=1, limits=hasty) as sandbox:
+        # No process starts within a millisecond; that of a page is over after one.
+        with pytest.raises(Trap, match="took more than"):
+            await sandbox.run(sandboxed.sleep)
+
+
 async def test_endless_recursion_is_a_trap(sandbox: Sandbox) -> None:
     with pytest.raises(Trap, match="RecursionError"):
         await sandbox.run(sandboxed.deep, 100_000)

@@ -11,7 +11,7 @@ from tests.page.rig import RunningApp, told, violations
 
 pytestmark = [
     pytest.mark.asyncio(loop_scope="session"),
-    pytest.mark.xdist_group("page-2"),  # with an application of their own
+    pytest.mark.xdist_group("page"),  # they share one application
 ]
 
 

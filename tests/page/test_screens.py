@@ -8,7 +8,7 @@ from tests.page.rig import SCREENS, RunningApp, a_page, violations, walk_to
 
 pytestmark = [
     pytest.mark.asyncio(loop_scope="session"),
-    pytest.mark.xdist_group("page-2"),  # with an application of their own
+    pytest.mark.xdist_group("page"),  # they share one application
 ]
 
 PHONE = ViewportSize(width=390, height=844)

@@ -18,7 +18,7 @@ import sys
 import time
 from collections import deque
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from functools import cache
 from pathlib import Path
@@ -478,7 +478,8 @@ class _Child:
     async def prepare(self, limits: SandboxLimits) -> None:
         """Wait until the child has given up what it does not need."""
         job = _Job(b"")
-        self._expect(job, limits)
+        # How long a page may take says nothing about how long a process takes to start.
+        self._expect(job, replace(limits, wall=timedelta(seconds=START_PATIENCE)))
         _, told = await job.answer
         self.layers = TypeAdapter(list[str]).validate_json(told)
         self.calls = 0

@@ -7,7 +7,6 @@ from datetime import timedelta
 import asyncpg
 import pytest
 from sqlalchemy import text
-from sqlalchemy.exc import TimeoutError as PoolTimeout
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from curation_sdk import Done, Outcome, Worker, history, wake
@@ -37,22 +36,13 @@ def field(cluster: Cluster) -> Iterator[Field]:
 
 
 async def test_a_pool_of_five_serves_two_hundred_callers(field: Field) -> None:
-    database = connect(field.url, pool_size=POOL)
+    database = connect(field.url, pool_size=POOL, pool_timeout=HUNG)
     lease = timedelta(seconds=10)
     async with Worker(database, stages(lease=lease), tools=Weather()) as worker:
         running = asyncio.ensure_future(worker.run())
 
         callers = (ask_twice(database, n + 1) for n in range(CALLERS))
-        ends = await asyncio.wait_for(
-            asyncio.gather(*callers, return_exceptions=True), HUNG
-        )
-
-        # On a busy machine some may be turned away in time; nobody may hang or fail
-        # in another way.
-        served = [end for end in ends if end is None]
-        turned_away = [end for end in ends if isinstance(end, PoolTimeout)]
-        assert len(served) + len(turned_away) == CALLERS, ends
-        assert len(served) >= CALLERS // 2
+        await asyncio.wait_for(asyncio.gather(*callers), HUNG)
         await asyncio.to_thread(
             wait_for, lambda: not field.has_work(), seconds=HUNG, what="the end"
         )

@@ -8,14 +8,16 @@ from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
 APPLICATION = "curation-sdk-test"
 
 
-def connect(url: str, *, pooler: bool = False, pool_size: int = 5) -> AsyncEngine:
+def connect(
+    url: str, *, pooler: bool = False, pool_size: int = 5, pool_timeout: float = 5
+) -> AsyncEngine:
     """Make an engine; behind a transaction-mode pooler, without prepared statements."""
     return create_async_engine(
         make_url(url),
         connect_args=unprepared() if pooler else named(),
         pool_size=pool_size,
         max_overflow=0,
-        pool_timeout=5,
+        pool_timeout=pool_timeout,
     )
 
 
