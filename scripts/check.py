@@ -225,8 +225,18 @@ def workers(busy: int = 0) -> str:
 
     What else runs on the machine takes its share of the cores; more workers keep ours.
     """
-    beside = min(4, max(busy, round(os.getloadavg()[0])))
+    beside = min(4, max(busy, running_now()))
     return str(max(2, min(4, os.cpu_count() or 2)) + 2 + beside)
+
+
+def running_now() -> int:
+    """Return how many other processes want a core at this moment, as far as is known."""
+    try:
+        # An average would still count what ended a minute ago.
+        running, _, _ = Path("/proc/loadavg").read_text().split()[3].partition("/")
+    except OSError:
+        return 0
+    return int(running) - 1
 
 
 if __name__ == "__main__":
