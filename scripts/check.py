@@ -30,6 +30,8 @@ says which begin first."""
 STUCK = ("-o", "faulthandler_timeout=600", "-o", "faulthandler_exit_on_timeout=true")
 """A quick test that takes many minutes hangs: show where, and go on with the others."""
 BUSY = "while True: pass"
+SEVERAL = 3
+"""So many others that want a core make a machine busy."""
 FIRST = {
     "formatting": ("ruff", "format", "--check", "."),
     "lint": ("ruff", "check", "."),
@@ -225,7 +227,9 @@ def workers(busy: int = 0) -> str:
 
     What else runs on the machine takes its share of the cores; more workers keep ours.
     """
-    beside = min(4, max(busy, running_now()))
+    running = running_now()
+    # One or two come and go on a quiet machine.
+    beside = min(4, max(busy, running if running >= SEVERAL else 0))
     return str(max(2, min(4, os.cpu_count() or 2)) + 2 + beside)
 
 
