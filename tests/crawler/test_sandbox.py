@@ -19,7 +19,7 @@ from scrapersky.errors import BadSitemap, ParserUnavailable, Trap
 from sdk_tests.rig.waiting import HUNG
 from tests.crawler import sandboxed
 
-QUICK = SandboxLimits(cpu=timedelta(seconds=1), wall=timedelta(seconds=30))
+QUICK = SandboxLimits(cpu=timedelta(seconds=1), wall=timedelta(seconds=HUNG))
 
 
 @pytest.fixture(autouse=True)
