@@ -33,8 +33,6 @@ CALLED_FROM_OUTSIDE = {
     "upgrade", "downgrade", "revision", "down_revision", "on_body", "on_url",
     # A migration that adds a stage calls it; docs/how-to/add-a-stage.md.
     "show_stage", "hide_stage",
-    # The budget of a site, until the choice of pages asks it.
-    "saw",
 }  # fmt: skip
 
 

@@ -29,6 +29,7 @@ from pydantic import (
 )
 from pydantic.fields import FieldInfo
 
+from scrapersky.curation.site_budget import Budgets, SiteBudget, TenantBudget
 from scrapersky.errors import ConfigurationError
 from scrapersky.pipeline.stage_settings import (
     Frozen,
@@ -41,6 +42,8 @@ from scrapersky.stages import PIPELINE
 
 SYSTEM_USER_ID = UUID("5c7a9e0a-0000-4000-8000-000000000001")
 """The user that migrations create for work no person asked for by hand."""
+
+SITE, TENANT = SiteBudget(), TenantBudget()
 
 SystemRoot = Path("/var/lib/scrapersky")
 
@@ -216,6 +219,52 @@ class Settings(Frozen):
     crawler_allowed_ports: Listed = Field(
         (), description="Ports allowed inside those networks beyond the usual four."
     )
+    site_pages_stored: PositiveInt = Field(
+        SITE.pages_stored, description="Pages of one domain that are stored at most."
+    )
+    site_pages_fetched: PositiveInt = Field(
+        SITE.pages_fetched,
+        description="Pages of one domain that are fetched at most, by rules and people "
+        "together.",
+    )
+    site_hosts: PositiveInt = Field(
+        SITE.hosts, description="Hosts of one domain whose pages are stored."
+    )
+    site_query_variants: PositiveInt = Field(
+        SITE.query_variants,
+        description="Pages that are stored of one path and differ only in the query; "
+        "the order of its parts makes no difference.",
+    )
+    site_url_bytes: PositiveInt = Field(
+        SITE.url_bytes,
+        description="Bytes of the addresses of one domain's pages together.",
+    )
+    site_bytes: PositiveInt = Field(
+        SITE.bytes,
+        description="Bytes that are received from one domain at most, sitemaps included.",
+    )
+    site_parse_seconds: PositiveInt = Field(
+        SITE.parse_seconds,
+        description="Seconds that parsing the pages and sitemaps of one domain may take.",
+    )
+    site_robots_bytes: PositiveInt = Field(
+        SITE.robots_bytes,
+        description="Bytes of the robots.txt files of all hosts of one registrable domain "
+        "together, as long as they are kept (an hour).",
+    )
+    tenant_daily_pages_stored: PositiveInt = Field(
+        TENANT.pages_stored, description="New pages stored for one tenant a day (UTC)."
+    )
+    tenant_daily_pages_fetched: PositiveInt = Field(
+        TENANT.pages_fetched, description="Pages fetched for one tenant a day (UTC)."
+    )
+    tenant_daily_bytes: PositiveInt = Field(
+        TENANT.bytes, description="Bytes received for one tenant a day (UTC)."
+    )
+    tenant_daily_parse_seconds: PositiveInt = Field(
+        TENANT.parse_seconds,
+        description="Seconds of parsing for one tenant a day (UTC).",
+    )
     canary_hosts: Listed = Field(
         ("example.com", "example.org"),
         description="Names that exist: a worker that can resolve none of them, and none "
@@ -376,6 +425,28 @@ class Settings(Frozen):
         """The levels that single loggers have instead of LOG_LEVEL."""
         pairs = (each.partition("=") for each in self.log_levels)
         return {name: level for name, _, level in pairs}
+
+    @property
+    def budgets(self) -> Budgets:
+        """What may be taken of every site, and for every tenant a day."""
+        return Budgets(
+            SiteBudget(
+                pages_stored=self.site_pages_stored,
+                pages_fetched=self.site_pages_fetched,
+                hosts=self.site_hosts,
+                query_variants=self.site_query_variants,
+                url_bytes=self.site_url_bytes,
+                bytes=self.site_bytes,
+                parse_seconds=self.site_parse_seconds,
+                robots_bytes=self.site_robots_bytes,
+            ),
+            TenantBudget(
+                pages_stored=self.tenant_daily_pages_stored,
+                pages_fetched=self.tenant_daily_pages_fetched,
+                bytes=self.tenant_daily_bytes,
+                parse_seconds=self.tenant_daily_parse_seconds,
+            ),
+        )
 
     @property
     def pooler(self) -> bool | None:

@@ -12,6 +12,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 from scrapersky.crawler import RobotsState, StoredRobots
 from scrapersky.db.connection import connect, parse_target
 from scrapersky.errors import HostBusy, HostPaused
+from scrapersky.kit.urls import parse_url
 from scrapersky.politeness import PostgresLedger
 
 DELAY = timedelta(seconds=0.2)
@@ -266,6 +267,34 @@ async def test_old_hosts_are_forgotten_but_pauses_are_kept(
     assert list(robots) == []
 
 
+async def test_all_hosts_of_a_site_share_one_budget_of_robots_files(
+    ledgers: list[PostgresLedger], engine: AsyncEngine
+) -> None:
+    """133 subdomains sent 69 MB."""
+    one, other = ledgers
+    now = datetime.now(UTC)
+    for host, ends in (("a", 1), ("b", 1), ("old", -1)):
+        ends_at = now + timedelta(hours=ends)
+        robots = StoredRobots(RobotsState.RULES, "", "", ends_at, bytes=400)
+        await one.keep_robots(f"https://{host}.shop.example", robots)
+
+    async def room(host: str) -> int:
+        return await other.robots_room(parse_url(f"https://{host}/"), 1_000)
+
+    assert await room("c.shop.example") == 200
+    assert await room("a.shop.example") == 600
+    assert await room("c.bakery.example") == 1_000
+    async with engine.begin() as connection:
+        await connection.execute(
+            text(
+                "INSERT INTO domains (tenant_id, domain, budget) SELECT id,"
+                " 'shop.example', CAST(:budget AS jsonb) FROM tenants"
+            ),
+            {"budget": '{"robots_bytes": 5000}'},
+        )
+    assert await room("c.shop.example") == 4_200
+
+
 async def test_without_the_database_it_is_nobodys_turn() -> None:
     nowhere = connect(parse_target("postgresql://nobody@127.0.0.1:1/none"))
     async with PostgresLedger(nowhere) as ledger:
@@ -273,6 +302,8 @@ async def test_without_the_database_it_is_nobodys_turn() -> None:
             await turn(ledger, "shop.example")
         with pytest.raises(HostBusy):
             await ledger.read_robots("https://shop.example")
+        with pytest.raises(HostBusy):
+            await ledger.robots_room(parse_url("https://shop.example/"), 1_000)
     await nowhere.dispose()
 
 

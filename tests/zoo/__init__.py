@@ -11,7 +11,6 @@ from functools import cache
 
 from tests.zoo.case import Case, Exhibit, Site
 from tests.zoo.encoding import encodings
-from tests.zoo.endless import endless_sites
 from tests.zoo.name import names
 from tests.zoo.page import pages
 from tests.zoo.redirect import redirects
@@ -95,4 +94,4 @@ def all_sites() -> list[Site]:
         Site(slug=f"good-{number}", serve=unhurried, robots=unhurried_robots, good=True)
         for number in range(HEALTHY_SITES)
     )
-    return [*hostile, *maps, *endless_sites(), *good]
+    return [*hostile, *maps, *good]

@@ -11,6 +11,7 @@ from scrapersky.crawler.hosts import (
 )
 from scrapersky.crawler.limits import Limits
 from scrapersky.crawler.log import FetchRecord, Listener, OutcomeCounter, log_fetch
+from scrapersky.crawler.meter import Meter, measured
 from scrapersky.crawler.policy import CrawlerPolicy
 from scrapersky.crawler.proxy import ProxyRules, proxy_rules
 from scrapersky.crawler.resolver import Resolver, SystemResolver
@@ -25,7 +26,6 @@ from scrapersky.crawler.result import (
 )
 from scrapersky.crawler.sandbox import Sandbox, SandboxLimits
 from scrapersky.crawler.sniff import Kind
-from scrapersky.crawler.trap import SiteBudget, TrapLimits
 
 __all__ = [
     "Accept",
@@ -44,6 +44,7 @@ __all__ = [
     "Limits",
     "Listener",
     "MemoryLedger",
+    "Meter",
     "OutcomeCounter",
     "ProxyRules",
     "Resolver",
@@ -51,11 +52,10 @@ __all__ = [
     "RobotsVerdict",
     "Sandbox",
     "SandboxLimits",
-    "SiteBudget",
     "StoredRobots",
     "SystemResolver",
     "Timings",
-    "TrapLimits",
     "log_fetch",
+    "measured",
     "proxy_rules",
 ]

@@ -22,6 +22,7 @@ from scrapersky.crawler.hosts import HostLedger, RobotsState, StoredRobots
 from scrapersky.crawler.journey import Journey
 from scrapersky.crawler.limits import MIB
 from scrapersky.crawler.log import FetchRecord, Listener, log, log_fetch, printable
+from scrapersky.crawler.meter import count_bytes
 from scrapersky.crawler.policy import CrawlerPolicy
 from scrapersky.crawler.pool import Pool, hardened, tls_context
 from scrapersky.crawler.request import (
@@ -55,6 +56,7 @@ from scrapersky.errors import (
     RobotsUnreachable,
     TooBig,
     TooSlow,
+    Trap,
     Unforeseen,
     UnsupportedScheme,
 )
@@ -325,6 +327,7 @@ class Crawler:
             return await connection.ask(request, exchange)
         finally:
             journey.wire_bytes += exchange.wire_bytes
+            count_bytes(exchange.wire_bytes)
 
     def _address_turn(self, journey: Journey, address: str) -> Turn:
         # A URL with a bare address has only one turn to wait for.
@@ -364,7 +367,8 @@ class Crawler:
             async with lock:
                 stored = await self._hosts.read_robots(origin)
                 if stored is None:
-                    stored = await self._read_robots(journey)
+                    room = await self._room_for_robots(journey.current)
+                    stored = await self._read_robots(journey, room)
                     stored = await self._hosts.keep_robots(origin, stored)
         if (robots := self._shelf.find(origin, stored)) is None:
             robots = await _work_out(
@@ -374,25 +378,40 @@ class Crawler:
             self._shelf.put(origin, robots)
         return robots
 
-    async def _read_robots(self, journey: Journey) -> StoredRobots:
+    async def _room_for_robots(self, url: Url) -> int:
+        """Return how large a robots.txt may be; raise Trap if its site has had enough.
+
+        Every host of a site has one: names without end would be files without end.
+        """
+        most = self.policy.site_robots_bytes
+        room = await self._hosts.robots_room(url, most)
+        if room <= 0:
+            raise Trap(
+                str(url), f"the hosts of {url.site} have used up their robots_bytes"
+            )
+        return min(room, ROBOTS_WIRE)
+
+    async def _read_robots(self, journey: Journey, room: int) -> StoredRobots:
         """Read a robots.txt; what fails before HTTP speaks fails the page as well."""
         site = journey.current
         start = Url(site.scheme, site.host, site.port, "/robots.txt")
         trip = Journey(start, start)
         try:
-            exchange = await self._robots_answer(trip)
+            exchange = await self._robots_answer(trip, room)
         except (TooSlow, TooBig, BadHttp, BlockedScheme) as error:
             self._tell(trip, error.outcome, why=error.why)
-            return robots_away(error.why, self.policy, self._now())
+            away = robots_away(error.why, self.policy, self._now())
+            return replace(away, bytes=trip.wire_bytes)
         except FetchError as error:
             self._tell(trip, error.outcome, why=error.why)
             raise
         self._tell(trip, "ok", status=exchange.status, body_bytes=len(exchange.content))
-        return interpret(exchange, self.policy, self._now())
+        found = interpret(exchange, self.policy, self._now())
+        return replace(found, bytes=trip.wire_bytes)
 
-    async def _robots_answer(self, trip: Journey) -> Exchange:
+    async def _robots_answer(self, trip: Journey, room: int) -> Exchange:
         limits = self.policy.limits
-        errand = Errand(max_wire=ROBOTS_WIRE, max_inflated=ROBOTS_WIRE)
+        errand = Errand(max_wire=room, max_inflated=ROBOTS_WIRE)
         while True:
             exchange = await self._visit(trip, errand, self.policy.host_delay)
             target = redirect_target(exchange, trip.current)

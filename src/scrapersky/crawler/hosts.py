@@ -18,6 +18,7 @@ from typing import Protocol
 from cachetools import LRUCache
 
 from scrapersky.errors import HostBusy, HostPaused
+from scrapersky.kit.urls import Url, parse_url
 
 MAX_QUIET_GATES = 10_000
 MAX_ROBOTS_TEXT = 32 * 1024 * 1024
@@ -44,6 +45,8 @@ class StoredRobots:
     expires: datetime
     unreachable_since: datetime | None = None
     """Since when nobody has been able to read it; None where somebody has."""
+    bytes: int = 0
+    """What was received for it, however little of that is kept."""
 
     @property
     def is_long(self) -> bool:
@@ -87,6 +90,12 @@ class HostLedger(Protocol):
 
     async def keep_robots(self, origin: str, robots: StoredRobots) -> StoredRobots:
         """Keep a robots.txt until it expires; return it with since when it is away."""
+
+    async def robots_room(self, url: Url, most: int) -> int:
+        """Return how many of a site's `most` bytes are left for the robots.txt of a URL.
+
+        What the site's other hosts have answered counts until it expires.
+        """
 
 
 @dataclass(slots=True)
@@ -227,6 +236,14 @@ class RobotsCache:
         """Return the file of an origin, if it is still here."""
         return self._files.get(origin)
 
+    def of_site(self, url: Url) -> list[StoredRobots]:
+        """Return the files of all other hosts of a URL's site."""
+        return [
+            robots
+            for origin, robots in self._files.items()
+            if origin != url.origin and parse_url(origin).site == url.site
+        ]
+
     def put(self, origin: str, robots: StoredRobots) -> None:
         """Keep a file; those not asked for the longest make room."""
         if _weight(robots) <= self._files.maxsize:
@@ -284,6 +301,12 @@ class MemoryLedger:
             robots = replace(robots, unreachable_since=since or self._now())
         self._robots.put(origin, robots)
         return robots
+
+    async def robots_room(self, url: Url, most: int) -> int:
+        """Return how many bytes are left."""
+        now = self._now()
+        others = self._robots.of_site(url)
+        return most - sum(other.bytes for other in others if other.expires > now)
 
 
 def count(counted: HostStatistics, outcome: str, *, size: int, seconds: float) -> None:

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from ipaddress import IPv4Network, IPv6Network
 
-from scrapersky.crawler.limits import Limits
+from scrapersky.crawler.limits import MIB, Limits
 from scrapersky.crawler.proxy import NO_PROXY, ProxyRules
 from scrapersky.errors import ConfigurationError
 
@@ -33,6 +33,8 @@ class CrawlerPolicy:
     robots_patience: timedelta | None = None
     """After how long an unreadable robots.txt counts as none, 30 days or more; None:
     never."""
+    site_robots_bytes: int = 8 * MIB
+    """What the robots.txt files of all hosts of one registrable domain may hold together."""
     max_crawl_delay: timedelta = timedelta(seconds=60)
     """A site that asks for more is left alone."""
 

@@ -30,6 +30,7 @@ from pydantic import TypeAdapter, ValidationError
 from scrapersky import errors
 from scrapersky.crawler.limits import MIB
 from scrapersky.crawler.log import log, printable
+from scrapersky.crawler.meter import count_parsing
 from scrapersky.crawler.sandbox_child import (
     END,
     FAILURE,
@@ -199,6 +200,8 @@ class Sandbox:
                 self._drop(job.child)
                 self._dispatch()
             raise
+        finally:
+            count_parsing(job.seconds)
         if kind == FAILURE:
             raise _failure(name, data)
         try:
@@ -342,6 +345,9 @@ class _Job:
     request: bytes
     spool: Spool | None = None
     child: "_Child | None" = None
+    begun: float = 0.0
+    seconds: float = 0.0
+    """How long it kept a child busy."""
     answer: "asyncio.Future[tuple[bytes, bytearray]]" = field(
         default_factory=lambda: asyncio.get_running_loop().create_future()
     )
@@ -512,6 +518,7 @@ class _Child:
         self.calls += 1
         self._data, self._kind, self._wanted = bytearray(), b"", FRAME_HEAD
         self._job, self._limits, job.child = job, limits, self
+        job.begun = time.monotonic()
         wall = limits.wall.total_seconds()
         self._timer = self._loop.call_later(wall, self._end, TimeoutError())
 
@@ -579,6 +586,7 @@ class _Child:
         """Return what was worked on; the child is free again."""
         job, self._job = self._job, None
         assert job is not None  # noqa: S101 - asked only while there is one
+        job.seconds = time.monotonic() - job.begun
         if self._timer is not None:
             self._timer.cancel()
         return job

@@ -6,10 +6,11 @@ from typing import Any, Final
 from uuid import UUID
 
 import orjson
-from sqlalchemy import func, literal, select, text, true
+from sqlalchemy import BigInteger, cast, func, literal, select, text, true
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from scrapersky.curation.condition import Condition, where
+from scrapersky.curation.site_budget import SiteBudget
 from scrapersky.extraction.page_choice import Listed, Pick, Read, next_pages
 from scrapersky.extraction.page_type import PageType
 from scrapersky.records import KINDS, Contact, Domain, Page, Person
@@ -84,10 +85,48 @@ async def pick_best(
     domains: Collection[UUID],
 ) -> dict[UUID, Pick]:
     """Choose the pages of some sites to read next, by page."""
-    ordered = sorted(map(str, domains))
-    await connection.execute(LOCK, {"domains": ordered})
-    sites = await _sites(connection, tenant_id, conditions, [UUID(d) for d in ordered])
+    await lock_sites(connection, domains)
+    sites = await _sites(connection, tenant_id, conditions, list(domains))
     return {page: pick for site in sites for page, pick in site.picks()}
+
+
+async def lock_sites(connection: AsyncConnection, domains: Iterable[UUID]) -> None:
+    """Wait for who is choosing for these sites, or storing pages of them."""
+    await connection.execute(LOCK, {"domains": sorted(map(str, domains))})
+
+
+async def pick_within(
+    connection: AsyncConnection,
+    tenant_id: UUID,
+    conditions: tuple[Condition, ...],
+    domains: Collection[UUID],
+    site: SiteBudget,
+) -> list[UUID]:
+    """Return the pages that fit, of each site no more than may still be fetched.
+
+    The likeliest go first. What is queued already counts as fetched.
+    """
+    await lock_sites(connection, domains)
+    kind = KINDS["pages"]
+    some = func.any(literal(list(domains)))
+    begun = select(func.count()).where(
+        Page.domain_id == Domain.id, Page.page_processing_status.in_(BEGUN)
+    )
+    raised = cast(Domain.budget["pages_fetched"].astext, BigInteger)
+    left = func.coalesce(raised, site.pages_fetched) - begun.scalar_subquery()
+    rooms = select(Domain.id, left.label("left")).where(Domain.id == some).subquery()
+    place = func.row_number().over(
+        partition_by=Page.domain_id,
+        order_by=(Page.contact_likelihood.desc().nulls_last(), Page.id),
+    )
+    ranked = (
+        select(Page.id, Page.domain_id, place.label("place"))
+        .where(Page.tenant_id == tenant_id, Page.domain_id == some)
+        .where(where(kind, conditions))
+        .subquery()
+    )
+    query = select(ranked.c.id).join(rooms, rooms.c.id == ranked.c.domain_id)
+    return list(await connection.scalars(query.where(ranked.c.place <= rooms.c.left)))
 
 
 async def explain(connection: AsyncConnection, picks: dict[UUID, Pick]) -> None:

@@ -21,7 +21,13 @@ from scrapersky.curation.decision import (
     decide_here,
     selected,
 )
-from scrapersky.curation.page_choice import domains_among, explain, pick_best
+from scrapersky.curation.page_choice import (
+    domains_among,
+    explain,
+    pick_best,
+    pick_within,
+)
+from scrapersky.curation.site_budget import SiteBudget
 from scrapersky.db.transaction import Database, transaction
 from scrapersky.errors import InvalidDecision, RecordConflict, UnknownRecord
 from scrapersky.records import CURATED, Kind, SelectionRule, kind_named
@@ -41,6 +47,12 @@ class Rule:
     conditions: tuple[Condition, ...]
     status: str
     best_first: bool = False
+
+    @property
+    def selects_pages(self) -> bool:
+        """Whether what it selects is fetched, and so is bounded by the site's budget."""
+        is_on = self.status == self.kind.deciding.on
+        return self.kind.name == "pages" and is_on
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,11 +215,13 @@ async def apply_rules(
     *,
     user_id: UUID | None,
     among: Condition | None = None,
+    site: SiteBudget | None = None,
 ) -> Decided:
     """Let a tenant's rules decide about undecided records, in the caller's transaction.
 
     `among` narrows it to the records a stage has just made. Each rule's decisions are
-    an action of that rule, which can be undone like a person's.
+    an action of that rule, which can be undone like a person's. Of a site no more pages
+    are selected than `site`, or a person, allows to be fetched.
     """
     total = Decided()
     for rule in await rules_of(connection, tenant_id, kind):
@@ -215,6 +229,12 @@ async def apply_rules(
         if rule.best_first:
             domains = await domains_among(connection, tenant_id, among)
             total += await take_best(connection, actor, rule, domains)
+            continue
+        if site is not None and rule.selects_pages:
+            domains = await domains_among(connection, tenant_id, among)
+            fits = (undecided(kind), *rule.conditions, *((among,) if among else ()))
+            picked = await pick_within(connection, tenant_id, fits, domains, site)
+            total += await select_pages(connection, actor, rule, picked)
             continue
         total += await decide_here(
             connection,
@@ -231,17 +251,24 @@ async def apply_rules(
 async def take_best(
     connection: AsyncConnection, actor: Actor, rule: Rule, domains: Collection[UUID]
 ) -> Decided:
-    """Let a rule decide about the best pages of some sites."""
+    """Let a rule select the best pages of some sites."""
     picks = await pick_best(connection, actor.tenant_id, rule.conditions, domains)
-    if not picks:
-        return Decided()
     await explain(connection, picks)
+    return await select_pages(connection, actor, rule, picks)
+
+
+async def select_pages(
+    connection: AsyncConnection, actor: Actor, rule: Rule, pages: Collection[UUID]
+) -> Decided:
+    """Let a rule select these pages."""
+    if not pages:
+        return Decided()
     return await decide_here(
         connection,
         actor,
         rule.kind,
         rule.status,
-        Selection(ids=tuple(picks)),
+        Selection(ids=tuple(pages)),
         rule_id=rule.id,
     )
 

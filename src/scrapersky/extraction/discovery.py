@@ -17,7 +17,7 @@ from scrapersky.extraction.page_type import (
     rate_page,
     telling_text,
 )
-from scrapersky.kit.urls import Url, canonical, parse_url
+from scrapersky.kit.urls import Url, canonical, canonical_url, parse_url
 
 MAX_CANDIDATES: Final = 200
 MAX_PAGES: Final = 500
@@ -179,6 +179,12 @@ def _part_link(url: str) -> PageLink:
     if rating.filtered is None and rating.score < _PART.score:
         rating = _PART
     return PageLink(url, "", rating)
+
+
+def home_link(url: str) -> PageLink:
+    """Return the home page as a page that is read like any other."""
+    home = canonical_url(url)
+    return PageLink(home, "", rate_page(home))
 
 
 def telling_links(page: Page, url: str, *, limit: int = MAX_TELLING) -> dict[str, str]:

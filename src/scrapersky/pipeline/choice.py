@@ -7,6 +7,7 @@ from uuid import UUID
 from curation_sdk import Transaction
 from scrapersky.curation.condition import Comparison, Condition
 from scrapersky.curation.rule import apply_rules
+from scrapersky.curation.site_budget import SiteBudget
 from scrapersky.records import KINDS
 
 
@@ -17,6 +18,8 @@ class Made:
     tenant_id: UUID
     user_id: UUID
     value: UUID
+    site: SiteBudget | None = None
+    """What is set for every site, where pages are chosen among."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,10 +34,16 @@ class Choice:
     field: str
 
     def among(
-        self, transaction: Transaction, tenant_id: UUID, user_id: UUID, value: UUID
+        self,
+        transaction: Transaction,
+        tenant_id: UUID,
+        user_id: UUID,
+        value: UUID,
+        *,
+        site: SiteBudget | None = None,
     ) -> None:
         """Let the rules choose at the end of the transaction."""
-        transaction.at_end(self, Made(tenant_id, user_id, value))
+        transaction.at_end(self, Made(tenant_id, user_id, value, site))
 
     async def __call__(self, transaction: Transaction, made: list[Made]) -> None:
         """Apply every tenant's rules once."""
@@ -48,6 +57,7 @@ class Choice:
                 tenant_id,
                 kind,
                 user_id=user_id,
+                site=made[0].site,
                 among=Condition(
                     field=self.field, comparison=Comparison.ONE_OF, value=sorted(some)
                 ),

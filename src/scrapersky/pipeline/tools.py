@@ -1,5 +1,6 @@
 """What stages work with: handed in, so that a stage can be tested without the world."""
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from uuid import UUID
@@ -7,6 +8,7 @@ from uuid import UUID
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from scrapersky.crawler import Crawler, Sandbox
+from scrapersky.curation.site_budget import Budgets
 from scrapersky.pipeline.doubt import NoDoubt, SelfDoubt
 from scrapersky.pipeline.mail_server import MailServers
 from scrapersky.pipeline.recent import RecentPages
@@ -36,6 +38,9 @@ class Tools:
     system_user_id: UUID
     """Stamped on every record that background work makes."""
     limits: SiteLimits = field(default_factory=SiteLimits)
+    budgets: Budgets = field(default_factory=Budgets)
+    in_work: Counter[UUID] = field(default_factory=Counter)
+    """How many pages of each domain this process is fetching now."""
     doubt: SelfDoubt = field(default_factory=NoDoubt)
     """Whether a failure may be this machine's own."""
     recent: RecentPages = field(default_factory=RecentPages)

@@ -25,6 +25,7 @@ from curation_sdk import is_working_alone
 from scrapersky.crawler import HostStatistics, RobotsState, StoredRobots
 from scrapersky.crawler.hosts import Gate, Gates, RobotsCache, busy, count, paused
 from scrapersky.errors import HostBusy
+from scrapersky.kit.urls import Url, parse_url
 from scrapersky.politeness import statement
 
 IDLE_BEFORE_RETURN = 0.5
@@ -189,12 +190,28 @@ class PostgresLedger:
                 text=robots.text,
                 why=robots.why,
                 expires=robots.expires,
+                site=parse_url(origin).site,
+                bytes=robots.bytes,
             )
         except DATABASE_TROUBLE as trouble:
             log.warning("ledger.unreachable", error=type(trouble).__name__)
             return robots
         kept = replace(robots, unreachable_since=rows[0].unreachable_since)
         return self._remember(origin, kept)
+
+    async def robots_room(self, url: Url, most: int) -> int:
+        """Return how many bytes are left, of what a person allows or else of `most`."""
+        try:
+            rows = await self._execute(
+                statement.ROBOTS_ROOM, site=url.site, origin=url.origin
+            )
+        except DATABASE_TROUBLE as trouble:
+            log.warning("ledger.unreachable", error=type(trouble).__name__)
+            raise HostBusy(
+                str(url), "the ledger of hosts cannot be reached"
+            ) from trouble
+        allowed = rows[0].most
+        return int(most if allowed is None else allowed) - int(rows[0].used)
 
     async def purge(self, age: timedelta = timedelta(days=7)) -> None:
         """Forget hosts and robots.txt files unused for so long; pauses are kept."""

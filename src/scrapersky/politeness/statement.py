@@ -122,15 +122,27 @@ READ_ROBOTS = text(
 KEEP_ROBOTS = text(
     """
     INSERT INTO host_robots AS h
-        (origin, state, text, why, expires_at, unreachable_since)
-    VALUES (:origin, :state, :text, :why, :expires,
+        (origin, state, text, why, expires_at, site, bytes, unreachable_since)
+    VALUES (:origin, :state, :text, :why, :expires, :site, :bytes,
         CASE WHEN :state = 'unreachable' THEN clock_timestamp() END)
     ON CONFLICT (origin) DO UPDATE SET
         state = excluded.state, text = excluded.text, why = excluded.why,
-        expires_at = excluded.expires_at, fetched_at = clock_timestamp(),
+        expires_at = excluded.expires_at, site = excluded.site,
+        bytes = excluded.bytes, fetched_at = clock_timestamp(),
         unreachable_since = CASE WHEN excluded.state = 'unreachable'
             THEN coalesce(h.unreachable_since, excluded.unreachable_since) END
     RETURNING unreachable_since
+    """
+)
+
+# What people have allowed counts for all: the files belong to no tenant.
+ROBOTS_ROOM = text(
+    """
+    SELECT (SELECT max(CAST(d.budget->>'robots_bytes' AS bigint))
+        FROM tenants t JOIN domains d ON d.tenant_id = t.id AND d.domain = :site) AS most,
+      (SELECT coalesce(sum(bytes), 0) FROM host_robots
+        WHERE site = :site AND origin <> :origin AND expires_at > clock_timestamp()
+      ) AS used
     """
 )
 

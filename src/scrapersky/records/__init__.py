@@ -34,6 +34,7 @@ from scrapersky.records.schedule import SchedulerRun
 from scrapersky.records.sitemap_file import SITEMAP_FILES, SitemapFile
 from scrapersky.records.suppression import Suppression, SuppressionKey
 from scrapersky.records.tenant import ApiKey, Tenant, User
+from scrapersky.records.usage import SiteUsage, TenantUsage
 from scrapersky.records.view import SavedView
 from scrapersky.records.work_queue import Attribute
 
@@ -116,10 +117,12 @@ __all__ = [
     "SavedView",
     "SchedulerRun",
     "SelectionRule",
+    "SiteUsage",
     "SitemapFile",
     "Suppression",
     "SuppressionKey",
     "Tenant",
+    "TenantUsage",
     "User",
     "kind_named",
     "kind_of",

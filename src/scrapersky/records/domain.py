@@ -88,6 +88,8 @@ class Domain(OwnedRecord, Base):
         SmallInteger, server_default=text(str(PAGE_BUDGET))
     )
     """How many pages of it are read without a person's asking for more."""
+    budget: Mapped[Json] = mapped_column(server_default=text("'{}'"))
+    """What may be taken of it, where a person has changed what is set for all."""
     priority: Mapped[Priority]
     status: Mapped[DomainStatus] = mapped_column(
         DOMAIN_STATUS, server_default=DomainStatus.PENDING.value

@@ -61,3 +61,7 @@ class HostRobots(Base):
     expires_at: Mapped[datetime]
     unreachable_since: Mapped[datetime | None]
     """Since when nobody has been able to read it."""
+    site: Mapped[str | None] = mapped_column(index=True)
+    """The registrable domain: all files of its hosts share one budget."""
+    bytes: Mapped[int] = mapped_column(server_default="0")
+    """What was received for it, however little of that is kept."""

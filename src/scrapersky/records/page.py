@@ -50,6 +50,12 @@ class Page(OwnedRecord, Base):
         # Imports write a million of them: one index for all lists must do.
         Index("ix_pages_by_time", "tenant_id", "updated_at", "id"),
         Index(
+            "ix_pages_query_variants",
+            "domain_id",
+            text("split_part(url, '?', 1)"),
+            postgresql_where=text("strpos(url, '?') > 0"),
+        ),
+        Index(
             "ix_pages_named",
             "domain_id",
             postgresql_where=text("organisation IS NOT NULL"),

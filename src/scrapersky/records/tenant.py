@@ -7,7 +7,7 @@ from sqlalchemy import ForeignKey, Index, Text, UniqueConstraint, text
 from sqlalchemy.dialects.postgresql import ARRAY, BYTEA
 from sqlalchemy.orm import Mapped, mapped_column
 
-from scrapersky.records.base import Base, OwnedRecord, Record
+from scrapersky.records.base import Base, Json, OwnedRecord, Record
 from scrapersky.records.status import ROLE, Role
 
 
@@ -19,6 +19,8 @@ class Tenant(Record, Base):
     name: Mapped[str]
     slug: Mapped[str] = mapped_column(unique=True)
     suspended_at: Mapped[datetime | None]
+    budget: Mapped[Json] = mapped_column(server_default=text("'{}'"))
+    """What it may take a day, where that is not as set for all."""
 
 
 class User(Record, Base):

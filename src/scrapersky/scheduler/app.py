@@ -178,6 +178,7 @@ async def open_tools(
             ),
             database=engine,
             system_user_id=settings.scheduler_system_user_id,
+            budgets=settings.budgets,
             doubt=SelfCheck(
                 engine, crawler, data_dir=settings.data_dir, canaries=canaries
             ),
@@ -197,6 +198,7 @@ def crawler_policy(settings: Settings) -> CrawlerPolicy:
         user_agent=settings.user_agent,
         host_delay=timedelta(seconds=settings.crawler_host_delay_seconds),
         robots_patience=timedelta(days=settings.crawler_robots_patience_days) or None,
+        site_robots_bytes=settings.site_robots_bytes,
         extra_networks=networks,
         extra_ports=ports,
         proxy=proxy_rules(os.environ),

@@ -19,12 +19,14 @@ from scrapersky.errors import (
     RobotsDenied,
 )
 from scrapersky.extraction.business_name import business_name, is_in_domain
+from scrapersky.extraction.discovery import home_link
 from scrapersky.extraction.home_page import HomePage, read_home_page
 from scrapersky.extraction.verdict import VerdictKind
+from scrapersky.pipeline.allowance import Allowance, at_cost
 from scrapersky.pipeline.declaration import Endings, Job, Lane, stage
 from scrapersky.pipeline.doubt import was_tried_before
 from scrapersky.pipeline.fetching import outcome_of
-from scrapersky.pipeline.linked_pages import Whose, home_link, store_links
+from scrapersky.pipeline.site import Whose, store_links
 from scrapersky.pipeline.stage_settings import SettingsSection, StageSettings
 from scrapersky.pipeline.tools import Tools
 from scrapersky.privacy.card import canonical_emails
@@ -67,13 +69,18 @@ SERVER_ERROR = 500
 )
 async def gather_metadata(domain: Domain, tools: Tools) -> Outcome:
     """Fetch the home page, take its facts, and say what stands there and why."""
-    outcome = await look_at_home(domain, tools)
-    if isinstance(outcome, Retry | GiveUp) and not is_closed_to_us(outcome):
-        return replace(outcome, effect=note_unreachable(domain, outcome.why))
-    return outcome
+    site = Whose(domain.tenant_id, tools.system_user_id, domain.id, tools.budgets)
+
+    async def work(_: Allowance) -> Outcome:
+        outcome = await look_at_home(domain, site, tools)
+        if isinstance(outcome, Retry | GiveUp) and not is_closed_to_us(outcome):
+            return replace(outcome, effect=note_unreachable(domain, outcome.why))
+        return outcome
+
+    return await at_cost(site, work)
 
 
-async def look_at_home(domain: Domain, tools: Tools) -> Outcome:
+async def look_at_home(domain: Domain, site: Whose, tools: Tools) -> Outcome:
     """Try every address at which the home page may be."""
     failure: FetchError | None = None
     for url in addresses(domain):
@@ -100,7 +107,7 @@ async def look_at_home(domain: Domain, tools: Tools) -> Outcome:
             return GiveUp(f"the server answered {fetched.status}")
         if found.verdict.kind in WORTH_A_LOOK:
             tools.recent.keep(home_link(str(fetched.url)).url, fetched)
-        return Done(store_facts(domain, fetched, found, tools.system_user_id))
+        return Done(store_facts(domain, site, fetched, found))
     if failure is None:
         return GiveUp("there is no address to try")
     return await believed(failure, domain, tools)
@@ -160,10 +167,9 @@ def addresses(domain: Domain) -> Iterator[str]:
 
 
 def store_facts(
-    domain: Domain, fetched: Fetched, found: HomePage, user_id: UUID
+    domain: Domain, site: Whose, fetched: Fetched, found: HomePage
 ) -> Effect:
     """Store the facts; of a site of its own also its pages, and its sitemaps are sought."""
-    whose = Whose(domain.tenant_id, user_id, domain.id)
     candidate = found.verdict.candidate
 
     async def effect(transaction: Transaction) -> None:
@@ -173,7 +179,8 @@ def store_facts(
             transaction.connection, domain.tenant_id, told, domains=names
         )
         if candidate and not guard.hides_domain(candidate):
-            await transaction.execute(offer(domain, candidate, fetched, found, user_id))
+            offered = offer(domain, candidate, fetched, found, site.user_id)
+            await transaction.execute(offered)
         is_hidden = guard.hides_domain(domain.domain)
         if is_hidden:
             told |= {"emails": [], "phones": []}
@@ -191,9 +198,9 @@ def store_facts(
             )
             transaction.wake("sitemap_submission")
             home = home_link(str(fetched.url))
-            await store_links(transaction, whose, [home], clicks=0)
+            store_links(transaction, site, [home], clicks=0)
             others = [link for link in found.links if link.url != home.url]
-            await store_links(transaction, whose, others, clicks=1)
+            store_links(transaction, site, others, clicks=1)
 
     return effect
 

@@ -1,7 +1,6 @@
 """WF4 - Sitemap submission: a domain's sitemaps are found and written down."""
 
 from dataclasses import dataclass, field
-from uuid import UUID
 
 from sqlalchemy import text
 from sqlalchemy.dialects.postgresql import insert
@@ -26,10 +25,11 @@ from scrapersky.extraction.page_list import PageList, list_sitemap_pages
 from scrapersky.extraction.page_type import PageType
 from scrapersky.extraction.sitemap import Entry, Kind, SitemapWalk
 from scrapersky.kit.urls import parse_url
+from scrapersky.pipeline.allowance import Allowance, within_budget
 from scrapersky.pipeline.choice import Choice
 from scrapersky.pipeline.declaration import Endings, Job, Lane, stage
 from scrapersky.pipeline.fetching import outcome_of
-from scrapersky.pipeline.linked_pages import Whose, store_links
+from scrapersky.pipeline.site import Whose, store_links
 from scrapersky.pipeline.stage_settings import SettingsSection, StageSettings
 from scrapersky.pipeline.tools import Tools
 from scrapersky.records import Domain, SitemapFile
@@ -70,14 +70,26 @@ HTML_ANSWERS = 2
     ),
     endings=Endings(
         nothing="`submitted` with the home page's links instead",
-        fails="the home page is forbidden",
+        fails="the home page is forbidden, the site's budget used up",
         retries="the site is in trouble",
     ),
 )
 async def submit_sitemaps(domain: Domain, tools: Tools) -> Outcome:
     """Find every sitemap of the site; a site without one is read by its links."""
+    site = Whose(domain.tenant_id, tools.system_user_id, domain.id, tools.budgets)
+
+    async def work(allowance: Allowance) -> Outcome:
+        return await search(domain, site, tools, allowance)
+
+    return await within_budget(tools, site, work)
+
+
+async def search(
+    domain: Domain, site: Whose, tools: Tools, allowance: Allowance
+) -> Outcome:
+    """Look for sitemaps, and for a contact page that nothing links."""
     home = domain.home_url or f"https://{domain.domain}/"
-    hunt = Hunt(domain, tools)
+    hunt = Hunt(domain, tools, allowance)
     try:
         await hunt.run(home)
     except FetchError as error:
@@ -91,7 +103,7 @@ async def submit_sitemaps(domain: Domain, tools: Tools) -> Outcome:
         guessed = await guess_contact_page(domain, home, tools)
     except FetchError as error:
         return outcome_of(error)
-    effect = store_files(domain, files, guessed, tools.system_user_id)
+    effect = store_files(domain, site, files, guessed)
     return Done(effect, nothing=nothing)
 
 
@@ -145,6 +157,7 @@ class Hunt:
 
     domain: Domain
     tools: Tools
+    allowance: Allowance
     found: list[FoundFile] = field(default_factory=list)
     seen: set[str] = field(default_factory=set)
     html_answers: int = 0
@@ -174,7 +187,7 @@ class Hunt:
         walk = SitemapWalk(
             named, max_depth=limits.sitemap_depth, max_files=limits.sitemaps
         )
-        while (stop := walk.next_stop()) is not None:
+        while (stop := walk.next_stop()) is not None and not self.allowance.is_spent:
             if stop.url in self.seen or not self.is_ours(stop.url):
                 continue
             self.seen.add(stop.url)
@@ -244,7 +257,7 @@ class Hunt:
 
 
 def store_files(
-    domain: Domain, files: list[FoundFile], guessed: PageLink | None, user_id: UUID
+    domain: Domain, site: Whose, files: list[FoundFile], guessed: PageLink | None
 ) -> Effect:
     """Store the files, and let the tenant's rules choose among them.
 
@@ -253,7 +266,7 @@ def store_files(
     rows = [
         {
             "tenant_id": domain.tenant_id,
-            "created_by": user_id,
+            "created_by": site.user_id,
             "domain_id": domain.id,
             "url": file.url,
             "sitemap_type": file.kind,
@@ -270,9 +283,8 @@ def store_files(
 
     async def effect(transaction: Transaction) -> None:
         await transaction.execute(STORE_FILES, rows)
-        CHOICE.among(transaction, domain.tenant_id, user_id, domain.id)
+        CHOICE.among(transaction, domain.tenant_id, site.user_id, domain.id)
         if guessed is not None:
-            whose = Whose(domain.tenant_id, user_id, domain.id)
-            await store_links(transaction, whose, [guessed], clicks=1)
+            store_links(transaction, site, [guessed], clicks=1)
 
     return effect

@@ -1,14 +1,17 @@
 """WF6 - Sitemap import: one sitemap file becomes many pages, each rated."""
 
+import asyncio
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
-from uuid import UUID
 
 import asyncpg
 from sqlalchemy import select, update
 
 from curation_sdk import Done, Effect, Outcome, Transaction
 from scrapersky.crawler import Accept, Fetched
+from scrapersky.curation.page_choice import lock_sites
+from scrapersky.curation.site_budget import Budgets
 from scrapersky.errors import FetchError
 from scrapersky.extraction.page_list import (
     PageList,
@@ -16,10 +19,13 @@ from scrapersky.extraction.page_list import (
     list_sitemap_pages,
 )
 from scrapersky.kit.clock import utc_now
+from scrapersky.pipeline.allowance import Allowance, within_budget
 from scrapersky.pipeline.choice import Choice
 from scrapersky.pipeline.declaration import Endings, Job, Lane, stage
 from scrapersky.pipeline.fetching import failure_of, outcome_of
 from scrapersky.pipeline.page_copy import COLUMNS, Owner, moment, page_rows, urgency
+from scrapersky.pipeline.room import rooms_for
+from scrapersky.pipeline.site import Cost, Whose, charge
 from scrapersky.pipeline.stage_settings import SettingsSection, StageSettings
 from scrapersky.pipeline.tools import Tools
 from scrapersky.privacy.shield import shield
@@ -31,6 +37,8 @@ CHOICE = Choice("pages", "sitemap_file_id")
 CHUNK = 5_000
 MANY = 500
 """From so many pages on, new ones are copied; below, one statement does it all."""
+OVER = "beyond the budget of"
+"""How it is told, with the file, that pages were not stored."""
 LINKS = "links"
 """The type of a file that is no sitemap but a page whose links are taken."""
 
@@ -93,12 +101,22 @@ UPDATE pages SET gone_at = clock_timestamp() WHERE domain_id = $1 AND url = ANY(
     ),
     endings=Endings(
         nothing="`Complete`, with the reason",
-        fails="no sitemap is there any more",
+        fails="no sitemap is there any more, the site's budget used up",
         retries="5xx, timeouts",
     ),
 )
 async def import_sitemap(file: SitemapFile, tools: Tools) -> Outcome:
     """Fetch the file; every page it names that we have not seen is stored."""
+    site = Whose(file.tenant_id, tools.system_user_id, file.domain_id, tools.budgets)
+
+    async def work(_: Allowance) -> Outcome:
+        return await import_file(file, site, tools)
+
+    return await within_budget(tools, site, work)
+
+
+async def import_file(file: SitemapFile, site: Whose, tools: Tools) -> Outcome:
+    """Fetch and read the file."""
     try:
         fetched = await fetch(file, tools)
         if (failure := failure_of(fetched)) is not None:
@@ -106,7 +124,7 @@ async def import_sitemap(file: SitemapFile, tools: Tools) -> Outcome:
         pages = await read(file, fetched, tools)
     except FetchError as error:
         return outcome_of(error)
-    effect = store_pages(file, fetched, pages, tools.system_user_id)
+    effect = store_pages(file, site, fetched, pages)
     return Done(effect, nothing=None if pages.urls else pages.nothing or "no pages")
 
 
@@ -150,26 +168,37 @@ async def link_texts(file: SitemapFile, tools: Tools) -> dict[str, str]:
 
 
 def store_pages(
-    file: SitemapFile, fetched: Fetched, pages: PageList, user_id: UUID
+    file: SitemapFile, site: Whose, fetched: Fetched, pages: PageList
 ) -> Effect:
     """Store new pages, note changed and gone ones, and let the rules choose."""
 
     async def effect(transaction: Transaction) -> None:
+        guard = await shield(transaction.connection, file.tenant_id, pages.urls)
+        # Not before: what others store of the site meanwhile must be seen.
+        await lock_sites(transaction.connection, [file.domain_id])
         look = await transaction.driver.fetchrow(LOOK, file.domain_id, file.id)
         assert look is not None  # noqa: S101 - it always has one row
-        owner = Owner(file.tenant_id, user_id, file.domain_id, file.id, look["now"])
+        owner = Owner(
+            *(file.tenant_id, site.user_id, file.domain_id, file.id), look["now"]
+        )
         store = Store(transaction.driver, owner, pages)
-        guard = await shield(transaction.connection, file.tenant_id, pages.urls)
         if guard:
             store.hidden = {url for url in pages.urls if guard.clean(url) != url}
-        await store.run(is_first=not look["domain_has_pages"])
-        counts = {"new": store.new, "changed": store.changed, "gone": 0}
+        is_first = not look["domain_has_pages"]
+        dropped = await store.leave_out(site.budgets, is_first=is_first)
+        await store.run()
+        over = {f"{OVER} {name}": count for name, count in dropped.items()}
+        counts = {"new": store.new, "changed": store.changed, "gone": 0, **over}
         # What was cut off has not said which pages it would have named.
         if look["file_has_pages"] and pages.cut is None and fetched.cut is None:
             counts["gone"] = await mark_gone(transaction, file, pages.urls)
         await transaction.execute(note_import(file, fetched, pages, counts))
         if store.new:
-            CHOICE.among(transaction, file.tenant_id, user_id, file.id)
+            charge(transaction, site, Cost(pages_stored=store.new))
+            CHOICE.among(
+                *(transaction, file.tenant_id, site.user_id, file.id),
+                site=site.budgets.site,
+            )
 
     return effect
 
@@ -182,11 +211,37 @@ class Store:
     owner: Owner
     pages: PageList
     hidden: set[str] = field(default_factory=set)
-    """Pages whose very address names somebody on the suppression list."""
+    """Pages that are not stored: they name somebody on the suppression list, or are
+    beyond the site's budget."""
+    fresh: set[str] = field(default_factory=set)
+    """Pages that nobody has named before."""
     new: int = 0
     changed: int = 0
 
-    async def run(self, *, is_first: bool) -> None:
+    async def leave_out(self, budgets: Budgets, *, is_first: bool) -> Mapping[str, int]:
+        """Hide what is beyond the budget of the site; count it by what is used up."""
+        urls, domain = self.pages.urls, self.owner.domain_id
+        self.fresh = set(urls)
+        if not is_first:
+            rows = await self.driver.fetch(FIND_NEW, domain, urls)
+            self.fresh = {row[0] for row in rows}
+        self.fresh -= self.hidden
+        places = {url: at for at, url in enumerate(urls) if url in self.fresh}
+        ratings, rated = self.pages.ratings, self.pages.rated
+        named, scores = (
+            list(places),
+            [ratings[rated[at]].score for at in places.values()],
+        )
+        rooms = await rooms_for(self.driver, {domain: named}, budgets)
+        if (room := rooms.get(domain)) is None:
+            return {}
+        # Fifty thousand addresses are work: others want the event loop.
+        refused = await asyncio.to_thread(room.refuse, named, scores)
+        self.hidden |= refused
+        self.fresh -= refused
+        return room.dropped
+
+    async def run(self) -> None:
         """Copy what is new, if it is much; put the rest beside what is there.
 
         Everyone stores in the order of the URLs: two files that name the same pages
@@ -196,19 +251,12 @@ class Store:
         places = {url: at for at, url in enumerate(urls) if url not in self.hidden}
         chosen = [places[url] for url in sorted(places)]
         if len(chosen) >= MANY:
-            fresh = chosen if is_first else await self._find_new(chosen)
+            fresh = [at for at in chosen if urls[at] in self.fresh]
             if await self._copy(fresh):
                 done = set(fresh)
                 chosen = [at for at in chosen if at not in done]
         for start in range(0, len(chosen), CHUNK):
             await self._put(chosen[start : start + CHUNK])
-
-    async def _find_new(self, chosen: list[int]) -> list[int]:
-        urls = self.pages.urls
-        named = [urls[at] for at in chosen]
-        rows = await self.driver.fetch(FIND_NEW, self.owner.domain_id, named)
-        unknown = {row[0] for row in rows}
-        return [at for at in chosen if urls[at] in unknown]
 
     async def _copy(self, fresh: list[int]) -> bool:
         """Copy new pages; False if somebody else has stored one of them meanwhile."""

@@ -7,7 +7,6 @@ from typing import Any
 from uuid import UUID
 
 import orjson
-from sqlalchemy import text
 
 from curation_sdk import Done, Effect, GiveUp, Outcome, Retry, Transaction
 from scrapersky.crawler import Conditions, Fetched
@@ -22,9 +21,10 @@ from scrapersky.extraction.verdict import leads_elsewhere
 from scrapersky.kit.clock import utc_now
 from scrapersky.kit.email_type import EmailType
 from scrapersky.kit.urls import parse_url
+from scrapersky.pipeline.allowance import Allowance, within_budget
 from scrapersky.pipeline.declaration import Endings, Job, Lane, stage
 from scrapersky.pipeline.fetching import failure_of, outcome_of
-from scrapersky.pipeline.linked_pages import Whose, choose, store_links
+from scrapersky.pipeline.site import Whose, choose, store_links
 from scrapersky.pipeline.stage_settings import SettingsSection, StageSettings
 from scrapersky.pipeline.tools import Tools
 from scrapersky.privacy.card import (
@@ -40,10 +40,6 @@ from scrapersky.records import Contact, Page
 from scrapersky.records.page import PAGE_CURATION_QUEUE
 from scrapersky.records.status import ContactScrapeStatus
 
-COUNTRY = text(
-    "SELECT country FROM local_businesses WHERE domain_id = :domain"
-    " AND country IS NOT NULL ORDER BY id LIMIT 1"
-)
 FACTS = (
     "title", "description", "h1", "language", "canonical_url", "structured_data_types",
     "has_contact_form", "word_count", "http_status", "etag", "last_modified", "bytes",
@@ -150,20 +146,27 @@ FROM known WHERE id = $1 AND NOT coalesce(organisation, '{}') @> known.told
     ),
     endings=Endings(
         nothing="`Complete` and `NoContactFound`; a page not worth a visit is `Filtered`",
-        fails="4xx, robots.txt, a page that says it is none",
+        fails="4xx, robots.txt, a page that says it is none, the site's budget used up",
         retries="5xx, 429, timeouts",
     ),
 )
 async def curate_page(page: Page, tools: Tools) -> Outcome:
     """Take every contact that is on the page, and choose what to read of its site next."""
-    outcome = await read_page(page, tools)
-    if isinstance(outcome, Retry | GiveUp):
-        # The site's other pages do not wait for one that cannot be had.
-        return replace(outcome, effect=go_on(page, tools.system_user_id))
-    return outcome
+    site = Whose(page.tenant_id, tools.system_user_id, page.domain_id, tools.budgets)
+
+    async def work(allowance: Allowance) -> Outcome:
+        outcome = await read_page(page, site, tools, allowance.country)
+        if isinstance(outcome, Retry | GiveUp):
+            # The site's other pages do not wait for one that cannot be had.
+            return replace(outcome, effect=go_on(site))
+        return outcome
+
+    return await within_budget(tools, site, work, pages=1)
 
 
-async def read_page(page: Page, tools: Tools) -> Outcome:
+async def read_page(
+    page: Page, site: Whose, tools: Tools, country: str | None
+) -> Outcome:
     """Fetch the page politely and take every contact that is on it, and no other."""
     held = Conditions(page.etag, page.last_modified)
     try:
@@ -172,7 +175,7 @@ async def read_page(page: Page, tools: Tools) -> Outcome:
             fetched = await tools.crawler.fetch(page.url, conditions=held)
         if fetched.not_modified:
             return Done(
-                note_unchanged(page, tools.system_user_id),
+                note_unchanged(page, site),
                 nothing="not modified since the last visit",
             )
         if (failure := failure_of(fetched)) is not None:
@@ -180,7 +183,7 @@ async def read_page(page: Page, tools: Tools) -> Outcome:
         if leads_elsewhere(page.url, str(fetched.url)):
             # Whoever is there, it is not whom this domain belongs to.
             return Done(
-                note_unchanged(page, tools.system_user_id),
+                note_unchanged(page, site),
                 nothing=f"it leads to another site: {fetched.url.site}",
             )
         found = await tools.sandbox.run(
@@ -188,7 +191,8 @@ async def read_page(page: Page, tools: Tools) -> Outcome:
             fetched.body,
             str(fetched.url),
             fetched.charset.name,
-            await country_of(page, tools),
+            # Where the business is tells how to read numbers.
+            country,
         )
     except FetchError as error:
         return outcome_of(error)
@@ -200,36 +204,24 @@ async def read_page(page: Page, tools: Tools) -> Outcome:
     if not cards and not people:
         nothing = "the page names no e-mail address, phone number or person"
     told = Findings(found, cards, people)
-    return Done(store(page, fetched, told, tools.system_user_id), nothing=nothing)
+    return Done(store(page, site, fetched, told), nothing=nothing)
 
 
-async def country_of(page: Page, tools: Tools) -> str | None:
-    """Return where the business is, as its source says: it tells how to read numbers."""
-    async with tools.reader.connect() as connection:
-        found = await connection.scalar(COUNTRY, {"domain": page.domain_id})
-    return str(found) if found else None
-
-
-def go_on(page: Page, user_id: UUID) -> Effect:
+def go_on(site: Whose) -> Effect:
     """Let the rules choose what to read of the site instead."""
 
     async def effect(transaction: Transaction) -> None:
-        choose(transaction, whose(page, user_id))
+        choose(transaction, site)
 
     return effect
 
 
-def whose(page: Page, user_id: UUID) -> Whose:
-    """Return whose the pages are that are found through a page."""
-    return Whose(page.tenant_id, user_id, page.domain_id)
-
-
-def note_unchanged(page: Page, user_id: UUID) -> Effect:
+def note_unchanged(page: Page, site: Whose) -> Effect:
     """Keep that the page was looked at and is as it was."""
 
     async def effect(transaction: Transaction) -> None:
         await transaction.fetch(STORE_VISIT, page.id)
-        choose(transaction, whose(page, user_id))
+        choose(transaction, site)
 
     return effect
 
@@ -243,7 +235,7 @@ class Findings:
     people: list[PersonCard]
 
 
-def store(page: Page, fetched: Fetched, found: Findings, user_id: UUID) -> Effect:
+def store(page: Page, site: Whose, fetched: Fetched, found: Findings) -> Effect:
     """Store the page's facts, its contacts and people, and the evidence for every value."""
     seen_at = utc_now()
     robots = fetched.robots.rule or "allowed"
@@ -267,7 +259,7 @@ def store(page: Page, fetched: Fetched, found: Findings, user_id: UUID) -> Effec
         await store_facts(transaction, page, guard.clean(told), has_contacts=bool(kept))
         seen: list[Seen] = []
         for person in kept:
-            contact_id = await store_contact(transaction, page, person, user_id)
+            contact_id = await store_contact(transaction, page, person, site.user_id)
             seen += sightings(contact_id, person)
         if seen:
             columns = [list(column) for column in zip(*seen, strict=True)]
@@ -279,14 +271,14 @@ def store(page: Page, fetched: Fetched, found: Findings, user_id: UUID) -> Effec
             rows = [person_row(person, robots, seen_at) for person in known]
             columns = [list(column) for column in zip(*rows, strict=True)]
             await transaction.fetch(
-                *(STORE_PEOPLE, page.tenant_id, user_id, page.domain_id, page.id),
+                *(STORE_PEOPLE, page.tenant_id, site.user_id, page.domain_id, page.id),
                 *columns,
             )
         if told["organisation"]:
             await transaction.fetch(STORE_ORGANISATION, page.domain_id)
         links = [] if is_hidden or is_elsewhere else found.page.links
         clicks = 1 if page.clicks is None else page.clicks + 1
-        await store_links(transaction, whose(page, user_id), links, clicks=clicks)
+        store_links(transaction, site, links, clicks=clicks)
 
     return effect
 

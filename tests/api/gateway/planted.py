@@ -1,7 +1,7 @@
 """Plant one row of a tenant in every table it can have rows in, made from the models."""
 
 from collections.abc import Mapping
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from typing import Any
 from uuid import UUID, uuid4
 
@@ -9,6 +9,7 @@ from sqlalchemy import (
     ARRAY,
     Boolean,
     Column,
+    Date,
     DateTime,
     Float,
     Integer,
@@ -136,6 +137,8 @@ def value_for(
             return mark.encode()
         case Boolean():
             return False
+        case Date():
+            return date(2099, 1, 1)
         case DateTime():
             return datetime(2099, 1, 1, tzinfo=UTC)
         case Integer() | Numeric() | Float():

@@ -1,0 +1,163 @@
+"""Whether an item may be worked on, by its site's and its tenant's budget, and its bill."""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, timedelta
+from typing import Final
+from uuid import UUID
+
+from sqlalchemy import text
+
+from curation_sdk import Done, Effect, GiveUp, Later, Outcome, Retry, Transaction
+from scrapersky.crawler import Meter, measured
+from scrapersky.curation.site_budget import USED_UP, SiteBudget, TenantBudget, raised
+from scrapersky.kit.clock import utc_now
+from scrapersky.pipeline.site import Cost, Whose, charge
+from scrapersky.pipeline.tools import Tools
+
+SOON: Final = timedelta(seconds=5)
+"""When to look again, where pages in work may be the last that are allowed."""
+FOR_ALL: Final = ("bytes", "parse_seconds")
+FOR_PAGES: Final = (*FOR_ALL, "pages_fetched")
+# All that an item has to know of its domain before it begins, in one query.
+LOOK: Final = text("""
+SELECT d.budget, t.budget AS tenant_budget, coalesce(u.pages_fetched, 0) AS pages_fetched,
+  coalesce(u.bytes, 0) AS bytes, coalesce(u.parse_ms, 0) / 1000.0 AS parse_seconds,
+  coalesce(v.pages_fetched, 0) AS day_pages, coalesce(v.bytes, 0) AS day_bytes,
+  coalesce(v.parse_ms, 0) / 1000.0 AS day_parse_seconds,
+  (SELECT country FROM local_businesses WHERE domain_id = d.id
+    AND country IS NOT NULL ORDER BY id LIMIT 1) AS country
+FROM domains d JOIN tenants t ON t.id = d.tenant_id
+LEFT JOIN site_usage u ON u.domain_id = d.id
+LEFT JOIN tenant_usage v ON v.tenant_id = d.tenant_id
+  AND v.day = (clock_timestamp() AT TIME ZONE 'UTC')::date
+WHERE d.id = :domain
+""")
+
+
+@dataclass(frozen=True, slots=True)
+class Used:
+    """What was taken so far."""
+
+    pages_fetched: int = 0
+    bytes: int = 0
+    parse_seconds: float = 0.0
+
+    def beyond(
+        self, budget: SiteBudget | TenantBudget, names: tuple[str, ...]
+    ) -> str | None:
+        """Tell which of some parts of a budget is used up."""
+        for name in names:
+            used, most = getattr(self, name), getattr(budget, name)
+            if used >= most:
+                return f"{name} {used:.0f} of {most}"
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class Allowance:
+    """What an item may take, and what it has taken."""
+
+    site: SiteBudget = field(default_factory=SiteBudget)
+    tenant: TenantBudget = field(default_factory=TenantBudget)
+    used: Used = field(default_factory=Used)
+    used_today: Used = field(default_factory=Used)
+    country: str | None = None
+    """Where the business is, as its source says."""
+    meter: Meter = field(default_factory=Meter)
+
+    def refusal(self, in_work: int | None) -> GiveUp | Later | None:
+        """Say why nothing is fetched now; None if something may be.
+
+        `in_work` are the pages of the site that are being fetched; None: no page is meant.
+        """
+        names = FOR_ALL if in_work is None else FOR_PAGES
+        if (why := self.used.beyond(self.site, names)) is not None:
+            return GiveUp(f"{USED_UP}: {why}")
+        if (why := self.used_today.beyond(self.tenant, names)) is not None:
+            return Later(f"the tenant's budget of today is used up: {why}", tomorrow())
+        left = self.site.pages_fetched - self.used.pages_fetched
+        if in_work is not None and in_work >= left:
+            return Later("pages in work may be the last that are allowed", SOON)
+        return None
+
+    @property
+    def is_spent(self) -> bool:
+        """Whether the item itself has taken what was left of the site's bytes."""
+        return self.used.bytes + self.meter.bytes >= self.site.bytes
+
+
+def tomorrow() -> timedelta:
+    """Return how long this day (UTC) still lasts."""
+    now = utc_now().astimezone(UTC)
+    midnight = datetime(now.year, now.month, now.day, tzinfo=UTC) + timedelta(days=1)
+    return midnight - now
+
+
+async def look(tools: Tools, domain_id: UUID) -> Allowance:
+    """Read what may be taken of a domain and what was."""
+    async with tools.reader.connect() as connection:
+        row = (await connection.execute(LOOK, {"domain": domain_id})).one_or_none()
+    if row is None:
+        return Allowance()
+    return Allowance(
+        raised(tools.budgets.site, row.budget),
+        raised(tools.budgets.tenant, row.tenant_budget),
+        Used(row.pages_fetched, row.bytes, float(row.parse_seconds)),
+        Used(row.day_pages, row.day_bytes, float(row.day_parse_seconds)),
+        row.country,
+    )
+
+
+async def within_budget(
+    tools: Tools,
+    whose: Whose,
+    work: Callable[[Allowance], Awaitable[Outcome]],
+    *,
+    pages: int = 0,
+) -> Outcome:
+    """Do an item's work if its site and tenant have something left, and charge for it."""
+    domain, in_work = whose.domain_id, tools.in_work
+    allowance = await look(tools, domain)
+    refusal = allowance.refusal(in_work[domain] if pages else None)
+    if refusal is not None:
+        return refusal
+    in_work[domain] += pages
+    try:
+        return await at_cost(whose, work, allowance, pages=pages)
+    finally:
+        in_work[domain] -= pages
+        if not in_work[domain]:
+            del in_work[domain]
+
+
+async def at_cost(
+    whose: Whose,
+    work: Callable[[Allowance], Awaitable[Outcome]],
+    allowance: Allowance | None = None,
+    *,
+    pages: int = 0,
+) -> Outcome:
+    """Do an item's work, and charge its site with what that took."""
+    with measured() as meter:
+        outcome = await work(replace(allowance or Allowance(), meter=meter))
+    fetched = pages if meter.bytes or isinstance(outcome, Done) else 0
+    cost = Cost(
+        pages_fetched=fetched,
+        bytes=meter.bytes,
+        parse_ms=round(meter.parse_seconds * 1000),
+    )
+    if cost == Cost() or not isinstance(outcome, Done | Retry | GiveUp):
+        return outcome
+    return replace(outcome, effect=charged(outcome.effect, whose, cost))
+
+
+def charged(effect: Effect | None, whose: Whose, cost: Cost) -> Effect:
+    """Add the bill to what an item writes."""
+
+    async def both(transaction: Transaction) -> None:
+        if effect is not None:
+            await effect(transaction)
+        charge(transaction, whose, cost)
+
+    return both

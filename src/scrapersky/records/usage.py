@@ -1,0 +1,40 @@
+"""What was taken of every site, and what each tenant took each day."""
+
+from datetime import date
+from uuid import UUID
+
+from sqlalchemy import ForeignKey, text
+from sqlalchemy.orm import Mapped, mapped_column
+
+from scrapersky.records.base import Base
+
+
+class SiteUsage(Base):
+    """What fetching and reading a domain's pages has cost so far."""
+
+    __tablename__ = "site_usage"
+
+    domain_id: Mapped[UUID] = mapped_column(
+        ForeignKey("domains.id", ondelete="CASCADE"), primary_key=True
+    )
+    tenant_id: Mapped[UUID] = mapped_column(
+        ForeignKey("tenants.id", ondelete="CASCADE")
+    )
+    pages_fetched: Mapped[int] = mapped_column(server_default=text("0"))
+    bytes: Mapped[int] = mapped_column(server_default=text("0"))
+    parse_ms: Mapped[int] = mapped_column(server_default=text("0"))
+
+
+class TenantUsage(Base):
+    """The same for all domains of a tenant, on one day (UTC)."""
+
+    __tablename__ = "tenant_usage"
+
+    tenant_id: Mapped[UUID] = mapped_column(
+        ForeignKey("tenants.id", ondelete="CASCADE"), primary_key=True
+    )
+    day: Mapped[date] = mapped_column(primary_key=True)
+    pages_stored: Mapped[int] = mapped_column(server_default=text("0"))
+    pages_fetched: Mapped[int] = mapped_column(server_default=text("0"))
+    bytes: Mapped[int] = mapped_column(server_default=text("0"))
+    parse_ms: Mapped[int] = mapped_column(server_default=text("0"))
