@@ -616,6 +616,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v3/domains/{record_id}/budget": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        /** @description Change a site's budget. Pages that were refused for it are queued again, and rules choose. */
+        patch: operations["change_domain_budget"];
+        trace?: never;
+    };
     "/api/v3/domains/{record_id}/history": {
         parameters: {
             query?: never;
@@ -2241,10 +2258,6 @@ export interface components {
             total: number;
             working: number;
         };
-        /** @description How much more a search may spend when it goes on. */
-        BudgetIn: {
-            budget?: number | string | null;
-        };
         /** @description A business made from a place; many businesses may share a domain. */
         BusinessOut: {
             attributes: unknown[] | {
@@ -2558,6 +2571,11 @@ export interface components {
             started_at?: string | null;
         };
         Detail_BusinessOut_: {
+            /**
+             * @description Of a domain: what may be taken of its site, and what was.
+             * @default []
+             */
+            budget?: components["schemas"]["SiteBudgetLine"][];
             /** @description Send it as `If-Match` with a change. */
             etag: string;
             evidence: components["schemas"]["EvidenceOut"][];
@@ -2572,6 +2590,11 @@ export interface components {
             };
         };
         Detail_ContactOut_: {
+            /**
+             * @description Of a domain: what may be taken of its site, and what was.
+             * @default []
+             */
+            budget?: components["schemas"]["SiteBudgetLine"][];
             /** @description Send it as `If-Match` with a change. */
             etag: string;
             evidence: components["schemas"]["EvidenceOut"][];
@@ -2586,6 +2609,11 @@ export interface components {
             };
         };
         Detail_DomainOut_: {
+            /**
+             * @description Of a domain: what may be taken of its site, and what was.
+             * @default []
+             */
+            budget?: components["schemas"]["SiteBudgetLine"][];
             /** @description Send it as `If-Match` with a change. */
             etag: string;
             evidence: components["schemas"]["EvidenceOut"][];
@@ -2600,6 +2628,11 @@ export interface components {
             };
         };
         Detail_PageOut_: {
+            /**
+             * @description Of a domain: what may be taken of its site, and what was.
+             * @default []
+             */
+            budget?: components["schemas"]["SiteBudgetLine"][];
             /** @description Send it as `If-Match` with a change. */
             etag: string;
             evidence: components["schemas"]["EvidenceOut"][];
@@ -2614,6 +2647,11 @@ export interface components {
             };
         };
         Detail_PersonOut_: {
+            /**
+             * @description Of a domain: what may be taken of its site, and what was.
+             * @default []
+             */
+            budget?: components["schemas"]["SiteBudgetLine"][];
             /** @description Send it as `If-Match` with a change. */
             etag: string;
             evidence: components["schemas"]["EvidenceOut"][];
@@ -2628,6 +2666,11 @@ export interface components {
             };
         };
         Detail_PlaceOut_: {
+            /**
+             * @description Of a domain: what may be taken of its site, and what was.
+             * @default []
+             */
+            budget?: components["schemas"]["SiteBudgetLine"][];
             /** @description Send it as `If-Match` with a change. */
             etag: string;
             evidence: components["schemas"]["EvidenceOut"][];
@@ -2642,6 +2685,11 @@ export interface components {
             };
         };
         Detail_SitemapFileOut_: {
+            /**
+             * @description Of a domain: what may be taken of its site, and what was.
+             * @default []
+             */
+            budget?: components["schemas"]["SiteBudgetLine"][];
             /** @description Send it as `If-Match` with a change. */
             etag: string;
             evidence: components["schemas"]["EvidenceOut"][];
@@ -2668,6 +2716,9 @@ export interface components {
         DomainExtractionStatus: "Queued" | "Processing" | "Completed" | "Error";
         /** @description A website's domain, once per tenant however many businesses name it. */
         DomainOut: {
+            budget: unknown[] | {
+                [key: string]: unknown;
+            };
             /** Format: date-time */
             created_at: string;
             created_by: string | null;
@@ -3447,6 +3498,11 @@ export interface components {
         };
         /** @description One search, with what has changed since the last one like it. */
         SearchDetail: {
+            /**
+             * @description Of a domain: what may be taken of its site, and what was.
+             * @default []
+             */
+            budget?: components["schemas"]["SiteBudgetLine"][];
             changes: components["schemas"]["Changes"];
             /** @description Send it as `If-Match` with a change. */
             etag: string;
@@ -3552,6 +3608,12 @@ export interface components {
             is_default: boolean;
             name: string;
             value: string;
+        };
+        /** @description One part of what may be taken of a site. */
+        SiteBudgetLine: {
+            most: number;
+            name: string;
+            used: number;
         };
         /**
          * @description Where a domain is in the search for its sitemaps; pending: not asked yet.
@@ -3742,6 +3804,7 @@ export interface components {
         TaskStatus: "Queued" | "InProgress" | "Completed" | "Error" | "ManualReview" | "Cancelled" | "Paused";
         /** @description What changes of a tenant; what is left out stays. */
         TenantChange: {
+            budget?: components["schemas"]["TenantLimits"] | null;
             name?: string | null;
             suspended?: boolean | null;
         };
@@ -3752,8 +3815,19 @@ export interface components {
             name: string;
             slug?: string | null;
         };
+        /** @description What a tenant may take a day (UTC); what is left out stays. */
+        TenantLimits: {
+            bytes?: number | null;
+            pages_fetched?: number | null;
+            pages_stored?: number | null;
+            parse_seconds?: number | null;
+        };
         /** @description A tenant. */
         TenantOut: {
+            /** @description What it may take a day, where that is not as set for all. */
+            budget: {
+                [key: string]: number;
+            };
             /** Format: date-time */
             created_at: string;
             /** Format: uuid */
@@ -3897,6 +3971,19 @@ export interface components {
             line: number;
             reason: string;
         };
+        /** @description What to change of a site's budget; what is left out stays. */
+        scrapersky__api__records__budget__BudgetIn: {
+            bytes?: number | null;
+            hosts?: number | null;
+            /** @description How many pages rules choose by themselves. */
+            page_budget?: number | null;
+            pages_fetched?: number | null;
+            pages_stored?: number | null;
+            parse_seconds?: number | null;
+            query_variants?: number | null;
+            robots_bytes?: number | null;
+            url_bytes?: number | null;
+        };
         /**
          * @description Somebody who works for a business, as its website names them.
          *
@@ -3952,6 +4039,10 @@ export interface components {
             count: number;
             /** @description Otherwise it is an estimate. */
             is_exact: boolean;
+        };
+        /** @description How much more a search may spend when it goes on. */
+        scrapersky__api__records__search__BudgetIn: {
+            budget?: number | string | null;
         };
     };
     responses: {
@@ -5831,6 +5922,49 @@ export interface operations {
             422: components["responses"]["Problem422"];
             429: components["responses"]["Problem429"];
             500: components["responses"]["Problem500"];
+            503: components["responses"]["Problem503"];
+        };
+    };
+    change_domain_budget: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                record_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["scrapersky__api__records__budget__BudgetIn"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SiteBudgetLine"][];
+                };
+            };
+            400: components["responses"]["Problem400"];
+            401: components["responses"]["Problem401"];
+            402: components["responses"]["Problem402"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Problem404"];
+            408: components["responses"]["Problem408"];
+            409: components["responses"]["Problem409"];
+            412: components["responses"]["Problem412"];
+            413: components["responses"]["Problem413"];
+            414: components["responses"]["Problem414"];
+            415: components["responses"]["Problem415"];
+            422: components["responses"]["Problem422"];
+            428: components["responses"]["Problem428"];
+            429: components["responses"]["Problem429"];
+            500: components["responses"]["Problem500"];
+            502: components["responses"]["Problem502"];
             503: components["responses"]["Problem503"];
         };
     };
@@ -8252,7 +8386,7 @@ export interface operations {
         };
         requestBody?: {
             content: {
-                "application/json": components["schemas"]["BudgetIn"] | null;
+                "application/json": components["schemas"]["scrapersky__api__records__search__BudgetIn"] | null;
             };
         };
         responses: {

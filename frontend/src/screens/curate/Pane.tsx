@@ -15,6 +15,7 @@ import {
   Time,
   wordOf,
 } from "@/kit";
+import { Budget } from "./Budget";
 import { Address } from "./Cell";
 import { ContactTools } from "./ContactTools";
 import { Decisions } from "./Decisions";
@@ -24,7 +25,7 @@ import { marked } from "./marked";
 import { type DetailAnswer, type EvidenceItem, type HistoryEvent, type Row, text } from "./model";
 import { People } from "./People";
 
-type Tab = "facts" | "evidence" | "history";
+type Tab = "facts" | "evidence" | "budget" | "history";
 
 interface PaneProps {
   kind: Kind;
@@ -95,6 +96,7 @@ export function Pane({
             id: "evidence",
             name: `Evidence${detail.data ? ` ${detail.data.evidence.length}` : ""}`,
           },
+          ...(kind.name === "domains" ? [{ id: "budget" as const, name: "Budget" }] : []),
           { id: "history", name: "History" },
         ]}
       />
@@ -105,7 +107,9 @@ export function Pane({
           <History kind={kind} id={id} version={record.updated_at} />
         ) : !detail.data ? (
           <Skeleton lines={8} />
-        ) : tab === "facts" ? (
+        ) : tab === "budget" && detail.data.budget.length ? (
+          <Budget id={id} lines={detail.data.budget} mayCurate={mayCurate} />
+        ) : tab === "facts" || tab === "budget" ? (
           <>
             <People people={detail.data.people} />
             <Facts kind={kind} record={record} related={detail.data.related} />

@@ -1,4 +1,6 @@
 /** Records as the Curate screens see them: one shape for all six kinds. */
+import type { BudgetLine } from "./siteBudget";
+
 export interface Row {
   id: string;
   updated_at: string;
@@ -32,6 +34,7 @@ export interface DetailAnswer {
   evidence: EvidenceItem[];
   related: Record<string, { id: string; label: string | null }[]>;
   people: PersonItem[];
+  budget: BudgetLine[];
 }
 
 export interface PersonItem {

@@ -51,6 +51,7 @@ TENANT_COLUMNS: Final = (
     Tenant.slug,
     Tenant.suspended_at,
     Tenant.created_at,
+    Tenant.budget,
 )
 MOST: Final = 1_000
 """People or keys that one list shows."""

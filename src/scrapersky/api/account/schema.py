@@ -8,6 +8,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from scrapersky.api.auth.identity import Permission, Via
 from scrapersky.api.auth.password import LONGEST
+from scrapersky.curation.site_budget import MOST
 from scrapersky.errors import InvalidSubject
 from scrapersky.kit.canonical import canonical_email
 from scrapersky.records.status import Role
@@ -215,11 +216,21 @@ class TenantIn(Asked):
     admin: UserIn | None = Field(None, description="Its first admin.")
 
 
+class TenantLimits(Asked):
+    """What a tenant may take a day (UTC); what is left out stays."""
+
+    pages_stored: Annotated[int, Field(ge=0, le=MOST)] | None = None
+    pages_fetched: Annotated[int, Field(ge=0, le=MOST)] | None = None
+    bytes: Annotated[int, Field(ge=0, le=MOST)] | None = None
+    parse_seconds: Annotated[int, Field(ge=0, le=MOST)] | None = None
+
+
 class TenantChange(Asked):
     """What changes of a tenant; what is left out stays."""
 
     name: Name | None = None
     suspended: bool | None = None
+    budget: TenantLimits | None = None
 
 
 class TenantOut(BaseModel):
@@ -232,3 +243,6 @@ class TenantOut(BaseModel):
     slug: str
     suspended_at: datetime | None
     created_at: datetime
+    budget: dict[str, int] = Field(
+        description="What it may take a day, where that is not as set for all."
+    )

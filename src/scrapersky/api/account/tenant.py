@@ -4,7 +4,8 @@ from typing import Annotated, Any
 from uuid import UUID
 
 from fastapi import APIRouter, Request
-from sqlalchemy import func, select, update
+from sqlalchemy import func, literal, select, update
+from sqlalchemy.dialects.postgresql import JSONB
 
 from scrapersky.api.account.people import (
     MOST,
@@ -126,4 +127,7 @@ def changes(given: TenantChange) -> dict[str, Any]:
     if "suspended" in values:
         is_out = values.pop("suspended")
         values["suspended_at"] = func.clock_timestamp() if is_out else None
+    if (limits := values.pop("budget", None)) is not None:
+        kept = {name: most for name, most in limits.items() if most is not None}
+        values["budget"] = Tenant.budget.concat(literal(kept, JSONB))
     return values

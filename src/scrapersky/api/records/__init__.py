@@ -2,7 +2,15 @@
 
 from fastapi import APIRouter
 
-from scrapersky.api.records import contact, kinds, people, search, source, view
+from scrapersky.api.records import (
+    budget,
+    contact,
+    kinds,
+    people,
+    search,
+    source,
+    view,
+)
 from scrapersky.api.records.priority import add_priority
 from scrapersky.api.records.router import (
     BASE,
@@ -32,5 +40,5 @@ for each in KINDS.values():
     if "priority" in each.fields:
         add_priority(below, each)
     router.include_router(below)
-for part in (contact, kinds, people, search, source, view):
+for part in (budget, contact, kinds, people, search, source, view):
     router.include_router(part.router)

@@ -91,6 +91,7 @@ async def answer_with(
         "evidence": await evidence_of(connection, resource, row),
         "related": await related_to(connection, resource, row),
         "people": [],
+        "budget": [],
         **(more or {}),
     }
     return json_answer(answer, {"ETag": etag}, status=status)

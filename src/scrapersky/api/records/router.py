@@ -13,6 +13,7 @@ from scrapersky.api.dependency import Bulk, Chunks, Transaction, actor_of, allow
 from scrapersky.api.middleware.tenancy import plans_kept
 from scrapersky.api.records.answer import as_dicts, json_answer
 from scrapersky.api.records.attachment import A_FILE, attachment
+from scrapersky.api.records.budget import budget_beside, budget_set
 from scrapersky.api.records.cursor import cursor_key
 from scrapersky.api.records.decide import set_status
 from scrapersky.api.records.detail import answer_with, record_of
@@ -42,6 +43,7 @@ from scrapersky.api.records.schema import (
     record_model,
 )
 from scrapersky.kit.cursor import read_cursor, write_cursor
+from scrapersky.records.domain import DOMAINS
 from scrapersky.records.kind import Kind
 
 BASE: Final = "/api/v3"
@@ -150,6 +152,7 @@ def add_detail(router: APIRouter, resource: Kind) -> None:
     )
     async def read_record(
         who: Reader,  # noqa: ARG001 - checked
+        request: Request,
         connection: Transaction,
         record_id: UUID,
     ) -> Any:  # noqa: ANN401 - the response model has the type
@@ -158,6 +161,9 @@ def add_detail(router: APIRouter, resource: Kind) -> None:
             row = await record_of(connection, resource, record_id)
             people = await people_beside(connection, resource, row)
             more = {"people": [person.model_dump() for person in people]}
+            if resource is DOMAINS:
+                default = budget_set(request)
+                more["budget"] = await budget_beside(connection, row, default)
             return await answer_with(connection, resource, row, more)
 
 

@@ -92,6 +92,14 @@ class NamedPerson(BaseModel):
     page_url: str | None = Field(description="The page that tells most about them.")
 
 
+class SiteBudgetLine(BaseModel):
+    """One part of what may be taken of a site."""
+
+    name: str = Field(examples=["pages_fetched"])
+    used: float
+    most: int
+
+
 class Detail(BaseModel, Generic[RecordT]):
     """One record with all that is known of it."""
 
@@ -101,6 +109,9 @@ class Detail(BaseModel, Generic[RecordT]):
     related: dict[str, list[Link]]
     people: list[NamedPerson] = Field(
         [], description="The people of the business, or those a page names; at most 50."
+    )
+    budget: list[SiteBudgetLine] = Field(
+        [], description="Of a domain: what may be taken of its site, and what was."
     )
 
 

@@ -1,0 +1,89 @@
+/** How much of a site may be taken and how much was; a person may raise any part of it. */
+import { useQueryClient } from "@tanstack/react-query";
+import { type FormEvent, useState } from "react";
+import { call } from "@/api/client";
+import { Button, Input, Select, toast, toastError } from "@/kit";
+import { type BudgetLine, budgetAmount, budgetWord, isUsedUp } from "./siteBudget";
+
+interface BudgetProps {
+  id: string;
+  lines: readonly BudgetLine[];
+  mayCurate: boolean;
+}
+
+export function Budget({ id, lines, mayCurate }: BudgetProps) {
+  return (
+    <section className="stack">
+      <table className="small">
+        <caption className="soft">What is taken of this site, whoever asks for it.</caption>
+        <thead>
+          <tr>
+            <th scope="col">Part</th>
+            <th scope="col">So far</th>
+            <th scope="col">At most</th>
+          </tr>
+        </thead>
+        <tbody>
+          {lines.map((line) => (
+            <tr key={line.name}>
+              <th scope="row">
+                {budgetWord(line.name)}
+                {isUsedUp(line) && <span className="soft"> (used up)</span>}
+              </th>
+              <td className="number">{budgetAmount(line.name, line.used)}</td>
+              <td className="number">{budgetAmount(line.name, line.most)}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      {mayCurate && <Raise id={id} lines={lines} />}
+    </section>
+  );
+}
+
+function Raise({ id, lines }: { id: string; lines: readonly BudgetLine[] }) {
+  const queries = useQueryClient();
+  const [name, setName] = useState("page_budget");
+  const [most, setMost] = useState("");
+  const [busy, setBusy] = useState(false);
+
+  async function raise(event: FormEvent): Promise<void> {
+    event.preventDefault();
+    setBusy(true);
+    try {
+      await call<BudgetLine[]>("PATCH", `/domains/${id}/budget`, {
+        body: { [name]: Number(most) },
+      });
+      setMost("");
+      toast({ kind: "good", text: `${budgetWord(name)}: changed. What waited for it goes on.` });
+      await queries.invalidateQueries({ queryKey: ["record", "domains", id] });
+    } catch (error) {
+      toastError(error);
+    } finally {
+      setBusy(false);
+    }
+  }
+
+  return (
+    <form className="row wrap" onSubmit={(event) => void raise(event)}>
+      <Select
+        label="Part to change"
+        value={name}
+        options={lines.map((line) => ({ value: line.name, label: budgetWord(line.name) }))}
+        onChange={(event) => setName(event.target.value)}
+      />
+      <Input
+        label="At most"
+        type="number"
+        min={0}
+        step={1}
+        value={most}
+        placeholder={String(lines.find((line) => line.name === name)?.most ?? "")}
+        onChange={(event) => setMost(event.target.value)}
+      />
+      <Button type="submit" busy={busy} disabled={most === ""}>
+        Change
+      </Button>
+    </form>
+  );
+}

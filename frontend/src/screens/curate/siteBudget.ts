@@ -1,0 +1,33 @@
+/** What may be taken of a site, in words and figures that people read. */
+import { bytes, whole } from "@/kit";
+
+export interface BudgetLine {
+  name: string;
+  used: number;
+  most: number;
+}
+
+const WORDS: Record<string, string> = {
+  page_budget: "Pages that rules choose",
+  pages_stored: "Pages stored",
+  pages_fetched: "Pages fetched",
+  hosts: "Hosts",
+  query_variants: "Query variants of one path",
+  url_bytes: "Addresses together",
+  bytes: "Received",
+  parse_seconds: "Parsing, in seconds",
+  robots_bytes: "robots.txt of all hosts",
+};
+
+export function budgetWord(name: string): string {
+  return WORDS[name] ?? name;
+}
+
+/** Sizes as people write them; all else as whole numbers, and never rounded up to the limit. */
+export function budgetAmount(name: string, amount: number): string {
+  return name.endsWith("bytes") ? bytes(amount) : whole(Math.floor(amount));
+}
+
+export function isUsedUp({ used, most }: BudgetLine): boolean {
+  return used >= most;
+}
