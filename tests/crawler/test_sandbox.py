@@ -130,8 +130,9 @@ async def test_neighbours_of_a_bad_page_go_on() -> None:
 
 async def test_a_child_killed_from_outside_is_replaced(sandbox: Sandbox) -> None:
     before = await sandbox.run(sandboxed.pid)
-    psutil.Process(before).kill()
-    psutil.Process(before).wait(5)
+    child = psutil.Process(before)
+    child.kill()
+    psutil.wait_procs([child], timeout=HUNG)
 
     assert await sandbox.run(sandboxed.pid) != before
 
