@@ -120,6 +120,7 @@ class Client:
         self._secrets = Secret(tuple(secret for secret in secrets if secret))
         self._clock = clock
         self._session: aiohttp.ClientSession | None = None
+        self._is_closed = False
 
     async def __aenter__(self) -> Self:
         return self
@@ -133,7 +134,9 @@ class Client:
         await self.close()
 
     async def close(self) -> None:
-        """Close every connection; the client may be used again afterwards."""
+        """Close every connection, for good."""
+        # A request that is tried again would open another one, which nobody closes.
+        self._is_closed = True
         if self._session is not None:
             session, self._session = self._session, None
             await session.close()
@@ -217,6 +220,8 @@ class Client:
         return await read_answer(status, kind, body, after)
 
     def _open(self) -> aiohttp.ClientSession:
+        if self._is_closed:
+            raise aiohttp.ClientConnectionError("the client is closed")
         if self._session is None:
             self._session = aiohttp.ClientSession(
                 headers=self._headers.value,
