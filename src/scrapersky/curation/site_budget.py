@@ -105,7 +105,7 @@ async def budget_lines(
     site = registrable_domain(name) or name
     row = (await connection.execute(USED, {"domain": domain_id, "site": site})).one()
     most = asdict(raised(default, row.budget))
-    chosen = BudgetLine(PAGE_BUDGET, row.page_budget_used, row.page_budget)
+    chosen = BudgetLine(PAGE_BUDGET, float(row.page_budget_used), row.page_budget)
     return [
         chosen,
         *(
@@ -127,7 +127,7 @@ async def change_budget(
         most = MOST_CHOSEN if name == PAGE_BUDGET else MOST
         if name not in SITE_NAMES | {PAGE_BUDGET} or not 0 <= value <= most:
             raise InvalidDecision(
-                f"{name}={value} is no budget of a site.",
+                f"{name}={value} is not a budget of a site.",
                 hint=f"Choose from {', '.join(sorted(SITE_NAMES | {PAGE_BUDGET}))}; 0 to {most}.",
             )
     query = select(Domain.budget, Domain.page_budget).where(
