@@ -191,7 +191,7 @@ async def measured(plan: Plan, dsn: str, only: Iterable[str]) -> dict[str, Any]:
     began = time.perf_counter()
     tenant, key = await fill(plan, dsn)
     print(f"{plan.contacts:,} contacts made in {time.perf_counter() - began:.0f} s")
-    database = connect(parse_target(dsn), patience=None)
+    database = connect(parse_target(dsn), statement_timeout=None)
     await upgrade(database)
     with a_server(dsn) as (process, address):
         async with (
@@ -213,7 +213,7 @@ async def measured(plan: Plan, dsn: str, only: Iterable[str]) -> dict[str, Any]:
 
 async def fill(plan: Plan, dsn: str) -> tuple[Any, bytes]:
     """Make the records; return the tenant, and the key cursors are signed with."""
-    engine = connect(parse_target(dsn), patience=None)
+    engine = connect(parse_target(dsn), statement_timeout=None)
     await upgrade(engine)
     await engine.dispose()
     connection = await asyncpg.connect(dsn)

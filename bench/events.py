@@ -106,7 +106,7 @@ async def read(answer, heard: dict[str, list[float]], state: dict) -> None:
 async def prepare(
     url: str, count: int = 20_000
 ) -> tuple[list[UUID], list[str], list[list[UUID]]]:
-    engine = connect(parse_target(url), patience=None)
+    engine = connect(parse_target(url), statement_timeout=None)
     await upgrade(engine)
     async with engine.begin() as connection:
         await connection.execute(

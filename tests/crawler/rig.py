@@ -136,7 +136,7 @@ def a_policy(*sites: Site, **how: Any) -> CrawlerPolicy:
     defaults: dict[str, Any] = {
         "host_delay": timedelta(),
         "limits": QUICK,
-        "patience": timedelta(seconds=10),
+        "host_timeout": timedelta(seconds=10),
         "extra_networks": (LOOPBACK,),
         "extra_ports": frozenset(site.port for site in sites),
     }

@@ -190,7 +190,7 @@ async def test_the_check_at_connect_time_stands_alone(
             parse_url(f"http://shop.example:{port}/"),
             ip_address("127.0.0.1"),
             Clocked(),
-            patience=1.0,
+            timeout=1.0,
         )
 
     assert hits == []

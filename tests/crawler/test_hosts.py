@@ -11,7 +11,7 @@ from scrapersky.errors import HostBusy, HostPaused
 from sdk_tests.rig.waiting import ends_at_once
 from tests.crawler.rig import a_ledger
 
-PATIENCE = timedelta(seconds=5)
+TIMEOUT = timedelta(seconds=5)
 NONE = timedelta()
 
 
@@ -19,7 +19,7 @@ async def test_turns_are_given_in_order() -> None:
     gates, order = Gates(), []
 
     async def turn(number: int) -> None:
-        await gates.enter("a", url="", patience=PATIENCE)
+        await gates.enter("a", url="", timeout=TIMEOUT)
         order.append(number)
         await asyncio.sleep(0.001)
         gates.leave("a", delay=NONE)
@@ -31,11 +31,11 @@ async def test_turns_are_given_in_order() -> None:
 
 async def test_the_delay_is_kept_between_the_end_and_the_next_start() -> None:
     gates = Gates()
-    await gates.enter("a", url="", patience=PATIENCE)
+    await gates.enter("a", url="", timeout=TIMEOUT)
     ended = time.monotonic()
     gates.leave("a", delay=timedelta(seconds=0.2))
 
-    await gates.enter("a", url="", patience=PATIENCE)
+    await gates.enter("a", url="", timeout=TIMEOUT)
 
     assert time.monotonic() - ended >= 0.2
     gates.leave("a", delay=NONE)
@@ -43,29 +43,29 @@ async def test_the_delay_is_kept_between_the_end_and_the_next_start() -> None:
 
 async def test_other_keys_do_not_wait() -> None:
     gates = Gates()
-    await gates.enter("a", url="", patience=PATIENCE)
+    await gates.enter("a", url="", timeout=TIMEOUT)
 
-    other = asyncio.ensure_future(gates.enter("b", url="", patience=PATIENCE))
+    other = asyncio.ensure_future(gates.enter("b", url="", timeout=TIMEOUT))
 
     assert await ends_at_once(other)
 
 
 async def test_who_waits_too_long_gives_the_place_back() -> None:
     gates = Gates()
-    await gates.enter("a", url="", patience=PATIENCE)
+    await gates.enter("a", url="", timeout=TIMEOUT)
 
     with pytest.raises(HostBusy):
-        await gates.enter("a", url="", patience=timedelta(seconds=0.05))
+        await gates.enter("a", url="", timeout=timedelta(seconds=0.05))
     gates.leave("a", delay=NONE)
 
-    await gates.enter("a", url="", patience=PATIENCE)
+    await gates.enter("a", url="", timeout=TIMEOUT)
 
 
 async def test_a_wait_that_cannot_end_in_time_is_not_begun() -> None:
     gates = Gates()
-    await gates.enter("a", url="", patience=PATIENCE)
+    await gates.enter("a", url="", timeout=TIMEOUT)
     gates.leave("a", delay=timedelta(minutes=1))
-    waiting = asyncio.ensure_future(gates.enter("a", url="", patience=PATIENCE))
+    waiting = asyncio.ensure_future(gates.enter("a", url="", timeout=TIMEOUT))
 
     assert await ends_at_once(waiting)
     with pytest.raises(HostBusy) as refused:
@@ -77,8 +77,8 @@ async def test_a_wait_that_cannot_end_in_time_is_not_begun() -> None:
 @pytest.mark.parametrize("given", [False, True])
 async def test_a_cancelled_waiter_keeps_nobody_out(given: bool) -> None:
     gates = Gates()
-    await gates.enter("a", url="", patience=PATIENCE)
-    waiting = asyncio.create_task(gates.enter("a", url="", patience=PATIENCE))
+    await gates.enter("a", url="", timeout=TIMEOUT)
+    waiting = asyncio.create_task(gates.enter("a", url="", timeout=TIMEOUT))
     await asyncio.sleep(0)
     if given:
         gates.leave("a", delay=NONE)  # the turn is given, but not yet noticed
@@ -88,16 +88,14 @@ async def test_a_cancelled_waiter_keeps_nobody_out(given: bool) -> None:
     if not given:
         gates.leave("a", delay=NONE)
 
-    after = asyncio.ensure_future(gates.enter("a", url="", patience=PATIENCE))
+    after = asyncio.ensure_future(gates.enter("a", url="", timeout=TIMEOUT))
     assert await ends_at_once(after)
 
 
 async def test_a_pause_turns_away_those_who_wait() -> None:
     ledger = a_ledger()
-    await ledger.acquire("a", url="", patience=PATIENCE)
-    waiting = asyncio.create_task(
-        ledger.acquire("a", url="http://a/", patience=PATIENCE)
-    )
+    await ledger.acquire("a", url="", timeout=TIMEOUT)
+    waiting = asyncio.create_task(ledger.acquire("a", url="http://a/", timeout=TIMEOUT))
     await asyncio.sleep(0)
 
     await ledger.pause("a", timedelta(seconds=30), why="it answered 503")
@@ -112,17 +110,17 @@ async def test_a_resumed_host_is_open_again() -> None:
     ledger = a_ledger()
     await ledger.pause("a", None, why="by an operator")
     with pytest.raises(HostPaused):
-        await ledger.acquire("a", url="", patience=PATIENCE)
+        await ledger.acquire("a", url="", timeout=TIMEOUT)
 
     await ledger.resume("a")
 
-    await ledger.acquire("a", url="", patience=PATIENCE)
+    await ledger.acquire("a", url="", timeout=TIMEOUT)
 
 
 async def test_quiet_hosts_are_forgotten() -> None:
     gates = Gates()
     for number in range(MAX_QUIET_GATES * 2):
-        await gates.enter(str(number), url="", patience=PATIENCE)
+        await gates.enter(str(number), url="", timeout=TIMEOUT)
         gates.leave(str(number), delay=NONE)
 
     assert len(gates.gates) <= MAX_QUIET_GATES + 1

@@ -54,7 +54,9 @@ async def known(cluster: EmbeddedPostgres) -> EmbeddedPostgres:
 
 
 async def migrated(cluster: EmbeddedPostgres, database: str, user: str = ROLE) -> None:
-    engine = connect(parse_target(place(cluster, database, user)), patience=None)
+    engine = connect(
+        parse_target(place(cluster, database, user)), statement_timeout=None
+    )
     try:
         await upgrade(engine)
     finally:
@@ -76,7 +78,7 @@ MIGRATE = """
 import asyncio, sys
 from scrapersky.db.connection import connect, parse_target
 from scrapersky.db.migrate import upgrade
-asyncio.run(upgrade(connect(parse_target(sys.argv[1]), patience=None)))
+asyncio.run(upgrade(connect(parse_target(sys.argv[1]), statement_timeout=None)))
 """
 
 

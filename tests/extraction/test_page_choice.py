@@ -1,7 +1,7 @@
 """Which pages of a site are read next."""
 
 from scrapersky.extraction.page_choice import (
-    PATIENCE,
+    MOST_IN_VAIN,
     Listed,
     Read,
     next_pages,
@@ -95,7 +95,7 @@ def test_a_second_page_of_a_kind_is_worth_less_than_the_first() -> None:
 
 def test_unlikely_pages_are_left_alone_when_nothing_new_comes() -> None:
     """Likely ones are read all the same."""
-    done = [read(f"/page-{number}", 0) for number in range(PATIENCE)]
+    done = [read(f"/page-{number}", 0) for number in range(MOST_IN_VAIN)]
     assert paths(listed("/stairs", "/doors"), done) == []
     assert paths(listed("/stairs", "/contact"), done) == ["/contact"]
     assert paths(listed("/stairs"), [*done, read("/found", 1)]) == ["/stairs"]
@@ -103,7 +103,7 @@ def test_unlikely_pages_are_left_alone_when_nothing_new_comes() -> None:
 
 def test_pages_that_are_being_read_are_not_chosen_again_and_count_for_nothing() -> None:
     """What they hold is not known yet."""
-    done = [read(f"/page-{number}", None) for number in range(PATIENCE)]
+    done = [read(f"/page-{number}", None) for number in range(MOST_IN_VAIN)]
     assert paths(listed("/page-1", "/stairs"), done) == ["/stairs"]
 
 

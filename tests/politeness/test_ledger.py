@@ -16,16 +16,16 @@ from scrapersky.kit.urls import parse_url
 from scrapersky.politeness import PostgresLedger
 
 DELAY = timedelta(seconds=0.2)
-PATIENCE = timedelta(seconds=60)
+TIMEOUT = timedelta(seconds=60)
 HURRY = timedelta(seconds=0.1)
 LESS_THAN_A_LEASE = timedelta(seconds=30)
 """Whoever waits no longer has not got the host because its lease ran out."""
 
 
 async def turn(
-    ledger: PostgresLedger, key: str, *, patience: timedelta = PATIENCE
+    ledger: PostgresLedger, key: str, *, timeout: timedelta = TIMEOUT
 ) -> float:
-    await ledger.acquire(key, url=f"http://{key}/", patience=patience)
+    await ledger.acquire(key, url=f"http://{key}/", timeout=timeout)
     began = time.monotonic()
     ledger.release(key, delay=DELAY)
     return began
@@ -46,10 +46,10 @@ async def test_a_turn_is_refused_while_another_worker_is_in(
     ledgers: list[PostgresLedger],
 ) -> None:
     one, other = ledgers
-    await one.acquire("shop.example", url="", patience=PATIENCE)
+    await one.acquire("shop.example", url="", timeout=TIMEOUT)
 
     with pytest.raises(HostBusy):
-        await turn(other, "shop.example", patience=HURRY)
+        await turn(other, "shop.example", timeout=HURRY)
     one.release("shop.example", delay=DELAY)
 
     assert await turn(other, "shop.example")
@@ -59,11 +59,11 @@ async def test_a_long_turn_outlives_its_first_lease(
     ledgers: list[PostgresLedger],
 ) -> None:
     one, other = ledgers
-    await one.acquire("shop.example", url="", patience=PATIENCE)
+    await one.acquire("shop.example", url="", timeout=TIMEOUT)
     await asyncio.sleep(2.5)
 
     with pytest.raises(HostBusy):
-        await turn(other, "shop.example", patience=HURRY)
+        await turn(other, "shop.example", timeout=HURRY)
     one.release("shop.example", delay=DELAY)
 
 
@@ -79,7 +79,7 @@ async def test_requests_in_a_row_cost_no_round_trip(
     )
 
     for _ in range(200):
-        await one.acquire("shop.example", url="", patience=PATIENCE)
+        await one.acquire("shop.example", url="", timeout=TIMEOUT)
         one.release("shop.example", delay=timedelta())
 
     assert len(seen) <= 3
@@ -95,7 +95,7 @@ async def test_the_host_of_a_dead_worker_is_taken_over_after_lease_and_delay(
         delay=timedelta(seconds=0.5),
     )
     died = time.monotonic()
-    await dead.acquire("shop.example", url="", patience=PATIENCE)
+    await dead.acquire("shop.example", url="", timeout=TIMEOUT)
 
     began = await turn(ledgers[0], "shop.example")
 
@@ -104,7 +104,7 @@ async def test_the_host_of_a_dead_worker_is_taken_over_after_lease_and_delay(
 
 async def test_a_returned_lease_keeps_its_delay(engine: AsyncEngine) -> None:
     async with PostgresLedger(engine) as first:
-        await first.acquire("slow.example", url="", patience=PATIENCE)
+        await first.acquire("slow.example", url="", timeout=TIMEOUT)
         ended = time.monotonic()
         first.release("slow.example", delay=timedelta(seconds=1))
     async with PostgresLedger(engine) as second:
@@ -117,12 +117,12 @@ async def test_giving_up_the_wait_does_not_shorten_it_for_the_next(
     engine: AsyncEngine,
 ) -> None:
     async with PostgresLedger(engine) as first:
-        await first.acquire("slow.example", url="", patience=PATIENCE)
+        await first.acquire("slow.example", url="", timeout=TIMEOUT)
         ended = time.monotonic()
         first.release("slow.example", delay=timedelta(seconds=1))
     async with PostgresLedger(engine) as second:
         with pytest.raises(HostBusy):
-            await turn(second, "slow.example", patience=HURRY)
+            await turn(second, "slow.example", timeout=HURRY)
     async with PostgresLedger(engine) as third:
         began = await turn(third, "slow.example")
 
@@ -221,14 +221,14 @@ async def test_leases_are_returned_when_a_worker_leaves(
     async with PostgresLedger(engine) as leaving:
         await turn(leaving, "shop.example")
 
-    assert await turn(ledgers[0], "shop.example", patience=LESS_THAN_A_LEASE)
+    assert await turn(ledgers[0], "shop.example", timeout=LESS_THAN_A_LEASE)
 
 
 async def test_an_idle_lease_is_returned_for_others(engine: AsyncEngine) -> None:
     async with PostgresLedger(engine) as idle, PostgresLedger(engine) as other:
         await turn(idle, "shop.example")
 
-        assert await turn(other, "shop.example", patience=LESS_THAN_A_LEASE)
+        assert await turn(other, "shop.example", timeout=LESS_THAN_A_LEASE)
 
 
 async def test_old_hosts_are_forgotten_but_pauses_are_kept(

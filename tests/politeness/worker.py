@@ -30,7 +30,7 @@ async def main(url: str, port: int, delay: float) -> None:
         user_agent=f"ScraperSky/0.1 (+https://bot.example/ worker {os.getpid()})",
         host_delay=timedelta(seconds=delay),
         limits=replace(Limits(), total=timedelta(seconds=2)),
-        patience=timedelta(seconds=20),
+        host_timeout=timedelta(seconds=20),
         extra_networks=(ip_network("127.0.9.0/24"),),
         extra_ports=frozenset({port}),
     )

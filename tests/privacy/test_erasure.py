@@ -161,7 +161,7 @@ class Chaos:
 
 
 async def seed(url: str) -> Actor:
-    engine = connect(parse_target(url), patience=None)
+    engine = connect(parse_target(url), statement_timeout=None)
     await upgrade(engine)
     async with engine.begin() as connection:
         tenant = await connection.scalar(text("SELECT id FROM tenants"))

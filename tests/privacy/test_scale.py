@@ -37,7 +37,7 @@ FILL = (
 
 
 async def fill(house: House, url: str, count: int) -> None:
-    engine = connect(parse_target(url), patience=None)
+    engine = connect(parse_target(url), statement_timeout=None)
     for statement in FILL:
         async with engine.begin() as connection:
             values: dict[str, Any] = {"t": house.actor.tenant_id}

@@ -18,7 +18,7 @@ from scrapersky.providers.budget import (
     LocalBudget,
     refuse_overspending,
 )
-from scrapersky.providers.client import Patience
+from scrapersky.providers.client import ClientPolicy
 from scrapersky.providers.files import FileSettings, PlaceFiles
 from scrapersky.providers.google_places import GooglePlaces, GoogleSettings
 from scrapersky.providers.openstreetmap import (
@@ -34,7 +34,7 @@ from tests.providers.servers.overpass import OverpassServer
 from tests.providers.town import BOX, Business, a_town
 
 AGENT = "ScraperSky-tests/1 (+https://scrapersky.example/bot)"
-HASTY = Patience(
+HASTY = ClientPolicy(
     timeout=timedelta(seconds=5),
     connect_timeout=timedelta(seconds=5),
     max_bytes=2_000_000,
@@ -62,7 +62,7 @@ class Rig:
 
 def a_google(base_url: str, *, key: str = KEY, **changes: Any) -> GooglePlaces:
     geocoder = changes.pop("geocoder", None)
-    settings = GoogleSettings(api_key=SecretStr(key), base_url=base_url, patience=HASTY)
+    settings = GoogleSettings(api_key=SecretStr(key), base_url=base_url, policy=HASTY)
     return GooglePlaces(
         replace(settings, **changes), user_agent=AGENT, geocoder=geocoder
     )
@@ -71,7 +71,7 @@ def a_google(base_url: str, *, key: str = KEY, **changes: Any) -> GooglePlaces:
 def an_osm(interpreter: str, **changes: Any) -> OpenStreetMap:
     geocoder = changes.pop("geocoder", None)
     settings = OverpassSettings(
-        url=interpreter, interval=timedelta(0), patience=HASTY, page_size=40
+        url=interpreter, interval=timedelta(0), policy=HASTY, page_size=40
     )
     return OpenStreetMap(
         replace(settings, **changes), user_agent=AGENT, geocoder=geocoder
@@ -79,22 +79,22 @@ def an_osm(interpreter: str, **changes: Any) -> OpenStreetMap:
 
 
 def a_nominatim(url: str, **changes: Any) -> Nominatim:
-    settings = NominatimSettings(url=url, interval=timedelta(0), patience=HASTY)
+    settings = NominatimSettings(url=url, interval=timedelta(0), policy=HASTY)
     return Nominatim(replace(settings, **changes), user_agent=AGENT)
 
 
 def source_of(recipe: dict[str, Any]) -> PlaceSource:
     """Make the source a recipe describes; used by the child process as well."""
-    patience = replace(
+    policy = replace(
         HASTY,
         timeout=timedelta(seconds=recipe.get("timeout", 5)),
         tries=recipe.get("tries", HASTY.tries),
     )
     match recipe["kind"]:
         case "google":
-            return a_google(recipe["url"], survey=recipe["survey"], patience=patience)
+            return a_google(recipe["url"], survey=recipe["survey"], policy=policy)
         case "osm":
-            return an_osm(recipe["url"], patience=patience)
+            return an_osm(recipe["url"], policy=policy)
         case "file":
             return PlaceFiles(FileSettings(Path(recipe["root"]), page_size=10))
     raise ValueError(recipe["kind"])

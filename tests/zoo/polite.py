@@ -98,7 +98,7 @@ async def worker(url: str, street: Street, delay: timedelta, seed: int) -> None:
     policy = CrawlerPolicy(
         host_delay=delay,
         limits=Limits(total=TOTAL),
-        patience=timedelta(seconds=20),
+        host_timeout=timedelta(seconds=20),
         extra_networks=(ip_network(f"{street.address}/32"),),
         extra_ports=frozenset({street.port}),
     )

@@ -102,7 +102,7 @@ def policy_for(rig: Rig, pace: float) -> CrawlerPolicy:
         user_agent="ScraperSky/0.1 (+https://bot.example.com/about)",
         limits=quick_limits(pace),
         host_delay=timedelta(),
-        patience=timedelta(seconds=60 * pace),
+        host_timeout=timedelta(seconds=60 * pace),
         extra_networks=rig.extra_networks(),
         extra_ports=rig.extra_ports(),
     )

@@ -47,12 +47,12 @@ describe("a call", () => {
     expect(seen).toHaveLength(3);
     expect(new Set(seen.map((headers) => headers.get("Idempotency-Key"))).size).toBe(1);
   });
-  it("gives up after its patience, saying that nobody answered", async () => {
+  it("gives up after its timeout, saying that nobody answered", async () => {
     vi.useFakeTimers();
     vi.stubGlobal("fetch", async () => {
       throw new TypeError("gone");
     });
-    const asked = call("POST", "/pages/status", { body: {}, patience: 2 }).catch((error) => error);
+    const asked = call("POST", "/pages/status", { body: {}, timeout: 2 }).catch((error) => error);
     await vi.runAllTimersAsync();
     expect(await asked).toBeInstanceOf(ConnectionLost);
   });

@@ -15,11 +15,11 @@ export interface CallOptions {
   headers?: Record<string, string> | undefined;
   signal?: AbortSignal | undefined;
   /** Seconds to go on trying while the server does not answer. */
-  patience?: number | undefined;
+  timeout?: number | undefined;
 }
 
 export const BASE = "/api/v3";
-const WRITING_PATIENCE = 30;
+const WRITING_TIMEOUT = 30;
 const BUSY = new Set([502, 503, 504]);
 
 const state = { csrf: null as string | null, loginNeeded: () => {} };
@@ -56,7 +56,7 @@ export async function send(
     ...(options.signal ? { signal: options.signal } : {}),
   };
   const url = addressOf(path, options.query);
-  const until = Date.now() + (options.patience ?? (writes ? WRITING_PATIENCE : 0)) * 1000;
+  const until = Date.now() + (options.timeout ?? (writes ? WRITING_TIMEOUT : 0)) * 1000;
   for (let attempt = 0; ; attempt += 1) {
     const answer = await attemptOnce(url, request);
     if (answer instanceof Response && !BUSY.has(answer.status)) return checked(answer);

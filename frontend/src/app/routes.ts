@@ -2,7 +2,7 @@
 import { type ComponentType, lazy } from "react";
 import { kinds } from "@/api/kinds";
 import type { IconName } from "@/kit";
-import { patient } from "./patient";
+import { retried } from "./retried";
 import type { Permission } from "./session";
 
 export interface ScreenProps {
@@ -19,7 +19,7 @@ export interface Screen {
 }
 
 function screen(pattern: string, load: () => Loaded): Screen {
-  return { pattern, load, Component: lazy(patient(load)) };
+  return { pattern, load, Component: lazy(retried(load)) };
 }
 
 export const SCREENS: readonly Screen[] = [

@@ -38,7 +38,7 @@ export function useMay(permission: Permission): boolean {
 export async function login(queries: QueryClient, email: string, password: string): Promise<void> {
   const session = await write("POST", "/session", {
     body: { email, password },
-    patience: 5,
+    timeout: 5,
   });
   rememberCsrf(session.csrf_token);
   forgetOthers(queries);

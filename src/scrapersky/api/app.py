@@ -25,7 +25,7 @@ from scrapersky.api.middleware.address import parse_proxies
 from scrapersky.api.middleware.request_limits import RequestLimits
 from scrapersky.api.middleware.request_log import RequestLog
 from scrapersky.api.middleware.tenancy import (
-    POOL_PATIENCE,
+    POOL_TIMEOUT,
     check_isolation,
     connect_as_api,
 )
@@ -82,7 +82,7 @@ def create_app(
                 target,
                 name="scrapersky",
                 pool_size=SYSTEM_POOL_SIZE,
-                pool_patience=POOL_PATIENCE,
+                pool_timeout=POOL_TIMEOUT,
             )
             stack.push_async_callback(system_engine.dispose)
             await check_database(system_engine, settings.scheduler_system_user_id)

@@ -20,7 +20,7 @@ from scrapersky.scheduler.schedule import Schedule
 log = structlog.get_logger(__name__)
 router = APIRouter(prefix="/health", tags=["health"], dependencies=[PUBLIC])
 
-PATIENCE = 3.0
+TIMEOUT = 3.0
 """Seconds a check may take before it counts as failed."""
 
 Check = Callable[[], Awaitable[str | None]]
@@ -69,10 +69,10 @@ async def ready(
 async def outcome(check: Check) -> str:
     """Run one check; whatever it does, there is an answer soon."""
     try:
-        async with asyncio.timeout(PATIENCE):
+        async with asyncio.timeout(TIMEOUT):
             return await check() or "ok"
     except TimeoutError:
-        return f"no answer within {PATIENCE:.0f} seconds"
+        return f"no answer within {TIMEOUT:.0f} seconds"
     except (OSError, SQLAlchemyError, ScraperSkyError) as error:
         log.warning("health.check_failed", error=str(error))
         return "failed; the log has the reason"

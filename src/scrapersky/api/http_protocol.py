@@ -23,9 +23,9 @@ TOO_LONG: Final = b"431 Request Header Fields Too Large"
 class HttpProtocol(HttpToolsProtocol):
     """One connection: its requests begin in time, and its answers are read."""
 
-    head_patience: ClassVar[float] = 15.0
+    head_timeout: ClassVar[float] = 15.0
     """Seconds in which the head of a request must be here, from its first byte."""
-    reading_patience: ClassVar[float] = 60.0
+    reading_timeout: ClassVar[float] = 60.0
     """Seconds in which a client must read something of what waits for it."""
 
     def __init__(self, *given: Any, **named: Any) -> None:  # noqa: ANN401 - uvicorn's own
@@ -62,7 +62,7 @@ class HttpProtocol(HttpToolsProtocol):
     @override
     def pause_writing(self) -> None:
         super().pause_writing()
-        self._unread = self.loop.call_later(self.reading_patience, self._abort)
+        self._unread = self.loop.call_later(self.reading_timeout, self._abort)
 
     @override
     def resume_writing(self) -> None:
@@ -81,7 +81,7 @@ class HttpProtocol(HttpToolsProtocol):
         return cycle is None or cycle.response_complete
 
     def _await_head(self) -> None:
-        self._head = self.loop.call_later(self.head_patience, self._refuse, TOO_SLOW)
+        self._head = self.loop.call_later(self.head_timeout, self._refuse, TOO_SLOW)
 
     def _head_is_here(self) -> None:
         self._head_size = 0

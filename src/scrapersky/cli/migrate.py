@@ -37,7 +37,9 @@ def migrate(*, json: bool = False) -> None:
 
 async def bring_up_to_date(target: Target) -> tuple[str, ...]:
     """Apply what is missing, and check the result."""
-    engine = connect(target, name="scrapersky-migrate", pool_size=1, patience=None)
+    engine = connect(
+        target, name="scrapersky-migrate", pool_size=1, statement_timeout=None
+    )
     try:
         await check_server(engine)
         applied = await migrations.upgrade(engine)

@@ -15,7 +15,9 @@ async def prepare(
     target: Target, settings: Settings, report: Callable[[str], None]
 ) -> None:
     """Check the server, apply what is missing, check the schema."""
-    engine = connect(target, name="scrapersky-start", pool_size=1, patience=None)
+    engine = connect(
+        target, name="scrapersky-start", pool_size=1, statement_timeout=None
+    )
     try:
         await check_server(engine)
         async with engine.connect() as connection:

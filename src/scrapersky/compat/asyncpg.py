@@ -40,7 +40,7 @@ class EnumCachingConnection(Connection):
     async def _introspect_types(
         self,
         typeoids: Collection[int],
-        timeout: float | None,  # noqa: ASYNC109 - the driver's
+        timeout: float | None,
     ) -> tuple[list[Any], Any]:
         if self._enums.keys() >= set(typeoids):
             # A statement with a name: nothing was sent, so none has to be prepared again.

@@ -249,12 +249,12 @@ class Crawler:
 
     def _is_given_up(self, stored: StoredRobots) -> bool:
         """Say whether a robots.txt is away for so long that its site has no rules."""
-        patience, since = self.policy.robots_patience, stored.unreachable_since
+        longest, since = self.policy.robots_patience, stored.unreachable_since
         return (
             stored.state is RobotsState.UNREACHABLE
-            and patience is not None
+            and longest is not None
             and since is not None
-            and self._now() - since >= patience
+            and self._now() - since >= longest
         )
 
     async def _visit(
@@ -280,12 +280,12 @@ class Crawler:
                 self._pool.settle(url, idle)
         failure: FetchError = ConnectFailed(str(url), "no address could be tried")
         addresses = await self._pool.addresses(url, journey.clocked)
-        patience = self.policy.limits.connect.total_seconds() / len(addresses)
+        timeout = self.policy.limits.connect.total_seconds() / len(addresses)
         for address in addresses:
             async with self._address_turn(journey, str(address)):
                 try:
                     connection = await self._pool.connect(
-                        url, address, journey.clocked, patience=patience
+                        url, address, journey.clocked, timeout=timeout
                     )
                 except ConnectFailed as error:
                     failure = error

@@ -67,7 +67,7 @@ class HostStatistics:
 class HostLedger(Protocol):
     """Keeps every worker polite."""
 
-    async def acquire(self, key: str, *, url: str, patience: timedelta) -> None:
+    async def acquire(self, key: str, *, url: str, timeout: timedelta) -> None:
         """Wait for the turn at a key; raise HostPaused or HostBusy, never wait longer."""
 
     def release(self, key: str, *, delay: timedelta) -> None:
@@ -125,7 +125,7 @@ class Gates:
             self._forget_quiet()
         return gate
 
-    async def enter(self, key: str, *, url: str, patience: timedelta) -> None:
+    async def enter(self, key: str, *, url: str, timeout: timedelta) -> None:
         """Wait for the turn; raise HostPaused or HostBusy."""
         gate = self.gate(key)
         now = time.monotonic()
@@ -134,9 +134,9 @@ class Gates:
         if not gate.busy and gate.free_at <= now and not gate.waiters:
             gate.busy = True
             return
-        if gate.free_at - now > patience.total_seconds():
+        if gate.free_at - now > timeout.total_seconds():
             raise busy(url, key, gate.free_at - now)
-        await self._queue(gate, key, url, patience)
+        await self._queue(gate, key, url, timeout)
 
     def leave(self, key: str, *, delay: timedelta) -> None:
         """End the turn and let the next one in when its time has come."""
@@ -187,13 +187,13 @@ class Gates:
         loop = asyncio.get_running_loop()
         gate.timer = loop.call_later(gate.free_at - now, self._admit, key, gate)
 
-    async def _queue(self, gate: Gate, key: str, url: str, patience: timedelta) -> None:
+    async def _queue(self, gate: Gate, key: str, url: str, timeout: timedelta) -> None:
         waiter: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         gate.waiters.append(waiter)
         if not gate.busy:
             self._admit(key, gate)
         try:
-            async with asyncio.timeout(patience.total_seconds()):
+            async with asyncio.timeout(timeout.total_seconds()):
                 await waiter
         except TimeoutError:
             self._abandon(gate, key, waiter)
@@ -263,9 +263,9 @@ class MemoryLedger:
         self._robots = RobotsCache()
         self._statistics: LRUCache[str, HostStatistics] = LRUCache(MAX_STATISTICS)
 
-    async def acquire(self, key: str, *, url: str, patience: timedelta) -> None:
+    async def acquire(self, key: str, *, url: str, timeout: timedelta) -> None:
         """Wait for the turn at a key."""
-        await self._gates.enter(key, url=url, patience=patience)
+        await self._gates.enter(key, url=url, timeout=timeout)
 
     def release(self, key: str, *, delay: timedelta) -> None:
         """End the turn."""

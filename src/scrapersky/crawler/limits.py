@@ -1,4 +1,4 @@
-"""How much of our time, memory and patience one fetch may take."""
+"""How much time and memory one fetch may take."""
 
 from dataclasses import dataclass
 from datetime import timedelta

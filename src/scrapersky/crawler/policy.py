@@ -8,7 +8,7 @@ from scrapersky.crawler.limits import MIB, Limits
 from scrapersky.crawler.proxy import NO_PROXY, ProxyRules
 from scrapersky.errors import ConfigurationError
 
-LEAST_PATIENCE = timedelta(days=30)
+LEAST_ROBOTS_PATIENCE = timedelta(days=30)
 """RFC 9309, 2.3.1.4: a reasonably long period, for example 30 days."""
 WEB_PORTS = frozenset({80, 443, 8080, 8443})
 
@@ -41,7 +41,7 @@ class CrawlerPolicy:
     default_pause: timedelta = timedelta(minutes=1)
     """How long a host rests after 429 or 503 without a usable Retry-After."""
     max_pause: timedelta = timedelta(hours=6)
-    patience: timedelta = timedelta(seconds=60)
+    host_timeout: timedelta = timedelta(seconds=60)
     """How long a fetch waits for a host's turn before it gives its place back."""
 
     failure_rest: timedelta = timedelta(seconds=15)
@@ -76,7 +76,10 @@ class CrawlerPolicy:
             raise ConfigurationError("the host delay cannot be negative")
         if not timedelta() < self.robots_age <= timedelta(days=1):
             raise ConfigurationError("robots.txt may be kept for at most a day")
-        if self.robots_patience is not None and self.robots_patience < LEAST_PATIENCE:
+        if (
+            self.robots_patience is not None
+            and self.robots_patience < LEAST_ROBOTS_PATIENCE
+        ):
             raise ConfigurationError(
                 "a robots.txt that cannot be read closes its site for 30 days at least"
             )

@@ -104,8 +104,8 @@ class Pool:
             raise DnsFailed(str(url), "the name was not resolved in time") from None
         if dial:
             [address, *_] = self._guard.check_all(url, found)
-            patience = self._limits.connect.total_seconds()
-            (await self._dial(url, address, patience)).close()
+            timeout = self._limits.connect.total_seconds()
+            (await self._dial(url, address, timeout)).close()
 
     def forgive(self) -> None:
         """Forget every failure: it was our own."""
@@ -113,11 +113,11 @@ class Pool:
         self._dead_addresses.clear()
 
     async def connect(
-        self, url: Url, address: Address, clocked: Clocked, *, patience: float
+        self, url: Url, address: Address, clocked: Clocked, *, timeout: float
     ) -> Connection:
         """Open a connection to one checked address; raise ConnectFailed or BadTls."""
         started = time.monotonic()
-        sock = await self._dial_unless_dead(url, address, patience)
+        sock = await self._dial_unless_dead(url, address, timeout)
         clocked.connect += time.monotonic() - started
         try:
             connection = await self._speak(url, sock, clocked)
@@ -183,23 +183,23 @@ class Pool:
         raise error
 
     async def _dial_unless_dead(
-        self, url: Url, address: Address, patience: float
+        self, url: Url, address: Address, timeout: float
     ) -> socket.socket:
         """Connect, unless nobody could a moment ago: then the address itself is dead."""
         if self._policy.proxy.choose(url) is not None:
             # It is the proxy that was not reached, or that refused for its own reasons.
-            return await self._dial(url, address, patience)
+            return await self._dial(url, address, timeout)
         key = f"{address} {url.port}"
         self._dead_addresses.refuse(key, str(url))
         try:
-            sock = await self._dial(url, address, patience)
+            sock = await self._dial(url, address, timeout)
         except ConnectFailed as error:
             error.retry_after = self._dead_addresses.remember(key, error)
             raise
         self._dead_addresses.forget(key)
         return sock
 
-    async def _dial(self, url: Url, address: Address, patience: float) -> socket.socket:
+    async def _dial(self, url: Url, address: Address, timeout: float) -> socket.socket:
         self._guard.check(url, address)
         target, port = str(address), url.port
         if (proxy := self._policy.proxy.choose(url)) is not None:
@@ -209,7 +209,7 @@ class Pool:
         try:
             sock.setblocking(False)  # noqa: FBT003
             sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-            async with asyncio.timeout(patience):
+            async with asyncio.timeout(timeout):
                 await asyncio.get_running_loop().sock_connect(sock, (target, port))
             self._check_peer(url, sock, target)
         except TimeoutError:

@@ -50,8 +50,8 @@ Call = tuple[Callable[..., Any], tuple[Any, ...]]
 """A function, and the arguments that it is called with."""
 
 CHILD = Path(__file__).with_name("sandbox_child.py")
-START_PATIENCE = 30.0
-FORK_PATIENCE = 30.0
+START_TIMEOUT = 30.0
+FORK_TIMEOUT = 30.0
 """A fork takes a millisecond; a server that takes so long is replaced."""
 SENT_AT_ONCE = 256 * 1024
 RECEIVED_AT_ONCE = 64 * 1024
@@ -270,7 +270,7 @@ class Sandbox:
         try:
             child = _Child(await self._ready_server())
             try:
-                async with asyncio.timeout(START_PATIENCE):
+                async with asyncio.timeout(START_TIMEOUT):
                     await child.prepare(self._limits)
             except BaseException:
                 child.kill()
@@ -381,7 +381,7 @@ class _ForkServer:
         """Return a server that has loaded everything."""
         server = cls()
         try:
-            async with asyncio.timeout(START_PATIENCE):
+            async with asyncio.timeout(START_TIMEOUT):
                 await server._load(settings)
         except BaseException:
             server.close()
@@ -395,7 +395,7 @@ class _ForkServer:
         await loop.sock_sendall(self._link, LENGTH.pack(len(request)) + request)
         if not await loop.sock_recv(self._link, REPLY.size):
             raise EOFError("the fork server ended while it loaded the parsers")
-        self._link.settimeout(FORK_PATIENCE)
+        self._link.settimeout(FORK_TIMEOUT)
 
     @property
     def is_alive(self) -> bool:
@@ -485,7 +485,7 @@ class _Child:
         """Wait until the child has given up what it does not need."""
         job = _Job(b"")
         # How long a page may take says nothing about how long a process takes to start.
-        self._expect(job, replace(limits, wall=timedelta(seconds=START_PATIENCE)))
+        self._expect(job, replace(limits, wall=timedelta(seconds=START_TIMEOUT)))
         _, told = await job.answer
         self.layers = TypeAdapter(list[str]).validate_json(told)
         self.calls = 0

@@ -34,7 +34,9 @@ class Turn:
         asked = time.monotonic()
         try:
             await self.hosts.acquire(
-                self.key, url=str(self.journey.current), patience=self.policy.patience
+                self.key,
+                url=str(self.journey.current),
+                timeout=self.policy.host_timeout,
             )
         finally:
             self.journey.waited += time.monotonic() - asked

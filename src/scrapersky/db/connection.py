@@ -25,9 +25,9 @@ from scrapersky.errors import (
 OLDEST_SUPPORTED = 14
 SUPAVISOR_TRANSACTION_PORT = 6543
 DURABLE = ("fsync", "full_page_writes", "synchronous_commit")
-CONNECT_PATIENCE = timedelta(seconds=5)
-STATEMENT_PATIENCE = timedelta(seconds=30)
-IDLE_IN_TRANSACTION_PATIENCE = timedelta(seconds=30)
+CONNECT_TIMEOUT = timedelta(seconds=5)
+STATEMENT_TIMEOUT = timedelta(seconds=30)
+IDLE_IN_TRANSACTION_TIMEOUT = timedelta(seconds=30)
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,21 +80,23 @@ def connect(
     *,
     name: str = "scrapersky",
     pool_size: int = 5,
-    patience: timedelta | None = STATEMENT_PATIENCE,
-    pool_patience: timedelta = CONNECT_PATIENCE,
+    statement_timeout: timedelta | None = STATEMENT_TIMEOUT,
+    pool_timeout: timedelta = CONNECT_TIMEOUT,
     role: str | None = None,
     connection_class: type[EnumCachingConnection] = EnumCachingConnection,
 ) -> AsyncEngine:
     """Make the engine every session comes from; no connection is opened yet.
 
-    `patience` is how long one statement may take; a migration may take as it needs.
-    `pool_patience` is how long to wait for a free connection, `role` what
+    `statement_timeout` is how long one statement may take; a migration may take as it needs.
+    `pool_timeout` is how long to wait for a free connection, `role` what
     sessions act as (behind a pooler, only transactions that say so themselves), and
     `connection_class` the class of the driver's connections.
     """
     arguments: dict[str, Any] = {
-        "timeout": CONNECT_PATIENCE.total_seconds(),
-        "command_timeout": patience.total_seconds() if patience else None,
+        "timeout": CONNECT_TIMEOUT.total_seconds(),
+        "command_timeout": (
+            statement_timeout.total_seconds() if statement_timeout else None
+        ),
         "connection_class": connection_class.for_engine(),
     }
     url = target.url
@@ -116,7 +118,7 @@ def connect(
         connect_args=arguments,
         pool_size=pool_size,
         max_overflow=0,
-        pool_timeout=pool_patience.total_seconds(),
+        pool_timeout=pool_timeout.total_seconds(),
         pool_pre_ping=False,
         # The connection that was used last has its statements prepared and planned.
         pool_use_lifo=True,
@@ -140,7 +142,7 @@ def give_up_broken(context: ExceptionContext) -> None:
 
 def session_settings(name: str) -> dict[str, str]:
     """Return what every session of ours asks the server for."""
-    idle = int(IDLE_IN_TRANSACTION_PATIENCE / timedelta(milliseconds=1))
+    idle = int(IDLE_IN_TRANSACTION_TIMEOUT / timedelta(milliseconds=1))
     return {
         "application_name": name[:63],
         "idle_in_transaction_session_timeout": str(idle),
@@ -233,7 +235,7 @@ def explain_refusal(error: BaseException, where: str) -> DatabaseProblem:
         case TimeoutError():
             return DatabaseUnreachable(
                 f"The database at {where} did not answer within "
-                f"{CONNECT_PATIENCE.seconds} seconds.",
+                f"{CONNECT_TIMEOUT.seconds} seconds.",
                 hint="Check host, port and firewall, or that the server is awake.",
             )
         case (

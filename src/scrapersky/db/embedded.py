@@ -31,9 +31,9 @@ DATABASE = "scrapersky"
 SERVER_USER = "scrapersky-postgres"
 """Who runs the server when we are root: PostgreSQL refuses to run as root."""
 
-START_PATIENCE = 60.0
+START_TIMEOUT = 60.0
 """Seconds. Crash recovery after a power cut may take long; a healthy start takes 0.2."""
-STOP_PATIENCE = 15.0
+STOP_TIMEOUT = 15.0
 SOCKET_PATH_LIMIT = 103
 """Bytes a unix socket's path may have on the strictest system we run on (macOS)."""
 
@@ -116,7 +116,7 @@ class EmbeddedPostgres:
         make_home(self.home, user)
         if not self._take_lock():
             self.report("Joining the database that is already running")
-            self._wait_until_ready(patience=START_PATIENCE)
+            self._wait_until_ready(timeout=START_TIMEOUT)
             return
         try:
             self._start_as_owner(user)
@@ -137,7 +137,7 @@ class EmbeddedPostgres:
             self._pid = self._process.pid
         else:
             self.report("Taking over the database an interrupted run left behind")
-        self._wait_until_ready(patience=START_PATIENCE)
+        self._wait_until_ready(timeout=START_TIMEOUT)
 
     def stop(self) -> None:
         """Stop the server if this process owns it, and give the lock back."""
@@ -188,8 +188,8 @@ class EmbeddedPostgres:
                 **run_as(user),
             )
 
-    def _wait_until_ready(self, *, patience: float) -> None:
-        deadline = time.monotonic() + patience
+    def _wait_until_ready(self, *, timeout: float) -> None:
+        deadline = time.monotonic() + timeout
         while time.monotonic() < deadline:
             if postmaster_status(self.data) == "ready":
                 return
@@ -198,7 +198,7 @@ class EmbeddedPostgres:
                 raise EmbeddedPostgresFailed(*explain_log(self.log, self.data))
             time.sleep(0.02)
         raise EmbeddedPostgresFailed(
-            f"The database in {self.data} did not come up within {patience:.0f} seconds.",
+            f"The database in {self.data} did not come up within {timeout:.0f} seconds.",
             hint=f"Its log tells why: {self.log}",
         )
 
@@ -207,7 +207,7 @@ class EmbeddedPostgres:
         for request in (signal.SIGINT, signal.SIGQUIT, signal.SIGKILL):
             with suppress(ProcessLookupError):
                 os.kill(pid, request)
-            if self._gone(pid, within=STOP_PATIENCE):
+            if self._gone(pid, within=STOP_TIMEOUT):
                 return
         raise EmbeddedPostgresFailed(
             f"The database process {pid} does not stop.", hint=f"See {self.log}"

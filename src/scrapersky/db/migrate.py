@@ -22,7 +22,7 @@ from scrapersky.errors import SchemaMismatch
 LOCK = 0x5C7A9E05C8E3A
 """The advisory lock that lets one process migrate while the others wait."""
 
-LOCK_PATIENCE = "2s"
+LOCK_TIMEOUT = "2s"
 """How long a revision may wait for a table that is in use, before it tries again."""
 TRIES = 30
 
@@ -49,7 +49,7 @@ async def migrate(
                     text("SELECT pg_advisory_xact_lock(:key)"), {"key": LOCK}
                 )
                 await connection.execute(
-                    text(f"SET LOCAL lock_timeout = '{LOCK_PATIENCE}'")
+                    text(f"SET LOCAL lock_timeout = '{LOCK_TIMEOUT}'")
                 )
                 return await connection.run_sync(apply, step)
         except DBAPIError as error:

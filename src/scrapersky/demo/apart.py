@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from scrapersky.demo.log import HostRecord
 from scrapersky.demo.town import DEFAULT_SIZE, USER_AGENT, VISITS, Invitation
 from scrapersky.errors import BadProviderAnswer
-from scrapersky.providers.client import Client, Patience, Request
+from scrapersky.providers.client import Client, ClientPolicy, Request
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +21,9 @@ class TownApart:
 
     async def records(self) -> Sequence[HostRecord]:
         """Ask how each site was visited, the busiest first."""
-        async with Client("demo", user_agent=USER_AGENT, patience=Patience()) as client:
+        async with Client(
+            "demo", user_agent=USER_AGENT, policy=ClientPolicy()
+        ) as client:
             url = f"{self.invitation.address}{VISITS}"
             answer = await client.ask(Request("GET", url, "the log"))
         if not answer.is_json:

@@ -10,7 +10,7 @@ from scrapersky.errors import BadProviderAnswer, PlaceGone, UnknownLocation
 from scrapersky.providers.area import Box
 from scrapersky.providers.budget import Budget, Charge
 from scrapersky.providers.cell import Coverage, Leaf
-from scrapersky.providers.client import Answer, Client, Patience, Request
+from scrapersky.providers.client import Answer, Client, ClientPolicy, Request
 from scrapersky.providers.hours import DAYS, Week
 from scrapersky.providers.phone import e164
 from scrapersky.providers.source import (
@@ -49,7 +49,7 @@ class DemoSource:
 
     def __init__(self, base_url: str, *, user_agent: str) -> None:
         self._base = base_url.rstrip("/")
-        self._client = Client(NAME, user_agent=user_agent, patience=Patience())
+        self._client = Client(NAME, user_agent=user_agent, policy=ClientPolicy())
 
     async def __aenter__(self) -> Self:
         """Begin; nothing is opened before the first request."""

@@ -17,7 +17,7 @@ from scrapersky.extraction.page_type import PageType
 HOME_GAIN: Final = 1.0
 LIKELY: Final = 0.25
 """A page that promises so much is read even where others held nothing new."""
-PATIENCE: Final = 8
+MOST_IN_VAIN: Final = 8
 """Pages in a row that held nothing new, after which unlikely ones are left alone."""
 
 
@@ -85,7 +85,7 @@ def next_pages(
         gains = {key: _gain(page, memory, home_key) for key, page in waiting.items()}
         best = min(waiting, key=lambda key: (-gains[key].gain, len(key), key))
         pick = gains[best]
-        if pick.gain < LIKELY and memory.in_vain >= PATIENCE:
+        if pick.gain < LIKELY and memory.in_vain >= MOST_IN_VAIN:
             break
         picks.append(pick)
         page = waiting.pop(best)

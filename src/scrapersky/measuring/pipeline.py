@@ -79,11 +79,11 @@ class Street:
         return TownResolver({host: str(first + n) for n, host in enumerate(self.sites)})
 
 
-def measure(sites: Sequence[TrueSite], *, patience: float = 900.0) -> Measured:
-    """Run the pipeline over some sites; give up after `patience` seconds."""
+def measure(sites: Sequence[TrueSite], *, timeout: float = 900.0) -> Measured:
+    """Run the pipeline over some sites; give up after `timeout` seconds."""
     street = Street({site.host: site_of(site) for site in sites})
     with a_database() as target:
-        return asyncio.run(run_pipeline(sites, street, target, patience))
+        return asyncio.run(run_pipeline(sites, street, target, timeout))
 
 
 @contextmanager
@@ -96,7 +96,7 @@ def a_database() -> Iterator[Target]:
 
 
 async def run_pipeline(
-    sites: Sequence[TrueSite], street: Street, target: Target, patience: float
+    sites: Sequence[TrueSite], street: Street, target: Target, timeout: float
 ) -> Measured:
     """Submit every domain, wait until nothing is left to do, read what is stored."""
     server = TownServer(street.find, no_town)
@@ -115,7 +115,7 @@ async def run_pipeline(
                 settings.settings, target, world=world, ticking=False
             ):
                 await submit_all(engine, sites)
-                is_finished = await work_is_over(engine, patience)
+                is_finished = await work_is_over(engine, timeout)
             seconds = time.monotonic() - started
         async with engine.connect() as connection:
             outcomes = await read_outcomes(connection)
@@ -149,9 +149,9 @@ async def submit_all(engine: AsyncEngine, sites: Sequence[TrueSite]) -> None:
     await submit(engine, actor, "domains", [site.host for site in sites])
 
 
-async def work_is_over(engine: AsyncEngine, patience: float) -> bool:
+async def work_is_over(engine: AsyncEngine, timeout: float) -> bool:
     """Wait until nothing is left to do; False if that took too long."""
-    calm, deadline = 0, time.monotonic() + patience
+    calm, deadline = 0, time.monotonic() + timeout
     while time.monotonic() < deadline:
         async with engine.connect() as connection:
             left = int(await connection.scalar(text(OPEN)) or 0)

@@ -107,10 +107,10 @@ class PostgresLedger:
             # The leases end by themselves.
             log.warning("ledger.unreachable", error=type(trouble).__name__)
 
-    async def acquire(self, key: str, *, url: str, patience: timedelta) -> None:
+    async def acquire(self, key: str, *, url: str, timeout: timedelta) -> None:
         """Wait for the turn at a key; raise HostPaused or HostBusy."""
-        deadline = time.monotonic() + patience.total_seconds()
-        await self._gates.enter(key, url=url, patience=patience)
+        deadline = time.monotonic() + timeout.total_seconds()
+        await self._gates.enter(key, url=url, timeout=timeout)
         try:
             if not self._covers_a_request(key):
                 await self._obtain(key, url, deadline)
@@ -240,12 +240,12 @@ class PostgresLedger:
                 await asyncio.sleep(wait)
                 return
             held = await self._why_not(key, url)
-            patience = (
+            timeout = (
                 min(self._for_others, IN_HASTE)
                 if is_working_alone()
                 else self._for_others
             )
-            if time.monotonic() + min(held, POLL) > min(deadline, began + patience):
+            if time.monotonic() + min(held, POLL) > min(deadline, began + timeout):
                 raise busy(url, key, min(held, COME_BACK))
             await asyncio.sleep(min(max(held, 0.02), POLL))
 

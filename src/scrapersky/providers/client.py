@@ -37,7 +37,7 @@ log = structlog.get_logger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class Patience:
+class ClientPolicy:
     """How long we wait for a provider, and how often we ask again by ourselves."""
 
     timeout: timedelta = timedelta(seconds=30)
@@ -109,13 +109,13 @@ class Client:
         provider: str,
         *,
         user_agent: str,
-        patience: Patience,
+        policy: ClientPolicy,
         headers: Mapping[str, str] | None = None,
         secrets: tuple[str, ...] = (),
         clock: Clock = utc_now,
     ) -> None:
         self.provider = provider
-        self.patience = patience
+        self.policy = policy
         self._headers = Secret({"User-Agent": user_agent, **(headers or {})})
         self._secrets = Secret(tuple(secret for secret in secrets if secret))
         self._clock = clock
@@ -172,7 +172,7 @@ class Client:
 
     async def _ask(self, request: Request) -> Answer | ProviderError | ProviderUnusable:
         try:
-            async with asyncio.timeout(self.patience.timeout.total_seconds()):
+            async with asyncio.timeout(self.policy.timeout.total_seconds()):
                 return await self._exchange(request)
         except TimeoutError:
             return ProviderBusy(self.provider, f"no answer in time to {request.what}")
@@ -204,12 +204,12 @@ class Client:
                     f"{request.what} is answered with a redirect ({response.status})",
                     hint="Set the address of this provider to where it really is.",
                 )
-            body = await read_capped(response, self.patience.max_bytes)
+            body = await read_capped(response, self.policy.max_bytes)
             if body is None:
                 return BadProviderAnswer(
                     self.provider,
                     f"the answer to {request.what} is larger than "
-                    f"{self.patience.max_bytes:,} bytes",
+                    f"{self.policy.max_bytes:,} bytes",
                 )
             after = retry_after(response.headers.get("Retry-After"), self._clock())
             kind = response.content_type
@@ -227,7 +227,7 @@ class Client:
                 headers=self._headers.value,
                 timeout=aiohttp.ClientTimeout(
                     total=None,
-                    sock_connect=self.patience.connect_timeout.total_seconds(),
+                    sock_connect=self.policy.connect_timeout.total_seconds(),
                 ),
                 cookie_jar=aiohttp.DummyCookieJar(),
                 trust_env=False,
@@ -246,15 +246,15 @@ class Secret:
 
 
 def next_pause(
-    patience: Patience, failed: int, asked: timedelta | None
+    policy: ClientPolicy, failed: int, asked: timedelta | None
 ) -> timedelta | None:
     """Return how long to wait after so many failures, or None to leave it."""
-    if failed >= patience.tries:
+    if failed >= policy.tries:
         return None
     if asked is not None:
-        return asked if asked <= patience.longest_pause else None
+        return asked if asked <= policy.longest_pause else None
     jitter = random.uniform(0.5, 1)  # noqa: S311 - no secret
-    return min(patience.pause * (2.0 ** (failed - 1) * jitter), patience.longest_pause)
+    return min(policy.pause * (2.0 ** (failed - 1) * jitter), policy.longest_pause)
 
 
 def payload(request: Request) -> bytes | Mapping[str, str] | aiohttp.Payload | None:

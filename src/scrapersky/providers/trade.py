@@ -35,7 +35,7 @@ async def ask(
             return await judged(client, request, judge, budget=budget, charge=charge)
         except ProviderError as error:
             failed += 1
-            pause = next_pause(client.patience, failed, error.retry_after)
+            pause = next_pause(client.policy, failed, error.retry_after)
             if not error.retryable or pause is None:
                 raise
         await asyncio.sleep(pause.total_seconds())

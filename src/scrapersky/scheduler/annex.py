@@ -133,7 +133,7 @@ class Annexes:
         """Be the one process that has an annex; raise AlreadyRunning if another is."""
         async with presence_ledger(self._engine) as ledger:
             try:
-                await ledger.acquire(PRESENCE, url=ENDING, patience=AT_ONCE)
+                await ledger.acquire(PRESENCE, url=ENDING, timeout=AT_ONCE)
             except HostBusy as error:
                 raise AlreadyRunning(
                     "The demo town is open in another process of this system.",

@@ -117,7 +117,7 @@ async def test_a_body_without_end_is_refused_while_it_comes(house: House) -> Non
 async def test_a_body_that_drips_is_refused(
     house: House, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(bodies, "PATIENCE", 0.2)
+    monkeypatch.setattr(bodies, "TIMEOUT", 0.2)
 
     async def dripping() -> AsyncIterator[bytes]:
         while True:

@@ -12,7 +12,7 @@ from sqlalchemy import text
 from scrapersky.api.auth.identity import Identity, Permission
 from scrapersky.api.dependency import Transaction, allow
 from scrapersky.api.middleware.tenancy import (
-    patient,
+    statement_timeout,
 )
 from sdk_tests.rig.waiting import HUNG
 from tests.api.gateway.rig import House
@@ -33,7 +33,7 @@ router = APIRouter(prefix="/api/v3/trial")
 
 @router.get("/slow")
 async def slow(_who: Reader, connection: Transaction) -> str:
-    async with patient(timedelta(milliseconds=200), connection):
+    async with statement_timeout(timedelta(milliseconds=200), connection):
         await connection.execute(text("SELECT pg_sleep(600)"))
     return "done"
 

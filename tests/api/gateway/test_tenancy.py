@@ -10,7 +10,11 @@ import pytest
 from sqlalchemy import func, insert, select, text
 from sqlalchemy.exc import DBAPIError
 
-from scrapersky.api.middleware.tenancy import acting_for, connect_as_api, patient
+from scrapersky.api.middleware.tenancy import (
+    acting_for,
+    connect_as_api,
+    statement_timeout,
+)
 from scrapersky.db.connection import parse_target
 from scrapersky.errors import TenantUnknown
 from scrapersky.records import METADATA, Domain, Page
@@ -226,10 +230,10 @@ async def test_patience_is_short_unless_asked_for(house: House) -> None:
     with acting_for(house.home):
         async with house.app.state.engine.connect() as connection:
             usual = await connection.scalar(asked)
-            async with patient(timedelta(seconds=50), connection):
+            async with statement_timeout(timedelta(seconds=50), connection):
                 meanwhile = await connection.scalar(asked)
         async with (
-            patient(timedelta(seconds=40)),
+            statement_timeout(timedelta(seconds=40)),
             house.app.state.engine.connect() as connection,
         ):
             longer = await connection.scalar(asked)

@@ -21,8 +21,8 @@ HEAD = b"GET /health/live HTTP/1.1\r\nHost: a\r\n"
 
 
 class Hasty(HttpProtocol):
-    head_patience = 0.5
-    reading_patience = 0.5
+    head_timeout = 0.5
+    reading_timeout = 0.5
     waits: ClassVar[list[bool]] = []
     """Whether each connection lets answers wait for one another."""
 
@@ -121,7 +121,7 @@ async def test_a_silent_connection_is_closed(served: Address) -> None:
 async def test_a_request_whose_head_took_its_time_is_answered(
     served: Address, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(Hasty, "head_patience", HUNG)
+    monkeypatch.setattr(Hasty, "head_timeout", HUNG)
     async with connected(served) as (reader, writer), asyncio.timeout(HUNG):
         for part in (HEAD[:20], HEAD[20:], b"Connection: close\r\n\r\n"):
             writer.write(part)
@@ -134,7 +134,7 @@ async def test_a_request_whose_head_took_its_time_is_answered(
 async def test_a_body_that_drips_is_not_waited_for(
     served: Address, path: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(bodies, "PATIENCE", 0.4)
+    monkeypatch.setattr(bodies, "TIMEOUT", 0.4)
     key = served.admin.headers["Authorization"]
     begin = (
         f"POST /api/v3{path} HTTP/1.1\r\nHost: a\r\nAuthorization: {key}\r\n"

@@ -69,7 +69,7 @@ async def test_a_town_that_another_process_has_open_is_not_opened_twice(
     await clean.app.state.operations.town.close()
     ports = listening()
     async with presence_ledger(clean.engine) as other:
-        await other.acquire(PRESENCE, url=ENDING, patience=timedelta(seconds=20))
+        await other.acquire(PRESENCE, url=ENDING, timeout=timedelta(seconds=20))
         refused = await clean.post("/demo", {"size": 12}, status=409)
         left = await clean.get("/demo")
         other.release(PRESENCE, delay=timedelta())

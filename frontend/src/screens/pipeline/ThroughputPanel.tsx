@@ -1,10 +1,10 @@
 import { lazy, Suspense, useMemo, useState } from "react";
 import { type Throughput, useThroughput } from "@/api/pipeline";
-import { patient } from "@/app/patient";
+import { retried } from "@/app/retried";
 import { Failure, Panel, Select, Skeleton, whole } from "@/kit";
 import { plotted } from "./throughput";
 
-const Chart = lazy(patient(() => import("@/kit/chart/Chart")));
+const Chart = lazy(retried(() => import("@/kit/chart/Chart")));
 const SPANS = [
   { value: "30", label: "30 minutes" },
   { value: "60", label: "1 hour" },

@@ -138,4 +138,4 @@ export const placesOf = (search: Search): string =>
 export const start = (body: SearchIn) => call<SearchDetail>("POST", "/searches", { body });
 
 export const estimate = (body: SearchIn, signal?: AbortSignal) =>
-  call<Estimate>("POST", "/searches/estimate", { body, signal, patience: 0 });
+  call<Estimate>("POST", "/searches/estimate", { body, signal, timeout: 0 });

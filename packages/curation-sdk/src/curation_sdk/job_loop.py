@@ -78,7 +78,7 @@ async def run_job_loop(  # noqa: PLR0917 - the order its users know
     mode: Mode = "drain",
     name: str | None = None,
     concurrency: int = 1,
-    timeout: timedelta = timedelta(minutes=5),  # noqa: ASYNC109 - of each item
+    timeout: timedelta = timedelta(minutes=5),
     lease: timedelta = timedelta(seconds=30),
     max_attempts: int = 5,
     max_crashes: int = 3,

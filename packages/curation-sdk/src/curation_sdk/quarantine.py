@@ -138,7 +138,7 @@ class Quarantine:
         self._intake = intake
         self._is_busy = False
         self._not_before = 0.0
-        self._patience: dict[tuple[str, str], float] = {}
+        self._timeouts: dict[tuple[str, str], float] = {}
 
     async def try_suspects(self, run: "StageRun", *, most: int | None = None) -> int:
         """Work the suspects of a stage one after the other; return how many."""
@@ -180,12 +180,12 @@ class Quarantine:
         worker late is found as well.
         """
         key = (run.stage.name, held.item)
-        patience = self._patience.pop(key, FIRST_TRIAL)
-        deadline = time.monotonic() + patience
+        timeout = self._timeouts.pop(key, FIRST_TRIAL)
+        deadline = time.monotonic() + timeout
         while run.holds(held) and self._intake.is_active(run):
-            if key not in self._patience and time.monotonic() > deadline:
-                self._patience[key] = 2 * patience
-                after = timedelta(seconds=REST * patience)
+            if key not in self._timeouts and time.monotonic() > deadline:
+                self._timeouts[key] = 2 * timeout
+                after = timedelta(seconds=REST * timeout)
                 run.set_back(held, "it took too long to be worked alone", after)
             await asyncio.sleep(TICK)
 

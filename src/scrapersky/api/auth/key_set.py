@@ -11,7 +11,7 @@ from jwt import PyJWK
 from jwt.exceptions import PyJWTError
 
 from scrapersky.errors import ScraperSkyError
-from scrapersky.providers.client import Client, Patience, Request
+from scrapersky.providers.client import Client, ClientPolicy, Request
 
 log = structlog.get_logger(__name__)
 
@@ -19,7 +19,7 @@ FRESH: Final = timedelta(minutes=10)
 SOONEST_AGAIN: Final = timedelta(seconds=30)
 """Between two fetches, however many tokens name keys that nobody has."""
 MOST_KEYS: Final = 50
-PATIENCE: Final = Patience(
+POLICY: Final = ClientPolicy(
     timeout=timedelta(seconds=5),
     connect_timeout=timedelta(seconds=3),
     max_bytes=262_144,
@@ -50,7 +50,7 @@ class KeySet:
         self, url: str, *, user_agent: str, clock: Callable[[], float] | None = None
     ) -> None:
         self._url = url
-        self._client = Client("JWKS", user_agent=user_agent, patience=PATIENCE)
+        self._client = Client("JWKS", user_agent=user_agent, policy=POLICY)
         self._keys: dict[str | None, SigningKey] = {}
         self._fetched = -float("inf")
         self._asked = -float("inf")

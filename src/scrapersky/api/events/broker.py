@@ -74,11 +74,11 @@ class Stream:
         """Return what a client must hear first: how things stand, what it missed."""
         return await self._broker.greet(self, last_event_id)
 
-    async def next(self, patience: float) -> Event | None:
+    async def next(self, timeout: float) -> Event | None:
         """Return the next event, or None if none came in time or the stream is closed."""
         if not self._events and self.is_open:
             try:
-                async with asyncio.timeout(patience):
+                async with asyncio.timeout(timeout):
                     await self._news.wait()
             except TimeoutError:
                 return None

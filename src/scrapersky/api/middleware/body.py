@@ -23,7 +23,7 @@ from scrapersky.errors import (
 )
 
 USUAL_LIMIT: Final = 1_048_576
-PATIENCE: Final = 30.0
+TIMEOUT: Final = 30.0
 """Seconds in which a usual body must be here, and every part of a large one."""
 SLOWEST: Final = 1_024
 """Bytes a second that a large body must bring, on average, after that time."""
@@ -103,13 +103,13 @@ class Paced(Counted):
             return await super().__call__()
         began = time.monotonic()
         try:
-            async with asyncio.timeout(PATIENCE):
+            async with asyncio.timeout(TIMEOUT):
                 message = await super().__call__()
         except TimeoutError:
             raise too_slow() from None
         self._is_whole = not message.get("more_body", False)
         self._waited += time.monotonic() - began
-        if not self._is_whole and self.size < (self._waited - PATIENCE) * SLOWEST:
+        if not self._is_whole and self.size < (self._waited - TIMEOUT) * SLOWEST:
             raise too_slow()
         return message
 
@@ -133,7 +133,7 @@ async def read_whole(receive: Receive) -> bytes:
     """Read a body to its end; raise if it takes too long or the caller leaves."""
     parts: list[bytes] = []
     try:
-        async with asyncio.timeout(PATIENCE):
+        async with asyncio.timeout(TIMEOUT):
             while True:
                 message = await receive()
                 if message["type"] == "http.disconnect":
@@ -210,7 +210,7 @@ def finite_float(digits: str) -> float:
 def too_slow() -> BodyTooSlow:
     """Say how soon it would have had to be here."""
     return BodyTooSlow(
-        f"The body, or its next part, was not here within {PATIENCE:.0f} seconds.",
+        f"The body, or its next part, was not here within {TIMEOUT:.0f} seconds.",
         hint="Send it at once, or in smaller requests.",
     )
 

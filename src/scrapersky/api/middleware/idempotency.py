@@ -36,7 +36,7 @@ HEADER: Final = "idempotency-key"
 KEPT: Final = timedelta(hours=24)
 HELD: Final = timedelta(minutes=2)
 """How long the first request may work before another takes its place."""
-PATIENCE: Final = 8.0
+TIMEOUT: Final = 8.0
 """Seconds that a second request waits for the first one's answer."""
 POLL: Final = 0.1
 LARGEST_ANSWER: Final = 262_144
@@ -84,7 +84,7 @@ class IdempotentRequest:
 
     async def begin(self) -> Kept | None:
         """Claim the key; or return the answer it had, once it has one."""
-        deadline = asyncio.get_running_loop().time() + PATIENCE
+        deadline = asyncio.get_running_loop().time() + TIMEOUT
         while True:
             connection = await self.transaction.join(self.engine)
             if await self._claim(connection):

@@ -17,20 +17,22 @@ from scrapersky.errors import TenantUnknown
 
 ROLE: Final = "scrapersky_api"
 MILLISECOND: Final = timedelta(milliseconds=1)
-STATEMENT_PATIENCE: Final = timedelta(seconds=5)
-POOL_PATIENCE: Final = timedelta(seconds=1)
+STATEMENT_TIMEOUT: Final = timedelta(seconds=5)
+POOL_TIMEOUT: Final = timedelta(seconds=1)
 """How long a request waits for its connection before it is told to come back later.
 
 It waits once for its transaction, and before that at most once to be recognised."""
 
 TENANT: ContextVar[UUID | None] = ContextVar("tenant", default=None)
-PATIENCE: ContextVar[timedelta] = ContextVar("patience", default=STATEMENT_PATIENCE)
+TIMEOUT: ContextVar[timedelta] = ContextVar(
+    "statement_timeout", default=STATEMENT_TIMEOUT
+)
 PLANS: ContextVar[str] = ContextVar("plans", default="force_custom_plan")
 """A plan made for any value of a filter reads a million rows for a rare one."""
 
 READS_ONLY: ContextVar[bool] = ContextVar("reads_only", default=False)
 """Whether nothing may be written: a request that only asks is rolled back."""
-PATIENT: Final = "SELECT set_config('statement_timeout', $1, true)"
+SET_TIMEOUT: Final = "SELECT set_config('statement_timeout', $1, true)"
 
 
 class TenantConnection(PrefacedConnection):
@@ -42,7 +44,7 @@ class TenantConnection(PrefacedConnection):
         return (
             f"SET LOCAL role = '{ROLE}'; "
             f"SET LOCAL scrapersky.tenant_id = '{UUID(int=tenant.int)}'; "
-            f"SET LOCAL statement_timeout = {PATIENCE.get() // MILLISECOND}; "
+            f"SET LOCAL statement_timeout = {TIMEOUT.get() // MILLISECOND}; "
             f"SET LOCAL plan_cache_mode = {PLANS.get()}; "
             f"SET LOCAL transaction_read_only = {'on' if READS_ONLY.get() else 'off'};"
         )
@@ -54,7 +56,7 @@ def connect_as_api(target: Target, *, pool_size: int) -> AsyncEngine:
         target,
         name="scrapersky-api",
         pool_size=pool_size,
-        pool_patience=POOL_PATIENCE,
+        pool_timeout=POOL_TIMEOUT,
         role=ROLE,
         connection_class=TenantConnection,
     )
@@ -65,33 +67,35 @@ def connect_as_api(target: Target, *, pool_size: int) -> AsyncEngine:
 
 @contextmanager
 def acting_for(
-    tenant_id: UUID, *, patience: timedelta = STATEMENT_PATIENCE
+    tenant_id: UUID, *, statement_timeout: timedelta = STATEMENT_TIMEOUT
 ) -> Iterator[None]:
     """Do what follows for this tenant: for work that outlives its request."""
     tenant = TENANT.set(tenant_id)
-    patient = PATIENCE.set(patience)
+    timeout = TIMEOUT.set(statement_timeout)
     try:
         yield
     finally:
-        PATIENCE.reset(patient)
+        TIMEOUT.reset(timeout)
         TENANT.reset(tenant)
 
 
 @asynccontextmanager
-async def patient(
-    patience: timedelta, connection: AsyncConnection | None = None
+async def statement_timeout(
+    timeout: timedelta, connection: AsyncConnection | None = None
 ) -> AsyncIterator[None]:
     """Let the statements that follow take longer than a request's usually may.
 
     A transaction that the connection is in already is told so, too.
     """
-    before = PATIENCE.set(patience)
+    before = TIMEOUT.set(timeout)
     try:
         if connection is not None and connection.in_transaction():
-            await connection.exec_driver_sql(PATIENT, (str(patience // MILLISECOND),))
+            await connection.exec_driver_sql(
+                SET_TIMEOUT, (str(timeout // MILLISECOND),)
+            )
         yield
     finally:
-        PATIENCE.reset(before)
+        TIMEOUT.reset(before)
 
 
 @contextmanager

@@ -11,7 +11,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from scrapersky.api.auth.identity import Identity, Permission
 from scrapersky.api.dependency import Chunks, Transaction, actor_of, allow
-from scrapersky.api.middleware.tenancy import patient
+from scrapersky.api.middleware.tenancy import statement_timeout
 from scrapersky.api.operations.shape import (
     BULK,
     COUNTED,
@@ -101,7 +101,7 @@ async def undo_action(
     action_id: UUID,
 ) -> UndoneOut:
     """Give every record back the status it had, unless it has moved on since."""
-    async with patient(BULK, connection):
+    async with statement_timeout(BULK, connection):
         undone = await undo(connection, actor_of(who, request), action_id)
     return UndoneOut(
         action_id=action_id, restored=undone.changed, skipped=undone.skipped

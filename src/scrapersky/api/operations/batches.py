@@ -12,7 +12,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from scrapersky.api.auth.identity import Identity, Permission
 from scrapersky.api.dependency import Chunks, Transaction, actor_of, allow
-from scrapersky.api.middleware.tenancy import patient
+from scrapersky.api.middleware.tenancy import statement_timeout
 from scrapersky.api.operations.shape import (
     BULK,
     COUNTED,
@@ -182,7 +182,7 @@ async def create_batch(
 ) -> SubmittedOut:
     """Submit lines together; a bad or known one is reported and fails nothing else."""
     actor = actor_of(who, request)
-    async with patient(BULK, connection):
+    async with statement_timeout(BULK, connection):
         found = await submit(
             connection,
             actor,
@@ -238,7 +238,7 @@ async def control_batch(
     command: Literal["pause", "resume", "cancel", "retry"],
 ) -> BatchChanged:
     """Pause or resume what has not begun, cancel it, or try what failed again."""
-    async with patient(BULK, connection):
+    async with statement_timeout(BULK, connection):
         changed = await COMMANDS[command](connection, who.tenant_id, batch_id)
     details = {"command": command, "changed": changed}
     subject = f"batch {batch_id}"

@@ -18,7 +18,7 @@ from scrapersky.api.dependency import (
     actor_of,
     allow,
 )
-from scrapersky.api.middleware.tenancy import patient
+from scrapersky.api.middleware.tenancy import statement_timeout
 from scrapersky.api.operations.shape import (
     BULK,
     COUNTED,
@@ -243,7 +243,7 @@ async def change_dead_letters(
     matched = await count_dead(connection, who.tenant_id, chosen, at_most=1_000_000_000)
     if body.dry_run:
         return DeadChanged(matched=matched, changed=0, dry_run=True)
-    async with patient(BULK, connection):
+    async with statement_timeout(BULK, connection):
         changed = await carry_out(connection, who.tenant_id, chosen, command)
     if changed:
         done = {"replay": "replayed", "discard": "discarded"}[command]

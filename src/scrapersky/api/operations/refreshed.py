@@ -11,7 +11,7 @@ SHORTEST: Final = 1.0
 """Seconds for which a value is good, however cheap it was."""
 SHARE: Final = 20
 """A value is good for so many times as long as it took to find: 5 % of the time at most."""
-PATIENCE: Final = 0.25
+TIMEOUT: Final = 0.25
 """Seconds to wait for a new value while an old one is there."""
 
 
@@ -32,8 +32,8 @@ class RefreshedValue(Generic[ValueT]):
         """Return the value; raise what the look-up raised if there never was one."""
         if time.monotonic() >= self._good_until:
             looking = self._looking or self._begin()
-            patience = PATIENCE if self._found else None
-            await asyncio.wait({looking}, timeout=patience)
+            timeout = TIMEOUT if self._found else None
+            await asyncio.wait({looking}, timeout=timeout)
             if looking.done() and not self._found:
                 looking.result()
         return self._found[0]

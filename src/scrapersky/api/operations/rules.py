@@ -45,7 +45,7 @@ from scrapersky.records.audit import note
 router = APIRouter(prefix="/api/v3/rules", tags=["rules"])
 
 MOST_RULES: Final = 200
-PATIENCE: Final = 5.0
+TIMEOUT: Final = 5.0
 """Seconds a run is waited for; it goes on after that."""
 
 CONFLICT: Final[dict[int | str, dict[str, Any]]] = {
@@ -277,11 +277,11 @@ async def run_one_rule(
     row = await rule_row(engine, who.tenant_id, rule_id)
 
     async def run() -> Decided:
-        with acting_for(who.tenant_id, patience=BULK):
+        with acting_for(who.tenant_id, statement_timeout=BULK):
             return await run_rule(engine, actor, rule_id)
 
     task = operations.send(run(), f"rule {row.name}")
-    done, _ = await asyncio.wait({task}, timeout=PATIENCE)
+    done, _ = await asyncio.wait({task}, timeout=TIMEOUT)
     if done:
         decided = task.result()
         return RuleRunOut(

@@ -34,7 +34,7 @@ Developer = Annotated[Identity, allow(Permission.OPERATE, hidden=True)]
 """Others are told that there is nothing."""
 router = APIRouter(prefix="/api/v3", tags=["scheduler"])
 
-PATIENCE: Final = 10.0
+TIMEOUT: Final = 10.0
 """Seconds a manual trigger waits for the run to end before it answers."""
 
 
@@ -211,7 +211,7 @@ async def trigger(
     schedule = operations.background.schedule
     schedule.require(job_id)
     run = operations.send(schedule.trigger(job_id, limit), f"run of {job_id}")
-    done, _ = await asyncio.wait({run}, timeout=PATIENCE)
+    done, _ = await asyncio.wait({run}, timeout=TIMEOUT)
     if not done:
         response.status_code = 202
         return TriggeredOut(job_id=job_id, finished=False)

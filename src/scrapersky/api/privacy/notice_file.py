@@ -10,7 +10,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 
 from scrapersky.api.auth.identity import Identity
 from scrapersky.api.dependency import Bulk
-from scrapersky.api.middleware.tenancy import patient
+from scrapersky.api.middleware.tenancy import statement_timeout
 from scrapersky.api.privacy.notices import (
     NoticesWanted,
     notices_after,
@@ -20,7 +20,7 @@ from scrapersky.api.privacy.notices import (
 )
 from scrapersky.api.privacy.shape import REFUSALS, Admin
 from scrapersky.api.records.attachment import A_FILE, attachment
-from scrapersky.api.records.export import CHUNK, STEP_PATIENCE
+from scrapersky.api.records.export import CHUNK, STEP_TIMEOUT
 from scrapersky.api.records.schema import ExportFormat
 from scrapersky.export.contacts import not_suppressed
 from scrapersky.export.table import SHEET_ROWS, csv_bytes, jsonl_bytes, xlsx_bytes
@@ -80,7 +80,7 @@ async def notice_lines(
     """Yield the contacts in steps, without who asked to be left alone meanwhile."""
     place = None
     while True:
-        async with patient(STEP_PATIENCE), engine.connect() as connection:
+        async with statement_timeout(STEP_TIMEOUT), engine.connect() as connection:
             rows = await notices_after(connection, wanted, place, CHUNK)
             found = await sources_of(connection, [row["contact_id"] for row in rows])
             allowed = await not_suppressed(connection, who.tenant_id, rows)

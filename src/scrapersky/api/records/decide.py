@@ -7,7 +7,7 @@ from uuid import UUID
 from sqlalchemy import func, literal, select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from scrapersky.api.middleware.tenancy import patient
+from scrapersky.api.middleware.tenancy import statement_timeout
 from scrapersky.api.records.schema import StatusIn, StatusOut
 from scrapersky.curation.decision import (
     CHUNK,
@@ -20,7 +20,7 @@ from scrapersky.errors import IllegalStatus, InvalidDecision
 from scrapersky.records.audit import Actor
 from scrapersky.records.kind import Kind
 
-CHUNK_PATIENCE: Final = timedelta(seconds=60)
+CHUNK_TIMEOUT: Final = timedelta(seconds=60)
 """How long one chunk of a decision may take: a rare match among millions needs a while."""
 
 
@@ -30,7 +30,7 @@ async def set_status(
     """Set a status, or only count what it would be set on."""
     selection = selection_of(asked)
     require_decidable(resource, asked.status)
-    async with patient(CHUNK_PATIENCE, connection):
+    async with statement_timeout(CHUNK_TIMEOUT, connection):
         return await carry_out(connection, actor, resource, asked, selection)
 
 

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
-from scrapersky.api.middleware.tenancy import patient
+from scrapersky.api.middleware.tenancy import statement_timeout
 from scrapersky.api.records.answer import as_dicts
 from scrapersky.api.records.list_query import CursorPosition, ListQuery
 from scrapersky.api.records.listing import Page, read_page
@@ -23,7 +23,7 @@ from scrapersky.privacy.shield import look_up
 from scrapersky.records.kind import Kind
 
 CHUNK: Final = 1_000
-STEP_PATIENCE: Final = timedelta(seconds=60)
+STEP_TIMEOUT: Final = timedelta(seconds=60)
 """How long one step may take: a file that has begun cannot be begun again."""
 
 
@@ -112,7 +112,7 @@ async def read_step(
     after: CursorPosition | None,
 ) -> tuple[Page, Sequence[Row]]:
     """Read a page and what is written of it, in a transaction of its own."""
-    async with patient(STEP_PATIENCE), engine.connect() as connection:
+    async with statement_timeout(STEP_TIMEOUT), engine.connect() as connection:
         page = await read_page(
             connection, resource, list_query, limit=CHUNK, after=after
         )

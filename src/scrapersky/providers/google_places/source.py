@@ -22,7 +22,7 @@ from scrapersky.providers import trade
 from scrapersky.providers.area import Box, Point, fence
 from scrapersky.providers.budget import Budget, Charge
 from scrapersky.providers.cell import WIDEST, box_of
-from scrapersky.providers.client import Answer, Client, Patience, Request
+from scrapersky.providers.client import Answer, Client, ClientPolicy, Request
 from scrapersky.providers.google_places.price import IDS, PROVIDER, GooglePrices
 from scrapersky.providers.google_places.reading import (
     ATTRIBUTION,
@@ -107,7 +107,7 @@ class GoogleSettings:
     saturated_at: int = 60
     floor_m: float = 150.0
     content_lifetime: timedelta = timedelta(days=30)
-    patience: Patience = field(default_factory=Patience)
+    policy: ClientPolicy = field(default_factory=ClientPolicy)
 
 
 class GooglePlaces:
@@ -139,7 +139,7 @@ class GooglePlaces:
         self._client = Client(
             PROVIDER,
             user_agent=user_agent,
-            patience=settings.patience,
+            policy=settings.policy,
             headers={"X-Goog-Api-Key": key},
             secrets=(key,),
             clock=clock,

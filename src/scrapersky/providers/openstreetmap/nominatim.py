@@ -17,9 +17,9 @@ from scrapersky.providers.budget import Charge, LocalBudget
 from scrapersky.providers.client import (
     Answer,
     Client,
+    ClientPolicy,
     LocalPace,
     Pace,
-    Patience,
     Request,
 )
 from scrapersky.providers.source import Json, Located
@@ -40,8 +40,8 @@ class NominatimSettings:
     url: str = "https://nominatim.openstreetmap.org"
     interval: timedelta = timedelta(seconds=1)
     """The public server's rule for one application."""
-    patience: Patience = field(
-        default_factory=lambda: Patience(timedelta(seconds=20), max_bytes=8_000_000)
+    policy: ClientPolicy = field(
+        default_factory=lambda: ClientPolicy(timedelta(seconds=20), max_bytes=8_000_000)
     )
 
 
@@ -57,9 +57,7 @@ class Nominatim:
     ) -> None:
         self._settings = settings
         self._pace = pace or LocalPace(settings.interval)
-        self._client = Client(
-            PROVIDER, user_agent=user_agent, patience=settings.patience
-        )
+        self._client = Client(PROVIDER, user_agent=user_agent, policy=settings.policy)
 
     async def close(self) -> None:
         """Close every connection."""

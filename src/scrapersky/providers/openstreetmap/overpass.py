@@ -13,7 +13,7 @@ from scrapersky.errors import (
     ProviderUnusable,
 )
 from scrapersky.providers.area import Box
-from scrapersky.providers.client import Answer, Patience
+from scrapersky.providers.client import Answer, ClientPolicy
 from scrapersky.providers.openstreetmap.business_type import (
     MAIN_KEYS,
     Meaning,
@@ -39,8 +39,8 @@ class OverpassSettings:
     """A cell is not cut into quarters smaller than this when the server gives up."""
     page_size: int = 1000
     """Places handed out at once."""
-    patience: Patience = field(
-        default_factory=lambda: Patience(
+    policy: ClientPolicy = field(
+        default_factory=lambda: ClientPolicy(
             timedelta(seconds=90),
             max_bytes=64_000_000,
             pause=timedelta(seconds=5),

@@ -106,9 +106,7 @@ class OpenStreetMap:
         self._settings = settings
         self._geocoder = geocoder
         self._pace = pace or LocalPace(settings.interval)
-        self._client = Client(
-            PROVIDER, user_agent=user_agent, patience=settings.patience
-        )
+        self._client = Client(PROVIDER, user_agent=user_agent, policy=settings.policy)
 
     async def close(self) -> None:
         """Close every connection."""

@@ -3,7 +3,7 @@ const TRIES = 3;
 const MOST = 100;
 
 /** Load a part, again and again while the server does not answer. */
-export function patient<T>(load: () => Promise<T>): () => Promise<T> {
+export function retried<T>(load: () => Promise<T>): () => Promise<T> {
   return async () => {
     for (let tries = 1; ; tries += 1) {
       try {

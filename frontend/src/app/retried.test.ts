@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { patient } from "./patient";
+import { retried } from "./retried";
 
 afterEach(() => {
   vi.unstubAllGlobals();
@@ -13,7 +13,7 @@ describe("a part of the page", () => {
       throw new TypeError("gone");
     });
     let tries = 0;
-    const load = patient(async () => {
+    const load = retried(async () => {
       tries += 1;
       if (tries < 8) throw new Error("Unable to preload");
       return "here";
@@ -28,7 +28,7 @@ describe("a part of the page", () => {
     const gone = vi.fn(async () => {
       throw new Error("404");
     });
-    const loaded = patient(gone)().catch((error) => error);
+    const loaded = retried(gone)().catch((error) => error);
     await vi.runAllTimersAsync();
     expect(await loaded).toBeInstanceOf(Error);
     expect(gone).toHaveBeenCalledTimes(3);
