@@ -433,7 +433,7 @@ class BlockedScheme(FetchError):
 
 
 class BadUrl(FetchError):
-    """The text to fetch is no URL."""
+    """The text to fetch is not a URL."""
 
     outcome = "bad_url"
 

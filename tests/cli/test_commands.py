@@ -255,7 +255,7 @@ def test_doctor_says_how_to_mend_what_is_wrong(command: Command) -> None:
     assert answer.returncode == 1
     assert findings["disk"]["ok"]
     assert not findings["database"]["ok"]
-    assert findings["database"]["mend"]
+    assert findings["database"]["fix"]
 
 
 def test_doctor_finds_a_directory_open_to_others(
@@ -267,7 +267,7 @@ def test_doctor_finds_a_directory_open_to_others(
 
     findings = {found["check"]: found for found in json.loads(answer.stdout)}
     assert not findings["permissions"]["ok"]
-    assert findings["permissions"]["mend"].startswith("chmod 700")
+    assert findings["permissions"]["fix"].startswith("chmod 700")
 
 
 @pytest.mark.parametrize(

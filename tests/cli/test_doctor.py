@@ -47,7 +47,7 @@ def test_a_key_that_protects_nobody_is_warned_of(
 
     assert (finding.ok, finding.warning) == (True, is_warned)
     assert said in finding.found
-    assert KEY not in finding.found + finding.mend
+    assert KEY not in finding.found + finding.fix
 
 
 async def test_the_entries_under_each_key_are_counted(database: TestDatabase) -> None:

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { type KindOut, kindNamed, kindOfScreen, kinds, recordScreen, rememberKinds } from "./kinds";
 
-const told = (given: Partial<KindOut>): KindOut => ({
+const declared = (given: Partial<KindOut>): KindOut => ({
   name: "sitemap_files",
   path: "/sitemap-files",
   title: "Sitemap files",
@@ -31,7 +31,7 @@ const told = (given: Partial<KindOut>): KindOut => ({
 });
 
 it("knows the kinds that are decided about, by name and by screen", () => {
-  rememberKinds([told({}), told({ name: "searches", decision: null })]);
+  rememberKinds([declared({}), declared({ name: "searches", decision: null })]);
 
   expect(kinds().map(({ name }) => name)).toEqual(["sitemap_files"]);
   expect(kindOfScreen("sitemap-files")).toBe(kindNamed("sitemap_files"));
@@ -40,7 +40,7 @@ it("knows the kinds that are decided about, by name and by screen", () => {
 });
 
 it("names a record by the first of its fields that says something", () => {
-  const [kind] = rememberKinds([told({})]);
+  const [kind] = rememberKinds([declared({})]);
 
   expect(kind?.label({ url: "", domain: "a.example" })).toBe("a.example");
   expect(kind?.label({ url: null })).toBe("Sitemap without an address");
@@ -48,7 +48,7 @@ it("names a record by the first of its fields that says something", () => {
 });
 
 it("shows a sheet of paper for a picture it does not have", () => {
-  const [kind] = rememberKinds([told({})]);
+  const [kind] = rememberKinds([declared({})]);
 
   expect(kind?.decisions[0]?.icon).toBe("page");
 });

@@ -64,8 +64,8 @@ export function useKinds(enabled: boolean) {
   });
 }
 
-export function rememberKinds(told: readonly KindOut[]): readonly Kind[] {
-  state.kinds = told.flatMap((kind) => (kind.decision ? [kindOf(kind, kind.decision)] : []));
+export function rememberKinds(declared: readonly KindOut[]): readonly Kind[] {
+  state.kinds = declared.flatMap((kind) => (kind.decision ? [kindOf(kind, kind.decision)] : []));
   return state.kinds;
 }
 
@@ -90,31 +90,31 @@ export function recordScreen(kind: string, id: string): string {
   return screen ? `${screen}?open=${id}` : `/search/${id}`;
 }
 
-function kindOf(told: KindOut, decision: Schemas["DecisionOut"]): Kind {
-  const id = told.name.replaceAll("_", "-");
+function kindOf(declared: KindOut, decision: Schemas["DecisionOut"]): Kind {
+  const id = declared.name.replaceAll("_", "-");
   return {
     id,
-    name: told.name,
-    path: told.path,
+    name: declared.name,
+    path: declared.path,
     screen: `/curate/${id}`,
-    title: told.title,
-    one: told.singular,
-    many: told.plural,
-    icon: iconNamed(told.icon),
-    key: told.key,
-    about: told.about,
-    source: told.source,
+    title: declared.title,
+    one: declared.singular,
+    many: declared.plural,
+    icon: iconNamed(declared.icon),
+    key: declared.key,
+    about: declared.about,
+    source: declared.source,
     status: decision.field,
     undecided: decision.undecided,
     stageStatus: decision.stage_field,
     error: decision.error_field,
     decisions: decision.choices.map((choice) => ({ ...choice, icon: iconNamed(choice.icon) })),
-    columns: told.columns,
-    facts: told.facts,
-    exported: told.exported,
-    submission: told.submission,
-    label: (row) => written(row, told.label)[0] ?? told.unnamed,
-    under: (row) => written(row, told.under).join(" · "),
+    columns: declared.columns,
+    facts: declared.facts,
+    exported: declared.exported,
+    submission: declared.submission,
+    label: (row) => written(row, declared.label)[0] ?? declared.unnamed,
+    under: (row) => written(row, declared.under).join(" · "),
   };
 }
 

@@ -104,7 +104,7 @@ async def on_foreseen(request: Request, error: Exception) -> JSONResponse:
             str(error),
             kind=kind,
             hint=error.hint,
-            headers=told_with(error),
+            headers=headers_for(error),
         )
     log.error("request.failed", error=str(error), kind=kind)
     # What went wrong inside names hosts and paths: the log has them, the caller not.
@@ -118,7 +118,7 @@ async def on_foreseen(request: Request, error: Exception) -> JSONResponse:
     )
 
 
-def told_with(error: ScraperSkyError) -> dict[str, str] | None:
+def headers_for(error: ScraperSkyError) -> dict[str, str] | None:
     """Return the headers that HTTP asks for with an error."""
     if isinstance(error, NotAuthenticated):
         return {"WWW-Authenticate": 'Bearer realm="scrapersky"'}

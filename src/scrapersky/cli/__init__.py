@@ -48,7 +48,7 @@ Bring the database to the schema this version needs.
 do it at once, and it is all or nothing.
 """
 DOCTOR = """\
-Check what ScraperSky needs, and say how to mend it.
+Check what ScraperSky needs, and say how to fix it.
 
 Settings, data directory, disk, database, clock, schema, system user. Changes nothing;
 exits with 1 if something is wrong.
@@ -176,14 +176,14 @@ def main() -> None:
         sys.stderr.close()
         sys.exit(0)
     except Exception as error:
-        known = told_by_database(error)
+        known = database_failure(error)
         if known is None:
             raise
         explain(known)
         sys.exit(FAILED)
 
 
-def told_by_database(error: Exception) -> ScraperSkyError | None:
+def database_failure(error: Exception) -> ScraperSkyError | None:
     """Say in words that the database went away or refused; None if it was not that."""
     from scrapersky.api.refusal import explain as explained  # noqa: PLC0415 - heavy
 

@@ -34,12 +34,12 @@ GROUP_OR_OTHERS = stat.S_IRWXG | stat.S_IRWXO
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What one check found, and how to mend it."""
+    """What one check found, and how to fix it."""
 
     check: str
     ok: bool
     found: str
-    mend: str = ""
+    fix: str = ""
     warning: bool = False
     """Whether it works, but should be looked at."""
 
@@ -91,7 +91,7 @@ def file_findings(settings: Settings) -> Iterator[Finding]:
         "disk",
         ok=free >= ENOUGH_DISK,
         found=f"{free / 1024**3:.1f} GiB free for {settings.data_dir}",
-        mend="Free some space, or move SCRAPERSKY_DATA_DIR to a larger disk.",
+        fix="Free some space, or move SCRAPERSKY_DATA_DIR to a larger disk.",
     )
     if settings.database_url is None:
         yield permission_finding(settings.data_dir)
@@ -109,7 +109,7 @@ def permission_finding(home: Path) -> Finding:
             "permissions",
             ok=False,
             found=f"{', '.join(open_to_others)} can be entered by others",
-            mend=f"chmod 700 {' '.join(open_to_others)}",
+            fix=f"chmod 700 {' '.join(open_to_others)}",
         )
     existing = home if home.exists() else home.parent
     if existing.exists() and not os.access(existing, os.W_OK):
@@ -117,7 +117,7 @@ def permission_finding(home: Path) -> Finding:
             "permissions",
             ok=False,
             found=f"{existing} is not writable",
-            mend="Make it writable for you, or choose another SCRAPERSKY_DATA_DIR.",
+            fix="Make it writable for you, or choose another SCRAPERSKY_DATA_DIR.",
         )
     return Finding("permissions", ok=True, found=f"{home} is closed to others")
 
@@ -172,7 +172,7 @@ def list_finding(settings: Settings, list_: Standing) -> Finding:
             "suppression list",
             ok=True,
             found=f"{entries}; SUPPRESSION_KEY is not set: the key lies in the database",
-            mend="Set SUPPRESSION_KEY (32 random characters or more, the same for every "
+            fix="Set SUPPRESSION_KEY (32 random characters or more, the same for every "
             "process) before the list grows: whoever has a backup could find out who is "
             "on it.",
             warning=has_copies,
@@ -182,7 +182,7 @@ def list_finding(settings: Settings, list_: Standing) -> Finding:
             "suppression list",
             ok=True,
             found=f"{entries}; {weak[0]}",
-            mend="Choose a random one before the first entry; one that has entries must "
+            fix="Choose a random one before the first entry; one that has entries must "
             "stay, for without it nobody on the list is protected.",
             warning=True,
         )
@@ -192,7 +192,7 @@ def list_finding(settings: Settings, list_: Standing) -> Finding:
             ok=True,
             found=f"{entries}; {list_.readable:,} of them from before SUPPRESSION_KEY, "
             "under a key in the database",
-            mend="They stay readable to whoever has a copy: keep old backups as safe as "
+            fix="They stay readable to whoever has a copy: keep old backups as safe as "
             "the list itself.",
             warning=has_copies,
         )
@@ -208,7 +208,7 @@ def clock_finding(theirs: datetime) -> Finding:
         "clock",
         ok=apart <= CLOCK_TOLERANCE,
         found=f"{apart.total_seconds():.1f} s from the database's",
-        mend="Let both machines keep time (NTP). Work stays correct meanwhile.",
+        fix="Let both machines keep time (NTP). Work stays correct meanwhile.",
     )
 
 
@@ -219,7 +219,7 @@ def shown(engine: AsyncEngine) -> str:
 
 def ailing(check: str, error: ScraperSkyError) -> Finding:
     """Turn an error into a finding."""
-    return Finding(check, ok=False, found=str(error), mend=error.hint or "")
+    return Finding(check, ok=False, found=str(error), fix=error.hint or "")
 
 
 def show(findings: list[Finding], *, as_json: bool) -> None:
@@ -232,6 +232,6 @@ def show(findings: list[Finding], *, as_json: bool) -> None:
         mark = "[green]ok[/]" if finding.ok else "[red]no[/]"
         if finding.ok and finding.warning:
             mark = "[yellow]![/]"
-        mend = finding.mend if finding.warning or not finding.ok else ""
-        table.add_row(mark, finding.check, finding.found, mend)
+        fix = finding.fix if finding.warning or not finding.ok else ""
+        table.add_row(mark, finding.check, finding.found, fix)
     Console().print(table)

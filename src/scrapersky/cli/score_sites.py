@@ -51,11 +51,13 @@ def score_sites(
     for line in render(sites, scores, measured, misses=misses):
         print(line)
     if out is not None:
-        told = {
+        report = {
             site.name: details(measured.outcomes[site.domain], scores[site.name])
             for site in sites
         }
-        out.write_text(json.dumps(told, ensure_ascii=False, indent=1), encoding="utf-8")
+        out.write_text(
+            json.dumps(report, ensure_ascii=False, indent=1), encoding="utf-8"
+        )
         print(f"\nEvery miss by site, and what was stored: {out}")
     total = Score()
     for score in scores.values():
@@ -76,7 +78,7 @@ def chosen(sites: list[TrueSite], *, quick: bool, only: str | None) -> list[True
 
 def details(found: Outcome, score: Score) -> dict[str, Any]:
     """Write what became of a site as plain values."""
-    told = asdict(found)
-    for contact in told["contacts"]:
+    report = asdict(found)
+    for contact in report["contacts"]:
         contact["phones"] = sorted(contact["phones"])
-    return {**told, "misses": score.misses}
+    return {**report, "misses": score.misses}

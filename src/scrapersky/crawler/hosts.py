@@ -154,16 +154,16 @@ class Gates:
         self._admit(key, gate)
 
     def pause(
-        self, key: str, seconds: float, why: str, *, told: float | None = None
+        self, key: str, seconds: float, why: str, *, back_after: float | None = None
     ) -> None:
         """Refuse the key for a while, also to those who wait already.
 
-        They are `told` to come back after another time, where someone else knows better.
+        They may come back after `back_after` instead, where someone else knows better.
         """
         gate = self.gate(key)
         now = time.monotonic()
         gate.paused_until, gate.why = now + seconds, why
-        gate.back_at = now + (seconds if told is None else told)
+        gate.back_at = now + (seconds if back_after is None else back_after)
         self._admit(key, gate)
 
     def _admit(self, key: str, gate: Gate) -> None:

@@ -78,7 +78,7 @@ def redirect_target(exchange: Exchange, base: Url) -> Url | None:
     except UnicodeDecodeError:
         raise BadHttp(str(base), "sent a Location that is not UTF-8") from None
     if not text or not text.isprintable() or " " in text:
-        raise BadHttp(str(base), "sent a Location that is no URL")
+        raise BadHttp(str(base), "sent a Location that is not a URL")
     try:
         return parse_url(text, base)
     except UnsupportedScheme as error:

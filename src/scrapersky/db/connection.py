@@ -210,7 +210,7 @@ def explain_refusal(error: BaseException, where: str) -> DatabaseProblem:
         case asyncpg.InvalidCatalogNameError():
             return DatabaseRefused(
                 f"The server answers, but there is no such database: {where}.",
-                hint="Create it with `createdb`, or mend the name in DATABASE_URL.",
+                hint="Create it with `createdb`, or correct the name in DATABASE_URL.",
             )
         case asyncpg.TooManyConnectionsError():
             return DatabaseUnreachable(
@@ -253,7 +253,7 @@ def explain_refusal(error: BaseException, where: str) -> DatabaseProblem:
         case OSError():
             return DatabaseUnreachable(
                 f"No database answers at {where}.",
-                hint="Start it, mend DATABASE_URL, or leave DATABASE_URL out to use "
+                hint="Start it, correct DATABASE_URL, or leave DATABASE_URL out to use "
                 "the embedded PostgreSQL.",
             )
     return DatabaseProblem(

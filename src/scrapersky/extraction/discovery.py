@@ -65,7 +65,7 @@ def sitemap_candidates(
     """Return every place to look for a sitemap, each once, the surest first.
 
     The order: what robots.txt names, what the home page names, the paths its program
-    uses, the paths that others use, feeds. Raises InvalidUrl if `home` is no URL.
+    uses, the paths that others use, feeds. Raises InvalidUrl if `home` is not a URL.
     """
     base = parse_url(home)
     found: dict[str, Candidate] = {}
@@ -193,12 +193,12 @@ def telling_links(page: Page, url: str, *, limit: int = MAX_TELLING) -> dict[str
     A sitemap has addresses only: this is what to add to them.
     """
     texts = site_links(page, url)
-    told = {
+    telling = {
         target: text
         for target, _ in rank_pages(texts, texts)
         if (text := telling_text(target, texts[target]))
     }
-    return dict(islice(told.items(), limit))
+    return dict(islice(telling.items(), limit))
 
 
 def _is_contact(url: str, texts: Iterable[str]) -> bool:

@@ -35,7 +35,7 @@ NOT_LISTED: Final = HostMatch(HostKind.OTHER, "")
 
 
 def kind_of_url(url: str | Url) -> HostMatch:
-    """Return what the host of a URL is known as; raise InvalidUrl if it is no URL."""
+    """Return what the host of a URL is known as; raise InvalidUrl if it is not a URL."""
     return kind_of_host((parse_url(url) if isinstance(url, str) else url).host)
 
 
@@ -56,7 +56,7 @@ def kind_of_host(host: str) -> HostMatch:
 def site_name(url: str) -> str | None:
     """Return what names a business's own site: its domain, or its name on a builder.
 
-    None for social networks, directories and the like, and for what is no URL.
+    None for social networks, directories and the like, and for what is not a URL.
     """
     try:
         parsed = parse_url(url)

@@ -78,7 +78,7 @@ class SiteFacts:
 
 
 def read_page_facts(page: Page, url: str) -> PageFacts:
-    """Read what a page says about itself; raise InvalidUrl if `url` is no URL."""
+    """Read what a page says about itself; raise InvalidUrl if `url` is not a URL."""
     base = _base_of(page, parse_url(url))
     headings = (
         line.text for line in page.lines if line.heading == 1 and not line.hidden
@@ -99,7 +99,7 @@ def read_page_facts(page: Page, url: str) -> PageFacts:
 
 
 def read_site_facts(page: Page, url: str) -> SiteFacts:
-    """Read what a home page tells; raise InvalidUrl if `url` is no URL."""
+    """Read what a home page tells; raise InvalidUrl if `url` is not a URL."""
     base = _base_of(page, parse_url(url))
     technologies = find_technologies(page)
     generator = main_generator(technologies)

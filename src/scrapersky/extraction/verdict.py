@@ -57,7 +57,7 @@ def verdict_of_url(url: str) -> Verdict | None:
 def judge_site(
     asked: str, final: str, page: Page, *, status: int = 200, name: str | None = None
 ) -> Verdict:
-    """Judge a fetched home page; raise InvalidUrl if an address is no URL.
+    """Judge a fetched home page; raise InvalidUrl if an address is not a URL.
 
     Args:
         asked: the address we were given.

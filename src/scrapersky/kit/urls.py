@@ -69,7 +69,7 @@ class Url:
 
 
 def parse_url(text: str, base: Url | None = None) -> Url:
-    """Parse what a person, page or header wrote; raise InvalidUrl if it is no URL.
+    """Parse what a person, page or header wrote; raise InvalidUrl if it is not a URL.
 
     With a `base` the text may be relative, as in a link or a Location header.
     """
@@ -287,7 +287,7 @@ def _host_and_port(authority: str, scheme: str) -> tuple[str, int]:
     if not digits:
         return host, DEFAULT_PORTS[scheme]
     if not (digits.isascii() and digits.isdigit()) or len(digits) > len("65535") * 2:
-        raise InvalidUrl(authority, "has a port that is no number")
+        raise InvalidUrl(authority, "has a port that is not a number")
     port = int(digits)
     if not 0 < port <= MAX_PORT:
         raise InvalidUrl(authority, f"has the port {port}")
@@ -319,7 +319,7 @@ def _ascii_name(host: str) -> str:
         if "xn--" in name:
             idna.decode(name)
     except (idna.IDNAError, UnicodeError) as error:
-        raise InvalidUrl(host, f"has a host that is no domain: {error}") from None
+        raise InvalidUrl(host, f"has a host that is not a domain: {error}") from None
     return name.removesuffix(".")
 
 

@@ -64,8 +64,8 @@ def read_corpus(directory: Path) -> list[TrueSite]:
     file = directory / TRUTH
     try:
         lines = file.read_text(encoding="utf-8").splitlines()
-        told = [json.loads(line) for line in lines if line.strip()]
-        return [_site(directory, each) for each in told]
+        described = [json.loads(line) for line in lines if line.strip()]
+        return [_site(directory, each) for each in described]
     except OSError as error:
         raise ConfigurationError(f"{file} cannot be read: {error.strerror}.") from error
     except (ValueError, KeyError, TypeError) as error:
@@ -75,22 +75,22 @@ def read_corpus(directory: Path) -> list[TrueSite]:
         ) from error
 
 
-def _site(directory: Path, told: Facts) -> TrueSite:
+def _site(directory: Path, described: Facts) -> TrueSite:
     def many(name: str) -> tuple[Any, ...]:
-        return tuple(told.get(name) or ())
+        return tuple(described.get(name) or ())
 
-    name = str(told["site"])
+    name = str(described["site"])
     return TrueSite(
         name=name,
         root=directory / name,
-        organisation=told.get("organisation"),
+        organisation=described.get("organisation"),
         also_named=many("also_named"),
         emails=many("emails"),
         phones=many("phones"),
         people=many("people"),
         addresses=many("addresses"),
         contact_pages=many("contact_pages"),
-        decision_maker=told.get("decision_maker"),
+        decision_maker=described.get("decision_maker"),
         third_party=frozenset(str(value).lower() for value in many("third_party")),
     )
 

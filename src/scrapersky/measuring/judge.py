@@ -68,26 +68,26 @@ def judge(site: TrueSite, found: Outcome) -> Score:
         is_right = any(is_same_organisation(found.organisation, n) for n in names)
         score.count("organisation", right=is_right)
         if not is_right:
-            told = f"told {found.organisation!r}, true {site.organisation!r}"
-            score.miss("organisation wrong", site.name, told)
+            stored = f"told {found.organisation!r}, true {site.organisation!r}"
+            score.miss("organisation wrong", site.name, stored)
     return score
 
 
 def _judge_emails(site: TrueSite, found: Outcome, score: Score) -> None:
     true = {email["address"].lower(): email for email in site.emails}
-    told = {contact.email for contact in found.contacts if contact.email}
+    stored = {contact.email for contact in found.contacts if contact.email}
     for address, email in true.items():
         if _is(email, NOT_ASKED):
             continue
-        score.count("email_recall", right=address in told)
-        if address not in told:
+        score.count("email_recall", right=address in stored)
+        if address not in stored:
             kind = "e-mail missed" + (" (hidden)" if email.get("obfuscated") else "")
             pages = list(email.get("pages") or [])
             read = [page for page in pages if _was_read(found, page)]
             where = f"read {read[:2]}" if read else f"none read of {pages[:3]}"
             score.miss(f"{kind}: {'not on' if not read else 'on'} a page that was read",
                        site.name, f"{address}, {where}")  # fmt: skip
-    for address in sorted(told):
+    for address in sorted(stored):
         email = true.get(address, {})
         if email.get("optional"):
             continue
@@ -100,14 +100,14 @@ def _judge_emails(site: TrueSite, found: Outcome, score: Score) -> None:
 
 def _judge_phones(site: TrueSite, found: Outcome, score: Score) -> None:
     true = {phone["e164"]: phone for phone in site.phones}
-    told = {number for contact in found.contacts for number in contact.phones}
+    stored = {number for contact in found.contacts for number in contact.phones}
     for number, phone in true.items():
         if _is(phone, NOT_ASKED):
             continue
-        score.count("phone_recall", right=number in told)
-        if number not in told:
+        score.count("phone_recall", right=number in stored)
+        if number not in stored:
             score.miss("phone missed", site.name, f"{number} ({phone.get('written')})")
-    for number in sorted(told):
+    for number in sorted(stored):
         phone = true.get(number, {})
         if phone.get("optional"):
             continue
@@ -134,15 +134,15 @@ def _judge_people(site: TrueSite, found: Outcome, score: Score) -> None:
         if _is(person, NOT_ASKED):
             continue
         score.count("people_known", right=person["name"] in known)
-        told = f"{person['name']} ({person.get('role')}, {person.get('page')})"
+        stored = f"{person['name']} ({person.get('role')}, {person.get('page')})"
         if person["name"] not in known:
             page = str(person.get("page") or "")
             read = "read" if _was_read(found, page) else "not read"
-            score.miss(f"person not known: their page was {read}", site.name, told)
+            score.miss(f"person not known: their page was {read}", site.name, stored)
         if person.get("email") or person.get("phone"):
             score.count("own_contact_named", right=person["name"] in named)
             if person["name"] not in named:
-                score.miss("person not named on their own contact", site.name, told)
+                score.miss("person not named on their own contact", site.name, stored)
     if site.decision_maker:
         is_right = is_named(site.decision_maker, known)
         score.count("decision_maker", right=is_right)
@@ -152,8 +152,8 @@ def _judge_people(site: TrueSite, found: Outcome, score: Score) -> None:
         is_chosen = bool(chosen) and is_named(site.decision_maker, [str(chosen)])
         score.count("decision_maker_chosen", right=is_chosen)
         if is_right and not is_chosen:
-            told = f"{chosen!r} instead of {site.decision_maker!r}"
-            score.miss("another decision maker chosen", site.name, told)
+            stored = f"{chosen!r} instead of {site.decision_maker!r}"
+            score.miss("another decision maker chosen", site.name, stored)
 
 
 def _judge_links(site: TrueSite, found: Outcome, score: Score) -> None:
@@ -176,26 +176,26 @@ def _judge_links(site: TrueSite, found: Outcome, score: Score) -> None:
         score.count(measure, right=is_right)
         if not is_right:
             kind = "e-mail" if contact.email else "phone"
-            told = f"{value} -> {contact.name!r} (true: {allowed})"
-            score.miss(f"{kind} given to the wrong person", site.name, told)
+            stored = f"{value} -> {contact.name!r} (true: {allowed})"
+            score.miss(f"{kind} given to the wrong person", site.name, stored)
 
 
 def _judge_addresses(site: TrueSite, found: Outcome, score: Score) -> None:
-    told = {address_key(a): a for c in found.contacts if (a := c.address)}
+    stored = {address_key(a): a for c in found.contacts if (a := c.address)}
     for true in site.addresses:
         if _is(true, NOT_ASKED):
             continue
-        is_right = any(is_same_address(address, true) for address in told.values())
+        is_right = any(is_same_address(address, true) for address in stored.values())
         score.count("address_recall", right=is_right)
         if not is_right:
-            near = any(is_same_place(address, true) for address in told.values())
+            near = any(is_same_place(address, true) for address in stored.values())
             kind = "address without its postal code" if near else "address missed"
             where = (
                 f"{true.get('street')}, {true.get('postal_code')} {true.get('city')}"
             )
             score.miss(kind, site.name, where)
     own = [address for address in site.addresses if not _is(address, NOBODYS)]
-    for address in told.values():
+    for address in stored.values():
         is_right = any(
             is_same_address(address, true) or is_same_place(address, true)
             for true in own

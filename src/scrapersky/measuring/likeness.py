@@ -52,35 +52,35 @@ def is_same_organisation(first: str | None, second: str | None) -> bool:
     return small <= big and (len(small) >= PAIR or small == big)
 
 
-def is_same_address(told: Mapping[str, Any], true: Mapping[str, Any]) -> bool:
+def is_same_address(stored: Mapping[str, Any], true: Mapping[str, Any]) -> bool:
     """Say whether an address is the true one, its postal code included."""
     code = _digits(true.get("postal_code"))
-    written = _digits(told.get("text"))
-    if code and code != _digits(told.get("postal_code")) and code not in written:
+    written = _digits(stored.get("text"))
+    if code and code != _digits(stored.get("postal_code")) and code not in written:
         return False
     if not true.get("street"):
-        said = f"{told.get('city') or ''} {told.get('text') or ''}"
+        said = f"{stored.get('city') or ''} {stored.get('text') or ''}"
         return fold(true.get("city")) in fold(said)
-    return _is_same_street(told, true)
+    return _is_same_street(stored, true)
 
 
-def is_same_place(told: Mapping[str, Any], true: Mapping[str, Any]) -> bool:
+def is_same_place(stored: Mapping[str, Any], true: Mapping[str, Any]) -> bool:
     """Say whether an address names the true street and no other postal code."""
-    code = _digits(told.get("postal_code"))
+    code = _digits(stored.get("postal_code"))
     if code and code != _digits(true.get("postal_code")):
-        return is_same_address(told, true)
-    return bool(true.get("street")) and _is_same_street(told, true)
+        return is_same_address(stored, true)
+    return bool(true.get("street")) and _is_same_street(stored, true)
 
 
-def address_key(told: Mapping[str, Any]) -> tuple[str, str]:
+def address_key(stored: Mapping[str, Any]) -> tuple[str, str]:
     """Return what two readings of one address have in common."""
-    street = told.get("street") or told.get("text")
-    return _street(street), _digits(told.get("postal_code"))
+    street = stored.get("street") or stored.get("text")
+    return _street(street), _digits(stored.get("postal_code"))
 
 
-def _is_same_street(told: Mapping[str, Any], true: Mapping[str, Any]) -> bool:
+def _is_same_street(stored: Mapping[str, Any], true: Mapping[str, Any]) -> bool:
     said, meant = (
-        _street(told.get("street") or told.get("text")),
+        _street(stored.get("street") or stored.get("text")),
         _street(true["street"]),
     )
     if not said or not meant:
@@ -88,7 +88,7 @@ def _is_same_street(told: Mapping[str, Any], true: Mapping[str, Any]) -> bool:
     if said in meant or meant in said:
         return True
     last = _street(str(true["street"]).rpartition(",")[2])
-    return len(last) > ENDING and last in _street(told.get("text"))
+    return len(last) > ENDING and last in _street(stored.get("text"))
 
 
 def _street(text: Any) -> str:  # noqa: ANN401 - as the truth and the records have it

@@ -66,10 +66,10 @@ async def read_outcomes(connection: AsyncConnection) -> dict[str, Outcome]:
     """Read what is stored, by domain."""
     found: dict[str, Outcome] = {}
     for row in await connection.execute(text(DOMAINS)):
-        told = row.error or row.verdict or "no verdict"
+        reason = row.error or row.verdict or "no verdict"
         found[row.domain] = Outcome(
             row.domain,
-            state=f"{row.status}: {told}",
+            state=f"{row.status}: {reason}",
             organisation=(row.organisation or {}).get("name"),
         )
     for row in await connection.execute(text(CONTACTS)):

@@ -21,10 +21,10 @@ def figures(
 ) -> dict[str, float | int | None]:
     """Return every figure by its name; None where nothing was asked."""
     requests = sum(measured.outcomes[site.domain].requests for site in sites)
-    told: dict[str, float | int | None] = {
+    shares: dict[str, float | int | None] = {
         name: _rounded(score.share(name), 4) for name in MEASURES
     }
-    return told | {
+    return shares | {
         "fetches_per_site": _rounded(requests / len(sites) if sites else None, 2),
         "cpu_ms_per_page": _rounded(measured.cpu_ms_per_page, 1),
         "sites": len(sites),

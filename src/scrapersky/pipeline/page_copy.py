@@ -76,9 +76,9 @@ def pieces(pages: PageList, chosen: Sequence[int], owner: Owner) -> Iterator[byt
     for start in range(0, len(chosen), ROWS):
         rows: list[bytes] = []
         for at, key in zip(chosen[start : start + ROWS], keys, strict=False):
-            url, told = pages.urls[at].encode(), pages.lastmods[at]
-            if (lastmod := lastmods.get(told)) is None:
-                lastmod = lastmods[told] = lastmod_field(told, owner.now)
+            url, written = pages.urls[at].encode(), pages.lastmods[at]
+            if (lastmod := lastmods.get(written)) is None:
+                lastmod = lastmods[written] = lastmod_field(written, owner.now)
             size = LENGTH.pack(len(url))
             rows += (first, key, whose, size, url, lastmod, ratings[pages.rated[at]])
         yield b"".join(rows)
@@ -114,15 +114,15 @@ def urgency(score: float) -> int:
     return round(score * 100)
 
 
-def lastmod_field(told: str | None, now: datetime) -> bytes:
+def lastmod_field(written: str | None, now: datetime) -> bytes:
     """Write a time that the parser wrote."""
-    when = moment(told, now)
+    when = moment(written, now)
     return NULL if when is None else field(time_bytes(when))
 
 
-def moment(told: str | None, now: datetime) -> datetime | None:
+def moment(written: str | None, now: datetime) -> datetime | None:
     """Read a time the parser wrote; a change that is still to come is none."""
-    when = datetime.fromisoformat(told) if told else None
+    when = datetime.fromisoformat(written) if written else None
     return None if when is None or when > now + CLOCKS_DIFFER else when
 
 

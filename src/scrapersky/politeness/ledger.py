@@ -127,7 +127,7 @@ class PostgresLedger:
     async def pause(self, key: str, length: timedelta | None, *, why: str) -> None:
         """Let nobody in for a while, or until `resume`; all workers will know."""
         seconds = length.total_seconds() if length else float("inf")
-        self._gates.pause(key, min(seconds, POLL), why, told=seconds)
+        self._gates.pause(key, min(seconds, POLL), why, back_after=seconds)
         # Without the lease the next one here asks the database, like everyone else.
         self._leases.pop(key, None)
         await self._execute(statement.PAUSE, key=key, length=length, why=why)

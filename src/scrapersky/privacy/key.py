@@ -35,7 +35,7 @@ class Keys:
         return keyed(self.current, subject.kind, subject.value)
 
     def write_tail(self, subject: Subject) -> bytes | None:
-        """Hash the digits a number is known by in texts; None for what is no number."""
+        """Hash the digits a number is known by in texts; None for what is not a number."""
         if subject.kind is not SubjectKind.PHONE:
             return None
         return keyed(self.current, "tail", tail_of(subject.value))

@@ -128,7 +128,7 @@ async def suppress_lines(
 def read_lines(
     lines: Iterable[tuple[int, str]], total: Suppressing, region: str | None
 ) -> Iterator[list[Subject]]:
-    """Read lines into chunks; what cannot be read is told with its number."""
+    """Read lines into chunks; what cannot be read is reported with its number."""
     chunk: list[Subject] = []
     for number, line in lines:
         written = COLUMN_END.split(line.lstrip("\ufeff"))[0].strip("\"' \r\n")

@@ -322,7 +322,7 @@ def cause(error: Exception) -> str:
         case aiohttp.ClientConnectorError() | ConnectionRefusedError():
             return "nobody answers there"
         case aiohttp.InvalidURL():
-            return "the address is no URL"
+            return "the address is not a URL"
         case ConnectionResetError():
             return "the server reset it"
     return type(error).__name__

@@ -235,9 +235,9 @@ async def store_places(
     if not places:
         return 0
     rows = {place.source_place_id: row_of(place, search, user_id) for place in places}
-    told = list(rows.values())
-    guard = await shield(connection, search.tenant_id, told)
-    statement = insert(Place).values(guard.clean(told))
+    values = list(rows.values())
+    guard = await shield(connection, search.tenant_id, values)
+    statement = insert(Place).values(guard.clean(values))
     stored = await connection.execute(
         statement.on_conflict_do_update(
             index_elements=["tenant_id", "source", "source_place_id"],

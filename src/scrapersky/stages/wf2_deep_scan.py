@@ -77,9 +77,9 @@ def store_business(place: Place, facts: PlaceFacts, user_id: UUID) -> Effect:
 
     async def effect(transaction: Transaction) -> None:
         lent_until = facts.expires_at or place.expires_at
-        told = {**columns_of(facts), "expires_at": lent_until}
-        guard = await shield(transaction.connection, place.tenant_id, told)
-        values = guard.clean(told)
+        row = {**columns_of(facts), "expires_at": lent_until}
+        guard = await shield(transaction.connection, place.tenant_id, row)
+        values = guard.clean(row)
         statement = insert(LocalBusiness).values(
             tenant_id=place.tenant_id, created_by=user_id, place_id=place.id, **values
         )

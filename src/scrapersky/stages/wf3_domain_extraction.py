@@ -50,7 +50,7 @@ async def extract_domain(business: LocalBusiness, tools: Tools) -> Outcome:
     try:
         url = parse_url(with_scheme(business.website.strip()))
     except InvalidUrl as error:
-        return GiveUp(f"its website is no address: {error.why}")
+        return GiveUp(f"its website is not an address: {error.why}")
     name = site_name(str(url))
     if name is None:
         what = NOT_THEIRS.get(kind_of_url(url).kind, "not its own")

@@ -63,7 +63,7 @@ SERVER_ERROR = 500
     ),
     endings=Endings(
         nothing="a verdict other than `own_site` goes no further",
-        fails="no such name, told twice, robots.txt forbids it, a trap, 4xx",
+        fails="no such name, reported twice, robots.txt forbids it, a trap, 4xx",
         retries="5xx, 429, timeouts, DNS trouble",
     ),
 )
@@ -173,19 +173,19 @@ def store_facts(
     candidate = found.verdict.candidate
 
     async def effect(transaction: Transaction) -> None:
-        told = columns(fetched, found)
+        facts = columns(fetched, found)
         names = [domain.domain, *([candidate] if candidate else [])]
         guard = await shield(
-            transaction.connection, domain.tenant_id, told, domains=names
+            transaction.connection, domain.tenant_id, facts, domains=names
         )
         if candidate and not guard.hides_domain(candidate):
             offered = offer(domain, candidate, fetched, found, site.user_id)
             await transaction.execute(offered)
         is_hidden = guard.hides_domain(domain.domain)
         if is_hidden:
-            told |= {"emails": [], "phones": []}
+            facts |= {"emails": [], "phones": []}
         await transaction.execute(
-            update(Domain).where(Domain.id == domain.id).values(**guard.clean(told))
+            update(Domain).where(Domain.id == domain.id).values(**guard.clean(facts))
         )
         if found.verdict.kind in WORTH_A_LOOK and not is_hidden:
             await transaction.execute(
@@ -229,12 +229,12 @@ def offer(
 
 def columns(fetched: Fetched, found: HomePage) -> dict[str, Any]:
     """Write the facts as columns of a domain; of another brand's page only what it is."""
-    told = facts_of(fetched, found)
+    facts = facts_of(fetched, found)
     if found.verdict.kind is VerdictKind.OTHER_BRAND:
         # Else somebody else's addresses would stand under this name.
-        told |= {"emails": [], "phones": [], "social_links": {}, "organisation": None}
-        del told["home_url"]
-    return told
+        facts |= {"emails": [], "phones": [], "social_links": {}, "organisation": None}
+        del facts["home_url"]
+    return facts
 
 
 def facts_of(fetched: Fetched, found: HomePage) -> dict[str, Any]:
@@ -273,10 +273,10 @@ def organisation_of(found: HomePage, host: str) -> dict[str, Any] | None:
 
     Structured data also says what kind of business it is.
     """
-    stated, told = found.facts.organisation, business_name(found.contacts, host)
+    stated, own = found.facts.organisation, business_name(found.contacts, host)
     kind = stated.type if stated else None
-    if told is not None:
-        return {"type": kind, "name": told["name"], "home": told}
+    if own is not None:
+        return {"type": kind, "name": own["name"], "home": own}
     if stated:
         return {"type": kind, "name": stated.name}
     named = (found.facts.site_name, *TITLE_PARTS.split(found.facts.page.title or ""))

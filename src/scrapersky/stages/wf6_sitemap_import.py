@@ -40,7 +40,7 @@ MANY = 500
 OVER = "beyond the budget of"
 """How it is told, with the file, that pages were not stored."""
 LINKS = "links"
-"""The type of a file that is no sitemap but a page whose links are taken."""
+"""The type of a file that is not a sitemap but a page whose links are taken."""
 
 LOOK = """
 SELECT clock_timestamp() AS now,

@@ -203,8 +203,8 @@ async def read_page(
     nothing = None
     if not cards and not people:
         nothing = "the page names no e-mail address, phone number or person"
-    told = Findings(found, cards, people)
-    return Done(store(page, site, fetched, told), nothing=nothing)
+    findings = Findings(found, cards, people)
+    return Done(store(page, site, fetched, findings), nothing=nothing)
 
 
 def go_on(site: Whose) -> Effect:
@@ -243,12 +243,12 @@ def store(page: Page, site: Whose, fetched: Fetched, found: Findings) -> Effect:
     is_elsewhere = fetched.url.site != parse_url(page.url).site
 
     async def effect(transaction: Transaction) -> None:
-        told = facts(fetched, found.page)
+        values = facts(fetched, found.page)
         host = parse_url(page.url).host
         guard = await shield(
             transaction.connection,
             page.tenant_id,
-            told,
+            values,
             list(words_of(cards)),
             list(words_of_people(people)),
             domains=[host],
@@ -256,7 +256,9 @@ def store(page: Page, site: Whose, fetched: Fetched, found: Findings) -> Effect:
         )
         is_hidden = guard.hides_domain(host)
         kept = [] if is_hidden else allowed_cards(cards, guard, host)
-        await store_facts(transaction, page, guard.clean(told), has_contacts=bool(kept))
+        await store_facts(
+            transaction, page, guard.clean(values), has_contacts=bool(kept)
+        )
         seen: list[Seen] = []
         for person in kept:
             contact_id = await store_contact(transaction, page, person, site.user_id)
@@ -274,7 +276,7 @@ def store(page: Page, site: Whose, fetched: Fetched, found: Findings) -> Effect:
                 *(STORE_PEOPLE, page.tenant_id, site.user_id, page.domain_id, page.id),
                 *columns,
             )
-        if told["organisation"]:
+        if values["organisation"]:
             await transaction.fetch(STORE_ORGANISATION, page.domain_id)
         links = [] if is_hidden or is_elsewhere else found.page.links
         clicks = 1 if page.clicks is None else page.clicks + 1
@@ -284,7 +286,7 @@ def store(page: Page, site: Whose, fetched: Fetched, found: Findings) -> Effect:
 
 
 async def store_facts(
-    transaction: Transaction, page: Page, told: dict[str, Any], *, has_contacts: bool
+    transaction: Transaction, page: Page, values: dict[str, Any], *, has_contacts: bool
 ) -> None:
     """Store what the visit told about the page itself."""
     found = (
@@ -292,7 +294,7 @@ async def store_facts(
         if has_contacts
         else ContactScrapeStatus.NO_CONTACT_FOUND
     )
-    given = {**told, **{name: json_of(told.get(name)) for name in JSON_FACTS}}
+    given = {**values, **{name: json_of(values.get(name)) for name in JSON_FACTS}}
     await transaction.fetch(
         STORE_FACTS, page.id, found.value, *(given.get(name) for name in FACTS)
     )
@@ -300,16 +302,16 @@ async def store_facts(
 
 def facts(fetched: Fetched, found: ContactPage) -> dict[str, Any]:
     """Write what the visit told about the page itself."""
-    told = found.facts
+    values = found.facts
     return {
-        "title": told.title,
-        "description": told.description,
-        "h1": told.heading,
-        "language": told.language,
-        "canonical_url": told.canonical,
-        "structured_data_types": list(told.structured_types),
-        "has_contact_form": told.has_contact_form,
-        "word_count": told.word_count,
+        "title": values.title,
+        "description": values.description,
+        "h1": values.heading,
+        "language": values.language,
+        "canonical_url": values.canonical,
+        "structured_data_types": list(values.structured_types),
+        "has_contact_form": values.has_contact_form,
+        "word_count": values.word_count,
         "http_status": fetched.status,
         "etag": fetched.headers.get("etag"),
         "last_modified": fetched.headers.get("last-modified"),
@@ -374,15 +376,15 @@ def address_facts(address: Address | None) -> dict[str, str | None] | None:
 
 def organisation_facts(contacts: Contacts, host: str) -> dict[str, Any] | None:
     """Keep what a page tells of the business itself: name, opening hours, address."""
-    told: dict[str, Any] = {**(business_name(contacts, host) or {})}
+    values: dict[str, Any] = {**(business_name(contacts, host) or {})}
     if contacts.hours:
         hours = contacts.hours[0]
         days = [[one.day, one.opens, one.closes] for one in hours.intervals]
-        told["hours"] = {"text": hours.text, "days": days}
+        values["hours"] = {"text": hours.text, "days": days}
     ours = [one for one in contacts.addresses if one.owner.is_ours]
     if len(ours) == 1:
-        told["address"] = address_facts(ours[0])
-    return told or None
+        values["address"] = address_facts(ours[0])
+    return values or None
 
 
 def phone_facts(phone: Phone) -> dict[str, str | None]:

@@ -49,7 +49,7 @@ def check(**given: str) -> None:
         ({"CORS_ORIGINS": "app.example.com"}, "not one origin"),
         ({"TRUSTED_PROXIES": "0.0.0.0/0"}, "which is everyone"),
         ({"TRUSTED_PROXIES": "::/0"}, "which is everyone"),
-        ({"TRUSTED_PROXIES": "proxy"}, "no address or network"),
+        ({"TRUSTED_PROXIES": "proxy"}, "not an address or network"),
     ],
     ids=str,
 )

@@ -1,4 +1,4 @@
-"""Contacts are mended by people: no edit is lost, none is overwritten unseen."""
+"""Contacts are corrected by people: no edit is lost, none is overwritten unseen."""
 
 from datetime import UTC, datetime
 from typing import Any

@@ -108,7 +108,7 @@ export default function DeadLetters() {
     <div className="screen">
       <ScreenHead
         title="Dead letters"
-        about="Records a stage could not do. Mend the cause, then queue them again; or forget them."
+        about="Records a stage could not do. Fix the cause, then queue them again; or forget them."
         actions={groups.data && <span className="soft number">{plural(total, "record")}</span>}
       />
       {groups.error ? (

@@ -62,7 +62,7 @@ export function Audit() {
 const LONGEST = 160;
 
 function shortened(details: Entry["details"]): string {
-  const told = Object.entries(details ?? {}).filter(([name]) => !name.endsWith("_id"));
-  const written = told.length ? said(Object.fromEntries(told)) : "";
+  const entries = Object.entries(details ?? {}).filter(([name]) => !name.endsWith("_id"));
+  const written = entries.length ? said(Object.fromEntries(entries)) : "";
   return written.length > LONGEST ? `${written.slice(0, LONGEST)}…` : written;
 }

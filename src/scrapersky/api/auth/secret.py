@@ -88,7 +88,7 @@ def wrong_networks(networks: tuple[str, ...]) -> Iterator[str]:
         try:
             found = ip_network(network, strict=False)
         except ValueError:
-            yield f"TRUSTED_PROXIES holds '{network}', which is no address or network."
+            yield f"TRUSTED_PROXIES holds '{network}', which is not an address or network."
         else:
             if found.prefixlen == 0:
                 yield f"TRUSTED_PROXIES holds '{network}', which is everyone."

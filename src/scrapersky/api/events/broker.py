@@ -207,7 +207,7 @@ class EventBroker:
         if any(len(changes) > MOST for changes in found.values()):
             return [reset("too much has happened since", here)]
         return [
-            *(told for kind, c in found.items() for told in records(kind, c)),
+            *(sent for kind, c in found.items() for sent in records(kind, c)),
             *map(many, sorted(set(noted.values()))),
             *(event("action", action) for action in actions),
         ]
@@ -264,18 +264,18 @@ class EventBroker:
                 started = time.monotonic()
                 counted = await overviews(connection, tenant_id, ids=due)
                 channel.batches_took(time.monotonic() - started)
-        told = [
+        sent = [
             *channel.new_changes(changes),
             *channel.new_notes(noted),
             *channel.new_actions(actions),
             *channel.new_batches(counted),
         ]
         channel.since = horizon.settled
-        if told:
+        if sent:
             # Only the last has the id: who loses the connection between two events of
             # one look hears all of them again.
-            told.append(Event(None, None, written(horizon.settled)))
-        return told
+            sent.append(Event(None, None, written(horizon.settled)))
+        return sent
 
     async def _stages_of(self, channel: "Channel") -> list[Event]:
         views = await self._board.stages(channel.tenant_id)
@@ -284,13 +284,13 @@ class EventBroker:
 
 
 class Channel:
-    """One tenant: who listens, and what they have been told."""
+    """One tenant: who listens, and what they have been sent."""
 
     def __init__(self, tenant_id: UUID) -> None:
         self.tenant_id = tenant_id
         self.streams: set[Stream] = set()
         self.since: datetime | None = None
-        self._told: dict[tuple[str, UUID], datetime] = {}
+        self._sent: dict[tuple[str, UUID], datetime] = {}
         self._storms: dict[str, tuple[UUID, datetime]] = {}
         self._noted: set[UUID] = set()
         self._actions: dict[UUID, datetime] = {}
@@ -299,8 +299,8 @@ class Channel:
         self._stages: object = None
 
     def new_changes(self, found: dict[str, list[Change]]) -> Iterable[Event]:
-        """Tell what has not been told; in a storm only that there is one."""
-        told: dict[tuple[str, UUID], datetime] = {}
+        """Send what has not been sent; in a storm only that there is one."""
+        sent: dict[tuple[str, UUID], datetime] = {}
         for kind, changes in found.items():
             if len(changes) > MOST:
                 latest = (changes[0].id, changes[0].updated_at)
@@ -311,9 +311,9 @@ class Channel:
             fresh = [
                 change
                 for change in changes
-                if self._told.get((kind, change.id)) != change.updated_at
+                if self._sent.get((kind, change.id)) != change.updated_at
             ]
-            told |= {(kind, change.id): change.updated_at for change in changes}
+            sent |= {(kind, change.id): change.updated_at for change in changes}
             if self._storms.pop(kind, None):
                 # Told to fetch anew, a client gets what the storm ended with too.
                 yield many(kind)
@@ -322,7 +322,7 @@ class Channel:
         for kind in [kind for kind in self._storms if kind not in found]:
             del self._storms[kind]
             yield many(kind)
-        self._told = told
+        self._sent = sent
 
     def new_notes(self, found: dict[UUID, str]) -> Iterable[Event]:
         """Tell that contacts have gone or were told: no row can tell of each."""
@@ -347,7 +347,7 @@ class Channel:
         return time.monotonic() >= self._count_after
 
     def batches_took(self, seconds: float) -> None:
-        """Remember how dear it was to count."""
+        """Remember how expensive it was to count."""
         self._count_after = time.monotonic() + COUNTING * seconds
 
     def new_batches(self, counted: Sequence[Overview]) -> Iterable[Event]:

@@ -51,7 +51,7 @@ def scheme_of(scope: Scope, proxies: Networks) -> str:
     """Return http or https, as the caller sees it."""
     client = scope.get("client")
     if client and is_trusted(str(client[0]), proxies):
-        told = Headers(scope=scope).get("x-forwarded-proto", "").strip().lower()
-        if told in {"http", "https"}:
-            return told
+        scheme = Headers(scope=scope).get("x-forwarded-proto", "").strip().lower()
+        if scheme in {"http", "https"}:
+            return scheme
     return str(scope.get("scheme", "http"))

@@ -211,12 +211,12 @@ async def read_dead_letter(
     found = await dead_page(connection, who.tenant_id, chosen, after=None, limit=1)
     if not found:
         raise UnknownItem("There is no such dead letter.")
-    told = await curation_sdk.history(connection, *parts_of(letter_id))
+    history = await curation_sdk.history(connection, *parts_of(letter_id))
     return DeadStoryOut(
         **letter(found[0]).model_dump(),
         attempts=[
             AttemptOut.model_validate(attempt, from_attributes=True)
-            for attempt in told.attempts
+            for attempt in history.attempts
         ],
     )
 

@@ -184,7 +184,7 @@ async def inform(
         done = await mark_all_informed(
             connection, actor, asked.obtained_before, telling
         )
-    return told(done)
+    return marked_out(done)
 
 
 @router.post(
@@ -197,7 +197,9 @@ async def reopen(
     request: Request, who: Admin, connection: Transaction, asked: ReopenedIn
 ) -> MarkedOut:
     """Take it back that people were told; they are due again as before."""
-    return told(await mark_open(connection, actor_of(who, request), asked.contact_ids))
+    return marked_out(
+        await mark_open(connection, actor_of(who, request), asked.contact_ids)
+    )
 
 
 IS_OVERDUE: Final = ContactNotice.due_at < func.statement_timestamp()
@@ -316,6 +318,6 @@ async def sources_of(
     return sources
 
 
-def told(done: Marked) -> MarkedOut:
+def marked_out(done: Marked) -> MarkedOut:
     """Write what marking came to."""
     return MarkedOut(changed=done.changed, unchanged=done.unchanged)

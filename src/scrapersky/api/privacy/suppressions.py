@@ -137,7 +137,7 @@ async def create_suppressions(
         reason=asked.reason,
         region=asked.region,
     )
-    return told(done)
+    return suppressed_out(done)
 
 
 @router.post(
@@ -206,7 +206,7 @@ async def import_suppressions(
         )
         number += len(lines)
         total.add(done)
-    return told(total)
+    return suppressed_out(total)
 
 
 @router.delete(
@@ -231,7 +231,7 @@ def read(value: str, region: str | None) -> Subject | None:
         return None
 
 
-def told(done: Suppressing) -> SuppressedOut:
+def suppressed_out(done: Suppressing) -> SuppressedOut:
     """Write what adding to the list came to."""
     return SuppressedOut(
         ids=done.ids[:MOST_VALUES],

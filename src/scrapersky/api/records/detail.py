@@ -101,10 +101,10 @@ async def evidence_of(
     connection: AsyncConnection, resource: Kind, row: Shown
 ) -> list[dict[str, Any]]:
     """Tell where the values of a record came from."""
-    told = resource.origins(row)
-    if isinstance(told, Executable):
-        return as_dicts((await connection.execute(told)).all())
-    origins = [*told]
+    found = resource.origins(row)
+    if isinstance(found, Executable):
+        return as_dicts((await connection.execute(found)).all())
+    origins = [*found]
     if resource.record is Domain:
         origins += await chosen_pages(connection, row.id)
     return [EvidenceOut(**asdict(origin)).model_dump() for origin in origins]

@@ -117,10 +117,10 @@ async def estimate_search(
     """Say how many requests a search will take and what they cost; asks nobody."""
     require_own_files(who, asked)
     found = await sources_of(request)[asked.source].estimate(asked.query())
-    return told(found)
+    return estimate_out(found)
 
 
-def told(found: Estimate) -> EstimateOut:
+def estimate_out(found: Estimate) -> EstimateOut:
     """Write an estimate."""
     return EstimateOut(
         requests_low=found.requests_low,

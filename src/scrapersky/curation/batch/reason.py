@@ -17,7 +17,7 @@ MEANT = (
     "Nothing, if that was meant. Otherwise submit the domain again, or select the page "
     "or sitemap in its list."
 )
-MEND = "Mend the line and submit it again."
+FIX = "Correct the line and submit it again."
 
 # What a fetch ended in, in words (docs/reference/outcomes.md), and what to do then.
 OUTCOMES = {
@@ -26,8 +26,8 @@ OUTCOMES = {
     "bad_http": ("the server does not speak HTTP as it should", LATER),
     "bad_tls": ("there is no safe connection to the server", LOOK),
     "blocked_addr": ("the name leads to an address that is not public", LEAVE),
-    "blocked_scheme": ("it is neither http nor https", MEND),
-    "bad_url": ("it is no address of a page", MEND),
+    "blocked_scheme": ("it is neither http nor https", FIX),
+    "bad_url": ("it is not an address of a page", FIX),
     "dns_error": (
         "the name of the site is not known",
         "Check how it is spelt. " + LATER,
@@ -39,8 +39,8 @@ OUTCOMES = {
         "Respect it: choose another page, or ask the owner of the site.",
     ),
     "trap": ("the page has no end", LEAVE),
-    "not_html": ("it is no page", LOOK),
-    "bad_xml": ("it is no sitemap", LOOK),
+    "not_html": ("it is not a page", LOOK),
+    "bad_xml": ("it is not a sitemap", LOOK),
     "backoff": ("the site has asked us to come later", LATER),
     "unforeseen": ("we failed, not the site", "Report it, with the record's history."),
 }
@@ -63,7 +63,7 @@ def why_refused(problem: str) -> Reason:
         return Reason(problem, "Take it off the list first, if its owner has agreed.")
     if problem.endswith(NOT_ONE_BUSINESS):
         return Reason(problem, "Submit the business's own website.")
-    return Reason(problem, MEND)
+    return Reason(problem, FIX)
 
 
 def why_failed(error: str | None) -> Reason:

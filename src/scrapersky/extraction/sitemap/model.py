@@ -160,7 +160,7 @@ class Sitemap:
     was_gzip: bool = False
     cut: Cut | None = None
     recovered: bool = False
-    """Whether the file was broken and had to be mended to be read."""
+    """Whether the file was broken and had to be repaired to be read."""
 
     @property
     def outcome(self) -> str:

@@ -13,7 +13,7 @@ from lxml import etree
 
 from scrapersky.compat.lxml import Element
 from scrapersky.errors import BadSitemap
-from scrapersky.extraction.sitemap.mend import mended
+from scrapersky.extraction.sitemap.repair import repaired
 from scrapersky.extraction.sitemap.stream import PIECE
 
 Tree = Element
@@ -131,7 +131,7 @@ class Slabs:
 
 
 class SlabParser:
-    """Parses slabs: strictly, then mended, then item by item."""
+    """Parses slabs: strictly, then repaired, then item by item."""
 
     def __init__(self, root: Root, slabs: Slabs) -> None:
         self.recovered = False
@@ -142,12 +142,12 @@ class SlabParser:
         self._salvages = _MAX_SALVAGES
 
     def trees(self, slab: bytes) -> Iterator[Tree]:
-        """Yield the slab as one tree; if it is broken beyond mending, one per item."""
+        """Yield the slab as one tree; if it is broken beyond repair, one per item."""
         _refuse_many_names(slab)
         tree = self._strict_tree(slab)
         if tree is None:
             self.recovered = True
-            slab = mended(slab)
+            slab = repaired(slab)
             tree = self._strict_tree(slab)
         if tree is None:
             yield from self._salvaged(slab)
@@ -185,14 +185,14 @@ class SlabParser:
 
 
 def lenient_tree(xml: bytes) -> tuple[Tree, bool]:
-    """Parse a whole document; say too whether it had to be mended."""
+    """Parse a whole document; say too whether it had to be repaired."""
     _refuse_many_names(xml)
     try:
         return _without_dtd(etree.fromstring(xml, _parser(recover=False))), False
     except etree.XMLSyntaxError:
         pass
     try:
-        tree: Tree | None = etree.fromstring(mended(xml), _parser(recover=True))
+        tree: Tree | None = etree.fromstring(repaired(xml), _parser(recover=True))
     except etree.XMLSyntaxError as error:
         raise BadSitemap(f"its XML cannot be read: {error.msg}") from None
     if tree is None:

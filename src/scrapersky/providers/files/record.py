@@ -132,7 +132,7 @@ class Notes:
 
 
 def clean_cell(text: str, meaning: str | None, notes: Notes) -> str | None:
-    """Return the text of a cell; a formula is no value and is left out."""
+    """Return the text of a cell; a formula is not a value and is left out."""
     cell = text_of(text)
     if cell is None:
         return None
@@ -143,7 +143,7 @@ def clean_cell(text: str, meaning: str | None, notes: Notes) -> str | None:
         cell = cell[1:]
     is_phone = meaning == "phone" and PHONE.match(cell) is not None
     if FORMULA.match(cell) and not is_phone:
-        notes.add(f"a formula is no value for {meaning or 'a column'}")
+        notes.add(f"a formula is not a value for {meaning or 'a column'}")
         return None
     return cell or None
 
@@ -160,7 +160,7 @@ def record_from_cells(cells: Mapping[str, str], notes: Notes) -> Record:
         if (found := website_of(part))
     )
     if cells.get("website") and not websites:
-        notes.add("the website is no URL")
+        notes.add("the website is not a URL")
     emails = tuple(listed(cells, "email", r"[;,\s|]+"))
     good = tuple(part for part in emails if EMAIL.match(part))
     if len(good) < len(emails):

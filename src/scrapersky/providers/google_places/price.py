@@ -1,4 +1,4 @@
-"""What a request costs: the dearest field of its mask decides."""
+"""What a request costs: the most expensive field of its mask decides."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -122,7 +122,7 @@ DETAILS_TIERS: Mapping[str, Tier] = {
     **dict.fromkeys(PRO, Tier.PRO),
     **dict.fromkeys(ENTERPRISE, Tier.ENTERPRISE),
 }
-"""Fields not named here are priced as the dearest, so a price is never too low."""
+"""Fields not named here are priced as the most expensive, so a price is never too low."""
 SEARCH_TIERS: Mapping[str, Tier] = {
     name: Tier.PRO if tier is Tier.ESSENTIALS else tier
     for name, tier in DETAILS_TIERS.items()

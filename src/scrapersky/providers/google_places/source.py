@@ -470,7 +470,7 @@ def raw_places(answer: Json) -> list[Json]:
     """Return the places of an answer; no place at all is written as `{}`."""
     places = answer.get("places", [])
     if not isinstance(places, list):
-        raise BadProviderAnswer(PROVIDER, "`places` is no list")
+        raise BadProviderAnswer(PROVIDER, "`places` is not a list")
     return [place for place in places if isinstance(place, dict)]
 
 

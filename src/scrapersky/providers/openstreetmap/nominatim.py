@@ -102,7 +102,7 @@ class Nominatim:
             case 200 if isinstance(answer.data, list):
                 return [item for item in answer.data if isinstance(item, dict)]
             case 200:
-                raise BadProviderAnswer(PROVIDER, "the answer is no list of places")
+                raise BadProviderAnswer(PROVIDER, "the answer is not a list of places")
             case 401 | 403 | 406:
                 raise ProviderUnusable(
                     PROVIDER,

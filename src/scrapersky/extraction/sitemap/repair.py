@@ -1,4 +1,4 @@
-"""Mend XML that people wrote by hand or by string concatenation."""
+"""Repair XML that people wrote by hand or by string concatenation."""
 
 import re
 import sys
@@ -7,7 +7,7 @@ from typing import Final
 from xml.sax.saxutils import escape
 
 
-def mended(xml: bytes) -> bytes:
+def repaired(xml: bytes) -> bytes:
     """Return the XML with every character and reference in it made legal.
 
     Stray ampersands are escaped, HTML's named characters are put in, control characters
