@@ -348,7 +348,7 @@ class Settings(Frozen):
     api_rate_per_second: NonNegativeFloat = Field(
         50,
         description="Requests a caller may make per second in the long run, for each "
-        "process; 0 is no limit.",
+        "process; 0 means no limit.",
     )
     api_rate_burst: PositiveInt = Field(
         200, description="Requests a caller may make at once."

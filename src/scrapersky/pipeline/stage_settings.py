@@ -73,12 +73,12 @@ class StageSettings(JobSettings):
     rate_per_minute: int | None = Field(
         default=None,
         description="Items begun within any 60 seconds at most, over all processes and at"
-        " any pace; empty is no limit.",
+        " any pace; empty means no limit.",
     )
     high_water: NonNegativeInt = Field(
         default=10_000,
         description="Rows that may be queued for this stage: the stages that feed it wait"
-        " while there are as many; 0 is no limit.",
+        " while there are as many; 0 means no limit.",
     )
     concurrency: PositiveInt = Field(
         default=10, le=10_000, description="Items worked on at once inside a batch."

@@ -195,10 +195,10 @@ class Stage(Generic[ItemT, ToolsT]):
     def _limit_problems(self) -> list[str]:
         problems = []
         if self.rate_per_minute is not None and self.rate_per_minute < 1:
-            problems.append("rate_per_minute must be at least 1; None is no limit")
+            problems.append("rate_per_minute must be at least 1; None means no limit")
         marks = [self.high_water_of(name) for name in self.feeds]
         if any(mark is not None and mark < 1 for mark in marks):
-            problems.append("high_water must be at least 1; None is no limit")
+            problems.append("high_water must be at least 1; None means no limit")
         if isinstance(self.high_water, Mapping) and (
             others := self.high_water.keys() - set(self.feeds)
         ):

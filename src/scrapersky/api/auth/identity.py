@@ -40,7 +40,7 @@ class Identity:
     email: str | None = None
     tenant_name: str = ""
     scopes: frozenset[Permission] | None = None
-    """What a key is limited to; None is no limit beyond the role."""
+    """What a key is limited to; None means no limit beyond the role."""
     is_operator: bool = False
     """Admin of the installation's own tenant: may do what touches all tenants."""
     expires_at: datetime | None = None
