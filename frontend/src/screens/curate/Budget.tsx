@@ -2,7 +2,7 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
 import { call } from "@/api/client";
-import { Button, Input, Select, toast, toastError } from "@/kit";
+import { Button, type Column, Input, Select, Table, toast, toastError } from "@/kit";
 import { type BudgetLine, budgetAmount, budgetWord, isUsedUp } from "./siteBudget";
 
 interface BudgetProps {
@@ -11,31 +11,25 @@ interface BudgetProps {
   mayCurate: boolean;
 }
 
+const COLUMNS: readonly Column<BudgetLine>[] = [
+  {
+    name: "Part",
+    show: (line) => (
+      <>
+        {budgetWord(line.name)}
+        {isUsedUp(line) && <span className="soft"> (used up)</span>}
+      </>
+    ),
+  },
+  { name: "So far", number: true, show: (line) => budgetAmount(line.name, line.used) },
+  { name: "At most", number: true, show: (line) => budgetAmount(line.name, line.most) },
+];
+
 export function Budget({ id, lines, mayCurate }: BudgetProps) {
   return (
     <section className="stack">
-      <table className="small">
-        <caption className="soft">What is taken of this site, whoever asks for it.</caption>
-        <thead>
-          <tr>
-            <th scope="col">Part</th>
-            <th scope="col">So far</th>
-            <th scope="col">At most</th>
-          </tr>
-        </thead>
-        <tbody>
-          {lines.map((line) => (
-            <tr key={line.name}>
-              <th scope="row">
-                {budgetWord(line.name)}
-                {isUsedUp(line) && <span className="soft"> (used up)</span>}
-              </th>
-              <td className="number">{budgetAmount(line.name, line.used)}</td>
-              <td className="number">{budgetAmount(line.name, line.most)}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
+      <p className="small soft">What is taken of this site, whoever asks for it.</p>
+      <Table label="Budget" columns={COLUMNS} rows={lines} keyOf={(line) => line.name} />
       {mayCurate && <Raise id={id} lines={lines} />}
     </section>
   );
