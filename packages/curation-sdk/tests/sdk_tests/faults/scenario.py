@@ -329,13 +329,13 @@ def leap_by_shift(field: Field, chance: random.Random) -> None:
     )
 
 
-def poison(*, seeds: int, poisons: int, pause: float) -> Row:
+def poison(*, seeds: int, poisons: int, pause: float, lease: float = 2.0) -> Row:
     """Mix seeds that kill their worker among good ones."""
     chance = random.Random(9)
     bad = frozenset(chance.sample(range(1, seeds + 1), poisons))
     with orchard(seeds) as field:
         order = field.order(
-            pause=pause, poison=bad, lease=2.0, options={"max_crashes": 3}
+            pause=pause, poison=bad, lease=lease, options={"max_crashes": 3}
         )
         with running_fleet(order, size=4, seed=9) as fleet:
             ended = time.monotonic() + RECOVERY_TIMEOUT

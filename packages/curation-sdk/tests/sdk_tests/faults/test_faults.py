@@ -2,10 +2,11 @@
 
 import pytest
 
-from sdk_tests.faults.scenario import LEASE, Row
+from sdk_tests.faults.scenario import RECOVERY_TIMEOUT, Row
 from sdk_tests.faults.table import LONG, QUICK
 
-LONGEST_RECOVERY = {"held": 15.0}
+# Without a limit on silence a held connection is noticed by the system after minutes.
+LONGEST_RECOVERY = {"held": 60.0}
 """Seconds, of what was in hand at the last fault; judged in the long run only."""
 
 
@@ -22,8 +23,8 @@ def test_no_item_is_lost_doubled_or_stuck_in_a_long_run(name: str) -> None:
     row = LONG[name]()
 
     assert_clean(row)
-    # What is left after the last fault must end; a rescue waits for one lease.
-    assert row.recovery < LONGEST_RECOVERY.get(name, 10 * LEASE + 30)
+    # How soon is read in the table: a busy machine needs more leases than an idle one.
+    assert row.recovery < LONGEST_RECOVERY.get(name, RECOVERY_TIMEOUT)
     assert row.slowest_exit < 10
 
 
