@@ -14,7 +14,7 @@ from scrapersky.db.connection import parse_target
 from scrapersky.errors import ScraperSkyError
 from scrapersky.pipeline.declaration import AnyPipelineStage
 from scrapersky.records import KINDS as RECORD_KINDS
-from scrapersky.records import Kind
+from scrapersky.records import Kind, kind_of
 from scrapersky.settings import PURGE, REAP, VARIABLES, load_settings, shown
 from scrapersky.stages import PIPELINE
 from scripts import pipeline_graph, sdk_reference, workflow_reference
@@ -181,6 +181,12 @@ def stages_page() -> str:
             "[settings](settings.md)."
         ),
         "",
+        "## Where each is found",
+        "",
+        "| stage | workflow | code | table | routes | screen | logger |",
+        "|---|---|---|---|---|---|---|",
+        *(place_row(stage) for stage in PIPELINE),
+        "",
         "## How else an item can end",
         "",
         "| stage | nothing to find | fails for good | is tried again |",
@@ -206,6 +212,21 @@ def stage_row(stage: AnyPipelineStage) -> str:
         ", ".join(f"`{name}`" for name in stage.feeds) or "-",
         f"`{stage.job.id}`",
         f"`{stage.settings.prefix}`",
+    )
+    return f"| {' | '.join(cells)} |"
+
+
+def place_row(stage: AnyPipelineStage) -> str:
+    """Write where one stage is in the code, in the API, on the page and in the log."""
+    kind, number = kind_of(stage.model), (stage.workflow or "").removeprefix("wf")
+    cells = (
+        f"`{stage.name}`",
+        f"[{number}](workflow-{number}.md)" if number else "-",
+        f"`{workflow_reference.file_of(stage)}`",
+        f"`{kind.table}`",
+        f"`/api/v3{kind.path}`",
+        workflow_reference.screen_of(kind),
+        f"`{stage.logger_name}`",
     )
     return f"| {' | '.join(cells)} |"
 

@@ -37,7 +37,7 @@ def about_stage(stage: AnyPipelineStage) -> Iterator[str]:
     yield ""
     yield "| | |"
     yield "|---|---|"
-    yield f"| code | `src/scrapersky/stages/{stage.work.__module__.rpartition('.')[2]}.py` |"
+    yield f"| code | `{file_of(stage)}` |"
     yield f"| status column | {column} |"
     yield (
         f"| statuses | `{stage.queued}` -> `{stage.processing}` -> `{stage.done}` "
@@ -55,6 +55,11 @@ def about_stage(stage: AnyPipelineStage) -> Iterator[str]:
     yield from settings_of(stage)
     yield from routes_of(stage, kind)
     yield from logs_of(stage)
+
+
+def file_of(stage: AnyPipelineStage) -> str:
+    """Return where a stage is declared."""
+    return f"src/{stage.work.__module__.replace('.', '/')}.py"
 
 
 def queued_by(stage: AnyPipelineStage, kind: Kind) -> Iterator[str]:

@@ -107,6 +107,16 @@ def leads_somewhere(page: Path, link: str) -> bool:
 
 
 @pytest.mark.long
+def test_every_test_that_the_requirements_name_exists() -> None:
+    page = (ROOT / "docs" / "explanation" / "requirements.md").read_text()
+    tests = [*ROOT.glob("tests/**/test_*.py"), *ROOT.glob("packages/*/tests/**/*.py")]
+    code = "".join(file.read_text() for file in tests)
+    named = set(re.findall(r"`(test_\w+)`", page))
+
+    assert len(named) > 20
+    assert [name for name in sorted(named) if f"def {name}(" not in code] == []
+
+
 def test_the_site_is_built_with_its_search_and_nothing_from_elsewhere(
     tmp_path: Path,
 ) -> None:

@@ -275,7 +275,7 @@ def test_a_weak_suppression_key_is_refused() -> None:
     ("suffix", "value", "reason"),
     [
         ("INTERVAL_MINUTES", "0", "greater than 0"),
-        ("RATE_PER_MINUTE", "0", "nothing would ever be worked; leave it empty"),
+        ("RATE_PER_MINUTE", "0", "for no limit leave it out, or empty"),
         ("HIGH_WATER", "9", "a batch takes 10 rows, so as many must be allowed"),
     ],
 )
@@ -292,7 +292,12 @@ def test_settings_that_contradict_each_other_are_refused_with_the_reason(
 
 
 def test_every_stage_has_a_high_water_mark_and_no_rate_unless_one_is_given() -> None:
-    settings = load({"DEEP_SCAN_SCHEDULER_RATE_PER_MINUTE": "30"})
+    settings = load(
+        {
+            "DEEP_SCAN_SCHEDULER_RATE_PER_MINUTE": "30",
+            "PAGE_CURATION_SCHEDULER_RATE_PER_MINUTE": "",
+        }
+    )
 
     assert {given.high_water for given in settings.stages.values()} == {10_000}
     assert settings.stages["deep_scan"].rate_per_minute == 30

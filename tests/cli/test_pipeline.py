@@ -323,3 +323,51 @@ def test_two_workers_share_a_database_and_a_stopped_one_hands_its_work_back(
 
     assert first.returncode == 0
     assert execute(database, "SELECT count(*) FROM places_staging") == [(12,)]
+
+
+EXTRACTION = "DOMAIN_EXTRACTION_SCHEDULER"
+MANY = 120
+BUSIEST_MINUTE = """SELECT max(claims) FROM (SELECT count(*) OVER (ORDER BY claimed_at
+  RANGE BETWEEN CURRENT ROW AND '59.999999 seconds' FOLLOWING) AS claims
+  FROM curation.attempt WHERE stage = 'domain_extraction') AS minutes"""
+MINUTE_OF_TICKS = """WITH run AS (SELECT due_at, items FROM scheduler_runs
+    WHERE job_id = 'process_domain_extraction_queue')
+  SELECT sum(items) FROM run WHERE due_at <
+    (SELECT min(due_at) FROM run WHERE items > 0) + interval '1 minute'"""
+QUEUE_BUSINESSES = f"""INSERT INTO local_businesses
+  (tenant_id, name, domain_extraction_status)
+  SELECT id, 'b' || n, 'Queued' FROM tenants, generate_series(1, {MANY}) n"""
+FIRST_CLAIM = "SELECT count(*) > 0 FROM curation.attempt"
+A_MINUTE_HAS_PASSED = f"""SELECT count(*) = {MANY}
+  OR clock_timestamp() - min(claimed_at) > interval '65 seconds' FROM curation.attempt"""
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        ("", MANY),
+        ("RATE_PER_MINUTE=20", 20),
+        ("PACE=interval INTERVAL_MINUTES=1 BATCH_SIZE=12", 12),
+        ("PACE=interval INTERVAL_MINUTES=0.1 BATCH_SIZE=2", 20),
+        ("PACE=interval INTERVAL_MINUTES=0.1 BATCH_SIZE=5 RATE_PER_MINUTE=8", 8),
+    ],
+)
+def test_each_of_two_processes_kept_the_pace_for_itself_alone(
+    given: str, expected: int, settings: dict[str, str], database: TestDatabase
+) -> None:
+    settings |= {
+        f"{EXTRACTION}_{name}": value
+        for name, _, value in (word.partition("=") for word in given.split())
+    }
+    with running_worker(settings), running_worker(settings):
+        execute(database, QUEUE_BUSINESSES)
+        wait_for(database, FIRST_CLAIM)
+        wait_for(database, A_MINUTE_HAS_PASSED)
+
+    by_ticks = "INTERVAL" in given and "RATE" not in given
+    ((counted,),) = execute(database, MINUTE_OF_TICKS if by_ticks else BUSIEST_MINUTE)
+    # With `-s`: the table of docs/how-to/tune-the-stages.md.
+    print(f"{given or 'eager'}: at most {expected}, counted {counted}")
+    # A machine too busy to tick in time does less, and never more.
+    assert 0 < counted <= expected

@@ -73,7 +73,7 @@ class StageSettings(JobSettings):
     rate_per_minute: int | None = Field(
         default=None,
         description="Items begun within any 60 seconds at most, over all processes and at"
-        " any pace; empty means no limit.",
+        " any pace; left out or empty means no limit, 0 is refused.",
     )
     high_water: NonNegativeInt = Field(
         default=10_000,
@@ -106,8 +106,8 @@ class StageSettings(JobSettings):
         """Refuse a rate at which nothing would ever happen."""
         if rate is not None and rate < 1:
             raise ValueError(
-                "nothing would ever be worked; leave it empty for no limit, "
-                "or set _ENABLED=false to stop the stage"
+                "nothing would ever be worked; for no limit leave it out, or empty "
+                "(_RATE_PER_MINUTE=); to stop the stage set _ENABLED=false"
             )
         return rate
 
