@@ -242,6 +242,7 @@ async def refusal(engine: AsyncEngine) -> CurationSdkError:
     return refused.value
 
 
+@pytest.mark.direct
 async def test_a_role_without_privileges_is_refused_with_what_to_grant(
     desk: Desk, reader: AsyncEngine
 ) -> None:
@@ -269,6 +270,7 @@ async def test_a_role_without_privileges_is_refused_with_what_to_grant(
     assert await desk.states() == {"Complete": 3}
 
 
+@pytest.mark.direct
 async def test_a_connection_that_may_only_read_is_refused(
     desk_database: Database, desk: Desk
 ) -> None:

@@ -12,7 +12,12 @@ from sdk_tests.rig.program import needed
 
 ENGINE_TESTS = Path(__file__).parent.parent
 ROOT = ENGINE_TESTS.parent.parent
-WITHOUT_DATABASE = {"test_compat.py", "test_statements.py", "test_types.py"}
+WITHOUT_DATABASE = {
+    "test_compat.py",
+    "test_listeners.py",
+    "test_statements.py",
+    "test_types.py",
+}
 NAMES = sorted(
     {path.name for path in ENGINE_TESTS.glob("test_*.py")} - WITHOUT_DATABASE
 )

@@ -50,6 +50,14 @@ def pooled(url: str, **options: Any) -> AsyncEngine:
 sqlalchemy.ext.asyncio.create_async_engine = pooled  # type: ignore[assignment]
 
 
+def pytest_collection_modifyitems(
+    config: pytest.Config, items: list[pytest.Item]
+) -> None:
+    direct = [item for item in items if item.get_closest_marker("direct")]
+    config.hook.pytest_deselected(items=direct)
+    items[:] = [item for item in items if item not in direct]
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_sessionfinish() -> Iterator[None]:
     yield
