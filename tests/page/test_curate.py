@@ -128,6 +128,80 @@ async def test_a_key_decides_moves_on_and_can_be_taken_back(
     await expect(row_of(page, "shop-0001.example")).to_contain_text("New")
 
 
+IN_SIGHT = """
+() => {
+  const box = (name) => document.querySelector(name).getBoundingClientRect();
+  const [row, head, grid] = [".grid-row.current", ".grid-head", ".grid"].map(box);
+  return row.top >= head.bottom && row.bottom <= grid.bottom;
+}
+"""
+
+
+async def test_the_row_that_the_keys_work_on_stood_behind_the_head(page: Page) -> None:
+    await open_list(page, "/curate/domains?sort=domain")
+    for key, times in (("j", 30), ("k", 25)):
+        for _ in range(times):
+            await page.keyboard.press(key)
+
+        await page.wait_for_function(IN_SIGHT)
+
+    await expect(page.locator(".grid-row.current")).to_contain_text("shop-0005.example")
+
+
+async def test_an_undo_that_restored_nothing_was_said_to_be_done(
+    page: Page, app: RunningApp
+) -> None:
+    await open_list(page, "/curate/domains?sort=-updated_at")
+    messages = page.get_by_label("Messages")
+    first = await page.locator("[aria-rowindex='2']").get_attribute("id")
+    for _ in range(3):
+        await page.keyboard.press("j")
+    name = await page.locator(".grid-row.current .strong").first.inner_text()
+    await page.keyboard.press("s")
+    await expect(messages).to_contain_text(f"{name}: Selected")
+    await page.keyboard.press("k")
+    await page.keyboard.press("m")
+    await expect(messages).to_contain_text(f"{name}: Maybe")
+    await expect(messages.get_by_role("button", name="Undo")).to_have_count(1)
+    await decided(app, name, "Maybe")
+    await app.run(
+        "UPDATE domains SET sitemap_curation_status = 'Archived' WHERE domain = $1",
+        name,
+    )
+
+    await page.keyboard.press("u")
+
+    await expect(messages).to_contain_text(f"Not undone: {name}: Maybe")
+    # Nothing has moved under the cursor.
+    assert await page.locator("[aria-rowindex='2']").get_attribute("id") == first
+
+
+async def test_back_left_the_list_instead_of_closing_what_was_opened(
+    page: Page,
+) -> None:
+    await open_list(page, "/curate/domains?sort=domain")
+    await page.get_by_role("button", name="Add filter").click()
+    dialog = page.get_by_role("dialog")
+    await dialog.get_by_label("Field").select_option("Added")
+    await dialog.get_by_label("Value").select_option("The last 7 days")
+    await dialog.get_by_role("button", name="Add filter").click()
+    chip = page.get_by_role("button", name="Added in the last 7 days")
+    await expect(chip).to_be_visible()
+    await expect(
+        page.get_by_role("status").filter(has_text="1,200 domains")
+    ).to_be_visible()
+    await row_of(page, "shop-0002.example").click()
+    pane = page.get_by_label("Details of one domain")
+    await expect(pane).to_be_visible()
+
+    await page.go_back()
+    await expect(pane).to_be_hidden()
+    await expect(chip).to_be_visible()
+    await page.go_back()
+    await expect(chip).to_be_hidden()
+    await expect(row_of(page, "shop-0002.example")).to_be_visible()
+
+
 async def test_a_range_is_decided_and_undone_as_one(
     page: Page, app: RunningApp
 ) -> None:
@@ -156,7 +230,10 @@ async def test_all_that_match_are_counted_first_and_then_decided(
     dialog = page.get_by_role("dialog", name="Set 800 domains to Archived?")
     await expect(dialog).to_be_visible()
     assert await decision(app, "shop-0001.example") == "New"
-    await dialog.get_by_role("button", name="Set 800 to Archived").click()
+    await expect(
+        dialog.get_by_role("button", name="Set 800 to Archived")
+    ).to_be_focused()
+    await page.keyboard.press("Enter")
     await expect(page.get_by_text("800 domains: Archived")).to_be_visible()
     assert await decision(app, "shop-0001.example") == "Archived"
     assert await decision(app, "shop-0003.example") == "New"

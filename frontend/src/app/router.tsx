@@ -13,13 +13,21 @@ import {
 
 const MOVED = "scrapersky:moved";
 
-export function go(address: string, options: { replace?: boolean } = {}): void {
+interface Going {
+  /** Take the place of the address there is, and of what is known about it. */
+  replace?: boolean;
+  /** What to know when one is here again. */
+  state?: string;
+}
+
+export function go(address: string, { replace = false, state }: Going = {}): void {
   const now = location.pathname + location.search + location.hash;
   if (address !== now) {
-    history[options.replace ? "replaceState" : "pushState"](null, "", address);
+    if (replace) history.replaceState(history.state, "", address);
+    else history.pushState(state ?? null, "", address);
     window.dispatchEvent(new Event(MOVED));
   }
-  if (!options.replace) window.scrollTo(0, 0);
+  if (!replace) window.scrollTo(0, 0);
 }
 
 function listen(changed: () => void): () => void {
@@ -38,13 +46,10 @@ export function usePath(): string {
 export type SearchChange = Record<string, string | readonly string[] | null | undefined>;
 
 /** The words after the `?`, and a way to change some of them (null takes one away). */
-export function useSearch(): [
-  URLSearchParams,
-  (change: SearchChange, options?: { replace?: boolean }) => void,
-] {
+export function useSearch(): [URLSearchParams, (change: SearchChange, options?: Going) => void] {
   const text = useSyncExternalStore(listen, () => location.search);
   const search = useMemo(() => new URLSearchParams(text), [text]);
-  const change = useCallback((wanted: SearchChange, options?: { replace?: boolean }) => {
+  const change = useCallback((wanted: SearchChange, options?: Going) => {
     go(location.pathname + changed(location.search, wanted), { replace: true, ...options });
   }, []);
   return [search, change];

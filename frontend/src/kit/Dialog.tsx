@@ -77,6 +77,11 @@ export function Confirm({
   onConfirm,
   onClose,
 }: ConfirmProps) {
+  const button = useId();
+  // Enter confirms as soon as there is something to confirm; a dialog begins at its cross.
+  useEffect(() => {
+    if (!busy) document.getElementById(button)?.focus();
+  }, [busy, button]);
   return (
     <Dialog
       title={title}
@@ -85,7 +90,12 @@ export function Confirm({
       actions={
         <>
           <Button onClick={onClose}>Cancel</Button>
-          <Button type="submit" look={danger ? "danger" : "primary"} busy={busy ?? false}>
+          <Button
+            id={button}
+            type="submit"
+            look={danger ? "danger" : "primary"}
+            busy={busy ?? false}
+          >
             {action}
           </Button>
         </>

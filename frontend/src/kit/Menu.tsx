@@ -1,5 +1,13 @@
 /** A button that opens a list of actions or choices; arrows move in it, Escape closes it. */
-import { type KeyboardEvent, type ReactNode, useEffect, useId, useRef, useState } from "react";
+import {
+  type KeyboardEvent,
+  type ReactNode,
+  useEffect,
+  useId,
+  useLayoutEffect,
+  useRef,
+  useState,
+} from "react";
 import { Button, type ButtonProps } from "./Button";
 import { Icon, type IconName } from "./Icon";
 
@@ -10,6 +18,8 @@ export interface MenuItem {
   danger?: boolean;
   disabled?: boolean;
   checked?: boolean;
+  /** One may want several of them. */
+  keepsOpen?: boolean;
   run: () => void;
 }
 
@@ -27,14 +37,29 @@ export function Menu({ label, shown, items, align = "left", ...button }: MenuPro
   const box = useRef<HTMLDivElement>(null);
   const opener = useRef<HTMLDivElement>(null);
 
+  // In the top layer, where no card or table cuts it off.
+  useLayoutEffect(() => {
+    if (!isOpen || !box.current || !opener.current) return;
+    box.current.showPopover();
+    place(box.current, opener.current.getBoundingClientRect(), align);
+  }, [isOpen, align]);
   useEffect(() => {
     if (!isOpen) return;
     box.current?.querySelector<HTMLElement>("[role^=menuitem]:not(:disabled)")?.focus();
     const outside = (event: Event) => {
       if (!opener.current?.contains(event.target as Node)) setOpen(false);
     };
+    const moved = (event: Event) => {
+      if (!box.current?.contains(event.target as Node)) setOpen(false);
+    };
     document.addEventListener("pointerdown", outside);
-    return () => document.removeEventListener("pointerdown", outside);
+    document.addEventListener("scroll", moved, true);
+    window.addEventListener("resize", moved);
+    return () => {
+      document.removeEventListener("pointerdown", outside);
+      document.removeEventListener("scroll", moved, true);
+      window.removeEventListener("resize", moved);
+    };
   }, [isOpen]);
 
   function close() {
@@ -72,9 +97,10 @@ export function Menu({ label, shown, items, align = "left", ...button }: MenuPro
           ref={box}
           id={id}
           role="menu"
+          popover="manual"
           tabIndex={-1}
           aria-label={label}
-          className={`menu-box ${align}`}
+          className="menu-box"
           onKeyDown={move}
         >
           {items.map((item, place) =>
@@ -89,7 +115,7 @@ export function Menu({ label, shown, items, align = "left", ...button }: MenuPro
                 className={item.danger ? "danger" : ""}
                 disabled={item.disabled}
                 onClick={() => {
-                  close();
+                  if (!item.keepsOpen) close();
                   item.run();
                 }}
               >
@@ -109,4 +135,17 @@ export function Menu({ label, shown, items, align = "left", ...button }: MenuPro
       )}
     </div>
   );
+}
+
+const GAP = 4;
+
+/** Put a box below its opener, or above where there is more room; always in the window. */
+function place(box: HTMLElement, opener: DOMRect, align: "left" | "right"): void {
+  const { offsetWidth, offsetHeight } = box;
+  const below = opener.bottom + GAP;
+  const isBelow = below + offsetHeight <= innerHeight || opener.top < innerHeight / 2;
+  const top = isBelow ? below : opener.top - GAP - offsetHeight;
+  const left = align === "left" ? opener.left : opener.right - offsetWidth;
+  box.style.top = `${Math.max(GAP, Math.min(top, innerHeight - offsetHeight - GAP))}px`;
+  box.style.left = `${Math.max(GAP, Math.min(left, innerWidth - offsetWidth - GAP))}px`;
 }

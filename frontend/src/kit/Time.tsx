@@ -21,10 +21,17 @@ function tick(changed: () => void): () => void {
   };
 }
 
-export function Time({ at }: { at: string | null | undefined }) {
+interface TimeProps {
+  at: string | null | undefined;
+  /** It is still to come. What has happened is never "in 4 s", whatever the clocks say. */
+  isPlanned?: boolean;
+}
+
+export function Time({ at, isPlanned = false }: TimeProps) {
   const current = useSyncExternalStore(tick, () => now);
   if (!at) return <span className="faint">–</span>;
-  const reference = new Date(Math.max(current, Date.now() - 5000));
+  const then = new Date(at).getTime();
+  const reference = new Date(isPlanned ? Date.now() : Math.max(current, then));
   return (
     <time dateTime={at} title={exact(at)}>
       {relative(at, reference)}

@@ -12,6 +12,8 @@ export interface Toast {
   action?: { name: string; run: () => void | Promise<void> } | undefined;
   /** Milliseconds; errors stay until they are closed. */
   stays?: number;
+  /** What it is about: a message takes the place of the last one about the same. */
+  about?: string;
 }
 
 type Shown = Toast & { id: number };
@@ -32,7 +34,9 @@ export function dismiss(id: number): void {
 export function toast(message: Toast): number {
   counter += 1;
   const id = counter;
-  change([...shown.slice(-3), { kind: "info", ...message, id }]);
+  const { about } = message;
+  const others = about ? shown.filter((one) => one.about !== about) : shown;
+  change([...others.slice(-3), { kind: "info", ...message, id }]);
   const stays = message.stays ?? (message.kind === "bad" ? 0 : message.action ? 10_000 : 5000);
   if (stays) setTimeout(() => dismiss(id), stays);
   return id;

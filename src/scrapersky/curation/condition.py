@@ -5,7 +5,7 @@ columns of the record; a field or comparison that does not exist is refused by n
 """
 
 from collections.abc import Callable, Iterable, Mapping
-from datetime import datetime
+from datetime import datetime, timedelta
 from decimal import Decimal
 from enum import StrEnum
 from functools import cache
@@ -184,6 +184,8 @@ def converted(column: Attribute, value: Value) -> object:
     if isinstance(kind, (ARRAY, JSONB)):
         raise InvalidCondition(f"{column.key} cannot be compared this way.")
     target: Any = kind.enum_class if isinstance(kind, ENUM) else kind.python_type
+    if target is datetime and isinstance(value, str) and value.startswith("-P"):
+        return before_now(column, value)
     try:
         read = reader_of(target).validate_python(value)
     except ValidationError:
@@ -200,6 +202,17 @@ def converted(column: Attribute, value: Value) -> object:
         raise InvalidCondition(f"{column.key} needs a number with an end.")
     assert isinstance(read, (int, float, bool, Decimal, UUID, datetime, StrEnum))  # noqa: S101
     return read
+
+
+def before_now(column: Attribute, written: str) -> ColumnElement[datetime]:
+    """Read a length of time before now in ISO 8601: `-P7D` is a week ago."""
+    try:
+        return func.now() + literal(reader_of(timedelta).validate_python(written))
+    except (ValidationError, OverflowError):
+        raise InvalidCondition(
+            f"{column.key} cannot be compared with {shown(written)}.",
+            hint="A length of time is written like -P7D or -PT24H.",
+        ) from None
 
 
 @cache

@@ -188,6 +188,8 @@ async def test_words_are_found_in_any_text_of_the_record(desk: Desk) -> None:
         (["categories:equal:bakery"], {"a", "b"}),
         (["status:not_equal:New", "rating:known"], set()),
         (["website:equal:https://a.example/?x=1:2"], {"a"}),
+        (["created_at:at_least:-P7D"], {"a", "b", "c"}),
+        (["created_at:at_most:-PT24H"], set()),
     ],
 )
 async def test_a_list_is_filtered(
@@ -259,6 +261,8 @@ HOSTILE = [
     {"filter": "name:equal:a\x00b"},
     {"filter": "updated_at:at_least:yesterday"},
     {"filter": "updated_at:at_least:2026-11-15"},
+    {"filter": "updated_at:at_least:-P7"},
+    {"filter": "updated_at:at_least:-P999999999999D"},
     {"filter": ["name:known"] * 51},
     {"sort": "(select pg_sleep(9))"},
     {"sort": "tenant_id"},

@@ -3,7 +3,8 @@ import { useQuery } from "@tanstack/react-query";
 import { type RefObject, useEffect, useState } from "react";
 import { call } from "@/api/client";
 import type { Kind } from "@/api/kinds";
-import { Button, Dialog, Icon, Input, Select, short, statusWord } from "@/kit";
+import { Button, Dialog, Icon, Select, short, statusWord } from "@/kit";
+import { FilterValue } from "./FilterValue";
 import {
   comparisonWord,
   describe,
@@ -41,6 +42,7 @@ export function FilterBar(props: FilterBarProps) {
           .map((filter) => (
             <FilterChip
               key={writeFilter(filter)}
+              kind={kind}
               filter={filter}
               onRemove={() => onFilters(filters.filter((other) => other !== filter))}
             />
@@ -63,9 +65,15 @@ export function FilterBar(props: FilterBarProps) {
   );
 }
 
-function FilterChip({ filter, onRemove }: { filter: Filter; onRemove: () => void }) {
+interface FilterChipProps {
+  kind: Kind;
+  filter: Filter;
+  onRemove: () => void;
+}
+
+function FilterChip({ kind, filter, onRemove }: FilterChipProps) {
   const search = useSearchName(filter);
-  const said = search ? `Found by: ${search}` : describe(filter);
+  const said = search ? `Found by: ${search}` : describe(filter, kind);
   return (
     <button
       type="button"
@@ -216,22 +224,14 @@ function AddFilter({
           options={comparisons.map((name) => ({ value: name, label: comparisonWord(name) }))}
           onChange={(event) => setComparison(event.target.value)}
         />
-        {takesValue && info?.values && comparison !== "one_of" ? (
-          <Select
-            label="Value"
+        {takesValue && (
+          <FilterValue
+            kind={kind}
+            info={info}
+            comparison={comparison}
             value={value}
-            options={optionsOf(info)}
-            onChange={(event) => setValue(event.target.value)}
+            onChange={setValue}
           />
-        ) : (
-          takesValue && (
-            <Input
-              label="Value"
-              hint={hintFor(info, comparison)}
-              value={value}
-              onChange={(event) => setValue(event.target.value)}
-            />
-          )
         )}
       </div>
     </Dialog>
@@ -246,21 +246,13 @@ export function useFields(kind: Kind) {
   });
 }
 
-/** The values of a field to choose from, in words. */
-export function optionsOf({ name, values }: FieldInfo): { value: string; label: string }[] {
-  const known = (values ?? []).map((value) => ({ value, label: statusWord(value, name) }));
-  return [{ value: "", label: "Choose a value" }, ...known];
-}
+const PREFERRED: Record<string, string> = {
+  text: "contains",
+  number: "at_least",
+  time: "at_least",
+};
 
 function preferred(info: FieldInfo | undefined): string {
-  const wanted =
-    info?.type === "text" ? "contains" : info?.type === "number" ? "at_least" : "equal";
+  const wanted = PREFERRED[info?.type ?? ""] ?? "equal";
   return info?.comparisons.includes(wanted) ? wanted : (info?.comparisons[0] ?? "equal");
-}
-
-function hintFor(info: FieldInfo | undefined, comparison: string): string {
-  if (comparison === "one_of") return "Several values, separated by commas.";
-  if (info?.type === "time") return "A date and time with its zone, like 2026-11-15T08:00:00Z.";
-  if (info?.type === "yes_no") return "true or false";
-  return "";
 }

@@ -9,6 +9,7 @@ import { type Row, text } from "./model";
 import { isSelected, type Selection } from "./selection";
 
 const ROW_HEIGHT = 40;
+const HEAD_HEIGHT = 36;
 const AHEAD = 60;
 const REM = 16;
 const ALWAYS = 2;
@@ -43,6 +44,9 @@ export function Grid(props: GridProps) {
     getScrollElement: () => box.current,
     estimateSize: () => ROW_HEIGHT,
     overscan: 12,
+    // The head stays in sight and would cover the row that is scrolled to.
+    scrollMargin: HEAD_HEIGHT,
+    scrollPaddingStart: HEAD_HEIGHT,
   });
   const visible = rows.getVirtualItems();
   const slots = useRef(1);
@@ -106,7 +110,7 @@ export function Grid(props: GridProps) {
               shape={shape}
               row={row}
               place={index}
-              top={start}
+              top={start - HEAD_HEIGHT}
               isSelected={isSelected(selection, row.id)}
               isCurrent={index === current}
               onPick={props.onPick}

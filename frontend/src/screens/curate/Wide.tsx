@@ -64,7 +64,10 @@ export function WideDialog({ kind, wide, decide, onClose }: WideDialogProps) {
               ? "All that match: "
               : `All ${kind.many}, without any filter.`}
             <strong className="foreign">
-              {[...wide.filters.map(describe), wide.words && `"${wide.words}"`]
+              {[
+                ...wide.filters.map((filter) => describe(filter, kind)),
+                wide.words && `"${wide.words}"`,
+              ]
                 .filter(Boolean)
                 .join("; ")}
             </strong>

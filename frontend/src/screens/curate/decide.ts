@@ -5,7 +5,7 @@ import type { Kind } from "@/api/kinds";
 import { plural, statusWord, toast, toastError, whole } from "@/kit";
 import { conditionOf, type Filter } from "./filters";
 import type { RecordList } from "./list";
-import type { Decided, Row } from "./model";
+import type { Decided, Row, Undone } from "./model";
 
 export interface Wide {
   status: string;
@@ -13,10 +13,19 @@ export interface Wide {
   words: string;
 }
 
+interface Made {
+  action: string;
+  said: string;
+  turn: number;
+  /** How the rows in sight were before. */
+  before: ReadonlyMap<string, Row>;
+}
+
 const MOST_KEPT = 50;
+const ABOUT = "decision";
 
 export function useDecisions(kind: Kind, records: RecordList) {
-  const done = useRef<{ action: string; said: string; turn: number }[]>([]);
+  const done = useRef<Made[]>([]);
   const turns = useRef(0);
   const underWay = useRef<Promise<unknown>>(Promise.resolve());
 
@@ -40,7 +49,7 @@ export function useDecisions(kind: Kind, records: RecordList) {
       const decided = await call<Decided>("POST", `${kind.path}/status`, {
         body: { ids, status, force },
       });
-      keep(decided, status, turn);
+      keep(decided, status, turn, before);
     } catch (error) {
       records.patch(before);
       toastError(error, () => void decide(status, ids, force));
@@ -53,29 +62,43 @@ export function useDecisions(kind: Kind, records: RecordList) {
     const decided = await call<Decided>("POST", `${kind.path}/status`, {
       body: bodyOf(wide, false),
     });
-    keep(decided, wide.status, turn);
+    keep(decided, wide.status, turn, new Map());
     await records.load();
   }
 
-  function keep(decided: Decided, status: string, turn: number): void {
-    const said = `${plural(decided.changed, kind.one, kind.many)}: ${statusWord(status, kind.status)}`;
+  function keep(
+    decided: Decided,
+    status: string,
+    turn: number,
+    before: ReadonlyMap<string, Row>,
+  ): void {
+    const said = `${named(decided.changed, before)}: ${statusWord(status, kind.status)}`;
     const action = decided.action_id;
     if (!action || decided.changed === 0) {
-      toast({ text: `Nothing changed: ${skippedWords(decided) || "none matched"}.` });
+      const why = skippedWords(decided.skipped) || "none matched";
+      toast({ about: ABOUT, text: `Nothing changed: ${why}.` });
       return;
     }
     // By the turn in which they were made: answers may overtake each other.
-    done.current = [...done.current, { action, said, turn }]
+    done.current = [...done.current, { action, said, turn, before }]
       .sort((one, other) => one.turn - other.turn)
       .slice(-MOST_KEPT);
+    const queued = decided.queued ? `${whole(decided.queued)} queued` : "";
     toast({
+      about: ABOUT,
       kind: "good",
       text: said,
-      hint: [decided.queued ? `${whole(decided.queued)} queued` : "", skippedWords(decided)]
-        .filter(Boolean)
-        .join(", "),
+      hint: [queued, skippedWords(decided.skipped)].filter(Boolean).join(", "),
       action: { name: "Undo", run: () => undo(action) },
     });
+  }
+
+  /** Call a record by its name, and several by their number. */
+  function named(count: number, rows: ReadonlyMap<string, Row>): string {
+    const [only] = rows.values();
+    return count === 1 && rows.size === 1 && only
+      ? kind.label(only)
+      : plural(count, kind.one, kind.many);
   }
 
   /** Take back one action, or the last one that is not taken back yet. */
@@ -84,18 +107,21 @@ export function useDecisions(kind: Kind, records: RecordList) {
     if (!wanted) await underWay.current;
     const action = wanted ?? done.current.at(-1)?.action;
     if (!action) {
-      toast({ text: "There is nothing to undo." });
+      toast({ about: ABOUT, text: "There is nothing to undo." });
       return;
     }
-    const said = done.current.find((one) => one.action === action)?.said ?? "the decision";
+    const made = done.current.find((one) => one.action === action);
     done.current = done.current.filter((one) => one.action !== action);
     try {
-      await call("POST", `/actions/${action}/undo`);
-      toast({ text: `Undone: ${said}` });
+      const undone = await call<Undone>("POST", `/actions/${action}/undo`);
+      toast({ about: ABOUT, ...wordsFor(undone, made?.said ?? "the decision") });
+      // Rows change where they stand: the list must not move under the cursor.
+      if (made?.before.size && undone.restored === made.before.size) records.patch(made.before);
+      else await records.load();
     } catch (error) {
       toastError(error);
+      await records.load();
     }
-    await records.load();
   }
 
   return { decide, decideAll, undo };
@@ -115,7 +141,13 @@ function bodyOf({ status, filters, words }: Wide, dryRun: boolean) {
   };
 }
 
-function skippedWords({ skipped }: Decided): string {
+function wordsFor({ restored, skipped }: Undone, said: string): { text: string; hint?: string } {
+  const why = skippedWords(skipped);
+  if (restored === 0) return { text: `Not undone: ${said}`, hint: why };
+  return { text: `Undone: ${said}`, hint: why && `${whole(restored)} restored, ${why}` };
+}
+
+function skippedWords(skipped: Decided["skipped"]): string {
   return Object.entries(skipped)
     .map(([reason, count]) => `${whole(count)} left (${reason})`)
     .join(", ");

@@ -2,7 +2,10 @@
  * Filters as they stand in the address bar, in requests and in words. They are written the
  * same everywhere: `rating:at_least:4`.
  */
+import type { Kind } from "@/api/kinds";
+import { percent } from "@/kit/format";
 import { statusWord, wordOf } from "@/kit/Status";
+import type { FieldInfo } from "./model";
 
 export interface Filter {
   field: string;
@@ -117,12 +120,63 @@ export function conditionOf({ field, comparison, value }: Filter): Condition {
   return { field, comparison, value: comparison === "one_of" ? value.split(",") : value };
 }
 
-export function describe({ field, comparison, value }: Filter): string {
-  const said = `${fieldWord(field)} ${comparisonWord(comparison)}`;
+export function describe({ field, comparison, value }: Filter, kind?: Kind): string {
+  const name = fieldWord(field);
+  const said = `${name} ${comparisonWord(comparison)}`;
   if (!needsValue(comparison)) return said;
+  if (value in PERIODS) {
+    return comparison === "at_least"
+      ? `${name} in the last ${PERIODS[value]}`
+      : `${name} more than ${PERIODS[value]} ago`;
+  }
+  if (MOMENT.test(value)) return `${name} ${SAID_OF_TIME[comparison] ?? "at"} ${asDay(value)}`;
+  if (kind && isShare(kind, field)) return `${said} ${percent(Number(value))}`;
   if (!field.endsWith("status")) return `${said} ${value.replaceAll(",", ", ")}`;
   const words = value.split(",").map((one) => statusWord(one, field));
   return `${said} ${words.join(", ")}`;
+}
+
+/** Lengths of time before now, as the API reads them (ISO 8601). */
+export const PERIODS: Record<string, string> = {
+  "-PT24H": "24 hours",
+  "-P7D": "7 days",
+  "-P30D": "30 days",
+  "-P90D": "90 days",
+};
+
+const MOMENT = /^\d{4}-\d\d-\d\dT/;
+const SAID_OF_TIME: Record<string, string> = { at_least: "since", at_most: "until" };
+
+/** The day of the calendar here on which a moment falls: `2026-11-15`. */
+export function asDay(moment: string): string {
+  const then = new Date(moment);
+  if (!moment || Number.isNaN(then.getTime())) return "";
+  const [month, day] = [then.getMonth() + 1, then.getDate()].map((part) =>
+    String(part).padStart(2, "0"),
+  );
+  return `${then.getFullYear()}-${month}-${day}`;
+}
+
+/** The moment a day begins here, or, for "at most", the one in which it ends. */
+export function fromDay(day: string, comparison: string): string {
+  const then = new Date(comparison === "at_most" ? `${day}T23:59:59` : `${day}T00:00:00`);
+  return Number.isNaN(then.getTime()) ? "" : then.toISOString();
+}
+
+/** Whether people read a field in percent. */
+export const isShare = (kind: Kind, field: string | undefined): boolean =>
+  kind.columns.some((column) => column.field === field && column.show === "share");
+
+/** The values of a field to choose from, in words. */
+export function optionsOf({ name, type, values }: FieldInfo): { value: string; label: string }[] {
+  const known =
+    type === "yes_no"
+      ? [
+          { value: "true", label: "Yes" },
+          { value: "false", label: "No" },
+        ]
+      : (values ?? []).map((value) => ({ value, label: statusWord(value, name) }));
+  return [{ value: "", label: "Choose a value" }, ...known];
 }
 
 /** Show only records with one value of a field, or, asked again, all of them. */

@@ -35,6 +35,8 @@ import "./curate.css";
 
 const DEFAULT_SORT = "-updated_at";
 const MOST_MERGED = 20;
+/** How the browser remembers that a record was opened from the list. */
+const OPENED = "opened";
 
 export default function Curate({ params }: ScreenProps) {
   const kind = kindOfScreen(params.kind ?? "");
@@ -100,9 +102,17 @@ function CurateKind({ kind }: { kind: Kind }) {
     }
   });
 
-  const open = useCallback((id: string | null) => change({ open: id }), [change]);
+  // Going back closes the record, and takes the last filter off.
+  const open = useCallback(
+    (id: string | null) => {
+      if (id === null && history.state === OPENED) history.back();
+      else change({ open: id }, { replace: id === null || opened !== null, state: OPENED });
+    },
+    [change, opened],
+  );
   const setFilters = useCallback(
-    (next: readonly Filter[]) => change({ filter: next.map(writeFilter), open: null }),
+    (next: readonly Filter[]) =>
+      change({ filter: next.map(writeFilter), open: null }, { replace: false }),
     [change],
   );
 
@@ -172,8 +182,8 @@ function CurateKind({ kind }: { kind: Kind }) {
   const keys: Key[] = [
     { keys: ["j", "ArrowDown"], does: "Next record", run: step(1) },
     { keys: ["k", "ArrowUp"], does: "Previous record", run: step(-1) },
-    { keys: ["PageDown"], does: "Ten further", run: step(10) },
-    { keys: ["PageUp"], does: "Ten back", run: step(-10) },
+    { keys: ["PageDown"], does: "Down 10", run: step(10) },
+    { keys: ["PageUp"], does: "Up 10", run: step(-10) },
     {
       keys: ["Enter", "o"],
       does: "Open or close the record",
@@ -247,8 +257,7 @@ function CurateKind({ kind }: { kind: Kind }) {
           {(state.unseen > 0 || state.isBehind) && (
             <button type="button" className="unseen-pill" onClick={reload}>
               <Icon name="refresh" size={14} />
-              {state.isBehind ? "Much has changed" : plural(state.unseen, "change")} beyond these
-              rows. Show
+              List changed: refresh
             </button>
           )}
           {state.error !== null && rows.length === 0 ? (
@@ -378,7 +387,7 @@ function Nothing({
         title={`No ${kind.many} match`}
         actions={
           <Button look="primary" onClick={onClear}>
-            Take the filters away
+            Clear filters
           </Button>
         }
       />
@@ -449,6 +458,7 @@ function ColumnMenu({ columns }: { columns: Columns }) {
       items={columns.kind.columns.slice(1).map((column) => ({
         name: column.title,
         checked: columns.isShown(column),
+        keepsOpen: true,
         run: () => columns.toggle(column),
       }))}
     />

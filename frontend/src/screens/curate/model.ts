@@ -67,6 +67,12 @@ export interface Decided {
   dry_run: boolean;
 }
 
+export interface Undone {
+  action_id: string;
+  restored: number;
+  skipped: Record<string, number>;
+}
+
 export interface FieldInfo {
   name: string;
   type: string;

@@ -27,7 +27,11 @@ const COLUMNS: readonly Column<Job>[] = [
   {
     name: "Next run",
     show: (job) =>
-      job.running > 0 ? <Badge tone="accent">running</Badge> : <Time at={job.next_run_at} />,
+      job.running > 0 ? (
+        <Badge tone="accent">running</Badge>
+      ) : (
+        <Time at={job.next_run_at} isPlanned />
+      ),
   },
 ];
 

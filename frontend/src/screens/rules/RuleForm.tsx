@@ -5,7 +5,8 @@ import { call } from "@/api/client";
 import { type Kind, kindNamed, kinds } from "@/api/kinds";
 import { explain } from "@/api/problem";
 import { Button, Dialog, IconButton, Input, plural, Select, statusWord } from "@/kit";
-import { optionsOf, useFields } from "@/screens/curate/FilterBar";
+import { useFields } from "@/screens/curate/FilterBar";
+import { FilterValue } from "@/screens/curate/FilterValue";
 import {
   type Condition,
   comparisonWord,
@@ -203,22 +204,14 @@ function ConditionRow({ kind, filter, onChange, onRemove }: ConditionRowProps) {
         onChange={(event) => onChange({ ...filter, comparison: event.target.value })}
       />
       {needsValue(filter.comparison) ? (
-        info?.values && filter.comparison !== "one_of" ? (
-          <Select
-            label="Value"
-            bare
-            value={filter.value}
-            options={optionsOf(info)}
-            onChange={(event) => onChange({ ...filter, value: event.target.value })}
-          />
-        ) : (
-          <Input
-            label="Value"
-            bare
-            value={filter.value}
-            onChange={(event) => onChange({ ...filter, value: event.target.value })}
-          />
-        )
+        <FilterValue
+          kind={kind}
+          info={info}
+          comparison={filter.comparison}
+          value={filter.value}
+          bare
+          onChange={(value) => onChange({ ...filter, value })}
+        />
       ) : (
         <span />
       )}

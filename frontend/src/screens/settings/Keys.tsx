@@ -77,7 +77,7 @@ export function Keys() {
             {
               name: "Ends",
               minor: true,
-              show: (key) => (key.expires_at ? <Time at={key.expires_at} /> : "never"),
+              show: (key) => (key.expires_at ? <Time at={key.expires_at} isPlanned /> : "never"),
             },
             {
               name: "Actions",

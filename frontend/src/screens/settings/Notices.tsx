@@ -314,7 +314,7 @@ function Due({ notice }: { notice: Notice }) {
   return (
     <Badge tone={tone}>
       {isOverdue && "Overdue, "}
-      <Time at={due} />
+      <Time at={due} isPlanned />
     </Badge>
   );
 }
