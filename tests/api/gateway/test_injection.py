@@ -204,15 +204,20 @@ async def test_twenty_thousand_injections_find_nothing(house: House) -> None:
 
     async def ask(operation: Operation, name: str, value: str) -> tuple[int, str]:
         nonlocal asked
-        asked += 1
-        began = time.monotonic()
-        answer = await house.client.get(
-            operation.address(uuid4()),
-            params={name: value},
-            headers=house.admin.headers,
-        )
+        # A hole sleeps every time; a busy machine does not.
+        for _ in range(3):
+            asked += 1
+            began = time.monotonic()
+            answer = await house.client.get(
+                operation.address(uuid4()),
+                params={name: value},
+                headers=house.admin.headers,
+            )
+            if time.monotonic() - began < SLOW:
+                break
+        else:
+            pytest.fail(f"{operation.id} slept for {name}={value}")
         assert answer.status_code < 500, (operation.id, name, value, answer.text)
-        assert time.monotonic() - began < SLOW, (operation.id, name, value)
         said = answer.text.lower()
         if answer.status_code >= 400:
             assert not [w for w in TOLD if w in said], (operation.id, name, value, said)
