@@ -409,3 +409,27 @@ async def test_a_view_is_kept_and_opened_again(page: Page) -> None:
 
     await expect(page.get_by_role("searchbox")).to_have_value("dentist")
     assert "sort=-domain" in page.url
+    await (
+        page.get_by_role("navigation")
+        .get_by_role("link", name="Dentists last first")
+        .click()
+    )
+    await expect(page.get_by_role("row").nth(1)).to_contain_text("shop-1200.example")
+
+
+async def test_the_palette_finds_screens_records_and_commands(page: Page) -> None:
+    await open_list(page, "/curate/contacts")
+    palette = page.get_by_role("combobox", name="Screen, view, record or command")
+    await page.keyboard.press("Control+k")
+    await palette.fill("shop-0777")
+    option = page.get_by_role("option", name="shop-0777.example")
+    await expect(option).to_be_visible()
+    assert await violations(page) == []
+    await option.click()
+    await expect(page.get_by_label("Details of one domain")).to_contain_text("0777")
+
+    await page.keyboard.press("Control+k")
+    await palette.fill("rules")
+    await page.keyboard.press("Enter")
+
+    await expect(page.get_by_role("heading", name="Rules", exact=True)).to_be_visible()

@@ -2,10 +2,12 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { type ReactNode, useEffect, useRef, useState } from "react";
 import { useConnection } from "@/api/events";
+import { useViews, viewScreen } from "@/api/views";
 import { Dialog, Icon, IconButton, Menu, type MenuItem, toastError } from "@/kit";
 import { KeyMap } from "./KeyMap";
 import { useKeys } from "./keys";
-import { go, Link, usePath } from "./router";
+import { Palette } from "./Palette";
+import { go, Link, usePath, useSearch } from "./router";
 import { navigation, type Place, SETTINGS } from "./routes";
 import { logout, type Session } from "./session";
 import { chooseTheme, type Theme, useTheme } from "./theme";
@@ -13,6 +15,7 @@ import { chooseTheme, type Theme, useTheme } from "./theme";
 export function Layout({ session, children }: { session: Session; children: ReactNode }) {
   const [isNavOpen, setNavOpen] = useState(false);
   const [isMapOpen, setMapOpen] = useState(false);
+  const [isPaletteOpen, setPaletteOpen] = useState(false);
   const path = usePath();
   const main = useRef<HTMLElement>(null);
   const before = useRef(path);
@@ -25,6 +28,12 @@ export function Layout({ session, children }: { session: Session; children: Reac
   }, [path]);
   useKeys("Everywhere", [
     { keys: "?", does: "Show what the keys do", run: () => setMapOpen(true) },
+    {
+      keys: "Mod+k",
+      does: "Go to a screen, view or record, or do something",
+      whileTyping: true,
+      run: () => setPaletteOpen(true),
+    },
     ...[...navigation().flatMap((group) => group.places), SETTINGS]
       .filter(({ key }) => key !== null)
       .map((place) => ({
@@ -58,6 +67,7 @@ export function Layout({ session, children }: { session: Session; children: Reac
           <Foot session={session} onKeys={() => setMapOpen(true)} />
         </Dialog>
       )}
+      {isPaletteOpen && <Palette onClose={() => setPaletteOpen(false)} />}
       {isMapOpen && <KeyMap onClose={() => setMapOpen(false)} />}
     </div>
   );
@@ -85,12 +95,40 @@ function Navigation({ path }: { path: string }) {
           </ul>
         </div>
       ))}
+      <SavedViews />
       <div className="nav-group">
         <ul>
           <NavLink place={SETTINGS} path={path} />
         </ul>
       </div>
     </nav>
+  );
+}
+
+/** Saved views, where one looks for them all day. */
+function SavedViews() {
+  const { data = [] } = useViews();
+  const [search] = useSearch();
+  const here = `${usePath()}?${search}`;
+  const views = data.flatMap((view) => {
+    const to = viewScreen(view);
+    return to ? [{ ...view, to }] : [];
+  });
+  if (views.length === 0) return null;
+  return (
+    <div className="nav-group">
+      <h2>Views</h2>
+      <ul>
+        {views.map(({ id, name, to }) => (
+          <li key={id}>
+            <Link to={to} aria-current={to === here ? "page" : undefined}>
+              <Icon name="star" />
+              <span className="foreign cut">{name}</span>
+            </Link>
+          </li>
+        ))}
+      </ul>
+    </div>
   );
 }
 

@@ -1,35 +1,10 @@
 /** Views: filters and sorting kept under a name. */
-import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
-import { call } from "@/api/client";
+import { write } from "@/api/client";
 import type { Kind } from "@/api/kinds";
+import { asked, useViews, VIEWS, type View, writtenQuery } from "@/api/views";
 import { Button, Dialog, Input, Menu, type MenuItem, toast, toastError } from "@/kit";
-
-interface Asked {
-  filter: string[];
-  q: string | null;
-  sort: string | null;
-}
-
-interface View {
-  id: string;
-  name: string;
-  kind: string;
-  query: Asked;
-}
-
-/** What a list is asked for, out of an address and back into one. */
-function asked(query: string): Asked {
-  const search = new URLSearchParams(query);
-  return { filter: search.getAll("filter"), q: search.get("q"), sort: search.get("sort") };
-}
-
-function written({ filter, q, sort }: Asked): string {
-  const search = new URLSearchParams(filter.map((one) => ["filter", one]));
-  if (q) search.set("q", q);
-  if (sort) search.set("sort", sort);
-  return search.toString();
-}
 
 interface ViewsProps {
   kind: Kind;
@@ -41,29 +16,25 @@ interface ViewsProps {
 export function Views({ kind, query, onOpen }: ViewsProps) {
   const queries = useQueryClient();
   const [isNaming, setNaming] = useState(false);
-  const key = ["views", kind.name];
-  const { data } = useQuery({
-    queryKey: key,
-    queryFn: () => call<View[]>("GET", "/views", { query: { kind: kind.name } }),
-  });
-  const views = data ?? [];
-  const open = views.find((view) => written(view.query) === written(asked(query)));
+  const { data: all = [] } = useViews();
+  const views = all.filter((view) => view.kind === kind.name);
+  const open = views.find((view) => writtenQuery(view.query) === writtenQuery(asked(query)));
 
   async function remove(view: View) {
     try {
-      await call("DELETE", `/views/${view.id}`);
+      await write("DELETE", "/views/{view_id}", { path: { view_id: view.id } });
       toast({ text: `The view "${view.name}" is gone.` });
     } catch (error) {
       toastError(error);
     }
-    await queries.invalidateQueries({ queryKey: key });
+    await queries.invalidateQueries({ queryKey: VIEWS });
   }
 
   const items: (MenuItem | "line")[] = [
     ...views.map((view) => ({
       name: view.name,
       checked: view === open,
-      run: () => onOpen(written(view.query)),
+      run: () => onOpen(writtenQuery(view.query)),
     })),
     ...(views.length ? (["line"] as const) : []),
     { name: "Keep this view…", icon: "plus", run: () => setNaming(true) },
@@ -86,25 +57,20 @@ export function Views({ kind, query, onOpen }: ViewsProps) {
           onClose={() => setNaming(false)}
           onName={async (name) => {
             try {
-              await call("POST", "/views", {
-                body: { name, kind: kind.name, query: given(asked(query)) },
+              await write("POST", "/views", {
+                body: { name, kind: kind.name, query: asked(query) },
               });
               setNaming(false);
               toast({ kind: "good", text: `Kept as "${name}".` });
             } catch (error) {
               toastError(error);
             }
-            await queries.invalidateQueries({ queryKey: key });
+            await queries.invalidateQueries({ queryKey: VIEWS });
           }}
         />
       )}
     </>
   );
-}
-
-/** Without what is not asked for: the server knows its own defaults. */
-function given(query: Asked): Partial<Asked> {
-  return Object.fromEntries(Object.entries(query).filter(([, value]) => value !== null));
 }
 
 function NameView({ onName, onClose }: { onName: (name: string) => void; onClose: () => void }) {

@@ -1,0 +1,160 @@
+/** Ctrl-K: type where to go, what to open or what to do. */
+import { useQueries } from "@tanstack/react-query";
+import { type KeyboardEvent, useDeferredValue, useEffect, useId, useRef, useState } from "react";
+import { call } from "@/api/client";
+import { type Kind, kinds, type Values } from "@/api/kinds";
+import { useViews, viewScreen } from "@/api/views";
+import { Dialog, Icon, type IconName } from "@/kit";
+import { type Key, useKeySections } from "./keys";
+import { matching } from "./matching";
+import { go } from "./router";
+import { navigation, SETTINGS } from "./routes";
+
+export interface Entry {
+  id: string;
+  group: string;
+  name: string;
+  icon: IconName;
+  run: () => void;
+}
+
+const SHORTEST = 2;
+const OF_EACH = 4;
+const EVERYWHERE = "Everywhere";
+
+export function Palette({ onClose }: { onClose: () => void }) {
+  const [words, setWords] = useState("");
+  const [place, setPlace] = useState(0);
+  const list = useId();
+  const box = useRef<HTMLInputElement>(null);
+  useEffect(() => box.current?.focus(), []);
+  const known = useKnown();
+  const records = useRecords(useDeferredValue(words.trim()));
+  const entries = [...matching(known, words), ...records];
+  const current = Math.min(place, entries.length - 1);
+
+  function run(entry: Entry | undefined) {
+    if (!entry) return;
+    onClose();
+    // What was open closes first: keys of the screen do nothing under a dialog.
+    setTimeout(entry.run);
+  }
+
+  function move(event: KeyboardEvent) {
+    const by = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    if (by === undefined) return;
+    event.preventDefault();
+    setPlace((current + by + entries.length) % Math.max(1, entries.length));
+  }
+
+  return (
+    <Dialog title="Go to or do" onClose={onClose} onSubmit={() => run(entries[current])}>
+      <div className="palette">
+        <input
+          ref={box}
+          className="input"
+          role="combobox"
+          aria-label="Screen, view, record or command"
+          aria-expanded="true"
+          aria-controls={list}
+          aria-activedescendant={entries[current] ? `${list}-${current}` : undefined}
+          placeholder="Screen, view, record or command"
+          value={words}
+          onChange={(event) => {
+            setWords(event.target.value);
+            setPlace(0);
+          }}
+          onKeyDown={move}
+        />
+        <div id={list} role="listbox" aria-label="What matches" className="palette-list">
+          {entries.map((entry, at) => (
+            // biome-ignore lint/a11y/useKeyWithClickEvents: the keys are those of the input.
+            // biome-ignore lint/a11y/useFocusableInteractive: the input has the focus.
+            <div
+              key={entry.id}
+              id={`${list}-${at}`}
+              role="option"
+              aria-selected={at === current}
+              ref={(box) => {
+                if (at === current) box?.scrollIntoView({ block: "nearest" });
+              }}
+              onClick={() => run(entry)}
+            >
+              <Icon name={entry.icon} size={16} />
+              <span className="foreign cut grow">{entry.name}</span>
+              <span className="small soft">{entry.group}</span>
+            </div>
+          ))}
+          {entries.length === 0 && <p className="soft">Nothing matches.</p>}
+        </div>
+      </div>
+    </Dialog>
+  );
+}
+
+/** What can be listed without asking: screens, saved views, and what the screen can do. */
+function useKnown(): Entry[] {
+  const { data: views = [] } = useViews();
+  const sections = useKeySections();
+  const places = [...navigation().flatMap((group) => group.places), SETTINGS];
+  return [
+    ...places.map(({ to, name, icon }) => ({
+      id: `screen ${to}`,
+      group: "Screen",
+      name,
+      icon,
+      run: () => go(to),
+    })),
+    ...views.flatMap((view) => {
+      const to = viewScreen(view);
+      return to
+        ? [
+            {
+              id: `view ${view.id}`,
+              group: "View",
+              name: view.name,
+              icon: "star" as const,
+              run: () => go(to),
+            },
+          ]
+        : [];
+    }),
+    ...sections
+      .filter(({ name }) => name !== EVERYWHERE)
+      .flatMap(({ name, keys }) => keys.filter((key) => !key.unlisted).map(commandOf(name))),
+  ];
+}
+
+const commandOf =
+  (group: string) =>
+  (key: Key): Entry => ({
+    id: `command ${group} ${key.does}`,
+    group,
+    name: key.does,
+    icon: "keyboard",
+    run: () => key.run(new globalThis.KeyboardEvent("keydown")),
+  });
+
+/** The first records of every kind that have the words. */
+function useRecords(words: string): Entry[] {
+  const answers = useQueries({
+    queries: kinds().map((kind) => ({
+      queryKey: ["palette", kind.name, words],
+      queryFn: () => find(kind, words),
+      enabled: words.length >= SHORTEST,
+    })),
+  });
+  return answers.flatMap(({ data }) => data ?? []);
+}
+
+async function find(kind: Kind, words: string): Promise<Entry[]> {
+  const query = { q: words, limit: OF_EACH };
+  const { items } = await call<{ items: (Values & { id: string })[] }>("GET", kind.path, { query });
+  return items.map((row) => ({
+    id: `record ${kind.name} ${row.id}`,
+    group: kind.one,
+    name: kind.label(row),
+    icon: kind.icon,
+    run: () => go(`${kind.screen}?open=${row.id}`),
+  }));
+}
