@@ -1,5 +1,6 @@
 """Read the OpenAPI document: which operations there are, and a body each would take."""
 
+import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
@@ -10,6 +11,7 @@ from fastapi import FastAPI
 from scrapersky.api.app import create_app
 from scrapersky.db.connection import parse_target
 from scrapersky.settings import load_settings
+from scripts.openapi import PLACE
 
 PREFIXES = {"letter_id": "page_curation:"}
 """Ids that say more than which."""
@@ -21,6 +23,23 @@ def an_app() -> FastAPI:
     """Build the application once for all who only look at it: it never starts."""
     settings = load_settings({}, dotenv=None).settings
     return create_app(settings, parse_target("postgresql://nobody@/none"))
+
+
+@cache
+def written() -> dict[str, Any]:
+    """Read the description that another test keeps current, without its examples.
+
+    To describe the application takes a second, which every process would spend before
+    its first test.
+    """
+    found: dict[str, Any] = json.loads(PLACE.read_text(encoding="utf-8"))
+    return found
+
+
+@cache
+def in_full() -> dict[str, "Operation"]:
+    """Give the operations with the examples that values are made of, by their names."""
+    return {found.id: found for found in operations(an_app().openapi())}
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,9 +61,9 @@ class Operation:
 
     def address(self, value: object) -> str:
         """Fill every id in the path with one value, and words with what they may be."""
-        path = self.path
-        for parameter in self.in_path:
-            filled = str(sample(parameter["schema"], self.document))
+        path, full = self.path, in_full()[self.id]
+        for parameter in full.in_path:
+            filled = str(sample(parameter["schema"], full.document))
             if is_id(parameter):
                 filled = f"{PREFIXES.get(parameter['name'], '')}{value}"
             path = path.replace("{" + parameter["name"] + "}", filled)
@@ -55,7 +74,8 @@ class Operation:
         return any(is_id(parameter) for parameter in self.in_path)
 
     def sample_body(self) -> Any:
-        return None if self.body is None else sample(self.body, self.document)
+        full = in_full()[self.id]
+        return None if full.body is None else sample(full.body, full.document)
 
 
 def is_id(parameter: dict[str, Any]) -> bool:

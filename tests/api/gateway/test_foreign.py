@@ -8,7 +8,7 @@ import httpx
 import pytest
 import pytest_asyncio
 
-from tests.api.gateway.document import Operation, an_app, operations, properties
+from tests.api.gateway.document import Operation, operations, properties, written
 from tests.api.gateway.planted import picture, plant
 from tests.api.gateway.rig import House, a_token
 
@@ -19,7 +19,7 @@ pytestmark = [
 
 API = [
     found
-    for found in operations(an_app().openapi())
+    for found in operations(written())
     if found.path.startswith("/api/v3/") and not found.path.endswith("/events")
 ]
 TAKE_IDS = [found for found in API if found.takes_id]

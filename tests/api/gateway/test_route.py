@@ -6,11 +6,11 @@ import pytest
 from fastapi import FastAPI
 
 from scrapersky.api.middleware.route import Route, routes_of
-from tests.api.gateway.document import Operation, an_app, operations, resolve
+from tests.api.gateway.document import Operation, an_app, operations, resolve, written
 
 APP = an_app()
 ROUTES = list(routes_of(APP))
-DOCUMENT = APP.openapi()
+DOCUMENT = written()
 OPERATIONS = list(operations(DOCUMENT))
 PUBLIC = {
     "/health/live", "/health/ready", "/api/v3/session", "/docs", "/docs/assets/{name}",
