@@ -149,12 +149,17 @@ async def test_250_000_pages_were_stored_of_one_site(line: Line) -> None:
     """Five sitemaps at once; the likeliest pages of each are stored first."""
     domain = await line.add_domain(budget={"pages_stored": 100})
     lists = [[f"http://a.bv/stairs-{f}-{n}" for n in range(60)] for f in range(5)]
-    lists[0].append("http://a.bv/contact")
+    for f, urls in enumerate(lists):
+        urls.append(f"http://a.bv/contact-{f}")
     files = await import_all(line, domain, *lists)
 
     assert await count(line) == 100
-    assert left_out(files, "pages_stored") == 201
-    assert await count(line, f"{STORED} WHERE url = 'http://a.bv/contact'") == 1
+    assert left_out(files, "pages_stored") == 205
+    # Which of them comes first is nobody's choice.
+    stored = {url for (url,) in await line.rows("SELECT url FROM pages")}
+    begun = {f for f, urls in enumerate(lists) if stored & set(urls)}
+    assert begun
+    assert {f for f in begun if f"http://a.bv/contact-{f}" in stored} == begun
 
 
 async def test_a_full_site_keeps_what_it_has_when_it_is_imported_again(
