@@ -13,7 +13,16 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 
 from scrapersky.db.connection import connect, parse_target
 from scrapersky.export.contacts import COLUMNS, harmless, write_csv
-from scrapersky.records import Contact, Domain, Evidence, LocalBusiness, Tenant
+from scrapersky.records import (
+    Contact,
+    Domain,
+    Evidence,
+    LocalBusiness,
+    Place,
+    PlaceSearch,
+    PlaceSearchHit,
+    Tenant,
+)
 from tests.conftest import TestDatabase
 
 
@@ -81,6 +90,46 @@ async def test_a_contact_is_written_with_where_it_came_from(
     assert (row["phone"], row["validation"]) == ("+442079460018", "deliverable")
     assert (row["source_url"], row["method"]) == ("http://a.bv/contact", "mailto")
     assert row["snippet"] == "write to ada@a.bv"
+
+
+async def test_city_category_and_search_were_missing_though_the_business_has_them(
+    engine: AsyncEngine, tenant: UUID, tmp_path: Path
+) -> None:
+    search = await add(
+        engine, PlaceSearch, tenant_id=tenant, business_type="bakeries",
+        location="Leeds", source="osm",
+    )  # fmt: skip
+    place = await add(
+        engine, Place, tenant_id=tenant, source="osm", source_place_id="1"
+    )
+    async with engine.begin() as connection:
+        await connection.execute(
+            insert(PlaceSearchHit).values(
+                search_id=search, place_id=place, tenant_id=tenant
+            )
+        )
+    domain = await add(engine, Domain, tenant_id=tenant, domain="ada.bv")
+    await add(
+        engine, LocalBusiness, tenant_id=tenant, domain_id=domain, place_id=place,
+        name="Ada's Bakery", city="Leeds", street="Mill Lane 1", phone="+441134960000",
+        categories=["bakery", "cafe"], rating=4.5,
+    )  # fmt: skip
+    for email, address in (("a@ada.bv", {}), ("b@ada.bv", {"city": "York"})):
+        await add(
+            engine, Contact, tenant_id=tenant, domain_id=domain, email=email,
+            address=address,
+        )  # fmt: skip
+
+    await write_csv(engine, tenant, tmp_path / "out.csv")
+
+    found = {row["email"]: row for row in rows_of(tmp_path / "out.csv")}
+    first, second = found["a@ada.bv"], found["b@ada.bv"]
+    assert (first["city"], first["street"]) == ("Leeds", "Mill Lane 1")
+    # An address is one: nothing of another is mixed in.
+    assert (second["city"], second["street"]) == ("York", "")
+    assert first["categories"] == "bakery; cafe"
+    assert (first["rating"], first["business_phone"]) == ("4.5", "+441134960000")
+    assert first["searches"] == "bakeries in Leeds"
 
 
 async def test_what_is_unknown_is_empty(

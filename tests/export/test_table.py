@@ -48,6 +48,8 @@ async def test_what_fits_no_sheet_goes_on_the_next(
         sheets = [book.read(f"xl/worksheets/sheet{n}.xml") for n in (1, 2, 3)]
     assert [sheet.count(b"<row ") for sheet in sheets] == [101, 101, 51]
     assert b"=row 249" in sheets[2]
+    # To filter and to read, and not only to keep.
+    assert all(b"<autoFilter " in sheet and b"<cols>" in sheet for sheet in sheets)
 
 
 async def test_a_caller_who_leaves_stops_the_writing(

@@ -19,6 +19,9 @@ BOM = "\ufeff"
 SHEET_ROWS = 1_000_000
 """Rows of one sheet; Excel takes 1,048,576 with the heading."""
 SEND = 256 * 1024
+NARROWEST, WIDEST = 12.0, 40.0
+WIDE = {"snippet", "notes", "name", "business", "email", "address", "about"}
+"""Columns whose texts are longer than their names."""
 
 Row = Mapping[str, Any]
 Chunks = AsyncGenerator[Sequence[Row], None]
@@ -108,6 +111,8 @@ class Feed:
             str(path),
             freeze_panes={"general": {"row": 1, "col": 0}},
             bold_headers=True,
+            autofilter=dict.fromkeys(names, True),
+            column_widths=dict.fromkeys(names, widths(self.columns)),
             datetime_format="yyyy-mm-dd hh:mm:ss",
         )
 
@@ -137,3 +142,15 @@ class Feed:
         if not self.is_wanted:
             return None
         return await anext(self.chunks, None)
+
+
+def widths(columns: Sequence[str]) -> dict[str, float]:
+    """Say how wide each column is: as its heading, or as the texts that stand in it."""
+    return {name: WIDEST if is_wide(name) else max(NARROWEST, len(name) + 4.0)
+            for name in columns}  # fmt: skip
+
+
+def is_wide(name: str) -> bool:
+    """Say whether a column holds long texts."""
+    words = name.lower().replace("-", " ").split()
+    return name in WIDE or "url" in name.lower() or bool(WIDE & set(words))
