@@ -41,6 +41,7 @@ def running_one(scratch: Path) -> "Iterator[Running]":
         port = free_port()
         with running(home, port) as process:
             yield Running(home, port, process)
+            stop(process, home, signal.SIGTERM)
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,11 +106,6 @@ def wait_until_ready(port: int) -> None:
             time.sleep(0.05)
 
 
-def test_ctrl_c_stops_everything_it_started(home: Path, port: int) -> None:
-    with running(home, port) as process:
-        stop(process, home, signal.SIGINT)
-
-
 def stop(
     process: "subprocess.Popen[str]", home: Path, request_to_stop: signal.Signals
 ) -> None:
@@ -125,7 +121,7 @@ def stop(
     assert not is_alive(database)
 
 
-def test_after_kill_9_the_next_start_recovers_by_itself_and_can_be_terminated(
+def test_after_kill_9_the_next_start_recovers_and_ctrl_c_stops_all_it_started(
     home: Path, port: int
 ) -> None:
     with running(home, port) as process:
@@ -135,7 +131,7 @@ def test_after_kill_9_the_next_start_recovers_by_itself_and_can_be_terminated(
     assert orphan is not None
 
     with running(home, port) as process:
-        stop(process, home, signal.SIGTERM)
+        stop(process, home, signal.SIGINT)
 
     assert not is_alive(orphan)
 
