@@ -15,7 +15,7 @@ from scrapersky.errors import ScraperSkyError
 from scrapersky.pipeline.declaration import AnyPipelineStage
 from scrapersky.records import KINDS as RECORD_KINDS
 from scrapersky.records import Kind, kind_of
-from scrapersky.settings import PURGE, REAP, VARIABLES, load_settings, shown
+from scrapersky.settings import MATCHING, PURGE, REAP, VARIABLES, load_settings, shown
 from scrapersky.stages import PIPELINE
 from scripts import pipeline_graph, sdk_reference, workflow_reference
 
@@ -171,9 +171,10 @@ def stages_page() -> str:
         *(stage_row(stage) for stage in PIPELINE),
         "",
         (
-            f"Two more jobs keep the house: `reap_expired_claims` (`{REAP.prefix}`) gives "
-            f"back the items of workers that died, and `purge_old_history` "
-            f"(`{PURGE.prefix}`) forgets old attempts and runs."
+            f"Three more jobs keep the house: `reap_expired_claims` (`{REAP.prefix}`) "
+            f"gives back the items of workers that died, `purge_old_history` "
+            f"(`{PURGE.prefix}`) forgets old attempts and runs, and `match_companies` "
+            f"(`{MATCHING.prefix}`) puts companies together from what was stored."
         ),
         "",
         (
@@ -271,7 +272,7 @@ def kind_row(kind: Kind) -> str:
     cells += [
         f"`{decision.column.key}`",
         listed(decision.settable),
-        f"`{decision.on.value}`: `{decision.starts}`",
+        f"`{decision.on.value}`: `{decision.starts}`" if decision.on else "-",
         ", ".join(f"`{choice.key}`" for choice in decision.choices),
     ]
     return f"| {' | '.join(cells)} |"

@@ -68,8 +68,9 @@ def queued_by(stage: AnyPipelineStage, kind: Kind) -> Iterator[str]:
         if stage.name in other.feeds:
             yield f"`{other.name}`"
     for each in KINDS.values():
-        if each.decision is not None and each.decision.starts == stage.name:
-            decided = f"`{each.decision.column.key}` to `{each.decision.on.value}`"
+        decision = each.decision
+        if decision and decision.on and decision.starts == stage.name:
+            decided = f"`{decision.column.key}` to `{decision.on.value}`"
             yield f"a person or a rule that sets {decided}"
     if kind is SEARCHES:
         yield "a new search"
@@ -130,7 +131,7 @@ def decided_by_people(number: int, kind: Kind) -> Iterator[str]:
     yield ""
     yield (
         "People and rules decide here; no job runs. Setting "
-        f"`{kind.table}.{decision.column.key}` to `{decision.on.value}` queues the record "
+        f"`{kind.table}.{decision.column.key}` to `{decision.on}` queues the record "
         f"for `{decision.starts}` in the same transaction."
     )
     yield ""

@@ -19,7 +19,7 @@ from scripts.reference import PAGES
 
 ROOT = Path(__file__).parents[1]
 REFERENCE = ROOT / "docs" / "reference"
-HOUSEKEEPING = ("reap_expired_claims", "purge_old_history")
+HOUSEKEEPING = ("reap_expired_claims", "purge_old_history", "match_companies")
 PROSE = sorted(
     [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("packages/*/*.md")]
 )

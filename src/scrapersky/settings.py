@@ -91,10 +91,12 @@ class Environment(StrEnum):
 
 REAP = SettingsSection("REAP_SCHEDULER", JobSettings())
 PURGE = SettingsSection("PURGE_SCHEDULER", JobSettings(interval_minutes=60))
+MATCHING = SettingsSection("COMPANY_MATCHING_SCHEDULER", JobSettings())
 SECTIONS: Mapping[tuple[str, ...], SettingsSection[JobSettings]] = {
     **{("stages", stage.name): stage.settings for stage in PIPELINE},
     ("reap",): REAP,
     ("purge",): PURGE,
+    ("matching",): MATCHING,
 }
 """The settings of every stage and job, by where they stand in the tree."""
 
@@ -398,6 +400,7 @@ class Settings(Frozen):
 
     reap: JobSettings = Field(default_factory=lambda: REAP.defaults)
     purge: JobSettings = Field(default_factory=lambda: PURGE.defaults)
+    matching: JobSettings = Field(default_factory=lambda: MATCHING.defaults)
     stages: Mapping[str, StageSettings] = Field(
         default_factory=lambda: {
             stage.name: stage.settings.defaults for stage in PIPELINE

@@ -27,6 +27,7 @@ JOBS = [
     ("validate_contacts", "Validate Contacts", "CONTACT_VALIDATION_SCHEDULER", 1, 1, 60),
     ("reap_expired_claims", "Rescue Expired Claims", "REAP_SCHEDULER", 1, 1, 60),
     ("purge_old_history", "Purge Old History", "PURGE_SCHEDULER", 60, 1, 60),
+    ("match_companies", "Match Companies", "COMPANY_MATCHING_SCHEDULER", 1, 1, 60),
 ]  # fmt: skip
 
 

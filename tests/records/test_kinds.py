@@ -15,6 +15,11 @@ LAPTOP = (1366 - 232 - 2 * 32 - 2) / 16
 """The room for a list on a small laptop, in the height of a letter."""
 
 each_kind = pytest.mark.parametrize("kind", KINDS.values(), ids=lambda kind: kind.name)
+each_starting = pytest.mark.parametrize(
+    "kind",
+    [kind for kind in CURATED.values() if kind.deciding.starts],
+    ids=lambda kind: kind.name,
+)
 each_curated = pytest.mark.parametrize(
     "kind", CURATED.values(), ids=lambda kind: kind.name
 )
@@ -42,9 +47,11 @@ def test_a_kind_is_related_to_kinds_that_are_there(kind: Kind) -> None:
         assert relation.ours in kind.fields
 
 
-@each_curated
+@each_starting
 def test_a_decision_starts_the_stage_that_claims_its_queue(kind: Kind) -> None:
     decision = kind.deciding
+    assert decision.starts
+    assert decision.queue
     stage = STAGES[decision.starts]
 
     assert stage.claims.key == decision.queue.column.key

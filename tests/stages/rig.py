@@ -194,7 +194,7 @@ class Line:
             name=f"rule for {kind}",
             kind=kind,
             conditions=conditions,
-            status=KINDS[kind].deciding.on.value,
+            status=str(KINDS[kind].deciding.on),
         )
 
 

@@ -27,6 +27,8 @@ const declared = (given: Partial<KindOut>): KindOut => ({
   facts: [],
   exported: [],
   submission: null,
+  presets: [],
+  is_mergeable: false,
   ...given,
 });
 

@@ -36,7 +36,7 @@ export interface Kind {
   /** The field a person decides in, and its value before that. */
   status: string;
   undecided: string;
-  /** The field of the stage that a decision sets going, and of its last failure. */
+  /** The field of the stage that a decision sets going, and of its last failure; "": none. */
   stageStatus: string;
   error: string;
   decisions: readonly Choice[];
@@ -47,6 +47,10 @@ export interface Kind {
   exported: readonly string[];
   /** What a batch of them is called, where they can be submitted. */
   submission: string | null;
+  /** Ready-made columns and headings for files. */
+  presets: readonly string[];
+  /** Whether several can be made one. */
+  isMergeable: boolean;
   label: (row: Values) => string;
   under: (row: Values) => string;
 }
@@ -106,13 +110,15 @@ function kindOf(declared: KindOut, decision: Schemas["DecisionOut"]): Kind {
     source: declared.source,
     status: decision.field,
     undecided: decision.undecided,
-    stageStatus: decision.stage_field,
-    error: decision.error_field,
+    stageStatus: decision.stage_field ?? "",
+    error: decision.error_field ?? "",
     decisions: decision.choices.map((choice) => ({ ...choice, icon: iconNamed(choice.icon) })),
     columns: declared.columns,
     facts: declared.facts,
     exported: declared.exported,
     submission: declared.submission,
+    presets: declared.presets,
+    isMergeable: declared.is_mergeable,
     label: (row) => written(row, declared.label)[0] ?? declared.unnamed,
     under: (row) => written(row, declared.under).join(" · "),
   };

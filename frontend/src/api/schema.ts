@@ -90,6 +90,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v3/assignees": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description List the people of your tenant. */
+        get: operations["list_assignees"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v3/audit": {
         parameters: {
             query?: never;
@@ -153,6 +170,310 @@ export interface paths {
         put?: never;
         /** @description Pause or resume what has not begun, cancel it, or try what failed again. */
         post: operations["control_batch"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v3/companies": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description List records: filtered, sorted, page by page, with how many there are. */
+        get: operations["list_companies"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v3/companies/export": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description Export what the list shows as a file, as long as it may be. */
+        get: operations["export_companies"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v3/companies/facets": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description Count the most frequent values of fields that have few. */
+        get: operations["count_company_values"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v3/companies/fields": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description Tell what lists can be filtered and sorted by. */
+        get: operations["list_company_fields"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v3/companies/merge": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** @description Make one company of several; sources will not part them again. */
+        post: operations["merge_companies"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v3/companies/status": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * @description Set the status of records by ids, or of all that a filter means.
+         *
+         *     The trigger status queues the stage. `dry_run` only counts. The action can be
+         *     undone with `POST /api/v3/actions/{action_id}/undo`.
+         */
+        post: operations["set_company_status"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v3/companies/work": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * @description Assign or tag companies by ids, or all that a filter means.
+         *
+         *     It can be undone with `POST /api/v3/company-actions/{action_id}/undo`.
+         */
+        post: operations["work_on_companies"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v3/companies/{record_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description Read a record with its evidence and what belongs to it. */
+        get: operations["read_company"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        /**
+         * @description Assign a company, write notes and tags.
+         *
+         *     What the machine sums up in between is no conflict; what another person wrote is.
+         */
+        patch: operations["edit_company"];
+        trace?: never;
+    };
+    "/api/v3/companies/{record_id}/history": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description Tell every decision, edit and attempt, the latest first. */
+        get: operations["read_company_history"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v3/companies/{record_id}/records": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description Tell which records a company is made of and why, and what was merged into it. */
+        get: operations["read_company_records"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v3/companies/{record_id}/split": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** @description Make some records of a company one of their own; they will not be put together. */
+        post: operations["split_company"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v3/company-actions/{action_id}/undo": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** @description Give companies back what they had, unless somebody has changed them since. */
+        post: operations["undo_company_action"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v3/company-columns": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description List the columns of your own, as they were made. */
+        get: operations["list_company_columns"];
+        put?: never;
+        /** @description Make a column; its values are set with `PATCH /api/v3/companies/{id}`. */
+        post: operations["create_company_column"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v3/company-columns/{column_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** @description Delete a column with all its values. */
+        delete: operations["delete_company_column"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v3/company-merges/{merge_id}/undo": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** @description Give the other company back its key, its records, and what people wrote about it. */
+        post: operations["undo_company_merge"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v3/company-pairs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description List the pairs that need a person: disputes first, then the likeliest. */
+        get: operations["list_company_pairs"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v3/company-pairs/{pair_id}/answer": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** @description Answer with `same` or `different`: the last word of a person always stands. */
+        post: operations["answer_company_pair"];
         delete?: never;
         options?: never;
         head?: never;
@@ -2174,6 +2495,12 @@ export interface components {
             street?: string | null;
             text?: string | null;
         };
+        /** @description Somebody a company may be assigned to. */
+        AssigneeOut: {
+            /** Format: uuid */
+            id: string;
+            name: string;
+        };
         /** @description One claim of an item, and what became of it. */
         AttemptOut: {
             claimed_at: string | null;
@@ -2344,6 +2671,157 @@ export interface components {
             /** @description Fields in a smaller line below. */
             under: string[];
             width: number;
+        };
+        /** @description A column to make. */
+        CompanyColumnIn: {
+            /** @default [] */
+            choices?: string[];
+            /** @description How filters call it: `own.<name>`. */
+            name: string;
+            title: string;
+            type: components["schemas"]["OwnType"];
+        };
+        /** @description A column of your own. */
+        CompanyColumnOut: {
+            choices: string[];
+            /** Format: uuid */
+            id: string;
+            name: string;
+            title: string;
+            type: components["schemas"]["OwnType"];
+        };
+        /** @description What to change; what is left out stays as it is, null makes it unknown. */
+        CompanyIn: {
+            notes?: string | null;
+            /**
+             * @description Values of your own columns; null takes one away.
+             * @default {}
+             */
+            own?: {
+                [key: string]: string | number | null;
+            };
+            /** @description Who works on it: a user of yours. */
+            owner_id?: string | null;
+            /** @default [] */
+            tags?: string[];
+        };
+        /** @description Which companies are one, and which of them stays. */
+        CompanyMergeIn: {
+            ids: string[];
+            /** Format: uuid */
+            into: string;
+        };
+        /** @description Another company that became part of this one. */
+        CompanyMergeOut: {
+            /** Format: date-time */
+            created_at: string;
+            /** Format: uuid */
+            gone_id: string;
+            /** Format: uuid */
+            id: string;
+            is_by_person: boolean;
+            reasons: string[];
+            records: number;
+            score: number | null;
+            undone_at: string | null;
+        };
+        /**
+         * @description A company at one location, made of everything that is known about it.
+         *
+         *     People's e-mail addresses and names stay in their own tables: a company only points
+         *     at them, so whoever is erased there is gone here too.
+         */
+        CompanyOut: {
+            business_status: string | null;
+            categories: string[];
+            city: string | null;
+            confidence: number | null;
+            contacts_count: number;
+            country: string | null;
+            /** Format: date-time */
+            created_at: string;
+            created_by: string | null;
+            decision_maker: string | null;
+            decision_maker_email: string | null;
+            decision_maker_id: string | null;
+            decision_maker_reason: string | null;
+            decision_maker_role: string | null;
+            domain: string | null;
+            domain_id: string | null;
+            email: string | null;
+            email_contact_id: string | null;
+            email_kind: string | null;
+            email_reason: string | null;
+            first_seen_at: string | null;
+            /** Format: uuid */
+            id: string;
+            latitude: number | null;
+            lead_status: components["schemas"]["LeadStatus"];
+            longitude: number | null;
+            name: string | null;
+            notes: string | null;
+            own: unknown[] | {
+                [key: string]: unknown;
+            };
+            owner: string | null;
+            owner_id: string | null;
+            phone: string | null;
+            postal_code: string | null;
+            rating: number | null;
+            records_count: number;
+            region: string | null;
+            reviews_count: number | null;
+            seen_at: string | null;
+            street: string | null;
+            tags: string[];
+            /** Format: date-time */
+            updated_at: string;
+            website: string | null;
+            worked_at: string | null;
+        };
+        /** @description Two records a person is asked about. */
+        CompanyPairOut: {
+            /** Format: uuid */
+            id: string;
+            /** @description Two people have said the opposite. */
+            is_disputed: boolean;
+            one: components["schemas"]["SideOut"];
+            other: components["schemas"]["SideOut"];
+            reasons: string[];
+            /** @description How likely they are one company. */
+            score: number;
+            verdict: components["schemas"]["PairVerdict"] | null;
+        };
+        /** @description What a company is made of. */
+        CompanyPartsOut: {
+            merges: components["schemas"]["CompanyMergeOut"][];
+            records: components["schemas"]["CompanyRecordOut"][];
+        };
+        /** @description One record of a source that a company is made of, and why. */
+        CompanyRecordOut: {
+            business_id: string | null;
+            domain: string | null;
+            domain_id: string | null;
+            /** Format: uuid */
+            id: string;
+            name: string | null;
+            phone: string | null;
+            place_id: string | null;
+            postal_code: string | null;
+            reasons: string[];
+            /** @description How sure we are; null: it came first. */
+            score: number | null;
+            source: string;
+            street: string | null;
+        };
+        /** @description Which records of a company are another one. */
+        CompanySplitIn: {
+            records: string[];
+        };
+        /** @description The company that was split off. */
+        CompanySplitOut: {
+            /** Format: uuid */
+            company_id: string;
         };
         /**
          * @description How a field is compared.
@@ -2525,14 +3003,14 @@ export interface components {
         /** @description What people decide about a record. */
         DecisionOut: {
             choices: components["schemas"]["ChoiceOut"][];
-            error_field: string;
+            error_field: string | null;
             /** @description The field of the decision. */
             field: string;
-            /** @description The status that starts the stage. */
-            on: string;
-            stage_field: string;
+            /** @description The status that starts a stage; null: none does. */
+            on: string | null;
+            stage_field: string | null;
             /** @description That stage. */
-            starts: string;
+            starts: string | null;
             undecided: string;
         };
         /**
@@ -2585,6 +3063,25 @@ export interface components {
              */
             people?: components["schemas"]["NamedPerson"][];
             record: components["schemas"]["BusinessOut"];
+            related: {
+                [key: string]: components["schemas"]["Link"][];
+            };
+        };
+        Detail_CompanyOut_: {
+            /**
+             * @description Of a domain: what may be taken of its site, and what was.
+             * @default []
+             */
+            budget?: components["schemas"]["SiteBudgetLine"][];
+            /** @description Send it as `If-Match` with a change. */
+            etag: string;
+            evidence: components["schemas"]["EvidenceOut"][];
+            /**
+             * @description The people of the business, or those a page names; at most 50.
+             * @default []
+             */
+            people?: components["schemas"]["NamedPerson"][];
+            record: components["schemas"]["CompanyOut"];
             related: {
                 [key: string]: components["schemas"]["Link"][];
             };
@@ -2980,6 +3477,11 @@ export interface components {
             what: string;
         };
         /**
+         * @description How far people are with a company.
+         * @enum {string}
+         */
+        LeadStatus: "New" | "Contacted" | "Replied" | "Won" | "Lost" | "Do Not Contact";
+        /**
          * @description Why a person's data may be held: the six of article 6 of the GDPR.
          * @enum {string}
          */
@@ -3099,6 +3601,11 @@ export interface components {
             url: string;
         };
         /**
+         * @description What a tenant's own column holds.
+         * @enum {string}
+         */
+        OwnType: "text" | "number" | "date" | "choice";
+        /**
          * @description What a person or a rule decided about a page.
          * @enum {string}
          */
@@ -3164,6 +3671,15 @@ export interface components {
          * @enum {string}
          */
         PageProcessingStatus: "Queued" | "Processing" | "Complete" | "Error" | "Filtered";
+        /** @description Whether two records are one company. */
+        PairAnswerIn: {
+            verdict: components["schemas"]["PairVerdict"];
+        };
+        /**
+         * @description What a person says about two records: one company, or two.
+         * @enum {string}
+         */
+        PairVerdict: "same" | "different";
         /** @description Why a stage is paused. */
         PauseIn: {
             /** @default paused by hand */
@@ -3214,7 +3730,7 @@ export interface components {
         PreviewIn: {
             conditions?: components["schemas"]["Condition"][];
             /** @enum {string} */
-            kind: "places" | "businesses" | "domains" | "sitemap_files" | "pages" | "contacts";
+            kind: "places" | "businesses" | "domains" | "sitemap_files" | "pages" | "contacts" | "companies";
             /** @description Checked too, if it is given. */
             status?: string | null;
         };
@@ -3266,6 +3782,8 @@ export interface components {
             /** @description Fields that are shown first. */
             facts: string[];
             icon: string;
+            /** @description Whether people make one of several. */
+            is_mergeable: boolean;
             /** @description The key, after `g`, that leads to the list. */
             key: string | null;
             /** @description A record is known by the first of these that has a value. */
@@ -3274,6 +3792,8 @@ export interface components {
             /** @description Below `/api/v3`. */
             path: string;
             plural: string;
+            /** @description Ready-made columns and headings for files. */
+            presets: string[];
             singular: string;
             source: components["schemas"]["RecordSourceOut"] | null;
             /** @description What a batch of them is called. */
@@ -3302,6 +3822,12 @@ export interface components {
         };
         RecordList_BusinessOut_: {
             items: components["schemas"]["BusinessOut"][];
+            /** @description Send it as `cursor` for more. */
+            next_cursor: string | null;
+            total: components["schemas"]["scrapersky__api__records__schema__Total"];
+        };
+        RecordList_CompanyOut_: {
+            items: components["schemas"]["CompanyOut"][];
             /** @description Send it as `cursor` for more. */
             next_cursor: string | null;
             total: components["schemas"]["scrapersky__api__records__schema__Total"];
@@ -3418,7 +3944,7 @@ export interface components {
             /** @default true */
             is_enabled?: boolean;
             /** @enum {string} */
-            kind: "places" | "businesses" | "domains" | "sitemap_files" | "pages" | "contacts";
+            kind: "places" | "businesses" | "domains" | "sitemap_files" | "pages" | "contacts" | "companies";
             name: string;
             status: string;
         };
@@ -3608,6 +4134,15 @@ export interface components {
             is_default: boolean;
             name: string;
             value: string;
+        };
+        /** @description One of two records that may be one company. */
+        SideOut: {
+            company_id: string | null;
+            domain: string | null;
+            name: string | null;
+            phone: string | null;
+            source: string;
+            street: string | null;
         };
         /** @description One part of what may be taken of a site. */
         SiteBudgetLine: {
@@ -3943,6 +4478,24 @@ export interface components {
             q?: string | null;
             /** @default -updated_at */
             sort?: string;
+        };
+        /** @description What to change on which companies: these ids, or all that a list would show. */
+        WorkIn: {
+            /** @default [] */
+            add_tags?: string[];
+            filter?: components["schemas"]["Condition"][] | null;
+            ids?: string[] | null;
+            /** @description Null: nobody works on them. */
+            owner_id?: string | null;
+            q?: string | null;
+            /** @default [] */
+            remove_tags?: string[];
+        };
+        /** @description What it came to, and the handle to undo it by. */
+        WorkOut: {
+            action_id: string | null;
+            changed: number;
+            matched: number;
         };
         /** @description How many there are. */
         scrapersky__api__account__schema__Total: {
@@ -4432,6 +4985,38 @@ export interface operations {
             503: components["responses"]["Problem503"];
         };
     };
+    list_assignees: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AssigneeOut"][];
+                };
+            };
+            400: components["responses"]["Problem400"];
+            401: components["responses"]["Problem401"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Problem404"];
+            408: components["responses"]["Problem408"];
+            413: components["responses"]["Problem413"];
+            414: components["responses"]["Problem414"];
+            415: components["responses"]["Problem415"];
+            422: components["responses"]["Problem422"];
+            429: components["responses"]["Problem429"];
+            500: components["responses"]["Problem500"];
+            503: components["responses"]["Problem503"];
+        };
+    };
     list_audit: {
         parameters: {
             query?: {
@@ -4631,6 +5216,804 @@ export interface operations {
             503: components["responses"]["Problem503"];
         };
     };
+    list_companies: {
+        parameters: {
+            query?: {
+                /** @description FIELD:COMPARISON[:VALUE], all of them must hold; values of `one_of` are separated by commas. `fields` of the same kind lists the fields. */
+                filter?: string[];
+                /** @description Words, all of which must occur. */
+                q?: string | null;
+                /** @description A field; with - before it the other way round. */
+                sort?: string;
+                limit?: number;
+                /** @description `next_cursor` of the page before, with the same filters. */
+                cursor?: string | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RecordList_CompanyOut_"];
+                };
+            };
+            400: components["responses"]["Problem400"];
+            401: components["responses"]["Problem401"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Problem404"];
+            408: components["responses"]["Problem408"];
+            413: components["responses"]["Problem413"];
+            414: components["responses"]["Problem414"];
+            415: components["responses"]["Problem415"];
+            422: components["responses"]["Problem422"];
+            429: components["responses"]["Problem429"];
+            500: components["responses"]["Problem500"];
+            503: components["responses"]["Problem503"];
+        };
+    };
+    export_companies: {
+        parameters: {
+            query?: {
+                /** @description FIELD:COMPARISON[:VALUE], all of them must hold; values of `one_of` are separated by commas. `fields` of the same kind lists the fields. */
+                filter?: string[];
+                /** @description Words, all of which must occur. */
+                q?: string | null;
+                /** @description A field; with - before it the other way round. */
+                sort?: string;
+                format?: "csv" | "xlsx" | "jsonl";
+                /** @description Columns, separated by commas; none: all. */
+                columns?: string;
+                /** @description The columns of a CRM, for contacts and companies; for companies also `leads`, under headings that people read. */
+                preset?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The file */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/jsonl": string;
+                    "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet": string;
+                    "text/csv; charset=utf-8": string;
+                };
+            };
+            400: components["responses"]["Problem400"];
+            401: components["responses"]["Problem401"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Problem404"];
+            408: components["responses"]["Problem408"];
+            413: components["responses"]["Problem413"];
+            414: components["responses"]["Problem414"];
+            415: components["responses"]["Problem415"];
+            422: components["responses"]["Problem422"];
+            429: components["responses"]["Problem429"];
+            500: components["responses"]["Problem500"];
+            503: components["responses"]["Problem503"];
+        };
+    };
+    count_company_values: {
+        parameters: {
+            query?: {
+                /** @description FIELD:COMPARISON[:VALUE], all of them must hold; values of `one_of` are separated by commas. `fields` of the same kind lists the fields. */
+                filter?: string[];
+                /** @description Words, all of which must occur. */
+                q?: string | null;
+                /** @description Fields, separated by commas. */
+                field?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Facets"];
+                };
+            };
+            400: components["responses"]["Problem400"];
+            401: components["responses"]["Problem401"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Problem404"];
+            408: components["responses"]["Problem408"];
+            413: components["responses"]["Problem413"];
+            414: components["responses"]["Problem414"];
+            415: components["responses"]["Problem415"];
+            422: components["responses"]["Problem422"];
+            429: components["responses"]["Problem429"];
+            500: components["responses"]["Problem500"];
+            503: components["responses"]["Problem503"];
+        };
+    };
+    list_company_fields: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FieldOut"][];
+                };
+            };
+            400: components["responses"]["Problem400"];
+            401: components["responses"]["Problem401"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Problem404"];
+            408: components["responses"]["Problem408"];
+            413: components["responses"]["Problem413"];
+            414: components["responses"]["Problem414"];
+            415: components["responses"]["Problem415"];
+            422: components["responses"]["Problem422"];
+            429: components["responses"]["Problem429"];
+            500: components["responses"]["Problem500"];
+            503: components["responses"]["Problem503"];
+        };
+    };
+    merge_companies: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description However often a request with this key is sent, it has one effect. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CompanyMergeIn"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Detail_CompanyOut_"];
+                };
+            };
+            400: components["responses"]["Problem400"];
+            401: components["responses"]["Problem401"];
+            402: components["responses"]["Problem402"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Problem404"];
+            408: components["responses"]["Problem408"];
+            /** @description It cannot be so */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            412: components["responses"]["Problem412"];
+            413: components["responses"]["Problem413"];
+            414: components["responses"]["Problem414"];
+            415: components["responses"]["Problem415"];
+            422: components["responses"]["Problem422"];
+            428: components["responses"]["Problem428"];
+            429: components["responses"]["Problem429"];
+            500: components["responses"]["Problem500"];
+            502: components["responses"]["Problem502"];
+            503: components["responses"]["Problem503"];
+        };
+    };
+    set_company_status: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description However often a request with this key is sent, it has one effect. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["StatusIn"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StatusOut"];
+                };
+            };
+            400: components["responses"]["Problem400"];
+            401: components["responses"]["Problem401"];
+            402: components["responses"]["Problem402"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Problem404"];
+            408: components["responses"]["Problem408"];
+            /** @description It cannot be so */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            412: components["responses"]["Problem412"];
+            413: components["responses"]["Problem413"];
+            414: components["responses"]["Problem414"];
+            415: components["responses"]["Problem415"];
+            422: components["responses"]["Problem422"];
+            428: components["responses"]["Problem428"];
+            429: components["responses"]["Problem429"];
+            500: components["responses"]["Problem500"];
+            502: components["responses"]["Problem502"];
+            503: components["responses"]["Problem503"];
+        };
+    };
+    work_on_companies: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description However often a request with this key is sent, it has one effect. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["WorkIn"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WorkOut"];
+                };
+            };
+            400: components["responses"]["Problem400"];
+            401: components["responses"]["Problem401"];
+            402: components["responses"]["Problem402"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Problem404"];
+            408: components["responses"]["Problem408"];
+            409: components["responses"]["Problem409"];
+            412: components["responses"]["Problem412"];
+            413: components["responses"]["Problem413"];
+            414: components["responses"]["Problem414"];
+            415: components["responses"]["Problem415"];
+            422: components["responses"]["Problem422"];
+            428: components["responses"]["Problem428"];
+            429: components["responses"]["Problem429"];
+            500: components["responses"]["Problem500"];
+            502: components["responses"]["Problem502"];
+            503: components["responses"]["Problem503"];
+        };
+    };
+    read_company: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                record_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Detail_CompanyOut_"];
+                };
+            };
+            400: components["responses"]["Problem400"];
+            401: components["responses"]["Problem401"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Problem404"];
+            408: components["responses"]["Problem408"];
+            413: components["responses"]["Problem413"];
+            414: components["responses"]["Problem414"];
+            415: components["responses"]["Problem415"];
+            422: components["responses"]["Problem422"];
+            429: components["responses"]["Problem429"];
+            500: components["responses"]["Problem500"];
+            503: components["responses"]["Problem503"];
+        };
+    };
+    edit_company: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The record's `etag`. */
+                "If-Match"?: string | null;
+            };
+            path: {
+                record_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CompanyIn"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Detail_CompanyOut_"];
+                };
+            };
+            400: components["responses"]["Problem400"];
+            401: components["responses"]["Problem401"];
+            402: components["responses"]["Problem402"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Problem404"];
+            408: components["responses"]["Problem408"];
+            409: components["responses"]["Problem409"];
+            /** @description The record has changed since */
+            412: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            413: components["responses"]["Problem413"];
+            414: components["responses"]["Problem414"];
+            415: components["responses"]["Problem415"];
+            422: components["responses"]["Problem422"];
+            /** @description If-Match is missing */
+            428: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            429: components["responses"]["Problem429"];
+            500: components["responses"]["Problem500"];
+            502: components["responses"]["Problem502"];
+            503: components["responses"]["Problem503"];
+        };
+    };
+    read_company_history: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                record_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["History"];
+                };
+            };
+            400: components["responses"]["Problem400"];
+            401: components["responses"]["Problem401"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Problem404"];
+            408: components["responses"]["Problem408"];
+            413: components["responses"]["Problem413"];
+            414: components["responses"]["Problem414"];
+            415: components["responses"]["Problem415"];
+            422: components["responses"]["Problem422"];
+            429: components["responses"]["Problem429"];
+            500: components["responses"]["Problem500"];
+            503: components["responses"]["Problem503"];
+        };
+    };
+    read_company_records: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                record_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CompanyPartsOut"];
+                };
+            };
+            400: components["responses"]["Problem400"];
+            401: components["responses"]["Problem401"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Problem404"];
+            408: components["responses"]["Problem408"];
+            413: components["responses"]["Problem413"];
+            414: components["responses"]["Problem414"];
+            415: components["responses"]["Problem415"];
+            422: components["responses"]["Problem422"];
+            429: components["responses"]["Problem429"];
+            500: components["responses"]["Problem500"];
+            503: components["responses"]["Problem503"];
+        };
+    };
+    split_company: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description However often a request with this key is sent, it has one effect. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                record_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CompanySplitIn"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CompanySplitOut"];
+                };
+            };
+            400: components["responses"]["Problem400"];
+            401: components["responses"]["Problem401"];
+            402: components["responses"]["Problem402"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Problem404"];
+            408: components["responses"]["Problem408"];
+            409: components["responses"]["Problem409"];
+            412: components["responses"]["Problem412"];
+            413: components["responses"]["Problem413"];
+            414: components["responses"]["Problem414"];
+            415: components["responses"]["Problem415"];
+            422: components["responses"]["Problem422"];
+            428: components["responses"]["Problem428"];
+            429: components["responses"]["Problem429"];
+            500: components["responses"]["Problem500"];
+            502: components["responses"]["Problem502"];
+            503: components["responses"]["Problem503"];
+        };
+    };
+    undo_company_action: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description However often a request with this key is sent, it has one effect. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                action_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WorkOut"];
+                };
+            };
+            400: components["responses"]["Problem400"];
+            401: components["responses"]["Problem401"];
+            402: components["responses"]["Problem402"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Problem404"];
+            408: components["responses"]["Problem408"];
+            409: components["responses"]["Problem409"];
+            412: components["responses"]["Problem412"];
+            413: components["responses"]["Problem413"];
+            414: components["responses"]["Problem414"];
+            415: components["responses"]["Problem415"];
+            422: components["responses"]["Problem422"];
+            428: components["responses"]["Problem428"];
+            429: components["responses"]["Problem429"];
+            500: components["responses"]["Problem500"];
+            502: components["responses"]["Problem502"];
+            503: components["responses"]["Problem503"];
+        };
+    };
+    list_company_columns: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CompanyColumnOut"][];
+                };
+            };
+            400: components["responses"]["Problem400"];
+            401: components["responses"]["Problem401"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Problem404"];
+            408: components["responses"]["Problem408"];
+            413: components["responses"]["Problem413"];
+            414: components["responses"]["Problem414"];
+            415: components["responses"]["Problem415"];
+            422: components["responses"]["Problem422"];
+            429: components["responses"]["Problem429"];
+            500: components["responses"]["Problem500"];
+            503: components["responses"]["Problem503"];
+        };
+    };
+    create_company_column: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description However often a request with this key is sent, it has one effect. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CompanyColumnIn"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CompanyColumnOut"];
+                };
+            };
+            400: components["responses"]["Problem400"];
+            401: components["responses"]["Problem401"];
+            402: components["responses"]["Problem402"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Problem404"];
+            408: components["responses"]["Problem408"];
+            /** @description It cannot be so */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            412: components["responses"]["Problem412"];
+            413: components["responses"]["Problem413"];
+            414: components["responses"]["Problem414"];
+            415: components["responses"]["Problem415"];
+            422: components["responses"]["Problem422"];
+            428: components["responses"]["Problem428"];
+            429: components["responses"]["Problem429"];
+            500: components["responses"]["Problem500"];
+            502: components["responses"]["Problem502"];
+            503: components["responses"]["Problem503"];
+        };
+    };
+    delete_company_column: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                column_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["Problem400"];
+            401: components["responses"]["Problem401"];
+            402: components["responses"]["Problem402"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Problem404"];
+            408: components["responses"]["Problem408"];
+            409: components["responses"]["Problem409"];
+            412: components["responses"]["Problem412"];
+            413: components["responses"]["Problem413"];
+            414: components["responses"]["Problem414"];
+            415: components["responses"]["Problem415"];
+            422: components["responses"]["Problem422"];
+            428: components["responses"]["Problem428"];
+            429: components["responses"]["Problem429"];
+            500: components["responses"]["Problem500"];
+            502: components["responses"]["Problem502"];
+            503: components["responses"]["Problem503"];
+        };
+    };
+    undo_company_merge: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description However often a request with this key is sent, it has one effect. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                merge_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CompanySplitOut"];
+                };
+            };
+            400: components["responses"]["Problem400"];
+            401: components["responses"]["Problem401"];
+            402: components["responses"]["Problem402"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Problem404"];
+            408: components["responses"]["Problem408"];
+            409: components["responses"]["Problem409"];
+            412: components["responses"]["Problem412"];
+            413: components["responses"]["Problem413"];
+            414: components["responses"]["Problem414"];
+            415: components["responses"]["Problem415"];
+            422: components["responses"]["Problem422"];
+            428: components["responses"]["Problem428"];
+            429: components["responses"]["Problem429"];
+            500: components["responses"]["Problem500"];
+            502: components["responses"]["Problem502"];
+            503: components["responses"]["Problem503"];
+        };
+    };
+    list_company_pairs: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CompanyPairOut"][];
+                };
+            };
+            400: components["responses"]["Problem400"];
+            401: components["responses"]["Problem401"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Problem404"];
+            408: components["responses"]["Problem408"];
+            413: components["responses"]["Problem413"];
+            414: components["responses"]["Problem414"];
+            415: components["responses"]["Problem415"];
+            422: components["responses"]["Problem422"];
+            429: components["responses"]["Problem429"];
+            500: components["responses"]["Problem500"];
+            503: components["responses"]["Problem503"];
+        };
+    };
+    answer_company_pair: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description However often a request with this key is sent, it has one effect. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                pair_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PairAnswerIn"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["Problem400"];
+            401: components["responses"]["Problem401"];
+            402: components["responses"]["Problem402"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Problem404"];
+            408: components["responses"]["Problem408"];
+            409: components["responses"]["Problem409"];
+            412: components["responses"]["Problem412"];
+            413: components["responses"]["Problem413"];
+            414: components["responses"]["Problem414"];
+            415: components["responses"]["Problem415"];
+            422: components["responses"]["Problem422"];
+            428: components["responses"]["Problem428"];
+            429: components["responses"]["Problem429"];
+            500: components["responses"]["Problem500"];
+            502: components["responses"]["Problem502"];
+            503: components["responses"]["Problem503"];
+        };
+    };
     list_contacts: {
         parameters: {
             query?: {
@@ -4737,7 +6120,7 @@ export interface operations {
                 format?: "csv" | "xlsx" | "jsonl";
                 /** @description Columns, separated by commas; none: all. */
                 columns?: string;
-                /** @description The columns of a CRM, for contacts. */
+                /** @description The columns of a CRM, for contacts and companies; for companies also `leads`, under headings that people read. */
                 preset?: string;
             };
             header?: never;
@@ -5637,7 +7020,7 @@ export interface operations {
                 format?: "csv" | "xlsx" | "jsonl";
                 /** @description Columns, separated by commas; none: all. */
                 columns?: string;
-                /** @description The columns of a CRM, for contacts. */
+                /** @description The columns of a CRM, for contacts and companies; for companies also `leads`, under headings that people read. */
                 preset?: string;
             };
             header?: never;
@@ -6122,7 +7505,7 @@ export interface operations {
                 format?: "csv" | "xlsx" | "jsonl";
                 /** @description Columns, separated by commas; none: all. */
                 columns?: string;
-                /** @description The columns of a CRM, for contacts. */
+                /** @description The columns of a CRM, for contacts and companies; for companies also `leads`, under headings that people read. */
                 preset?: string;
             };
             header?: never;
@@ -6613,7 +7996,7 @@ export interface operations {
                 format?: "csv" | "xlsx" | "jsonl";
                 /** @description Columns, separated by commas; none: all. */
                 columns?: string;
-                /** @description The columns of a CRM, for contacts. */
+                /** @description The columns of a CRM, for contacts and companies; for companies also `leads`, under headings that people read. */
                 preset?: string;
             };
             header?: never;
@@ -7033,7 +8416,7 @@ export interface operations {
                 format?: "csv" | "xlsx" | "jsonl";
                 /** @description Columns, separated by commas; none: all. */
                 columns?: string;
-                /** @description The columns of a CRM, for contacts. */
+                /** @description The columns of a CRM, for contacts and companies; for companies also `leads`, under headings that people read. */
                 preset?: string;
             };
             header?: never;
@@ -7341,7 +8724,7 @@ export interface operations {
                 format?: "csv" | "xlsx" | "jsonl";
                 /** @description Columns, separated by commas; none: all. */
                 columns?: string;
-                /** @description The columns of a CRM, for contacts. */
+                /** @description The columns of a CRM, for contacts and companies; for companies also `leads`, under headings that people read. */
                 preset?: string;
             };
             header?: never;
@@ -8156,7 +9539,7 @@ export interface operations {
                 format?: "csv" | "xlsx" | "jsonl";
                 /** @description Columns, separated by commas; none: all. */
                 columns?: string;
-                /** @description The columns of a CRM, for contacts. */
+                /** @description The columns of a CRM, for contacts and companies; for companies also `leads`, under headings that people read. */
                 preset?: string;
             };
             header?: never;
@@ -8632,7 +10015,7 @@ export interface operations {
                 format?: "csv" | "xlsx" | "jsonl";
                 /** @description Columns, separated by commas; none: all. */
                 columns?: string;
-                /** @description The columns of a CRM, for contacts. */
+                /** @description The columns of a CRM, for contacts and companies; for companies also `leads`, under headings that people read. */
                 preset?: string;
             };
             header?: never;

@@ -95,6 +95,12 @@ Write contacts, or any other list, to a CSV, Excel or JSON lines file.
 `scrapersky export contacts --preset hubspot --out leads.csv` writes what HubSpot reads.
 Filters are those of the API; who is on the suppression list is left out.
 """
+LEADS = """\
+Write the lead list: one row per company, with whom to talk to and how.
+
+`scrapersky leads --named-person --since 2026-11-01 --out leads.xlsx` writes companies first seen
+since then of which a named person's e-mail is known. Who must not be contacted is left out.
+"""
 SCORE = """\
 Measure contact extraction on annotated pages.
 
@@ -130,6 +136,7 @@ app.command("scrapersky.cli.demo:demo", group=run, help=DEMO)
 app.command("scrapersky.cli.run:run", group=run, help=RUN)
 app.command("scrapersky.cli.submit:submit", group=run, help=SUBMIT)
 app.command("scrapersky.cli.export:export", group=run, help=EXPORT)
+app.command("scrapersky.cli.leads:leads", group=run, help=LEADS)
 app.command("scrapersky.cli.worker:worker", group=run, help=WORKER)
 app.command("scrapersky.cli.stages:stages", group=care, help=STAGES)
 app.command(

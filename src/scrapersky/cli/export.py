@@ -71,11 +71,7 @@ def export(
             words=q,
             sort=read_sort(resource, sort),
         )
-        parts = await export_bytes(engine, resource, list_query, plan)
-        if str(path) == STANDARD_OUTPUT:
-            await write(parts, sys.stdout.buffer)
-        else:
-            await write_file(parts, path)
+        await write_to(path, await export_bytes(engine, resource, list_query, plan))
 
     on_database(act)
     if str(path) != STANDARD_OUTPUT:
@@ -95,6 +91,14 @@ def form_of(path: Path) -> ExportFormat:
         f"{path} does not say in which form to write.",
         hint="Let its name end in .csv, .xlsx or .jsonl.",
     )
+
+
+async def write_to(path: Path, parts: AsyncIterator[bytes]) -> None:
+    """Write to a file, or to standard output."""
+    if str(path) == STANDARD_OUTPUT:
+        await write(parts, sys.stdout.buffer)
+    else:
+        await write_file(parts, path)
 
 
 async def write_file(parts: AsyncIterator[bytes], path: Path) -> None:

@@ -71,13 +71,14 @@ class PipelineRun:
         for kind in CURATED.values():
             if kind.name == "contacts" and not self.validate:
                 continue
+            on = kind.deciding.on
             ids = await self._undecided(kind)
-            if ids:
+            if ids and on is not None:
                 decided = await decide(
                     self.engine,
                     self.actor,
                     kind,
-                    kind.deciding.on.value,
+                    on.value,
                     Selection(ids=ids),
                 )
                 total += decided.queued

@@ -19,6 +19,7 @@ from sqlalchemy import (
     ColumnElement,
     SmallInteger,
     and_,
+    false,
     func,
     literal,
     not_,
@@ -34,6 +35,8 @@ from scrapersky.records.link import LinkedField
 
 MOST_CONDITIONS = 50
 MOST_VALUES = 1_000
+OWN = "own"
+"""The column in which a record keeps the values of its tenant's own columns."""
 
 Attribute = InstrumentedAttribute[Any] | Column[Any]
 Value = str | float | bool | None
@@ -113,6 +116,9 @@ def clause(
     fields: Mapping[str, Attribute], condition: Condition
 ) -> ColumnElement[bool]:
     """Translate one condition."""
+    name, dot, key = condition.field.partition(".")
+    if dot and name == OWN and name in fields:
+        return own_clause(fields[name], key, condition)
     if condition.field not in fields:
         raise InvalidCondition(
             f"There is no field '{condition.field[:50]}'.",
@@ -134,6 +140,64 @@ def clause(
     if isinstance(condition.value, list):
         raise InvalidCondition(f"{condition.comparison} takes one value, not a list.")
     return COMPARED[condition.comparison](column, condition.value)
+
+
+def own_clause(
+    column: Attribute, key: str, condition: Condition
+) -> ColumnElement[bool]:
+    """Translate a condition on a tenant's own column: `own.budget`."""
+    text_of(key)
+    given = condition.value
+    match condition.comparison:
+        case Comparison.KNOWN:
+            return func.jsonb_exists(column, key)
+        case Comparison.UNKNOWN:
+            return not_(func.jsonb_exists(column, key))
+        case Comparison.ONE_OF:
+            values = given if isinstance(given, list) else []
+            return or_(false(), *(own_equal(column, key, one) for one in values))
+    if isinstance(given, list):
+        raise InvalidCondition(f"{condition.comparison} takes one value, not a list.")
+    return own_compared(column, key, condition.comparison, given)
+
+
+def own_compared(
+    column: Attribute, key: str, comparison: Comparison, given: Value
+) -> ColumnElement[bool]:
+    """Compare one value of a tenant's own column."""
+    written: ColumnElement[str] = column[key].astext
+    match comparison:
+        case Comparison.EQUAL:
+            return own_equal(column, key, given)
+        case Comparison.NOT_EQUAL:
+            return not_(own_equal(column, key, given))
+        case Comparison.CONTAINS:
+            return written.icontains(text_of(given), autoescape=True)
+        case Comparison.STARTS_WITH:
+            return written.istartswith(text_of(given), autoescape=True)
+    # Numbers by what they are, days as they are written: 2026-11-01.
+    number = number_of(given)
+    kind = literal("string" if number is None else "number")
+    at: ColumnElement[Any] = literal(given if number is None else number, JSONB)
+    is_kind = func.jsonb_typeof(column[key]) == kind
+    is_least = comparison is Comparison.AT_LEAST
+    return and_(is_kind, column[key] >= at if is_least else column[key] <= at)
+
+
+def own_equal(column: Attribute, key: str, given: Value) -> ColumnElement[bool]:
+    """Match one value of a tenant's own column, as a text or as a number."""
+    number = number_of(given)
+    is_number = column.contains({key: number}) if number is not None else false()
+    return or_(column.contains({key: given}), is_number)
+
+
+def number_of(given: Value) -> float | None:
+    """Return the number that a value is, or None."""
+    try:
+        number = float(given) if isinstance(given, str | int | float) else None
+    except ValueError:
+        return None
+    return number if number is not None and isfinite(number) else None
 
 
 def is_known(column: Attribute) -> ColumnElement[bool]:

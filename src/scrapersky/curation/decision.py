@@ -16,6 +16,7 @@ from sqlalchemy import (
     bindparam,
     case,
     cast,
+    false,
     func,
     insert,
     literal,
@@ -28,6 +29,7 @@ from sqlalchemy import (
 from sqlalchemy import Text as TextType
 from sqlalchemy.dialects.postgresql import aggregate_order_by
 from sqlalchemy.ext.asyncio import AsyncConnection
+from sqlalchemy.sql.base import ReadOnlyColumnCollection
 
 import curation_sdk
 from scrapersky.curation.condition import Condition, where
@@ -36,6 +38,7 @@ from scrapersky.db.transaction import Database, commit_chunk, committed, transac
 from scrapersky.errors import UnknownAction
 from scrapersky.records import CURATED, CurationAction, CurationChange, Kind, kind_named
 from scrapersky.records.audit import Actor, note
+from scrapersky.records.work_queue import Attribute, WorkQueue
 
 CHUNK = 5_000
 """Rows changed in one transaction: short enough that nobody waits for it."""
@@ -44,6 +47,8 @@ ALREADY = "already {status}"
 IN_STAGE = "the stage has it already"
 MEANWHILE = "changed meanwhile"
 ID_BYTES: Final = 16
+NOTHING: Final[ColumnElement[Any]] = cast(null(), TextType)
+"""What stands for the stage where a decision starts none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +116,7 @@ async def decide(
         is_last = number == len(chunks)
         step = partial(advance, actor, work, total, ids, is_last=is_last)
         total = await committed(database, step)
-    if total.queued:
+    if total.queued and kind.deciding.starts:
         await curation_sdk.wake(database, kind.deciding.starts)
     return total
 
@@ -320,7 +325,7 @@ def chunk(
     force: bool,
 ) -> Select[int, int, int]:
     """Write the statement that changes some rows, notes each, and counts them."""
-    model = kind.record
+    model, queue = kind.record, kind.deciding.queue
     ids = bindparam("ids", type_=ARRAY(Uuid))
     mine = model.tenant_id == bindparam("tenant", type_=Uuid())
     rows = (
@@ -328,8 +333,8 @@ def chunk(
             model.id,
             model.tenant_id,
             kind.deciding.column.label("before"),
-            kind.deciding.queue.column.label("stage_before"),
-            kind.deciding.queue.error.label("error_before"),
+            (queue.column if queue else NOTHING).label("stage_before"),
+            (queue.error if queue else NOTHING).label("error_before"),
         )
         .where(model.id == func.any(ids), mine, chosen)
         .order_by(model.id)
@@ -337,9 +342,7 @@ def chunk(
         .cte("chosen")
         .prefix_with("MATERIALIZED")
     )
-    is_busy = func.coalesce(rows.c.stage_before.in_(kind.deciding.queue.busy), False)
-    wants_stage = literal(status == kind.deciding.on)
-    queues = and_(wants_stage, (~is_busy) if not force else true())
+    queues = queueing(kind, status, rows.c.stage_before, force=force)
     changes = rows.c.before != status
     plan = select(
         rows,
@@ -349,23 +352,7 @@ def chunk(
     updated = (
         update(model)
         .where(model.id == plan.c.id, plan.c.changes)
-        .values(
-            {
-                kind.deciding.column: status,
-                kind.deciding.queue.column: case(
-                    (
-                        plan.c.queues,
-                        literal(
-                            kind.deciding.queue.queued, kind.deciding.queue.column.type
-                        ),
-                    ),
-                    else_=kind.deciding.queue.column,
-                ),
-                kind.deciding.queue.error: case(
-                    (plan.c.queues, null()), else_=kind.deciding.queue.error
-                ),
-            }
-        )
+        .values({kind.deciding.column: status, **queued_by(queue, plan.c.queues)})
         .returning(model.id)
         .cte("updated")
     )
@@ -398,6 +385,34 @@ def chunk(
         .select_from(plan)
         .add_cte(updated, noted)
     )
+
+
+def queueing(
+    kind: Kind,
+    status: Any,  # noqa: ANN401 - a member of the kind's enum
+    stage_before: ColumnElement[Any],
+    *,
+    force: bool,
+) -> ColumnElement[bool]:
+    """Say whether a status queues a record that its stage found so."""
+    decision = kind.deciding
+    if decision.queue is None or status != decision.on:
+        return false()
+    is_busy = func.coalesce(stage_before.in_(decision.queue.busy), False)
+    return true() if force else ~is_busy
+
+
+def queued_by(
+    queue: WorkQueue | None, queues: ColumnElement[bool]
+) -> dict[Attribute, ColumnElement[Any]]:
+    """Return what a decision that queues changes beside the status."""
+    if queue is None:
+        return {}
+    queued = literal(queue.queued, queue.column.type)
+    return {
+        queue.column: case((queues, queued), else_=queue.column),
+        queue.error: case((queues, null()), else_=queue.error),
+    }
 
 
 async def keep_counts(
@@ -469,6 +484,20 @@ async def undo(database: Database, actor: Actor, action_id: UUID) -> Decided:
         await commit_chunk(database)
 
 
+def taken_back(
+    queue: WorkQueue | None, before: ReadOnlyColumnCollection[str, Any]
+) -> dict[Attribute, ColumnElement[Any]]:
+    """Return what an undo changes beside the status, where the stage has not begun."""
+    if queue is None:
+        return {}
+    still_queued = and_(before.queued, before.stage_status_now == queue.queued)
+    status = cast(before.stage_status_before, queue.column.type)
+    return {
+        queue.column: case((still_queued, status), else_=queue.column),
+        queue.error: case((still_queued, before.error_before), else_=queue.error),
+    }
+
+
 async def restore(
     connection: AsyncConnection,
     kind: Kind,
@@ -478,7 +507,7 @@ async def restore(
     after: UUID | None,
 ) -> tuple[Decided, UUID | None]:
     """Put back some of what one action changed; None when there is no more."""
-    model, change = kind.record, CurationChange
+    model, change, queue = kind.record, CurationChange, kind.deciding.queue
     changes = (
         select(change)
         .where(
@@ -495,7 +524,7 @@ async def restore(
     found_now = (
         select(
             kind.deciding.column.label("status_now"),
-            kind.deciding.queue.column.label("stage_status_now"),
+            (queue.column if queue else NOTHING).label("stage_status_now"),
         )
         .where(model.id == changes.c.record_id)
         .with_for_update()
@@ -508,9 +537,6 @@ async def restore(
         .prefix_with("MATERIALIZED")
     )
     before = now.c
-    still_queued = and_(
-        before.queued, before.stage_status_now == kind.deciding.queue.queued
-    )
     restored = (
         update(model)
         .where(
@@ -522,18 +548,7 @@ async def restore(
                 kind.deciding.column: cast(
                     before.status_before, kind.deciding.column.type
                 ),
-                kind.deciding.queue.column: case(
-                    (
-                        still_queued,
-                        cast(
-                            before.stage_status_before, kind.deciding.queue.column.type
-                        ),
-                    ),
-                    else_=kind.deciding.queue.column,
-                ),
-                kind.deciding.queue.error: case(
-                    (still_queued, before.error_before), else_=kind.deciding.queue.error
-                ),
+                **taken_back(queue, before),
             }
         )
         .returning(model.id)

@@ -314,7 +314,7 @@ async def run_best_first(database: Database, actor: Actor, rule: Rule) -> Decide
         some = domains[start : start + SITES_AT_ONCE]
         async with transaction(database) as connection:
             total += await take_best(connection, named, rule, some)
-    if total.queued:
+    if total.queued and rule.kind.deciding.starts:
         await curation_sdk.wake(database, rule.kind.deciding.starts)
     return total
 

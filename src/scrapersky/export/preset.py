@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from scrapersky.errors import InvalidExport
+from scrapersky.export.leads import LEADS
 
 Row = Mapping[str, Any]
 Take = Callable[[Row], object]
@@ -92,13 +93,21 @@ PRESETS: Final[Mapping[str, Mapping[str, str]]] = {
 """Heading and what stands below it, for each program that reads contacts."""
 
 
-def preset_named(name: str) -> Mapping[str, str]:
-    """Return a preset, or say which there are."""
-    if name not in PRESETS:
+PRESETS_OF: Final[Mapping[str, Mapping[str, Mapping[str, str]]]] = {
+    "contacts": PRESETS,
+    "companies": LEADS,
+}
+"""The presets of every kind that has some."""
+
+
+def preset_named(name: str, kind: str = "contacts") -> Mapping[str, str]:
+    """Return a preset of a kind, or say which there are."""
+    known = PRESETS_OF[kind]
+    if name not in known:
         raise InvalidExport(
-            f"There is no preset '{name[:50]}'.", hint=f"Choose: {', '.join(PRESETS)}."
+            f"There is no preset '{name[:50]}'.", hint=f"Choose: {', '.join(known)}."
         )
-    return PRESETS[name]
+    return known[name]
 
 
 def take(source: str) -> Take:

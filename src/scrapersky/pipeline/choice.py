@@ -62,5 +62,5 @@ class Choice:
                     field=self.field, comparison=Comparison.ONE_OF, value=sorted(some)
                 ),
             )
-            if decided.queued:
+            if decided.queued and kind.deciding.starts:
                 transaction.wake(kind.deciding.starts)

@@ -240,6 +240,10 @@ REMOVE: dict[SubjectKind, tuple[str, ...]] = {
         WHERE tenant_id = :tenant AND phone = ANY(:named)""",
         """UPDATE places_staging SET phone = NULL
         WHERE tenant_id = :tenant AND phone = ANY(:named)""",
+        """UPDATE companies SET phone = NULL
+        WHERE tenant_id = :tenant AND phone = ANY(:named)""",
+        """UPDATE company_members SET phone = NULL
+        WHERE tenant_id = :tenant AND phone = ANY(:named)""",
     ),
     SubjectKind.DOMAIN: (
         f"DELETE FROM contacts WHERE tenant_id = :tenant AND {OF_DOMAIN}",  # noqa: S608

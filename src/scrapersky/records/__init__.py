@@ -15,6 +15,17 @@ from scrapersky.records.audit import AuditEntry
 from scrapersky.records.base import Base
 from scrapersky.records.batch import BatchItem, BatchJob
 from scrapersky.records.business import BUSINESSES, LocalBusiness
+from scrapersky.records.company import (
+    COMPANIES,
+    Company,
+    CompanyAction,
+    CompanyChange,
+    CompanyColumn,
+    CompanyMember,
+    CompanyMerge,
+    CompanyPair,
+    CompanyProgress,
+)
 from scrapersky.records.contact import CONTACTS, Contact, Evidence
 from scrapersky.records.curation import (
     CurationAction,
@@ -52,6 +63,7 @@ KINDS: Mapping[str, Kind] = {
         PAGES,
         CONTACTS,
         PEOPLE,
+        COMPANIES,
     )
 }
 """Every kind of record that people see, in the order of the pipeline."""
@@ -94,6 +106,14 @@ __all__ = [
     "Base",
     "BatchItem",
     "BatchJob",
+    "Company",
+    "CompanyAction",
+    "CompanyChange",
+    "CompanyColumn",
+    "CompanyMember",
+    "CompanyMerge",
+    "CompanyPair",
+    "CompanyProgress",
     "Contact",
     "ContactNotice",
     "CurationAction",

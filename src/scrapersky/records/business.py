@@ -33,7 +33,7 @@ from scrapersky.records.kind import (
     Source,
     curation,
 )
-from scrapersky.records.link import Related, by_domain, by_hit
+from scrapersky.records.link import Hop, Related, by_domain, by_hit
 from scrapersky.records.person import decision_maker
 from scrapersky.records.status import (
     DOMAIN_EXTRACTION_STATUS,
@@ -161,6 +161,10 @@ BUSINESSES = Kind(
     related=(
         Related(kind="places", ours="place_id"),
         Related(kind="domains", ours="domain_id"),
+        Related(
+            kind="companies",
+            through=Hop("company_members", "business_id", "company_id"),
+        ),
     ),
     origins=made_of_its_place,
 )  # fmt: skip

@@ -259,6 +259,8 @@ CONTACTS = Kind(
         Related(kind="domains", ours="domain_id"),
         Related(kind="pages", ours="page_id"),
         Related(kind="businesses", theirs="domain_id", ours="domain_id"),
+        Related(kind="companies", theirs="domain_id", ours="domain_id"),
     ),
     origins=its_evidence,
+    is_mergeable=True,
 )  # fmt: skip

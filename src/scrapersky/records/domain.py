@@ -194,6 +194,7 @@ DOMAINS = Kind(
         Related(kind="sitemap_files", theirs="domain_id"),
         Related(kind="pages", theirs="domain_id"),
         Related(kind="contacts", theirs="domain_id"),
+        Related(kind="companies", theirs="domain_id"),
     ),
     origins=signs_of_its_verdict,
     submission=Submission(

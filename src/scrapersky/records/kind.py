@@ -82,26 +82,26 @@ CURATION: Final = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Decision:
-    """What people decide about a record, and the stage that this starts.
+    """What people decide about a record, and the stage that this starts, if any.
 
     The dual-status rule: setting `on` in `column` sets the queue's column to its queued
     status and clears its error, in the same transaction, unless the stage has the
-    record or has had it.
+    record or has had it. A decision without a queue only says where people are.
     """
 
     column: Attribute
     choices: tuple[Choice, ...]
     """The statuses a person may set; the others are set by a stage."""
-    on: StrEnum
-    starts: str
-    queue: WorkQueue
+    on: StrEnum | None = None
+    starts: str | None = None
+    queue: WorkQueue | None = None
     unattended: ColumnElement[bool] | None = None
     """Which of the undecided a run without a person takes; None: none of them."""
 
     @property
     def statuses(self) -> type[StrEnum]:
         """Return every status there is."""
-        return type(self.on)
+        return type(self.choices[0].status)
 
     @property
     def undecided(self) -> StrEnum:
@@ -224,6 +224,8 @@ class Kind:
     origins: Callable[[Row[Any]], Sequence[Origin] | Executable] = no_origins
     """Where the values of a record came from, or the query that tells."""
     submission: Submission | None = None
+    is_mergeable: bool = False
+    """Whether people make one of several: `POST <path>/merge`."""
 
     @property
     def name(self) -> str:

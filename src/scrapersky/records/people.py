@@ -47,6 +47,7 @@ PEOPLE = Kind(
         Related(kind="domains", ours="domain_id"),
         Related(kind="pages", ours="page_id"),
         Related(kind="businesses", theirs="domain_id", ours="domain_id"),
+        Related(kind="companies", theirs="domain_id", ours="domain_id"),
     ),
     origins=pages_that_name_them,
 )

@@ -127,6 +127,9 @@ PLACES = Kind(
     related=(
         Related(kind="searches", through=Hop(HITS, "place_id", "search_id")),
         Related(kind="businesses", theirs="place_id"),
+        Related(
+            kind="companies", through=Hop("company_members", "place_id", "company_id")
+        ),
     ),
     origins=told_by_its_source,
 )  # fmt: skip

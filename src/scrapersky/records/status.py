@@ -144,6 +144,33 @@ class ContactProcessingStatus(StrEnum):
     ERROR = "Error"
 
 
+class LeadStatus(StrEnum):
+    """How far people are with a company."""
+
+    NEW = "New"
+    CONTACTED = "Contacted"
+    REPLIED = "Replied"
+    WON = "Won"
+    LOST = "Lost"
+    DO_NOT_CONTACT = "Do Not Contact"
+
+
+class PairVerdict(StrEnum):
+    """What a person says about two records: one company, or two."""
+
+    SAME = "same"
+    DIFFERENT = "different"
+
+
+class OwnType(StrEnum):
+    """What a tenant's own column holds."""
+
+    TEXT = "text"
+    NUMBER = "number"
+    DATE = "date"
+    CHOICE = "choice"
+
+
 class Role(StrEnum):
     """What a user may do."""
 
@@ -175,6 +202,9 @@ CONTACT_PROCESSING_STATUS = native_enum(
     ContactProcessingStatus, "contact_processing_status"
 )
 EMAIL_TYPE = native_enum(EmailType, "contact_email_type")
+LEAD_STATUS = native_enum(LeadStatus, "lead_status")
+PAIR_VERDICT = native_enum(PairVerdict, "pair_verdict")
+OWN_TYPE = native_enum(OwnType, "own_type")
 ROLE = native_enum(Role, "user_role")
 SENIORITY = native_enum(Seniority, "seniority")
 
@@ -193,6 +223,9 @@ ENUMS: tuple[ENUM, ...] = (
     CONTACT_SCRAPE_STATUS,
     CONTACT_PROCESSING_STATUS,
     EMAIL_TYPE,
+    LEAD_STATUS,
+    PAIR_VERDICT,
+    OWN_TYPE,
     ROLE,
     SENIORITY,
 )

@@ -16,6 +16,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 import curation_sdk
 from curation_sdk import AnyStage, Registry, Worker
 from curation_sdk.events import Event, Events
+from scrapersky.companies.matching import match_companies
 from scrapersky.crawler import CrawlerPolicy, Resolver, Sandbox, proxy_rules
 from scrapersky.crawler.guard import parse_networks
 from scrapersky.db.connection import Target, connect
@@ -258,6 +259,9 @@ def housekeeping(settings: Settings, engine: AsyncEngine) -> list[Job]:
         attempts = await curation_sdk.purge(engine, older_than=age)
         return Counts(picked=expired + runs + attempts)
 
+    async def match(limit: int | None) -> Counts:
+        return Counts(picked=await match_companies(engine, limit))
+
     return [
         Job(
             "reap_expired_claims",
@@ -271,6 +275,13 @@ def housekeeping(settings: Settings, engine: AsyncEngine) -> list[Job]:
             "Purge Old History",
             settings.purge,
             purge,
+            is_singleton=True,
+        ),
+        Job(
+            "match_companies",
+            "Match Companies",
+            settings.matching,
+            match,
             is_singleton=True,
         ),
     ]

@@ -27,7 +27,9 @@ from sdk_tests.rig.waiting import HUNG
 from tests.api.emptying import empty_tables
 from tests.conftest import TestDatabase
 
-AT_REST = {f"{stage.settings.prefix}_INTERVAL_MINUTES": "600" for stage in PIPELINE}
+AT_REST = {f"{stage.settings.prefix}_INTERVAL_MINUTES": "600" for stage in PIPELINE} | {
+    "COMPANY_MATCHING_SCHEDULER_INTERVAL_MINUTES": "600"
+}
 EMPTIED = (
     "audit_log, batch_jobs, curation_actions, selection_rules, domains, pages,"
     " contacts, contact_evidence, sitemap_files, batch_items,"

@@ -19,12 +19,13 @@ AT_REST = {
     f"{stage.settings.prefix}_ENABLED": "false"
     for stage in PIPELINE
     if stage.name != "domain_extraction"
-}
+} | {"COMPANY_MATCHING_SCHEDULER_ENABLED": "false"}
 """All stages but one are at rest, so that a status stays what a test made it."""
 
 EMPTIED = (
     "audit_log, batch_jobs, curation_actions, pages, sitemap_files, domains, "
-    "local_businesses, places_staging, place_searches, saved_views, suppressions"
+    "local_businesses, places_staging, place_searches, saved_views, suppressions, "
+    "company_columns"
 )
 
 

@@ -12,13 +12,16 @@ const FORMATS = [
   { value: "jsonl", label: "JSON lines, for programs" },
 ];
 
-const PRESETS = [
-  { value: "", label: "The columns chosen below" },
-  { value: "hubspot", label: "HubSpot" },
-  { value: "salesforce", label: "Salesforce" },
-  { value: "pipedrive", label: "Pipedrive" },
-  { value: "mailchimp", label: "Mailchimp" },
-];
+const OWN_COLUMNS = { value: "", label: "The columns chosen below" };
+const PRESETS: Record<string, string> = {
+  leads: "The lead list, one row per company",
+  hubspot: "HubSpot",
+  salesforce: "Salesforce",
+  pipedrive: "Pipedrive",
+  mailchimp: "Mailchimp",
+  zoho: "Zoho",
+  "google-contacts": "Google Contacts",
+};
 
 /** Names of records are for programs: they are in the file only when asked for. */
 const isWanted = (column: string): boolean =>
@@ -33,7 +36,7 @@ interface ExportProps {
 
 export function Export({ kind, query, total, onClose }: ExportProps) {
   const [format, setFormat] = useState("csv");
-  const [preset, setPreset] = useState("");
+  const [preset, setPreset] = useState(kind.presets.includes("leads") ? "leads" : "");
   const [flipped, setFlipped] = useState<ReadonlySet<string>>(new Set());
   const columns = kind.exported;
   const isChosen = (name: string) => isWanted(name) !== flipped.has(name);
@@ -76,11 +79,14 @@ export function Export({ kind, query, total, onClose }: ExportProps) {
           options={FORMATS}
           onChange={(event) => setFormat(event.target.value)}
         />
-        {kind.name === "contacts" && (
+        {kind.presets.length > 0 && (
           <Select
             label="Made for"
             value={preset}
-            options={PRESETS}
+            options={[
+              OWN_COLUMNS,
+              ...kind.presets.map((value) => ({ value, label: PRESETS[value] ?? value })),
+            ]}
             hint="A preset has the columns and headings that program reads."
             onChange={(event) => setPreset(event.target.value)}
           />

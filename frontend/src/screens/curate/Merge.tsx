@@ -1,4 +1,4 @@
-/** Several contacts that are one person: keep one, and let it take in the others. */
+/** Several records that are one: keep one, and let it take in the others. */
 import { useState } from "react";
 import { call } from "@/api/client";
 import type { Kind } from "@/api/kinds";
@@ -19,8 +19,8 @@ export function Merge({ kind, rows, onDone, onClose }: MergeProps) {
     setBusy(true);
     try {
       const ids = rows.map(({ id }) => id).filter((id) => id !== into);
-      await call("POST", "/contacts/merge", { body: { ids, into } });
-      toast({ kind: "good", text: `${rows.length} contacts are one now.` });
+      await call("POST", `${kind.path}/merge`, { body: { ids, into } });
+      toast({ kind: "good", text: `${rows.length} ${kind.many} are one now.` });
       onDone();
     } catch (error) {
       toastError(error);
@@ -29,7 +29,7 @@ export function Merge({ kind, rows, onDone, onClose }: MergeProps) {
   }
   return (
     <Confirm
-      title={`Merge ${rows.length} contacts`}
+      title={`Merge ${rows.length} ${kind.many}`}
       action="Merge"
       busy={busy}
       onConfirm={() => void merge()}

@@ -17,6 +17,7 @@ import {
 } from "@/kit";
 import { Budget } from "./Budget";
 import { Address } from "./Cell";
+import { CompanyTools } from "./CompanyTools";
 import { ContactTools } from "./ContactTools";
 import { Decisions } from "./Decisions";
 import { Facts } from "./Facts";
@@ -85,6 +86,9 @@ export function Pane({
       )}
       {kind.name === "contacts" && detail.data && (
         <ContactTools detail={detail.data} onChanged={onChanged} onGone={onClose} />
+      )}
+      {kind.name === "companies" && detail.data && (
+        <CompanyTools detail={detail.data} onChanged={onChanged} />
       )}
       <Tabs
         label="About the record"

@@ -303,7 +303,7 @@ function CurateKind({ kind }: { kind: Kind }) {
                 </Button>
               )}
               {mayCurate && <Decisions kind={kind} onDecide={decideHere} />}
-              {kind.name === "contacts" && mayCurate && isMergeable(selection) && (
+              {kind.isMergeable && mayCurate && isMergeable(selection) && (
                 <Button small icon="merge" onClick={() => setDialog("merge")}>
                   Merge
                 </Button>

@@ -66,6 +66,8 @@ describe("the picture of the pipeline", () => {
     facts: [],
     exported: [],
     submission: null,
+    presets: [],
+    is_mergeable: false,
   });
   it("has stages in their order, and records after what makes them", () => {
     rememberKinds([kind("places"), kind("letters")]);

@@ -101,7 +101,8 @@ def sources() -> Iterable[tuple[str, str, str, str]]:
     yield "searches", PlaceSearch.__tablename__, "status", "status"
     for kind in CURATED.values():
         decision = kind.deciding
-        yield kind.name, kind.table, decision.column.key, decision.queue.column.key
+        stage = decision.queue.column if decision.queue else decision.column
+        yield kind.name, kind.table, decision.column.key, stage.key
 
 
 CHANGES: Final = text(

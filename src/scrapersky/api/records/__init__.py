@@ -4,6 +4,8 @@ from fastapi import APIRouter
 
 from scrapersky.api.records import (
     budget,
+    company,
+    company_column,
     contact,
     kinds,
     people,
@@ -40,5 +42,7 @@ for each in KINDS.values():
     if "priority" in each.fields:
         add_priority(below, each)
     router.include_router(below)
-for part in (budget, contact, kinds, people, search, source, view):
+for part in (
+    budget, company, company_column, contact, kinds, people, search, source, view,
+):  # fmt: skip
     router.include_router(part.router)

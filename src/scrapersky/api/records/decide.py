@@ -1,7 +1,7 @@
 """Decide about records, by ids or by exactly what a list shows."""
 
 from datetime import timedelta
-from typing import Final
+from typing import Final, Protocol
 from uuid import UUID
 
 from sqlalchemy import func, literal, select
@@ -9,6 +9,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from scrapersky.api.middleware.tenancy import statement_timeout
 from scrapersky.api.records.schema import StatusIn, StatusOut
+from scrapersky.curation.condition import Condition
 from scrapersky.curation.decision import (
     CHUNK,
     MEANWHILE,
@@ -72,7 +73,15 @@ async def carry_out(
     )
 
 
-def selection_of(asked: StatusIn) -> Selection:
+class Selecting(Protocol):
+    """A request that means some records."""
+
+    ids: list[UUID] | None
+    filter: list[Condition] | None
+    q: str | None
+
+
+def selection_of(asked: Selecting) -> Selection:
     """Read which records are meant: by ids or by a filter, not both, not neither."""
     if (asked.ids is None) == (asked.filter is None):
         raise InvalidDecision(

@@ -5,6 +5,7 @@ from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, replace
 from datetime import timedelta
+from operator import itemgetter
 from typing import Any, Final
 
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
@@ -17,7 +18,7 @@ from scrapersky.api.records.schema import ExportFormat
 from scrapersky.curation.decision import Selection, count_selected
 from scrapersky.errors import InvalidExport
 from scrapersky.export.contacts import COLUMNS, contact_cells
-from scrapersky.export.preset import Take, preset_named, take
+from scrapersky.export.preset import PRESETS_OF, Take, preset_named, take
 from scrapersky.export.table import SHEET_ROWS, csv_bytes, jsonl_bytes, xlsx_bytes
 from scrapersky.privacy.shield import look_up
 from scrapersky.records.kind import Kind
@@ -45,10 +46,15 @@ def read_export(resource: Kind, form: ExportFormat, columns: str, preset: str) -
     """Read which columns are asked for, or raise InvalidExport."""
     estimate = columns_of(resource)
     if preset:
-        if columns or resource.name != "contacts":
-            raise InvalidExport("A preset is for contacts, and names all columns.")
-        chosen = preset_named(preset)
-        made = {name: take(source) for name, source in chosen.items()}
+        if columns or resource.name not in PRESETS_OF:
+            kinds = " and ".join(PRESETS_OF)
+            raise InvalidExport(f"A preset is for {kinds}, and names all columns.")
+        chosen = preset_named(preset, resource.name)
+        is_made = resource.name == "contacts"
+        made = {
+            name: take(source) if is_made else itemgetter(source)
+            for name, source in chosen.items()
+        }
         return Plan(form, [*made], made)
     names = list(dict.fromkeys(columns.split(","))) if columns else list(estimate)
     unknown = [name for name in names if name not in estimate]

@@ -13,6 +13,7 @@ from scrapersky.api.records.export import columns_of
 from scrapersky.api.records.list_query import is_sortable
 from scrapersky.api.records.refusal import REFUSALS
 from scrapersky.api.records.schema import field_type
+from scrapersky.export.preset import PRESETS_OF
 from scrapersky.records import KINDS, Kind
 from scrapersky.records.kind import Column, Decision
 
@@ -46,10 +47,12 @@ class DecisionOut(BaseModel):
     field: str = Field(description="The field of the decision.", examples=["status"])
     choices: list[ChoiceOut]
     undecided: str = Field(examples=["New"])
-    on: str = Field(description="The status that starts the stage.")
-    starts: str = Field(description="That stage.", examples=["deep_scan"])
-    stage_field: str = Field(examples=["deep_scan_status"])
-    error_field: str = Field(examples=["deep_scan_error"])
+    on: str | None = Field(
+        description="The status that starts a stage; null: none does."
+    )
+    starts: str | None = Field(description="That stage.", examples=["deep_scan"])
+    stage_field: str | None = Field(examples=["deep_scan_status"])
+    error_field: str | None = Field(examples=["deep_scan_error"])
 
 
 class ColumnOut(BaseModel):
@@ -97,6 +100,10 @@ class RecordKindOut(BaseModel):
     facts: list[str] = Field(description="Fields that are shown first.")
     exported: list[str] = Field(description="The columns that a file may have.")
     submission: str | None = Field(description="What a batch of them is called.")
+    presets: list[str] = Field(
+        description="Ready-made columns and headings for files.", examples=[["hubspot"]]
+    )
+    is_mergeable: bool = Field(description="Whether people make one of several.")
 
 
 @router.get(
@@ -137,6 +144,8 @@ def describe(kind: Kind) -> RecordKindOut:
         facts=[*kind.facts],
         exported=[*columns_of(kind)],
         submission=kind.submission.name if kind.submission else None,
+        presets=[*PRESETS_OF.get(kind.name, ())],
+        is_mergeable=kind.is_mergeable,
     )
 
 
@@ -149,10 +158,10 @@ def describe_decision(decision: Decision) -> DecisionOut:
             for choice in decision.choices
         ],
         undecided=decision.undecided.value,
-        on=decision.on.value,
+        on=decision.on.value if decision.on else None,
         starts=decision.starts,
-        stage_field=decision.queue.column.key,
-        error_field=decision.queue.error.key,
+        stage_field=decision.queue.column.key if decision.queue else None,
+        error_field=decision.queue.error.key if decision.queue else None,
     )
 
 

@@ -62,6 +62,7 @@ BESIDE: Final = {
     "pages": (Person.page_id, "id"),
     "businesses": (Person.domain_id, "domain_id"),
     "contacts": (Person.domain_id, "domain_id"),
+    "companies": (Person.domain_id, "domain_id"),
 }
 
 

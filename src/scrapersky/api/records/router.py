@@ -66,7 +66,10 @@ class ExportAsked(Sorted):
         "", max_length=2_000, description="Columns, separated by commas; none: all."
     )
     preset: str = Field(
-        "", max_length=50, description="The columns of a CRM, for contacts."
+        "",
+        max_length=50,
+        description="The columns of a CRM, for contacts and companies; for companies"
+        " also `leads`, under headings that people read.",
     )
 
 

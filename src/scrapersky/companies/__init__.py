@@ -1,0 +1,1 @@
+"""Companies: which records tell about the same one, and what they tell together."""

@@ -1,0 +1,183 @@
+"""Decide which records become one company, one record after the other."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Final
+from uuid import UUID, uuid4
+
+from scrapersky.companies.evidence import Facts
+from scrapersky.companies.score import (
+    NameLevel,
+    PlaceLevel,
+    Score,
+    compare,
+    level_of_names,
+    place_level,
+)
+from scrapersky.records.status import PairVerdict
+
+OTHERS_OF_A_BRAND: Final = 2
+"""So many elsewhere, or of other names, make a website that of a brand or of a host."""
+OTHERS_OF_A_SWITCHBOARD: Final = 2
+MOST_ASKED: Final = 3
+"""Questions to a person about one record."""
+A_PERSON: Final = Score(1.0, ("a person says that they are one company",))
+
+Pair = tuple[UUID, UUID]
+
+
+def in_order(one: UUID, other: UUID) -> Pair:
+    """Return a pair in the order in which it is kept."""
+    return (one, other) if one < other else (other, one)
+
+
+@dataclass(frozen=True, slots=True)
+class Assignment:
+    """To which company a record goes, how surely, and why; no score: it begins it."""
+
+    company_id: UUID
+    score: float | None = None
+    reasons: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Union:
+    """Two companies that one record shows to be one."""
+
+    one: UUID
+    other: UUID
+    score: Score
+
+
+@dataclass(slots=True)
+class Clusters:
+    """The companies of some records, and what is decided about them."""
+
+    facts: dict[UUID, Facts]
+    verdicts: Mapping[Pair, PairVerdict] = field(default_factory=dict)
+    worked: frozenset[UUID] = frozenset()
+    """Companies that people have written about."""
+    assigned: dict[UUID, Assignment] = field(default_factory=dict)
+    started: list[UUID] = field(default_factory=list)
+    unions: list[Union] = field(default_factory=list)
+    questions: dict[Pair, Score] = field(default_factory=dict)
+    company_of: dict[UUID, UUID] = field(default_factory=dict)
+    members_of: dict[UUID, set[UUID]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for one in self.facts.values():
+            if one.company_id is not None:
+                self._put(one.id, one.company_id)
+
+    def place(self, member_id: UUID, candidates: Iterable[UUID]) -> None:
+        """Find the company of one record among those of its candidates."""
+        one = self.facts[member_id]
+        scores = self._scores(one, [*candidates])
+        best: dict[UUID, Score] = {}
+        for other, score in sorted(scores.items(), key=lambda pair: -pair[1].share):
+            company = self.company_of.get(other)
+            if company is None or company == self.company_of.get(member_id):
+                continue
+            if not score.links or not self._may_join(member_id, company):
+                self._ask(member_id, other, score)
+                continue
+            best.setdefault(company, score)
+        self._settle(member_id, best)
+
+    def _settle(self, member_id: UUID, best: Mapping[UUID, Score]) -> None:
+        others = [*best.items()]
+        if member_id not in self.company_of:
+            if not others:
+                self._start(member_id)
+                return
+            company, score = others.pop(0)
+            self._put(member_id, company)
+            self.assigned[member_id] = Assignment(company, score.share, score.reasons)
+        mine = self.company_of[member_id]
+        for company, score in others:
+            is_both_worked = {mine, company} <= self.worked
+            if is_both_worked or not self._may_unite(mine, company):
+                other = min(self.members_of[company])
+                self._ask(member_id, other, score)
+                continue
+            self.unions.append(Union(mine, company, score))
+            for moved in self.members_of.pop(company):
+                self._put(moved, mine)
+
+    def _start(self, member_id: UUID) -> None:
+        company = uuid4()
+        self.started.append(company)
+        self._put(member_id, company)
+        self.assigned[member_id] = Assignment(company)
+
+    def _put(self, member_id: UUID, company: UUID) -> None:
+        self.company_of[member_id] = company
+        self.members_of.setdefault(company, set()).add(member_id)
+
+    def _scores(self, one: Facts, candidates: list[UUID]) -> dict[UUID, Score]:
+        others = [self.facts[each] for each in candidates if each in self.facts]
+        is_brand = is_shared_domain(one, others)
+        is_switchboard = is_shared_phone(one, others)
+        return {
+            other.id: self._said(one, other)
+            or compare(one, other, is_switchboard=is_switchboard, is_brand=is_brand)
+            for other in others
+        }
+
+    def _said(self, one: Facts, other: Facts) -> Score | None:
+        verdict = self.verdicts.get(in_order(one.id, other.id))
+        if verdict is PairVerdict.SAME:
+            return A_PERSON
+        if verdict is PairVerdict.DIFFERENT:
+            return Score(0.0, ("a person says that they are two",), is_apart=True)
+        return None
+
+    def _may_join(self, member_id: UUID, company: UUID) -> bool:
+        """Say whether no record of a company contradicts one, whatever another says."""
+        one = self.facts[member_id]
+        members = [self.facts[each] for each in self.members_of[company]]
+        said = [self._said(one, other) for other in members]
+        if any(score is not None and score.is_apart for score in said):
+            return False
+        if any(score is A_PERSON for score in said):
+            return True
+        moved = {other.moved_to for other in members} | {one.moved_to}
+        if moved & {one.id, *(other.id for other in members)}:
+            return True
+        return not any(compare(one, other).is_apart for other in members)
+
+    def _may_unite(self, one: UUID, other: UUID) -> bool:
+        return all(self._may_join(each, other) for each in self.members_of[one])
+
+    def _ask(self, member_id: UUID, other: UUID, score: Score) -> None:
+        pair = in_order(member_id, other)
+        is_open = score.asks or score.links
+        # That a website is everybody's of a brand is no question.
+        is_site = any(self.facts[each].is_domain for each in pair)
+        if not is_open or is_site or self.verdicts.get(pair) is not None:
+            return
+        asked = sum(member_id in each for each in self.questions)
+        if asked < MOST_ASKED:
+            self.questions[pair] = score
+
+
+def is_shared_domain(one: Facts, others: Iterable[Facts]) -> bool:
+    """Say whether a website is that of many: a brand's, or a host nobody listed."""
+    strangers = 0
+    for other in others:
+        if one.domain and other.domain == one.domain and not other.is_domain:
+            name = level_of_names(one, other)
+            place = place_level(one, other)
+            strangers += place is PlaceLevel.FAR or name is NameLevel.DIFFERENT
+    return strangers >= OTHERS_OF_A_BRAND
+
+
+def is_shared_phone(one: Facts, others: Iterable[Facts]) -> bool:
+    """Say whether a phone number is that of many companies."""
+    names: set[str] = set()
+    for other in others:
+        if one.phone and other.phone == one.phone:
+            level = level_of_names(one, other)
+            if level in {NameLevel.DIFFERENT, NameLevel.PARTIAL}:
+                names.add(other.read_name.key)
+    return len(names) >= OTHERS_OF_A_SWITCHBOARD

@@ -1,0 +1,209 @@
+"""What companies are told apart by, in forms that can be compared."""
+
+import re
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from math import cos, hypot, radians
+from typing import Final
+from uuid import UUID
+
+from scrapersky.errors import InvalidUrl
+from scrapersky.extraction.host_kind import HostKind, kind_of_host, site_name
+from scrapersky.extraction.wordlist import load_words
+from scrapersky.kit.plain import plain
+from scrapersky.kit.urls import parse_url
+
+CELL: Final = 0.002
+"""Degrees: about 200 metres; what is nearby is looked for in nine of these."""
+METRES_PER_DEGREE: Final = 111_320
+LONGEST_BLOCK: Final = 80
+FIRST_LETTERS: Final = 2
+
+LEGAL: Final = load_words("company_legal_forms")
+LINKING: Final = load_words("company_linking_words")
+
+STREET_WORDS: Final = {
+    "strasse": "str", "street": "st", "avenue": "ave", "road": "rd", "drive": "dr",
+    "lane": "ln", "boulevard": "blvd", "square": "sq", "place": "pl",
+}  # fmt: skip
+POSTAL: Final = re.compile(
+    r"\b(?:[A-Z]{1,2}\d[A-Z\d]? ?\d[A-Z]{2}|\d{4} ?[A-Z]{2}|\d{5}|\d{4})\b"
+)
+DIGRAPHS: Final = re.compile(r"([aou])e")
+WORDS: Final = re.compile(r"[^\W_]+")
+
+
+def without_digraphs(word: str) -> str:
+    """Write Mueller as Müller is written without its dots."""
+    return DIGRAPHS.sub(r"\1", word)
+
+
+COMMON: Final = frozenset(map(without_digraphs, load_words("company_common_words")))
+"""Words that say what a company does, and not which one it is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Name:
+    """A name in the words that matter."""
+
+    words: frozenset[str]
+    core: frozenset[str]
+    """Those that say which company it is; all of them if none does."""
+    together: str = ""
+    """All of them in their order, without anything between."""
+
+    def without(self, words: frozenset[str]) -> "Name":
+        """Return it without some words, unless nothing were left."""
+        if not (self.core & words and self.core - words):
+            return self
+        return Name(self.words - words, self.core - words, self.together)
+
+    @property
+    def key(self) -> str:
+        """Return what every spelling of the same words shares."""
+        return " ".join(sorted(self.core))[:LONGEST_BLOCK]
+
+
+@lru_cache(maxsize=20_000)
+def name_of(text: str | None) -> Name:
+    """Read a name: no accents, capitals, legal forms or linking words."""
+    bare = plain(text or "").replace("'", "").replace("\u2019", "")
+    every = WORDS.findall(bare)
+    told = [word for word in every if word not in LEGAL and word not in LINKING]
+    listed = [without_digraphs(word) for word in told or every]
+    words = frozenset(listed)
+    return Name(words, frozenset(words - COMMON) or words, "".join(listed))
+
+
+@dataclass(frozen=True)
+class Facts:
+    """One record of a source, as companies are matched by it."""
+
+    id: UUID
+    name: str | None = None
+    domain: str | None = None
+    phone: str | None = None
+    social: str | None = None
+    street: str | None = None
+    locality: str | None = None
+    postal_code: str | None = None
+    latitude: float | None = None
+    longitude: float | None = None
+    is_domain: bool = False
+    """All that is known is a website: it has no place of its own."""
+    company_id: UUID | None = None
+    moved_to: UUID | None = None
+    """The record that the source says took its place."""
+
+    @cached_property
+    def read_name(self) -> Name:
+        """Return the name in the words that matter."""
+        return name_of(self.name)
+
+    @cached_property
+    def towns(self) -> frozenset[str]:
+        """Return the words of the town, which a name may have beside it."""
+        return frozenset((self.locality or "").split())
+
+    @property
+    def probes(self) -> list[str]:
+        """Return the blocks in which something nearby would stand."""
+        letters = first_letters(self.read_name)
+        if self.latitude is None or self.longitude is None or not letters:
+            return []
+        row, column = cell_of(self.latitude, self.longitude)
+        return [
+            f"{row + north}:{column + east}:{letters}"
+            for north in (-1, 0, 1)
+            for east in (-1, 0, 1)
+        ]
+
+
+def cell_of(latitude: float, longitude: float) -> tuple[int, int]:
+    """Return the square of the map in which a point lies."""
+    return int(latitude // CELL), int(longitude // CELL)
+
+
+def first_letters(name: Name) -> str:
+    """Return the first letters of the longest word that matters."""
+    longest = max(name.core, key=lambda word: (len(word), word), default="")
+    return longest[:FIRST_LETTERS]
+
+
+def near_block(
+    name: Name, latitude: float | None, longitude: float | None
+) -> str | None:
+    """Return the block of what lies nearby and begins alike."""
+    letters = first_letters(name)
+    if latitude is None or longitude is None or not letters:
+        return None
+    row, column = cell_of(latitude, longitude)
+    return f"{row}:{column}:{letters}"
+
+
+def name_block(name: Name, postal_code: str | None) -> str | None:
+    """Return the block of the same words in the same postal code."""
+    return f"{name.key}|{postal_code}" if name.key and postal_code else None
+
+
+def metres_between(one: Facts, other: Facts) -> float | None:
+    """Return how far apart two records lie; None: one of them does not say."""
+    if None in (one.latitude, one.longitude, other.latitude, other.longitude):
+        return None
+    assert one.latitude is not None and one.longitude is not None  # noqa: S101, PT018
+    assert other.latitude is not None and other.longitude is not None  # noqa: S101, PT018
+    north = one.latitude - other.latitude
+    east = (one.longitude - other.longitude + 180) % 360 - 180
+    shrunk = cos(radians((one.latitude + other.latitude) / 2))
+    return hypot(north, east * shrunk) * METRES_PER_DEGREE
+
+
+def postal_code_of(given: str | None, address: str | None) -> str | None:
+    """Return a postal code in one form: as given, or the last one of an address."""
+    if given:
+        return re.sub(r"\s", "", given.upper())[:12] or None
+    # What stands before the first comma is the street, whose number may look like one.
+    found = POSTAL.findall((address or "").upper().partition(",")[2])
+    return re.sub(r"\s", "", found[-1]) if found else None
+
+
+def street_of(given: str | None, address: str | None) -> str | None:
+    """Return a street with its number in one form."""
+    written = given or (address or "").partition(",")[0]
+    words = WORDS.findall(plain(written))
+    short = (STREET_WORDS.get(word, word) for word in words)
+    joined = " ".join(re.sub(r"strasse$", "str", word) for word in short)
+    return joined[:LONGEST_BLOCK] or None
+
+
+def locality_of(city: str | None, address: str | None) -> str | None:
+    """Return the words of the town: as given, or what an address has after the street."""
+    written = city or (address or "").partition(",")[2]
+    words = (without_digraphs(word) for word in WORDS.findall(plain(written)))
+    told = dict.fromkeys(word for word in words if not word.isdecimal())
+    return " ".join(told)[:LONGEST_BLOCK] or None
+
+
+@lru_cache(maxsize=20_000)
+def own_domain(website: str | None) -> str | None:
+    """Return the domain of a company's own website; None for what others host."""
+    return site_name(website) if website else None
+
+
+def social_profile(urls: list[str]) -> str | None:
+    """Return the first social profile of some addresses, in one form."""
+    return min(filter(None, map(profile_of, urls)), default=None)
+
+
+@lru_cache(maxsize=20_000)
+def profile_of(url: str) -> str | None:
+    """Return whose profile an address is; None unless it is one."""
+    try:
+        parsed = parse_url(url)
+    except InvalidUrl:
+        return None
+    path = parsed.path.strip("/").lower()
+    if not path or kind_of_host(parsed.host).kind is not HostKind.SOCIAL:
+        return None
+    host = parsed.host.removeprefix("www.").removeprefix("m.")
+    return f"{host}/{path}"[:200]

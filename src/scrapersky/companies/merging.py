@@ -1,0 +1,195 @@
+"""Make one company of two, and two of one again."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final
+from uuid import UUID
+
+import orjson
+from sqlalchemy import Row, text
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from scrapersky.kit.json_text import json_text
+from scrapersky.records.audit import Actor
+
+LOCK: Final = text(
+    "SELECT pg_advisory_xact_lock(hashtextextended('companies ' || :tenant, 0))"
+)
+TWO: Final = text(
+    """SELECT id, created_at, worked_at, lead_status::text AS lead_status, owner_id, notes,
+      tags, own::text AS own FROM companies WHERE tenant_id = :tenant AND id = ANY(:ids)
+    ORDER BY (worked_at IS NULL AND lead_status = 'New'), created_at, id FOR UPDATE"""
+)
+MOVE: Final = text(
+    "UPDATE company_members SET company_id = :into WHERE company_id = :gone RETURNING id"
+)
+KEEP: Final = text(
+    """INSERT INTO company_merges (tenant_id, created_by, into_id, gone_id, work,
+      work_before, member_ids, score, reasons, is_by_person)
+    VALUES (:tenant, :by, :into, :gone, CAST(:work AS jsonb), CAST(:before AS jsonb),
+      CAST(:members AS uuid[]), :score, CAST(:reasons AS text[]), :person)
+    RETURNING id"""
+)
+FOLLOW: Final = text("UPDATE company_merges SET into_id = :into WHERE into_id = :gone")
+WRITE: Final = text(
+    """UPDATE companies SET lead_status = CAST(:lead_status AS lead_status),
+      owner_id = CAST(:owner_id AS uuid), notes = :notes, tags = CAST(:tags AS text[]),
+      own = CAST(:own AS jsonb), worked_at = CAST(:worked_at AS timestamptz)
+    WHERE id = :id"""
+)
+DROP: Final = text("DELETE FROM companies WHERE id = :gone")
+OPEN: Final = text(
+    """SELECT into_id, gone_id, member_ids, work::text AS work,
+      work_before::text AS work_before
+    FROM company_merges WHERE tenant_id = :tenant AND id = :id AND undone_at IS NULL
+    FOR UPDATE"""
+)
+RESTORE: Final = text(
+    "INSERT INTO companies (id, tenant_id) VALUES (:id, :tenant) ON CONFLICT DO NOTHING"
+)
+MOVE_BACK: Final = text(
+    """UPDATE company_members SET company_id = :gone WHERE id = ANY(:members)
+      AND company_id = :into RETURNING id"""
+)
+UNDONE: Final = text(
+    "UPDATE company_merges SET undone_at = clock_timestamp() WHERE id = :id"
+)
+WORKED: Final = ("lead_status", "owner_id", "notes", "tags", "own", "worked_at")
+
+
+@dataclass(frozen=True, slots=True)
+class Merged:
+    """What a merge came to."""
+
+    id: UUID
+    into: UUID
+    gone: UUID
+
+
+async def lock_companies(connection: AsyncConnection, tenant_id: UUID) -> None:
+    """Let nobody else put the tenant's companies together until the commit."""
+    await connection.execute(LOCK, {"tenant": str(tenant_id)})
+
+
+async def merge_companies(
+    connection: AsyncConnection,
+    tenant_id: UUID,
+    one: UUID,
+    other: UUID,
+    *,
+    reasons: Sequence[str],
+    score: float | None = None,
+    into: UUID | None = None,
+    actor: Actor | None = None,
+) -> Merged | None:
+    """Make one company of two; the one people have worked on stays, else the older.
+
+    `into` names the one that stays, `actor` the person who says so. None: one of the two
+    is gone already.
+    """
+    values = {"tenant": tenant_id, "ids": [one, other]}
+    rows = (await connection.execute(TWO, values)).all()
+    if len(rows) < 2:  # noqa: PLR2004 - a pair
+        return None
+    kept, gone = rows
+    if into is not None and kept.id != into:
+        kept, gone = gone, kept
+    moved = (await connection.scalars(MOVE, {"into": kept.id, "gone": gone.id})).all()
+    merge_id = await connection.scalar(
+        KEEP,
+        {
+            "tenant": tenant_id,
+            "by": actor.user_id if actor else None,
+            "into": kept.id,
+            "gone": gone.id,
+            "work": json_text(work_of(gone)),
+            "before": json_text(work_of(kept)),
+            "members": [*moved],
+            "score": score,
+            "reasons": [*reasons],
+            "person": actor is not None,
+        },
+    )
+    await connection.execute(FOLLOW, {"into": kept.id, "gone": gone.id})
+    if gone.worked_at is not None or gone.lead_status != "New":
+        await write_work(connection, kept.id, joined_work(work_of(kept), work_of(gone)))
+    await connection.execute(DROP, {"gone": gone.id})
+    assert merge_id is not None  # noqa: S101 - RETURNING
+    return Merged(merge_id, kept.id, gone.id)
+
+
+def work_of(row: Row[Any]) -> dict[str, Any]:
+    """Return what people wrote about a company."""
+    work = {name: getattr(row, name) for name in WORKED}
+    return {**work, "own": orjson.loads(work["own"])}
+
+
+def read_work(kept: str) -> dict[str, Any]:
+    """Read what was kept of a merge; what is not in it was not written."""
+    given = orjson.loads(kept)
+    empty = {"lead_status": "New", "tags": [], "own": {}}
+    return {name: given.get(name, empty.get(name)) for name in WORKED}
+
+
+def joined_work(kept: dict[str, Any], gone: dict[str, Any]) -> dict[str, Any]:
+    """Join what people wrote about two: nothing of it is lost."""
+    notes = [each["notes"] for each in (kept, gone) if each["notes"]]
+    is_new = kept["lead_status"] == "New"
+    times = [each["worked_at"] for each in (kept, gone) if each["worked_at"]]
+    return {
+        "lead_status": gone["lead_status"] if is_new else kept["lead_status"],
+        "owner_id": kept["owner_id"] or gone["owner_id"],
+        "notes": "\n\n".join(dict.fromkeys(notes)) or None,
+        "tags": [*dict.fromkeys([*kept["tags"], *gone["tags"]])],
+        "own": {**gone["own"], **kept["own"]},
+        "worked_at": max(times, default=None),
+    }
+
+
+async def write_work(
+    connection: AsyncConnection, company_id: UUID, work: dict[str, Any]
+) -> None:
+    """Write what people said about a company."""
+    owner, at = work["owner_id"], work["worked_at"]
+    await connection.execute(
+        WRITE,
+        {
+            **work,
+            "id": company_id,
+            "own": json_text(work["own"]),
+            "owner_id": UUID(owner) if isinstance(owner, str) else owner,
+            "worked_at": datetime.fromisoformat(at) if isinstance(at, str) else at,
+        },
+    )
+
+
+async def part_companies(
+    connection: AsyncConnection, tenant_id: UUID, merge_id: UUID
+) -> tuple[Merged, list[UUID]] | None:
+    """Take a merge back: the other company has its key, records and notes again.
+
+    What people wrote since stays with the one that stayed. None: it is undone already.
+    """
+    values = {"tenant": tenant_id, "id": merge_id}
+    merge = (await connection.execute(OPEN, values)).one_or_none()
+    if merge is None:
+        return None
+    await connection.execute(RESTORE, {"id": merge.gone_id, "tenant": tenant_id})
+    where = {"gone": merge.gone_id, "into": merge.into_id, "members": merge.member_ids}
+    moved = (await connection.scalars(MOVE_BACK, where)).all()
+    theirs, before = read_work(merge.work), read_work(merge.work_before)
+    await write_work(connection, merge.gone_id, theirs)
+    rows = {"tenant": tenant_id, "ids": [merge.into_id]}
+    now = (await connection.execute(TWO, rows)).one()
+    joined = joined_work(before, theirs)
+    if stored(work_of(now)) == stored(joined):
+        await write_work(connection, merge.into_id, before)
+    await connection.execute(UNDONE, {"id": merge_id})
+    return Merged(merge_id, merge.into_id, merge.gone_id), [*moved]
+
+
+def stored(work: dict[str, Any]) -> bytes:
+    """Return what people wrote in a form that can be compared."""
+    told = {name: value for name, value in work.items() if name != "worked_at"}
+    return orjson.dumps(told, default=str, option=orjson.OPT_SORT_KEYS)

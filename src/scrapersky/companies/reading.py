@@ -1,0 +1,270 @@
+"""Read what sources told into members: what companies are matched by."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any, Final
+from uuid import UUID
+
+from sqlalchemy import TextClause, text
+from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
+
+from scrapersky.companies.evidence import (
+    locality_of,
+    name_block,
+    name_of,
+    near_block,
+    own_domain,
+    postal_code_of,
+    social_profile,
+    street_of,
+)
+from scrapersky.kit.json_text import json_text
+
+STEP: Final = 2_000
+"""Records read in one transaction."""
+OVERLAP: Final = timedelta(minutes=2)
+"""How long a transaction that stores records may take: as far back is read again."""
+NO_ID: Final = UUID(int=0)
+
+SITE: Final = """
+  p.id AS place_id, b.id AS business_id, coalesce(p.source, 'business') AS source,
+  coalesce(b.name, p.name) AS name, coalesce(b.website, p.website) AS website,
+  coalesce(b.phone, p.phone) AS phone, p.address, b.street, b.city, b.postal_code,
+  coalesce(b.latitude, p.latitude) AS latitude,
+  coalesce(b.longitude, p.longitude) AS longitude, b.links, p.moved_to
+"""
+PLACES: Final = text(
+    f"""SELECT p.id AS row_id, p.updated_at, {SITE} FROM places_staging p
+    LEFT JOIN local_businesses b ON b.tenant_id = p.tenant_id AND b.place_id = p.id
+    WHERE p.tenant_id = :tenant AND (p.updated_at, p.id) > (:at, :id)
+    ORDER BY p.updated_at, p.id LIMIT :most"""  # noqa: S608 - our own columns
+)
+BUSINESSES: Final = text(
+    f"""SELECT b.id AS row_id, b.updated_at, {SITE} FROM local_businesses b
+    LEFT JOIN places_staging p ON p.id = b.place_id
+    WHERE b.tenant_id = :tenant AND (b.updated_at, b.id) > (:at, :id)
+    ORDER BY b.updated_at, b.id LIMIT :most"""  # noqa: S608 - our own columns
+)
+DOMAINS: Final = text(
+    """SELECT d.id AS row_id, d.updated_at, d.id AS domain_id, 'website' AS source,
+      d.organisation->>'name' AS name, d.domain, d.phones[1] AS phone,
+      ARRAY(SELECT value FROM jsonb_each_text(d.social_links)) AS links,
+      NOT EXISTS (SELECT FROM local_businesses b WHERE b.domain_id = d.id)
+        AND coalesce(d.verdict, 'own_site') IN ('own_site', 'unreachable',
+          'login_wall', 'challenge_wall') AS is_alone
+    FROM domains d
+    WHERE d.tenant_id = :tenant AND (d.updated_at, d.id) > (:at, :id)
+    ORDER BY d.updated_at, d.id LIMIT :most"""
+)
+CONTACTS: Final = text(
+    """SELECT x.id AS row_id, x.updated_at, x.domain_id FROM contacts x
+    WHERE x.tenant_id = :tenant AND (x.updated_at, x.id) > (:at, :id)
+    ORDER BY x.updated_at, x.id LIMIT :most"""
+)
+PEOPLE: Final = text(
+    """SELECT x.id AS row_id, x.updated_at, x.domain_id FROM people x
+    WHERE x.tenant_id = :tenant AND (x.updated_at, x.id) > (:at, :id)
+    ORDER BY x.updated_at, x.id LIMIT :most"""
+)
+QUERIES: Final[Mapping[str, TextClause]] = {
+    "places": PLACES,
+    "businesses": BUSINESSES,
+    "domains": DOMAINS,
+    "contacts": CONTACTS,
+    "people": PEOPLE,
+}
+
+FACTS: Final = (
+    "source", "name", "domain", "phone", "social", "street", "locality", "postal_code", "latitude",
+    "longitude", "moved_to", "name_block", "near_block",
+)  # fmt: skip
+
+
+def keeping(key: str, *beside: str) -> TextClause:
+    """Write the statement that keeps members, and marks those that tell something new."""
+    columns = ", ".join((key, *beside, *FACTS))
+    theirs = ", ".join(f"m.{name}" for name in (*beside, *FACTS))
+    ours = ", ".join(f"excluded.{name}" for name in (*beside, *FACTS))
+    changes = ", ".join(f"{name} = excluded.{name}" for name in (*beside, *FACTS))
+    return text(
+        f"""INSERT INTO company_members AS m (tenant_id, {columns})
+        SELECT CAST(:tenant AS uuid), {columns} FROM jsonb_to_recordset(CAST(:rows AS jsonb))
+          AS r(place_id uuid, business_id uuid, domain_id uuid, source text, name text,
+            domain text, phone text, social text, street text, locality text,
+            postal_code text, latitude float8, longitude float8, moved_to text, name_block text,
+            near_block text)
+        ON CONFLICT ({key}) DO UPDATE SET {changes}, is_matched = false
+        WHERE ({theirs}) IS DISTINCT FROM ({ours})"""  # noqa: S608 - our own columns
+    )
+
+
+KEEP_PLACES: Final = keeping("place_id", "business_id")
+KEEP_BUSINESSES: Final = keeping("business_id")
+KEEP_DOMAINS: Final = keeping("domain_id")
+
+READ_UNTIL: Final = text(
+    "SELECT read_until FROM company_progress WHERE tenant_id = :tenant AND kind = :kind"
+)
+KEEP_READ: Final = text(
+    """INSERT INTO company_progress (tenant_id, kind, read_until)
+    VALUES (:tenant, :kind, :until)
+    ON CONFLICT (tenant_id, kind) DO UPDATE SET read_until = excluded.read_until"""
+)
+NOW: Final = text("SELECT clock_timestamp()")
+BY_DOMAINS: Final = text(
+    "SELECT id FROM companies WHERE tenant_id = :tenant AND domain_id = ANY(:domains)"
+)
+BY_NAMES: Final = text(
+    """SELECT DISTINCT company_id FROM company_members
+    WHERE tenant_id = :tenant AND domain = ANY(:names) AND company_id IS NOT NULL"""
+)
+BY_SITES: Final = text(
+    """SELECT company_id FROM company_members
+      WHERE place_id = ANY(:places) AND company_id IS NOT NULL
+    UNION SELECT company_id FROM company_members
+      WHERE business_id = ANY(:businesses) AND company_id IS NOT NULL"""
+)
+Row = Any
+
+
+@dataclass(frozen=True, slots=True)
+class Stretch:
+    """Some records that changed, and which companies they are of already."""
+
+    count: int
+    at: datetime
+    id: UUID
+    companies: frozenset[UUID] = frozenset()
+
+
+async def read_stretch(
+    connection: AsyncConnection,
+    tenant_id: UUID,
+    kind: str,
+    after: tuple[datetime, UUID],
+    began: datetime,
+) -> Stretch | None:
+    """Read the next records that changed, and keep how far that is; None: there are none."""
+    at, row_id = after
+    values = {"tenant": tenant_id, "at": at, "id": row_id, "most": STEP}
+    rows = (await connection.execute(QUERIES[kind], values)).all()
+    if not rows:
+        return None
+    companies = await KEPT[kind](connection, tenant_id, rows)
+    last = rows[-1]
+    until = min(last.updated_at, began - OVERLAP)
+    kept = {"tenant": tenant_id, "kind": kind, "until": until}
+    await connection.execute(KEEP_READ, kept)
+    return Stretch(len(rows), last.updated_at, last.row_id, companies)
+
+
+async def start_of(
+    engine: AsyncEngine, tenant_id: UUID, kind: str
+) -> tuple[datetime, datetime]:
+    """Return from where on records of a kind are read, and what time it is."""
+    async with engine.connect() as connection:
+        now = (await connection.execute(NOW)).scalar_one()
+        values = {"tenant": tenant_id, "kind": kind}
+        until = (await connection.execute(READ_UNTIL, values)).scalar_one_or_none()
+    return until or datetime.fromtimestamp(0, tz=now.tzinfo), now
+
+
+async def finish_reading(
+    connection: AsyncConnection, tenant_id: UUID, kind: str, began: datetime
+) -> None:
+    """Keep that everything of a kind was read that had been stored by then."""
+    kept = {"tenant": tenant_id, "kind": kind, "until": began - OVERLAP}
+    await connection.execute(KEEP_READ, kept)
+
+
+async def keep_sites(
+    connection: AsyncConnection, tenant_id: UUID, rows: Sequence[Row]
+) -> frozenset[UUID]:
+    """Keep places, and the businesses made of them, as members; return whose they are."""
+    sites = [site(row) for row in rows]
+    of_places = [one for one in sites if one["place_id"]]
+    alone = [one for one in sites if not one["place_id"]]
+    await keep(connection, tenant_id, KEEP_PLACES, of_places)
+    await keep(connection, tenant_id, KEEP_BUSINESSES, alone)
+    values = {
+        "places": [one["place_id"] for one in of_places],
+        "businesses": [one["business_id"] for one in alone],
+    }
+    return frozenset((await connection.scalars(BY_SITES, values)).all())
+
+
+async def keep_domains(
+    connection: AsyncConnection, tenant_id: UUID, rows: Sequence[Row]
+) -> frozenset[UUID]:
+    """Keep domains that no business names as members; return whom the others are of."""
+    alone = [website(row) for row in rows if row.is_alone]
+    await keep(connection, tenant_id, KEEP_DOMAINS, alone)
+    values = {"tenant": tenant_id, "names": [row.domain for row in rows]}
+    return frozenset((await connection.scalars(BY_NAMES, values)).all())
+
+
+async def of_their_domains(
+    connection: AsyncConnection, tenant_id: UUID, rows: Sequence[Row]
+) -> frozenset[UUID]:
+    """Return the companies whose website contacts or people were found on."""
+    values = {"tenant": tenant_id, "domains": [*{row.domain_id for row in rows}]}
+    return frozenset((await connection.scalars(BY_DOMAINS, values)).all())
+
+
+KEPT: Final = {
+    "places": keep_sites,
+    "businesses": keep_sites,
+    "domains": keep_domains,
+    "contacts": of_their_domains,
+    "people": of_their_domains,
+}
+
+
+async def keep(
+    connection: AsyncConnection,
+    tenant_id: UUID,
+    statement: TextClause,
+    rows: Iterable[Mapping[str, Any]],
+) -> None:
+    """Store members, unless there are none."""
+    listed = [*rows]
+    if listed:
+        values = {"tenant": tenant_id, "rows": json_text(listed)}
+        await connection.execute(statement, values)
+
+
+def site(row: Row) -> dict[str, Any]:
+    """Write what a place, or its business, is matched by."""
+    name = name_of(row.name)
+    code = postal_code_of(row.postal_code, row.address)
+    urls = [url for url in (row.website, *(row.links or ())) if url]
+    return {
+        "place_id": row.place_id,
+        "business_id": row.business_id,
+        "source": row.source,
+        "name": row.name,
+        "domain": own_domain(row.website),
+        "phone": row.phone,
+        "social": social_profile(urls),
+        "street": street_of(row.street, row.address),
+        "locality": locality_of(row.city, row.address),
+        "postal_code": code,
+        "latitude": row.latitude,
+        "longitude": row.longitude,
+        "moved_to": row.moved_to,
+        "name_block": name_block(name, code),
+        "near_block": near_block(name, row.latitude, row.longitude),
+    }
+
+
+def website(row: Row) -> dict[str, Any]:
+    """Write what a domain that no business names is matched by."""
+    return {
+        "domain_id": row.domain_id,
+        "source": row.source,
+        "name": row.name,
+        "domain": row.domain,
+        "phone": row.phone,
+        "social": social_profile([*row.links]),
+    }

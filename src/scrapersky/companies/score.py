@@ -1,0 +1,303 @@
+"""How likely two records tell about the same company at the same place, and why."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+from math import exp
+from typing import Final
+
+from rapidfuzz.distance import OSA
+
+from scrapersky.companies.evidence import Facts, Name, metres_between
+
+LINK: Final = 0.9
+"""At least this sure: the records are linked without a person."""
+REVIEW: Final = 0.5
+"""At least this sure: a person is asked."""
+
+SAME_PLACE_METRES: Final = 75
+NEAR_METRES: Final = 250
+FAR_METRES: Final = 1_000
+SHORTEST_TYPO: Final = 5
+SHORTEST_TOGETHER: Final = 8
+
+
+class NameLevel(StrEnum):
+    """How two names stand to each other."""
+
+    SAME = "same name"
+    SPELLING = "names differ only in spelling"
+    CONTAINED = "one name holds the other"
+    UNKNOWN = "a name is missing"
+    PARTIAL = "names share a word and differ in others"
+    DIFFERENT = "different names"
+
+
+class PlaceLevel(StrEnum):
+    """How two locations stand to each other."""
+
+    SAME = "same address"
+    NEAR = "nearby"
+    UNKNOWN = "a location is missing"
+    AROUND = "some streets apart"
+    FAR = "far apart"
+
+
+class ValueLevel(StrEnum):
+    """How two values of which a company has one stand to each other."""
+
+    SAME = "same"
+    SHARED = "shared"
+    """The same, and of many others too."""
+    UNKNOWN = "unknown"
+    DIFFERENT = "different"
+
+
+PRIOR: Final = -4.0
+NAME_WEIGHT: Final = {
+    NameLevel.SAME: 3.5,
+    NameLevel.SPELLING: 2.5,
+    NameLevel.CONTAINED: 1.2,
+    NameLevel.UNKNOWN: 0.0,
+    NameLevel.PARTIAL: -2.0,
+    NameLevel.DIFFERENT: -4.5,
+}
+PLACE_WEIGHT: Final = {
+    PlaceLevel.SAME: 3.0,
+    PlaceLevel.NEAR: 1.5,
+    PlaceLevel.UNKNOWN: 0.0,
+    PlaceLevel.AROUND: -1.0,
+    PlaceLevel.FAR: -7.0,
+}
+PHONE_WEIGHT: Final = {
+    ValueLevel.SAME: 4.5,
+    ValueLevel.SHARED: 0.5,
+    ValueLevel.UNKNOWN: 0.0,
+    ValueLevel.DIFFERENT: -0.3,
+}
+DOMAIN_WEIGHT: Final = {
+    ValueLevel.SAME: 3.5,
+    ValueLevel.SHARED: 1.0,
+    ValueLevel.UNKNOWN: 0.0,
+    ValueLevel.DIFFERENT: -1.5,
+}
+SOCIAL_WEIGHT: Final = {
+    ValueLevel.SAME: 3.5,
+    ValueLevel.UNKNOWN: 0.0,
+    ValueLevel.DIFFERENT: 0.0,
+}
+"""In log-odds: what each finding adds to the odds that both are one company."""
+PHONE_SAID: Final = {
+    ValueLevel.SAME: "same phone number",
+    ValueLevel.SHARED: "same phone number, which many share",
+    ValueLevel.DIFFERENT: "different phone numbers",
+}
+DOMAIN_SAID: Final = {
+    ValueLevel.SAME: "same website",
+    ValueLevel.SHARED: "same website, which several locations share",
+    ValueLevel.DIFFERENT: "different websites",
+}
+CERTAIN: Final = 0.99
+"""What a source says itself: that a place moved, which website is its own."""
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """How likely two records are one company, and what that rests on."""
+
+    share: float
+    reasons: tuple[str, ...]
+    is_apart: bool = False
+    """They contradict each other: they are never linked without a person."""
+
+    @property
+    def links(self) -> bool:
+        """Say whether they are linked without a person."""
+        return self.share >= LINK and not self.is_apart
+
+    @property
+    def asks(self) -> bool:
+        """Say whether a person is asked."""
+        return self.share >= REVIEW and not self.links
+
+
+def compare(
+    one: Facts,
+    other: Facts,
+    *,
+    is_switchboard: bool = False,
+    is_brand: bool = False,
+) -> Score:
+    """Weigh everything that two records tell.
+
+    `is_switchboard`: their phone number is that of many; `is_brand`: so is their
+    website.
+    """
+    if one.moved_to == other.id or other.moved_to == one.id:
+        return Score(CERTAIN, ("its source says that it moved",))
+    domain = value_level(one.domain, other.domain, is_shared=is_brand)
+    if one.is_domain or other.is_domain:
+        return of_website(one, other, domain)
+    name = level_of_names(one, other)
+    place = place_level(one, other)
+    phone = value_level(one.phone, other.phone, is_shared=is_switchboard)
+    social = value_level(one.social, other.social)
+    odds = (
+        PRIOR
+        + NAME_WEIGHT[name]
+        + PLACE_WEIGHT[place]
+        + PHONE_WEIGHT[phone]
+        + DOMAIN_WEIGHT[domain]
+        + SOCIAL_WEIGHT[social]
+    )
+    said = [
+        None if name is NameLevel.UNKNOWN else name.value,
+        PHONE_SAID.get(phone),
+        DOMAIN_SAID.get(domain),
+        "same social profile" if social is ValueLevel.SAME else None,
+        None if place is PlaceLevel.UNKNOWN else place.value,
+    ]
+    is_elsewhere = place is PlaceLevel.FAR or (
+        place is PlaceLevel.AROUND and street_level(one, other) is ValueLevel.DIFFERENT
+    )
+    is_apart = is_elsewhere or name is NameLevel.DIFFERENT
+    return Score(share_of(odds), tuple(filter(None, said)), is_apart)
+
+
+def of_website(one: Facts, other: Facts, domain: ValueLevel) -> Score:
+    """Weigh a website that no business names: it belongs to whoever names it."""
+    if domain is not ValueLevel.SAME:
+        same_phone = value_level(one.phone, other.phone) is ValueLevel.SAME
+        name = level_of_names(one, other)
+        odds = PRIOR + NAME_WEIGHT[name] + (PHONE_WEIGHT[ValueLevel.SAME] * same_phone)
+        said = ("same phone number", name.value) if same_phone else (name.value,)
+        is_apart = domain is not ValueLevel.UNKNOWN or name is NameLevel.DIFFERENT
+        return Score(share_of(odds), said, is_apart)
+    return Score(CERTAIN, ("it is its website",))
+
+
+def share_of(odds: float) -> float:
+    """Turn log-odds into a share."""
+    return 1 / (1 + exp(-odds))
+
+
+def value_level(
+    one: str | None, other: str | None, *, is_shared: bool = False
+) -> ValueLevel:
+    """Compare two values of which a company has one."""
+    if not one or not other:
+        return ValueLevel.UNKNOWN
+    if one != other:
+        return ValueLevel.DIFFERENT
+    return ValueLevel.SHARED if is_shared else ValueLevel.SAME
+
+
+def place_level(one: Facts, other: Facts) -> PlaceLevel:
+    """Compare two locations: by metres where both are known, else by address."""
+    metres, streets = metres_between(one, other), street_level(one, other)
+    codes = value_level(one.postal_code, other.postal_code)
+    if metres is not None:
+        return by_metres(metres, streets)
+    if streets is ValueLevel.SAME:
+        return BY_CODE_ON_ONE_STREET[codes]
+    if codes is ValueLevel.SAME:
+        other_door = streets is ValueLevel.DIFFERENT
+        return PlaceLevel.AROUND if other_door else PlaceLevel.NEAR
+    return PlaceLevel.FAR if codes is ValueLevel.DIFFERENT else PlaceLevel.UNKNOWN
+
+
+def by_metres(metres: float, streets: ValueLevel) -> PlaceLevel:
+    """Judge a distance; another door makes it a step farther, the same one nearer."""
+    if metres <= SAME_PLACE_METRES:
+        return PlaceLevel.SAME
+    other_door = streets is ValueLevel.DIFFERENT
+    if metres <= NEAR_METRES:
+        if streets is ValueLevel.SAME:
+            return PlaceLevel.SAME
+        return PlaceLevel.AROUND if other_door else PlaceLevel.NEAR
+    is_far = metres > FAR_METRES or other_door
+    return PlaceLevel.FAR if is_far else PlaceLevel.AROUND
+
+
+def street_level(one: Facts, other: Facts) -> ValueLevel:
+    """Compare two streets with their numbers; without a number one says too little."""
+    level = value_level(one.street, other.street)
+    if level is not ValueLevel.DIFFERENT:
+        return level
+    numbered = all(any_digit(each.street or "") for each in (one, other))
+    return ValueLevel.DIFFERENT if numbered else ValueLevel.UNKNOWN
+
+
+BY_CODE_ON_ONE_STREET: Final = {
+    ValueLevel.SAME: PlaceLevel.SAME,
+    ValueLevel.UNKNOWN: PlaceLevel.NEAR,
+    ValueLevel.DIFFERENT: PlaceLevel.AROUND,
+}
+
+
+def level_of_names(one: Facts, other: Facts) -> NameLevel:
+    """Compare the names of two records; their town may stand in one of them."""
+    towns = one.towns | other.towns
+    return name_level(one.read_name.without(towns), other.read_name.without(towns))
+
+
+def name_level(one: Name, other: Name) -> NameLevel:
+    """Compare two names by the words that say which company it is."""
+    if not one.words or not other.words:
+        return NameLevel.UNKNOWN
+    if one.words <= other.words and one.core == other.core:
+        return NameLevel.SAME
+    if one.core == other.core:
+        # Hotel Adler and Apotheke Adler are two, Bakery Huber and Huber are one.
+        is_wider = other.words <= one.words
+        return NameLevel.SAME if is_wider else NameLevel.CONTAINED
+    only_one, only_other = without_typos(one.core - other.core, other.core - one.core)
+    shared = len(one.core) - len(only_one)
+    if not only_one and not only_other:
+        return NameLevel.SPELLING
+    if is_written_together(one, other):
+        return NameLevel.SPELLING
+    if (
+        shared
+        and not (only_one and only_other)
+        and not any_number(only_one | only_other)
+    ):
+        return NameLevel.CONTAINED
+    return NameLevel.PARTIAL if shared else NameLevel.DIFFERENT
+
+
+def without_typos(
+    one: frozenset[str], other: frozenset[str]
+) -> tuple[frozenset[str], frozenset[str]]:
+    """Take away the words that one slip of the pen makes the same."""
+    left, right = set(one), set(other)
+    for word in sorted(one):
+        found = next((each for each in sorted(right) if is_typo(word, each)), None)
+        if found is not None:
+            left.discard(word)
+            right.discard(found)
+    return frozenset(left), frozenset(right)
+
+
+def is_typo(one: str, other: str) -> bool:
+    """Say whether one letter makes two words the same."""
+    if min(len(one), len(other)) < SHORTEST_TYPO or one.isdecimal():
+        return False
+    return OSA.distance(one, other, score_cutoff=1) <= 1
+
+
+def is_written_together(one: Name, other: Name) -> bool:
+    """Say whether two names are the same but for where their words end."""
+    shortest = min(len(one.together), len(other.together))
+    if any_number(one.words ^ other.words) or shortest < SHORTEST_TOGETHER:
+        return False
+    return OSA.distance(one.together, other.together, score_cutoff=1) <= 1
+
+
+def any_digit(text: str) -> bool:
+    """Say whether a text has a digit."""
+    return any(sign.isdecimal() for sign in text)
+
+
+def any_number(words: frozenset[str]) -> bool:
+    """Say whether one of some words is a number, which tells two apart."""
+    return any(word.isdecimal() for word in words)

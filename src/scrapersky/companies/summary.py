@@ -1,0 +1,148 @@
+"""Sum up what all records of a company tell: the row of the lead list."""
+
+from collections.abc import Collection
+from typing import Final
+from uuid import UUID
+
+from sqlalchemy import text
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+SHOWN: Final = (
+    "name", "categories", "street", "city", "region", "postal_code", "country",
+    "latitude", "longitude", "phone", "website", "domain_id", "business_status",
+    "rating", "reviews_count", "email_contact_id", "email_kind", "email_reason",
+    "decision_maker_id", "decision_maker_reason", "records_count", "contacts_count",
+    "confidence", "first_seen_at", "seen_at",
+)  # fmt: skip
+UNCERTAIN: Final = 0.5
+"""How sure we are to reach a company of which no address is known."""
+
+OLD = ", ".join(f"c.{name}" for name in SHOWN)
+NEW = ", ".join(f"s.{name}" for name in SHOWN)
+SET = ", ".join(f"{name} = s.{name}" for name in SHOWN)
+
+# The best source of a value is the business, then the place, then the website; among
+# equals what was told last.
+SUM_UP: Final = text(
+    f"""
+WITH told AS MATERIALIZED (
+  SELECT m.company_id, m.score, m.phone, m.domain, m.name AS member_name,
+    b.name AS b_name, p.name AS p_name, b.street, b.city, b.region, b.postal_code,
+    b.country, p.address, coalesce(b.latitude, p.latitude) AS latitude,
+    coalesce(b.longitude, p.longitude) AS longitude,
+    coalesce(b.website, p.website) AS website,
+    CASE WHEN cardinality(b.categories) > 0 THEN b.categories ELSE p.categories END
+      AS categories,
+    coalesce(p.business_status, b.attributes->>'business_status') AS business_status,
+    coalesce(b.rating, p.rating) AS rating,
+    coalesce(b.reviews_count, p.reviews_count) AS reviews_count,
+    least(m.created_at, p.created_at, b.created_at) AS first_seen_at, p.seen_at,
+    row_number() OVER (PARTITION BY m.company_id ORDER BY (b.id IS NULL),
+      (p.id IS NULL), p.seen_at DESC NULLS LAST, m.id) AS place,
+    row_number() OVER (PARTITION BY m.company_id ORDER BY p.seen_at DESC NULLS LAST,
+      m.id) AS latest
+  FROM company_members m
+  LEFT JOIN places_staging p ON p.id = m.place_id
+  LEFT JOIN local_businesses b ON b.id = m.business_id
+  WHERE m.company_id = ANY(:ids)
+), joined AS MATERIALIZED (
+  SELECT company_id AS id,
+    (array_agg(coalesce(b_name, p_name, member_name) ORDER BY place)
+      FILTER (WHERE coalesce(b_name, p_name, member_name) IS NOT NULL))[1] AS name,
+    (array_agg(to_jsonb(categories) ORDER BY place)
+      FILTER (WHERE cardinality(categories) > 0))[1] AS categories,
+    (array_agg(jsonb_build_array(coalesce(street, address), city, region, postal_code,
+      country) ORDER BY (city IS NULL), place)
+      FILTER (WHERE coalesce(street, city, address) IS NOT NULL))[1] AS address,
+    (array_agg(latitude ORDER BY place) FILTER (WHERE latitude IS NOT NULL))[1]
+      AS latitude,
+    (array_agg(longitude ORDER BY place) FILTER (WHERE longitude IS NOT NULL))[1]
+      AS longitude,
+    (array_agg(phone ORDER BY place) FILTER (WHERE phone IS NOT NULL))[1] AS phone,
+    (array_agg(website ORDER BY (domain IS NULL), place)
+      FILTER (WHERE website IS NOT NULL))[1] AS website,
+    (array_agg(domain ORDER BY place) FILTER (WHERE domain IS NOT NULL))[1] AS domain,
+    (array_agg(business_status ORDER BY latest)
+      FILTER (WHERE business_status IS NOT NULL))[1] AS business_status,
+    (array_agg(rating ORDER BY reviews_count DESC NULLS LAST)
+      FILTER (WHERE rating IS NOT NULL))[1] AS rating,
+    max(reviews_count) AS reviews_count, count(*) AS records_count,
+    min(score) AS score, min(first_seen_at) AS first_seen_at, max(seen_at) AS seen_at
+  FROM told GROUP BY company_id
+), summed AS (
+  SELECT j.id, j.name,
+    coalesce(ARRAY(SELECT jsonb_array_elements_text(j.categories)), '{{}}')
+      AS categories,
+    j.address->>0 AS street, j.address->>1 AS city, j.address->>2 AS region,
+    j.address->>3 AS postal_code, j.address->>4 AS country, j.latitude, j.longitude,
+    coalesce(j.phone, spoken.phone) AS phone,
+    coalesce(j.website, d.home_url, 'https://' || j.domain) AS website,
+    d.id AS domain_id, j.business_status, j.rating, j.reviews_count,
+    best.id AS email_contact_id, best.kind AS email_kind, best.reason AS email_reason,
+    who.id AS decision_maker_id, who.standing_reason AS decision_maker_reason,
+    j.records_count, coalesce(best.among, 0) AS contacts_count,
+    coalesce(j.score, 1) * coalesce(best.confidence, {UNCERTAIN}) AS confidence,
+    j.first_seen_at, greatest(j.seen_at, best.seen_at) AS seen_at
+  FROM joined j
+  JOIN companies c ON c.id = j.id
+  LEFT JOIN domains d ON d.tenant_id = c.tenant_id AND d.domain = j.domain
+  LEFT JOIN LATERAL (
+    SELECT o.id, o.name, o.email, o.standing_reason FROM people o
+    WHERE o.domain_id = d.id ORDER BY o.standing DESC, o.id LIMIT 1) who ON true
+  LEFT JOIN LATERAL (
+    SELECT x.phone FROM contacts x WHERE x.domain_id = d.id AND x.phone IS NOT NULL
+    ORDER BY x.confidence DESC NULLS LAST, x.id LIMIT 1) spoken ON j.phone IS NULL
+  LEFT JOIN LATERAL (
+    SELECT r.id, r.confidence, r.among, r.kind,
+      r.whose || CASE r.verdict WHEN 'deliverable' THEN ', checked: deliverable'
+        WHEN 'risky' THEN ', checked: risky' ELSE ', not checked' END
+        || CASE WHEN r.among > 1 THEN ', the best of ' || r.among ELSE '' END AS reason,
+      (SELECT max(e.seen_at) FROM contact_evidence e WHERE e.contact_id = r.id)
+        AS seen_at
+    FROM (
+      SELECT x.id, x.confidence, x.validation->>'verdict' AS verdict,
+        count(*) OVER () AS among,
+        CASE WHEN x.name IS NOT NULL THEN 'person' ELSE CASE x.email_type
+          WHEN 'CORPORATE' THEN 'company' WHEN 'SERVICE' THEN 'shared inbox'
+          WHEN 'FREE' THEN 'free mail' ELSE 'unknown' END END AS kind,
+        CASE WHEN x.email = who.email OR lower(x.name) = lower(who.name)
+            THEN 'the decision maker''s own address'
+          WHEN x.name IS NOT NULL THEN 'a named person''s own address'
+          WHEN x.email_type = 'CORPORATE' THEN 'an address of the company'
+          WHEN x.email_type = 'SERVICE' THEN 'a shared inbox'
+          WHEN x.email_type = 'FREE' THEN 'a free mail address'
+          ELSE 'an address of an unknown kind' END AS whose,
+        row_number() OVER (ORDER BY
+          (x.validation->>'verdict' IS NOT DISTINCT FROM 'risky'),
+          coalesce(x.email = who.email OR lower(x.name) = lower(who.name), false) DESC,
+          (x.phone IS NOT DISTINCT FROM j.phone AND j.phone IS NOT NULL
+            OR lower(x.address->>'city') IS NOT DISTINCT FROM lower(j.address->>1)
+            AND j.address->>1 IS NOT NULL) DESC,
+          (x.name IS NULL),
+          array_position(ARRAY['CORPORATE', 'SERVICE', 'FREE'], x.email_type::text),
+          (x.validation->>'verdict' IS NULL), x.confidence DESC NULLS LAST, x.id)
+          AS place
+      FROM contacts x
+      WHERE x.domain_id = d.id AND x.email IS NOT NULL
+        AND x.contact_curation_status <> 'Skipped'
+        AND x.validation->>'verdict' IS DISTINCT FROM 'undeliverable') r
+    WHERE r.place = 1) best ON true
+)
+UPDATE companies c SET {SET} FROM summed s
+WHERE c.id = s.id AND ({OLD}) IS DISTINCT FROM ({NEW})
+"""  # noqa: S608 - our own columns
+)
+DROP_EMPTY: Final = text(
+    """DELETE FROM companies c WHERE c.id = ANY(:ids)
+      AND NOT EXISTS (SELECT FROM company_members m WHERE m.company_id = c.id)
+      AND c.lead_status = 'New' AND c.worked_at IS NULL"""
+)
+
+
+async def sum_up(connection: AsyncConnection, ids: Collection[UUID]) -> None:
+    """Write the rows of some companies anew; those of nothing are gone."""
+    if not ids:
+        return
+    wanted = {"ids": [*ids]}
+    await connection.execute(SUM_UP, wanted)
+    await connection.execute(DROP_EMPTY, wanted)

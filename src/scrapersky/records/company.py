@@ -1,0 +1,513 @@
+"""Leads: one row per company and location, and what people do about it."""
+
+from datetime import datetime
+from typing import Any, Final
+from uuid import UUID
+
+from sqlalchemy import (
+    CheckConstraint,
+    ColumnElement,
+    Executable,
+    ForeignKey,
+    Index,
+    Row,
+    UniqueConstraint,
+    Uuid,
+    func,
+    literal,
+    null,
+    select,
+    text,
+    union_all,
+)
+from sqlalchemy.dialects.postgresql import ARRAY
+from sqlalchemy.orm import Mapped, mapped_column
+
+from scrapersky.records.base import (
+    Base,
+    Json,
+    JsonObject,
+    OwnedRecord,
+    Record,
+    Texts,
+    list_indexes,
+)
+from scrapersky.records.contact import Contact, Evidence
+from scrapersky.records.domain import domain_name
+from scrapersky.records.kind import (
+    CHANGED,
+    Choice,
+    Column,
+    Decision,
+    Kind,
+    Show,
+    Source,
+)
+from scrapersky.records.link import HITS, Hop, LinkedField, Related, by_domain, table
+from scrapersky.records.person import Person
+from scrapersky.records.place import Place
+from scrapersky.records.status import (
+    LEAD_STATUS,
+    OWN_TYPE,
+    PAIR_VERDICT,
+    LeadStatus,
+    OwnType,
+    PairVerdict,
+)
+from scrapersky.records.tenant import User
+
+MEMBERS: Final = "company_members"
+BLOCKS: Final = (
+    "domain", "phone", "social", "name_block", "near_block", "moved_to",
+)  # fmt: skip
+"""What records that may be one company share."""
+WORK: Final = ("lead_status", "owner_id", "notes", "tags", "own")
+"""What people write about a company; the rest is read from its records."""
+
+
+class Company(OwnedRecord, Base):
+    """A company at one location, made of everything that is known about it.
+
+    People's e-mail addresses and names stay in their own tables: a company only points
+    at them, so whoever is erased there is gone here too.
+    """
+
+    __tablename__ = "companies"
+    __table_args__ = (
+        *list_indexes("companies", "lead_status"),
+        Index("ix_companies_by_name", "tenant_id", "name", "id"),
+        Index("ix_companies_by_first_seen", "tenant_id", "first_seen_at", "id"),
+        Index("ix_companies_by_confidence", "tenant_id", "confidence", "id"),
+        Index("ix_companies_tenant_id_phone", "tenant_id", "phone"),
+        # Whose best address or decision maker has gone is summed up again.
+        Index(
+            "ix_companies_without_their_email",
+            "tenant_id",
+            postgresql_where=text(
+                "email_kind IS NOT NULL AND email_contact_id IS NULL"
+            ),
+        ),
+        Index(
+            "ix_companies_without_their_person",
+            "tenant_id",
+            postgresql_where=text(
+                "decision_maker_reason IS NOT NULL AND decision_maker_id IS NULL"
+            ),
+        ),
+        CheckConstraint("confidence BETWEEN 0 AND 1", name="confidence_is_a_share"),
+    )
+
+    name: Mapped[str | None]
+    categories: Mapped[Texts]
+    street: Mapped[str | None]
+    city: Mapped[str | None]
+    region: Mapped[str | None]
+    postal_code: Mapped[str | None]
+    country: Mapped[str | None]
+    latitude: Mapped[float | None]
+    longitude: Mapped[float | None]
+    phone: Mapped[str | None]
+    website: Mapped[str | None]
+    domain_id: Mapped[UUID | None] = mapped_column(
+        ForeignKey("domains.id", ondelete="SET NULL"), index=True
+    )
+    business_status: Mapped[str | None]
+    rating: Mapped[float | None]
+    reviews_count: Mapped[int | None]
+    email_contact_id: Mapped[UUID | None] = mapped_column(
+        ForeignKey("contacts.id", ondelete="SET NULL"), index=True
+    )
+    email_kind: Mapped[str | None]
+    """Whom the best address reaches: person, company, shared inbox or free mail."""
+    email_reason: Mapped[str | None]
+    decision_maker_id: Mapped[UUID | None] = mapped_column(
+        ForeignKey("people.id", ondelete="SET NULL"), index=True
+    )
+    decision_maker_reason: Mapped[str | None]
+    records_count: Mapped[int] = mapped_column(server_default=text("0"))
+    """How many records of sources tell about it."""
+    contacts_count: Mapped[int] = mapped_column(server_default=text("0"))
+    confidence: Mapped[float | None]
+    first_seen_at: Mapped[datetime | None]
+    seen_at: Mapped[datetime | None]
+    lead_status: Mapped[LeadStatus] = mapped_column(
+        LEAD_STATUS, server_default=LeadStatus.NEW.value
+    )
+    owner_id: Mapped[UUID | None] = mapped_column(
+        ForeignKey("users.id", ondelete="SET NULL"), index=True
+    )
+    notes: Mapped[str | None]
+    tags: Mapped[Texts]
+    own: Mapped[JsonObject]
+    """The values of the tenant's own columns."""
+    worked_at: Mapped[datetime | None]
+    """When a person last wrote about it; what the machine sums up is no edit."""
+
+
+class CompanyMember(Record, Base):
+    """What one source record tells that companies are told apart by.
+
+    A place and the business made of it are one member; so is a business without a
+    place, and a domain that no business names.
+    """
+
+    __tablename__ = MEMBERS
+    __table_args__ = (
+        UniqueConstraint("place_id"),
+        UniqueConstraint("business_id"),
+        UniqueConstraint("domain_id"),
+        *(
+            Index(
+                f"ix_company_members_by_{name}",
+                "tenant_id",
+                name,
+                postgresql_where=text(f"{name} IS NOT NULL"),
+            )
+            for name in BLOCKS
+        ),
+        Index(
+            "ix_company_members_unmatched",
+            "tenant_id",
+            "id",
+            postgresql_where=text("NOT is_matched"),
+        ),
+        Index(
+            "ix_company_members_of_nothing",
+            "tenant_id",
+            postgresql_where=text("num_nonnulls(place_id, business_id, domain_id) = 0"),
+        ),
+        CheckConstraint("score BETWEEN 0 AND 1", name="score_is_a_share"),
+    )
+
+    tenant_id: Mapped[UUID] = mapped_column(
+        ForeignKey("tenants.id", ondelete="CASCADE")
+    )
+    company_id: Mapped[UUID | None] = mapped_column(
+        ForeignKey("companies.id", ondelete="SET NULL"), index=True
+    )
+    place_id: Mapped[UUID | None] = mapped_column(
+        ForeignKey("places_staging.id", ondelete="SET NULL")
+    )
+    business_id: Mapped[UUID | None] = mapped_column(
+        ForeignKey("local_businesses.id", ondelete="SET NULL")
+    )
+    domain_id: Mapped[UUID | None] = mapped_column(
+        ForeignKey("domains.id", ondelete="SET NULL")
+    )
+    """Set where the domain is all there is."""
+    source: Mapped[str]
+    name: Mapped[str | None]
+    domain: Mapped[str | None]
+    """The registrable domain of its own website, never that of a directory."""
+    phone: Mapped[str | None]
+    social: Mapped[str | None]
+    street: Mapped[str | None]
+    locality: Mapped[str | None]
+    """The words of its town, which its name may have beside it."""
+    postal_code: Mapped[str | None]
+    latitude: Mapped[float | None]
+    longitude: Mapped[float | None]
+    moved_to: Mapped[str | None]
+    name_block: Mapped[str | None]
+    near_block: Mapped[str | None]
+    is_matched: Mapped[bool] = mapped_column(server_default=text("false"))
+    score: Mapped[float | None]
+    """How sure it belongs to its company; NULL: it began it."""
+    reasons: Mapped[Texts]
+
+
+class CompanyPair(Record, Base):
+    """Two records that may be one company: a person's word, or a question to one."""
+
+    __tablename__ = "company_pairs"
+    __table_args__ = (
+        UniqueConstraint("left_id", "right_id"),
+        Index("ix_company_pairs_right_id", "right_id"),
+        Index(
+            "ix_company_pairs_open",
+            "tenant_id",
+            text("score DESC"),
+            "id",
+            postgresql_where=text("verdict IS NULL"),
+        ),
+        CheckConstraint("left_id <= right_id", name="in_order"),
+    )
+
+    tenant_id: Mapped[UUID] = mapped_column(
+        ForeignKey("tenants.id", ondelete="CASCADE")
+    )
+    left_id: Mapped[UUID] = mapped_column(
+        ForeignKey("company_members.id", ondelete="CASCADE")
+    )
+    right_id: Mapped[UUID] = mapped_column(
+        ForeignKey("company_members.id", ondelete="CASCADE")
+    )
+    score: Mapped[float]
+    reasons: Mapped[Texts]
+    verdict: Mapped[PairVerdict | None] = mapped_column(PAIR_VERDICT)
+    """What a person said last; NULL: nobody has."""
+    decided_by: Mapped[UUID | None] = mapped_column(
+        ForeignKey("users.id", ondelete="SET NULL")
+    )
+    decided_at: Mapped[datetime | None]
+    is_disputed: Mapped[bool] = mapped_column(server_default=text("false"))
+    """Somebody else has said the opposite before."""
+
+
+class CompanyMerge(OwnedRecord, Base):
+    """Two companies that became one, with what is needed to take it back."""
+
+    __tablename__ = "company_merges"
+    __table_args__ = (
+        Index("ix_company_merges_into", "tenant_id", "into_id", "created_at"),
+    )
+
+    into_id: Mapped[UUID] = mapped_column(
+        ForeignKey("companies.id", ondelete="CASCADE")
+    )
+    gone_id: Mapped[UUID]
+    """The key the other company had, and gets back."""
+    work: Mapped[JsonObject]
+    """What people had written about the other company."""
+    work_before: Mapped[JsonObject]
+    """And about the one that stayed."""
+    member_ids: Mapped[list[UUID]] = mapped_column(
+        ARRAY(Uuid), server_default=text("'{}'")
+    )
+    score: Mapped[float | None]
+    reasons: Mapped[Texts]
+    is_by_person: Mapped[bool] = mapped_column(server_default=text("false"))
+    undone_at: Mapped[datetime | None]
+
+
+class CompanyAction(OwnedRecord, Base):
+    """Work on many companies at once: who is assigned, which tags they get."""
+
+    __tablename__ = "company_actions"
+
+    changed_count: Mapped[int] = mapped_column(server_default=text("0"))
+    undone_at: Mapped[datetime | None]
+
+
+class CompanyChange(Base):
+    """What one action changed on one company, so that it can be undone exactly."""
+
+    __tablename__ = "company_changes"
+
+    action_id: Mapped[UUID] = mapped_column(
+        ForeignKey("company_actions.id", ondelete="CASCADE"), primary_key=True
+    )
+    company_id: Mapped[UUID] = mapped_column(
+        ForeignKey("companies.id", ondelete="CASCADE"), primary_key=True, index=True
+    )
+    tenant_id: Mapped[UUID] = mapped_column(
+        ForeignKey("tenants.id", ondelete="CASCADE")
+    )
+    before: Mapped[Json]
+    after: Mapped[Json]
+
+
+class CompanyColumn(OwnedRecord, Base):
+    """A column of a tenant's own, whose values stand in `companies.own`."""
+
+    __tablename__ = "company_columns"
+    __table_args__ = (UniqueConstraint("tenant_id", "name"),)
+
+    name: Mapped[str]
+    """How filters and programs call it: `own.<name>`."""
+    title: Mapped[str]
+    type: Mapped[OwnType] = mapped_column(OWN_TYPE)
+    choices: Mapped[Texts]
+
+
+class CompanyProgress(Base):
+    """How far the records of a tenant have been read into companies."""
+
+    __tablename__ = "company_progress"
+
+    tenant_id: Mapped[UUID] = mapped_column(
+        ForeignKey("tenants.id", ondelete="CASCADE"), primary_key=True
+    )
+    kind: Mapped[str] = mapped_column(primary_key=True)
+    read_until: Mapped[datetime]
+
+
+def of_contact(name: str) -> ColumnElement[Any]:
+    """Show a value of the contact with the best address."""
+    return (
+        select(getattr(Contact, name))
+        .where(Contact.id == Company.email_contact_id)
+        .correlate_except(Contact)
+        .scalar_subquery()
+    )
+
+
+def of_decision_maker(name: str) -> ColumnElement[Any]:
+    """Show a value of the decision maker."""
+    return (
+        select(getattr(Person, name))
+        .where(Person.id == Company.decision_maker_id)
+        .correlate_except(Person)
+        .scalar_subquery()
+    )
+
+
+def owner_name() -> ColumnElement[Any]:
+    """Show who works on the company."""
+    return (
+        select(func.coalesce(User.name, User.email))
+        .where(User.id == Company.owner_id)
+        .correlate_except(User)
+        .scalar_subquery()
+    )
+
+
+def by_member_hit() -> LinkedField:
+    """Reach the searches that found a place of the company."""
+
+    def through(matches: ColumnElement[bool]) -> ColumnElement[bool]:
+        members, hits = table(MEMBERS), table(HITS)
+        return Company.id.in_(
+            select(members.c.company_id)
+            .join(hits, hits.c.place_id == members.c.place_id)
+            .where(matches)
+        )
+
+    return LinkedField(HITS, "search_id", through)
+
+
+def by_email() -> LinkedField:
+    """Reach the best e-mail address."""
+
+    def through(matches: ColumnElement[bool]) -> ColumnElement[bool]:
+        return Company.email_contact_id.in_(
+            select(table("contacts").c.id).where(matches)
+        )
+
+    return LinkedField("contacts", "email", through)
+
+
+def what_it_is_made_of(row: Row[Any]) -> Executable:
+    """Tell which records a company is made of and why, and where its address was seen."""
+    members = (
+        select(
+            literal("all").label("field"),
+            CompanyMember.name.label("value"),
+            null().label("url"),
+            func.nullif(func.array_to_string(CompanyMember.reasons, "; "), "").label(
+                "snippet"
+            ),
+            CompanyMember.source.label("method"),
+            CompanyMember.score.label("confidence"),
+            func.coalesce(Place.seen_at, CompanyMember.created_at).label("seen_at"),
+            null().label("robots"),
+        )
+        .outerjoin(Place, Place.id == CompanyMember.place_id)
+        .where(CompanyMember.company_id == row.id)
+        .order_by(CompanyMember.created_at, CompanyMember.id)
+        .limit(100)
+    )
+    email = (
+        select(
+            literal("email"),
+            Evidence.value,
+            Evidence.url,
+            Evidence.snippet,
+            Evidence.method,
+            Evidence.confidence,
+            Evidence.seen_at,
+            Evidence.robots,
+        )
+        .where(Evidence.contact_id == row.email_contact_id, Evidence.field == "email")
+        .limit(20)
+    )
+    return union_all(members, email)
+
+
+COMPANIES = Kind(
+    Company,
+    path="/companies",
+    singular="company",
+    plural="companies",
+    label=("name", "website"),
+    unnamed="Company without a name",
+    under=("city", "domain"),
+    icon="users",
+    key="o",
+    about="Your leads: one row per company, with whom to talk to and how.",
+    source=Source(
+        "Companies are put together from places, businesses and domains.",
+        "/search",
+        "Start a search",
+    ),
+    decision=Decision(
+        column=Company.lead_status,
+        choices=(
+            Choice(LeadStatus.CONTACTED, "c", "letter"),
+            Choice(LeadStatus.REPLIED, "r", "check"),
+            Choice(LeadStatus.WON, "w", "star"),
+            Choice(LeadStatus.LOST, "l", "archive"),
+            Choice(LeadStatus.DO_NOT_CONTACT, "n", "cross"),
+            Choice(LeadStatus.NEW, "b", "undo"),
+        ),
+    ),
+    columns=(
+        Column(field="name", title="Company", width=12, grow=2, show=Show.TITLE,
+               instead=("website",), under=("city",)),
+        Column(field="lead_status", title="Status", width=6.5),
+        Column(field="email", title="Best e-mail", width=11, grow=1.6, show=Show.TITLE,
+               under=("email_reason",)),
+        Column(field="phone", title="Phone", width=8),
+        Column(field="decision_maker", title="Decision maker", width=9, grow=1,
+               show=Show.TITLE, under=("decision_maker_role",)),
+        Column(field="owner", title="Assigned to", width=6),
+        Column(field="confidence", title="Confidence", width=5.5, show=Show.SHARE),
+        Column(field="categories", title="Categories", width=8, grow=1, is_hidden=True),
+        Column(field="city", title="City", width=8, is_hidden=True),
+        Column(field="website", title="Website", width=9, grow=1, show=Show.LINK,
+               is_hidden=True),
+        Column(field="tags", title="Tags", width=8, is_hidden=True),
+        Column(field="notes", title="Notes", width=10, grow=1, is_hidden=True),
+        Column(field="email_kind", title="E-mail reaches", width=7, show=Show.WORD,
+               is_hidden=True),
+        Column(field="seen_at", title="Last seen", width=6, is_hidden=True),
+        Column(field="first_seen_at", title="First seen", width=6, is_hidden=True),
+        CHANGED,
+    ),
+    facts=(
+        "name", "email", "email_reason", "phone", "decision_maker", "decision_maker_role",
+        "decision_maker_reason", "owner", "notes", "tags", "street", "postal_code",
+        "city", "country", "website", "categories", "business_status", "confidence",
+        "first_seen_at", "seen_at",
+    ),
+    facets=(
+        "lead_status", "email_kind", "city", "country", "categories", "business_status",
+        "tags",
+    ),
+    words=(
+        Company.name, Company.street, Company.city, Company.website, Company.phone,
+        Company.notes,
+    ),
+    extras={
+        "email": of_contact("email"),
+        "decision_maker": of_decision_maker("name"),
+        "decision_maker_role": of_decision_maker("role"),
+        "decision_maker_email": of_decision_maker("email"),
+        "owner": owner_name(),
+        "domain": domain_name(Company.domain_id),
+    },
+    linked={
+        "search_id": by_member_hit(),
+        "domain": by_domain(Company.domain_id),
+        "email": by_email(),
+    },
+    related=(
+        Related(kind="places", through=Hop(MEMBERS, "company_id", "place_id")),
+        Related(kind="businesses", through=Hop(MEMBERS, "company_id", "business_id")),
+        Related(kind="domains", ours="domain_id"),
+        Related(kind="contacts", theirs="domain_id", ours="domain_id"),
+        Related(kind="companies", theirs="domain_id", ours="domain_id"),
+    ),
+    origins=what_it_is_made_of,
+    is_mergeable=True,
+)  # fmt: skip

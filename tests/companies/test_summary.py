@@ -1,0 +1,110 @@
+"""The row of the lead list: the best of everything that is known, and why."""
+
+from uuid import UUID
+
+import pytest
+
+from scrapersky.records import Person
+from tests.companies.conftest import Trade
+
+SITE = "https://www.kunze.example/"
+OWNER = "Marta Kunze"
+
+
+async def a_company(trade: Trade) -> UUID:
+    """Store a place with a website; return its domain."""
+    domain = await trade.domain("kunze.example")
+    await trade.place("a", "Kunze", website=SITE)
+    return domain
+
+
+async def an_owner(trade: Trade, domain: UUID) -> UUID:
+    return await trade.add(
+        Person,
+        domain_id=domain,
+        name=OWNER,
+        name_key=OWNER.lower(),
+        role="Owner",
+        confidence=0.9,
+        standing=0.9,
+        standing_reason="owner: Owner",
+    )
+
+
+async def test_the_decision_makers_own_address_is_best_and_says_why(
+    trade: Trade,
+) -> None:
+    domain = await a_company(trade)
+    owner = await an_owner(trade, domain)
+    await trade.contact(domain, email="info@kunze.example", email_type="SERVICE")
+    best = await trade.contact(
+        domain,
+        email="marta@kunze.example",
+        email_type="CORPORATE",
+        name=OWNER,
+        confidence=0.8,
+        validation={"verdict": "deliverable"},
+    )
+
+    await trade.match()
+
+    (company,) = await trade.companies()
+    assert company.email_contact_id == best
+    assert company.email_kind == "person"
+    assert company.email_reason == (
+        "the decision maker's own address, checked: deliverable, the best of 2"
+    )
+    assert company.decision_maker_id == owner
+    assert company.confidence == pytest.approx(0.8, abs=0.01)
+
+
+async def test_an_undeliverable_or_skipped_address_is_never_best(trade: Trade) -> None:
+    domain = await a_company(trade)
+    await trade.contact(
+        domain, email="a@kunze.example", validation={"verdict": "undeliverable"}
+    )
+    await trade.contact(
+        domain, email="b@kunze.example", contact_curation_status="Skipped"
+    )
+
+    await trade.match()
+
+    (company,) = await trade.companies()
+    assert company.email_contact_id is None
+    assert company.email_kind is None
+
+
+async def test_whoever_is_erased_leaves_the_lead_list_and_the_next_best_follows(
+    trade: Trade,
+) -> None:
+    domain = await a_company(trade)
+    owner = await an_owner(trade, domain)
+    first = await trade.contact(domain, email="marta@kunze.example", name=OWNER)
+    second = await trade.contact(
+        domain, email="info@kunze.example", email_type="SERVICE"
+    )
+    await trade.match()
+
+    await trade.rows("DELETE FROM contacts WHERE id = :id", id=first)
+    await trade.rows("DELETE FROM people WHERE id = :id", id=owner)
+    await trade.match()
+
+    (company,) = await trade.companies()
+    assert company.email_contact_id == second
+    assert company.email_kind == "shared inbox"
+    assert company.decision_maker_id is None
+    assert company.decision_maker_reason is None
+
+
+async def test_facts_that_a_source_takes_back_leave_the_lead_list(trade: Trade) -> None:
+    await trade.place("a", "Kunze", phone="+498912345678", address="Weg 1, 80331 M")
+    await trade.match()
+
+    await trade.rows(
+        """UPDATE places_staging SET name = NULL, phone = NULL, address = NULL,
+          latitude = NULL, longitude = NULL WHERE tenant_id = :tenant"""
+    )
+    await trade.match()
+
+    (company,) = await trade.companies()
+    assert (company.name, company.phone, company.street) == (None, None, None)
