@@ -2,6 +2,7 @@
 
     python bench/mixed.py            1,000 healthy and 1,000 hostile sites, real time-outs
     python bench/mixed.py --quick    100 and 100, shorter time-outs, under a minute
+    python bench/mixed.py --timeline FILE    also write what became of every claim
 
 First the healthy sites alone, then the same beside the hostile ones, then that again while
 the application is killed three times and started anew (the quick run does only the first
@@ -26,7 +27,7 @@ from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 import httpx
 from sqlalchemy import insert
@@ -77,6 +78,20 @@ SELECT count(*) FROM domains d WHERE d.domain LIKE '%{ENDING}'
     OR sitemap_analysis_status IN ('queued', 'processing'))
 """
 
+TIMELINE = """
+SELECT a.stage, coalesce(d.domain, s.domain, p.domain), a.item, a.outcome, a.why, a.worker,
+  extract(epoch FROM a.claimed_at)::float8, extract(epoch FROM a.settled_at)::float8,
+  extract(epoch FROM a.due_at)::float8
+FROM curation.attempt a
+LEFT JOIN domains d ON d.id::text = a.item
+LEFT JOIN (SELECT f.id, o.domain FROM sitemap_files f JOIN domains o ON o.id = f.domain_id) s
+  ON s.id::text = a.item
+LEFT JOIN (SELECT f.id, o.domain FROM pages f JOIN domains o ON o.id = f.domain_id) p
+  ON p.id::text = a.item
+ORDER BY a.settled_at
+"""
+"""When each item was claimed and settled, by whom, with what result, and when it is due again."""
+
 
 @dataclass(frozen=True, slots=True)
 class Plan:
@@ -122,10 +137,13 @@ class Run:
         """Return milliseconds in which 95 of 100 questions were answered."""
         return statistics.quantiles(self.waits, n=20)[-1] * 1000
 
+    def missed(self, alone: "Run") -> list[str]:
+        """Return the sites of which something else was found than alone."""
+        return [n for n, told in alone.found.items() if self.found.get(n) != told]
+
     def complete(self, alone: "Run") -> float:
         """Return the share of sites of which the same was found as alone."""
-        same = sum(self.found.get(name) == told for name, told in alone.found.items())
-        return same / len(alone.found)
+        return 1 - len(self.missed(alone)) / len(alone.found)
 
 
 @dataclass
@@ -215,6 +233,8 @@ class Street:
     town: TownApart
     hostile_port: int
     plan: Plan
+    timeline: TextIO | None = None
+    """Where to write what became of every claim."""
 
     async def run(
         self, name: str, *, hostile: int, kills: int = 0, alone: float = 0.0
@@ -241,6 +261,10 @@ class Street:
             rows = await desk.rows(FOUND)
             run.found = {domain: tuple(rest) for domain, *rest in rows}
             run.hostile_left = (await desk.rows(HOSTILE_LEFT))[0][0]
+            if self.timeline is not None:
+                rows = await desk.rows(TIMELINE)
+                lines = (json.dumps([name, *row]) + "\n" for row in rows)
+                self.timeline.writelines(lines)
         self.cluster.drop_database(name)
         return run
 
@@ -321,14 +345,18 @@ async def ask(house: House, run: Run) -> None:
             run.refused += not answer.is_success
 
 
-async def compare(cluster: Cluster, plan: Plan) -> dict[str, Any]:
+async def compare(
+    cluster: Cluster, plan: Plan, timeline: TextIO | None
+) -> dict[str, Any]:
     """Run the healthy sites alone, then beside the hostile ones."""
-    await migrate(cluster)
     async with AsyncExitStack() as stack:
         size = int(plan.sites * 1.7) + 20
-        town = await stack.enter_async_context(town_apart(size=size, trouble=False))
-        port = await stack.enter_async_context(hostile_server())
-        street = Street(cluster, town, port, plan)
+        town, port, _ = await asyncio.gather(
+            stack.enter_async_context(town_apart(size=size, trouble=False)),
+            stack.enter_async_context(hostile_server()),
+            migrate(cluster),
+        )
+        street = Street(cluster, town, port, plan, timeline)
         alone = await street.run("alone", hostile=0)
         show(alone, alone)
         if plan.beside:
@@ -354,6 +382,8 @@ def show(run: Run, alone: Run) -> None:
         f"hostile not done {run.hostile_left}",
         flush=True,
     )
+    for name in run.missed(alone)[:5]:
+        print(f"        {name}: {run.found.get(name)}, alone {alone.found[name]}")
 
 
 def main() -> None:
@@ -361,13 +391,18 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--sites", type=int, help="so many of each kind")
+    parser.add_argument(
+        "--timeline",
+        type=argparse.FileType("w"),
+        help="write a line of JSON for every claim: where did which site wait?",
+    )
     chosen = parser.parse_args()
     plan = QUICK if chosen.quick else Plan()
     if chosen.sites:
         plan = replace(plan, sites=chosen.sites)
     began = time.monotonic()
     with running_cluster() as cluster:
-        result = asyncio.run(compare(cluster, plan))
+        result = asyncio.run(compare(cluster, plan, chosen.timeline))
     result["seconds"] = round(time.monotonic() - began, 1)
     print(json.dumps(result))
 

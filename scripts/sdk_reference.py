@@ -14,7 +14,7 @@ SECTIONS: dict[str, tuple[str, ...]] = {
     "Effects": ("Effect", "Transaction"),
     "Workers": ("Worker", "is_working_alone", "working_item", "WorkingItem"),
     "Job loops": ("run_job_loop",),
-    "Rescue": ("reap", "Reaped"),
+    "Rescue": ("reap", "Reaped", "sign", "is_dead"),
     "History": ("history", "History", "Attempt", "purge"),
     "Steering and measuring": (
         *("pause", "resume", "states", "wake", "depth", "oldest", "rate", "Queue"),

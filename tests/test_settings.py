@@ -13,7 +13,7 @@ from scrapersky.settings import (
     example_env,
     load_settings,
 )
-from scrapersky.stages import PIPELINE
+from scrapersky.stages import PIPELINE, configured_pipeline
 
 SUFFIXES = [
     "INTERVAL_MINUTES",
@@ -59,6 +59,15 @@ def test_only_the_sitemap_import_is_patient_with_late_ticks() -> None:
 
     assert settings.stages["sitemap_import"].misfire_grace_seconds == 1800
     assert settings.stages["domain_metadata"].misfire_grace_seconds == 60
+
+
+def test_three_kills_in_a_row_made_healthy_items_suspects_that_are_worked_alone() -> (
+    None
+):
+    kills = 3
+
+    for stage in configured_pipeline(load({}).stages):
+        assert stage.max_crashes - 1 > kills
 
 
 def test_the_environment_beats_the_file_and_the_file_beats_the_default(

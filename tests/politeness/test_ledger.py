@@ -1,7 +1,9 @@
 """One request at a time to a host, over all workers, however they end."""
 
 import asyncio
+import subprocess
 import time
+from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 
@@ -9,11 +11,13 @@ import pytest
 from sqlalchemy import event, text
 from sqlalchemy.ext.asyncio import AsyncEngine
 
+from curation_sdk.process import sign_for
 from scrapersky.crawler import RobotsState, StoredRobots
 from scrapersky.db.connection import connect, parse_target
 from scrapersky.errors import HostBusy, HostPaused
 from scrapersky.kit.urls import parse_url
 from scrapersky.politeness import PostgresLedger
+from scrapersky.politeness import ledger as shared
 
 DELAY = timedelta(seconds=0.2)
 TIMEOUT = timedelta(seconds=60)
@@ -29,6 +33,14 @@ async def turn(
     began = time.monotonic()
     ledger.release(key, delay=DELAY)
     return began
+
+
+@pytest.fixture
+def child() -> Iterator[subprocess.Popen[bytes]]:
+    """Start a process that can be killed."""
+    with subprocess.Popen(["sleep", "600"]) as running:
+        yield running
+        running.kill()
 
 
 async def test_two_workers_take_turns_with_the_delay_between(
@@ -100,6 +112,29 @@ async def test_the_host_of_a_dead_worker_is_taken_over_after_lease_and_delay(
     began = await turn(ledgers[0], "shop.example")
 
     assert began - died >= 1.5
+
+
+async def test_the_host_of_a_worker_killed_on_this_machine_rested_for_its_whole_lease(
+    engine: AsyncEngine,
+    ledgers: list[PostgresLedger],
+    child: subprocess.Popen[bytes],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(shared, "sign", lambda: sign_for(child.pid))
+    dead = PostgresLedger(
+        engine, lease=timedelta(hours=1), delay=timedelta(seconds=0.5)
+    )
+    await dead.acquire("shop.example", url="", timeout=TIMEOUT)
+    with pytest.raises(HostBusy):
+        await turn(ledgers[0], "shop.example", timeout=HURRY)
+
+    child.kill()
+    child.wait()
+    died = time.monotonic()
+    began = await turn(ledgers[0], "shop.example")
+
+    # Its last request may have been a moment before.
+    assert began - died >= 0.5 - 0.01
 
 
 async def test_a_returned_lease_keeps_its_delay(engine: AsyncEngine) -> None:

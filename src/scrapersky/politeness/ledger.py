@@ -14,14 +14,14 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 from types import TracebackType
 from typing import Any, Self
-from uuid import UUID, uuid4
+from uuid import UUID
 
 import structlog
 from sqlalchemy import Row, TextClause
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from curation_sdk import is_working_alone
+from curation_sdk import is_dead, is_working_alone, sign
 from scrapersky.crawler import HostStatistics, RobotsState, StoredRobots
 from scrapersky.crawler.hosts import Gate, Gates, RobotsCache, busy, count, paused
 from scrapersky.errors import HostBusy
@@ -58,8 +58,9 @@ class PostgresLedger:
     """A HostLedger shared by everyone who uses the same database.
 
     `longest_request` must be no shorter than the crawler's total time limit; a lease
-    is `lease` long, and hosts of a worker that died rest until theirs is over. Whoever
-    wants a host that another process holds waits no longer than `for_others`.
+    is `lease` long, and hosts of a worker that died rest until theirs is over, unless
+    whoever wants one runs on the same machine and can see that it died. Whoever wants a
+    host that another process holds waits no longer than `for_others`.
     """
 
     def __init__(
@@ -73,7 +74,7 @@ class PostgresLedger:
     ) -> None:
         # Every statement is whole by itself, and needs no transaction around it.
         self._engine = engine.execution_options(isolation_level="AUTOCOMMIT")
-        self._owner: UUID = uuid4()
+        self._owner: UUID = sign()
         self._lease = lease
         self._reserve = longest_request.total_seconds()
         self._delay = delay.total_seconds()
@@ -276,8 +277,18 @@ class PostgresLedger:
         for row in rows:
             if row.pause is not None:
                 raise paused(url, key, float(row.pause), row.pause_reason or "")
+            if row.lease_owner is not None and is_dead(row.lease_owner):
+                await self._bereave(key, url, row.lease_owner)
+                return 0.0
             return max(float(row.lease or 0), 0.0)
         return 0.0
+
+    async def _bereave(self, key: str, url: str, owner: UUID) -> None:
+        """Take a key from a process that has ended."""
+        try:
+            await self._execute(statement.BEREAVE, key=key, owner=owner)
+        except DATABASE_TROUBLE as trouble:
+            raise HostBusy(url, "the ledger of hosts cannot be reached") from trouble
 
     async def _keep(self) -> None:
         """Renew, return and write down, for as long as the ledger is open."""

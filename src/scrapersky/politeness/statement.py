@@ -33,7 +33,7 @@ OBTAIN = text(
 
 WHO_HOLDS = text(
     """
-    SELECT extract(epoch FROM lease_until - clock_timestamp()) AS lease,
+    SELECT lease_owner, extract(epoch FROM lease_until - clock_timestamp()) AS lease,
            CASE WHEN paused_until > clock_timestamp() THEN
                least(extract(epoch FROM least(paused_until, clock_timestamp() + '1 day')
                              - clock_timestamp()), 86400)
@@ -68,6 +68,17 @@ RETURN = text(
     FROM unnest(CAST(:keys AS text[]), CAST(:delays AS float8[]), CAST(:rests AS float8[]))
          AS mine (key, delay, rest)
     WHERE hosts.key = mine.key AND hosts.lease_owner = :owner
+    """
+)
+
+# Whoever died has sent nothing since: only the pause after its last request is left.
+BEREAVE = text(
+    """
+    UPDATE hosts SET
+        lease_owner = NULL, lease_until = NULL,
+        next_at = least(next_at, greatest(starts_at, clock_timestamp() + delay)),
+        updated_at = clock_timestamp()
+    WHERE key = :key AND lease_owner = :owner
     """
 )
 

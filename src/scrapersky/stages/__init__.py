@@ -31,6 +31,11 @@ PIPELINE: tuple[AnyPipelineStage, ...] = (
 STAGES: Mapping[str, AnyPipelineStage] = {stage.name: stage for stage in PIPELINE}
 """The same, by name."""
 
+MAX_CRASHES = 5
+"""How many workers an item may crash. Hostile bytes crash a parser's child and no worker, so
+the usual cause is not the item (no memory, a restart), and few should have to be worked alone,
+which keeps all others waiting."""
+
 
 def stage_named(name: str) -> AnyPipelineStage:
     """Return the stage of this name, or say which there are."""
@@ -62,6 +67,7 @@ def configured(
         slow_after=settings.slow_after,
         lease=settings.lease,
         max_attempts=settings.max_attempts,
+        max_crashes=MAX_CRASHES,
     )
 
 

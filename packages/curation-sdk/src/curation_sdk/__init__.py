@@ -35,6 +35,7 @@ from curation_sdk.outcome import (
     Retry,
     Skip,
 )
+from curation_sdk.process import is_dead, sign
 from curation_sdk.quarantine import is_working_alone
 from curation_sdk.queue import Queue
 from curation_sdk.reap import Reaped, reap
@@ -75,6 +76,7 @@ __all__ = [
     "depth",
     "events",
     "history",
+    "is_dead",
     "is_working_alone",
     "migrate",
     "oldest",
@@ -85,6 +87,7 @@ __all__ = [
     "reap",
     "resume",
     "run_job_loop",
+    "sign",
     "stage",
     "states",
     "wake",

@@ -85,6 +85,7 @@ class StageRun:
         self.stopped: str | None = None
         self.suspects: set[ClaimedItem] = set()
         self.suspect_gone = asyncio.Event()
+        self._survived = 0
         self.busy_at = time.monotonic()
         self.empty_at = self.empty_waiting_at = 0.0
         self.settled = 0
@@ -102,6 +103,8 @@ class StageRun:
             self._slow_after = stage.slow_after.total_seconds()
         self._most_slow = max(int(stage.concurrency * SLOW_SHARE), 1)
         self._known_slow: dict[str, None] = {}
+        self.lag = 0.0
+        """Seconds in which this worker itself could not go on: they make no item slow."""
 
     @property
     def is_open(self) -> bool:
@@ -152,10 +155,12 @@ class StageRun:
     def room_rescued(self, together: int) -> int:
         """Return how many rescued items may be claimed, of `together` at a time.
 
-        Slow ones do not keep the others from being tried.
+        One more for each that ended and the worker lived: they double with every round,
+        until they may fill the stage. Slow ones do not keep the others from being tried.
         """
         slow = sum(slot.held in self.suspects for slot in self._slow_slots())
-        room = together - (len(self.suspects) - slow)
+        most = max(self.stage.concurrency, together)
+        room = min(together + self._survived, most) - (len(self.suspects) - slow)
         # Not one by one: each claim waits for a commit.
         return room if 2 * room >= together else 0
 
@@ -225,12 +230,14 @@ class StageRun:
     def release(self, batch: Batch) -> None:
         """Forget items that are settled."""
         mine = self.held
-        for held, _ in batch:
+        for held, result in batch:
             # The same row may have been claimed again by now, under another fence.
             if mine.get(held.item) is held:
                 del mine[held.item]
             if self.suspects and held in self.suspects:
                 self.suspects.discard(held)
+                # Work that was cut short might have crashed its worker later.
+                self._survived += not isinstance(result, Returned | Later)
                 self.suspect_gone.set()
 
     def note_pace(self, count: int, seconds: float) -> None:
@@ -299,12 +306,16 @@ class StageRun:
     def _slow_slots(self) -> "list[Slot]":
         if self._slow_after is None:
             return []
-        since = time.monotonic() - self._slow_after
+        since = self.steady_time() - self._slow_after
         return [
             slot
             for slot in self.slots
-            if slot.held is not None and slot.since < since and not slot.is_stopped
+            if slot.held is not None and slot.began < since and not slot.is_stopped
         ]
+
+    def steady_time(self) -> float:
+        """Return a time that stands still while the worker could not go on."""
+        return time.monotonic() - self.lag
 
     def _count_slow(self) -> int:
         """Count the slots whose item is slow, or known to be."""
@@ -382,13 +393,23 @@ class Slot:
     A task for each item would cost more than a fast item itself.
     """
 
-    __slots__ = ("_run", "_stopped_by", "held", "is_known_slow", "since", "task")
+    __slots__ = (
+        "_run",
+        "_stopped_by",
+        "began",
+        "held",
+        "is_known_slow",
+        "since",
+        "task",
+    )
 
     def __init__(self, run: StageRun) -> None:
         self._run = run
         self._stopped_by: Result | None = None
         self.held: ClaimedItem | None = None
         self.since = 0.0
+        self.began = 0.0
+        """The same as `since`, by the worker's steady time."""
         self.is_known_slow = False
         self.task = asyncio.create_task(self._work(), name=f"slot:{run.stage.name}")
 
@@ -425,6 +446,7 @@ class Slot:
                     # Nearly all of this batch is begun: ask for another one.
                     run.room.set()
                 self.since = time.monotonic()
+                self.began = self.since - run.lag
                 working.set(WorkingItem(run.stage.name, held.item, held.fence))
                 try:
                     outcome = await work(run.make_item(held), tools)
@@ -435,7 +457,7 @@ class Slot:
                 if self._stopped_by is not None:
                     result = self._result_of_stop(self._stopped_by)
                 self.held = None
-                run.note_time(held, result, time.monotonic() - self.since)
+                run.note_time(held, result, run.steady_time() - self.began)
                 run.finish(held, result)
                 count += 1
                 if count == ITEMS_BEFORE_YIELD:

@@ -51,11 +51,14 @@ class Heartbeat:
         known = [run.queue for run in self._runs.values()]
         every = min(max(min(queue.lease for queue in known) / 6, 0.1), 10.0)
         while True:
+            # At once: whoever was killed here was most likely the one before us.
+            await self._reaper.reap_dead(known)
             await asyncio.sleep(every)
             await self._reaper.reap(known)
 
     async def look_for_expired(self, run: StageRun) -> None:
         """Look now for claims of one stage whose worker may have vanished."""
+        await self._reaper.reap_dead([run.queue])
         await self._reaper.reap([run.queue])
 
     def is_watching(self, run: StageRun) -> bool:
@@ -65,8 +68,12 @@ class Heartbeat:
     async def watch_timeouts(self) -> None:
         """Cancel items that run past their stage's timeout."""
         shortest = min(run.stage.timeout.total_seconds() for run in self._runs.values())
+        pause = min(max(shortest / 10, 0.01), 0.5)
         while True:
-            await asyncio.sleep(min(max(shortest / 10, 0.01), 0.5))
+            began = time.monotonic()
+            await asyncio.sleep(pause)
+            late = max(time.monotonic() - began - pause, 0.0)
             for run in self._runs.values():
+                run.lag += late
                 run.check_timeouts()
                 run.make_room()

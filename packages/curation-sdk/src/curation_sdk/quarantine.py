@@ -3,7 +3,8 @@
 An item is *rescued* when its worker vanished while it had the item in hand. The rule:
 
 1. A crash in company makes every item in hand a suspect and no more: any of them, or
-   none, may be the cause. Suspects are tried again a few at a time.
+   none, may be the cause. Suspects are tried again a few at a time, and more at a time
+   the more of them end well.
 2. An item whose next crash would condemn it is worked alone: its worker holds nothing
    else, and writes so into the claim first.
 3. A crash while worked alone condemns the item once it has crashed `max_crashes` times,
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
     from curation_sdk.execution import StageRun
 
 RESCUED_TOGETHER = 10
-"""How many rescued items one worker tries again at once."""
+"""How many rescued items of a stage one worker tries again at once, to begin with."""
 BENEFIT_OF_DOUBT = 2
 """How many more crashes alone condemn an item while workers also crash without it."""
 LATELY = "5 minutes"

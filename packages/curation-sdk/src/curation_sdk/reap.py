@@ -4,6 +4,7 @@ import time
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
+from uuid import UUID
 
 import structlog
 from sqlalchemy.ext.asyncio import AsyncEngine
@@ -12,6 +13,7 @@ from curation_sdk import statements
 from curation_sdk.connection import Connection
 from curation_sdk.control import queues
 from curation_sdk.events import DeadLettered, Event, Events, Requeued, Rescued
+from curation_sdk.process import is_dead
 from curation_sdk.queue import Queue
 from curation_sdk.working import correlation_id
 
@@ -44,7 +46,8 @@ class Reaper:
 
     Only the database's clock ends a lease. But that clock may jump, and after an outage of
     the database every lease looks expired. So a claim must be seen expired twice, a third
-    of a lease apart, before its worker counts as dead.
+    of a lease apart, before its worker counts as dead. A worker of this machine whose
+    process has ended is dead without any waiting.
     """
 
     def __init__(
@@ -65,9 +68,23 @@ class Reaper:
             total += await self._reap_stage(queue)
         return total
 
+    async def reap_dead(self, known: Iterable[Queue]) -> Reaped:
+        """Rescue what workers of this machine held whose process has ended."""
+        rows = await self._connection.fetch(statements.HOLDERS)
+        dead = [worker for (worker,) in rows if has_ended(worker)]
+        total = Reaped()
+        for queue in known if dead else ():
+            doomed = await self._connection.fetch(
+                statements.END_LEASES, queue.stage, dead
+            )
+            if doomed:
+                total += await self.take(queue, doomed)
+        return total
+
     async def reap_at_once(self, known: Iterable[Queue]) -> Reaped:
         """Rescue every expired item now, and rows that are processing without a claim."""
-        total = Reaped()
+        known = list(known)
+        total = await self.reap_dead(known)
         for queue in known:
             await self._clamp_leases(queue)
             total += await self.take(queue, None)
@@ -120,6 +137,14 @@ class Reaper:
         else:
             log.warning("item.rescued", stage=stage, item=item, worker=worker)
             self._events.emit(Rescued(stage, item, worker))
+
+
+def has_ended(worker: str) -> bool:
+    """Return whether a worker's process has certainly ended; its signature ends its name."""
+    try:
+        return is_dead(UUID(worker.rpartition("-")[2]))
+    except ValueError:
+        return False
 
 
 async def reap(engine: AsyncEngine, *, events: Events[Event] | None = None) -> Reaped:

@@ -585,6 +585,19 @@ CLAMP_LEASES = """UPDATE curation.claim
 EXPIRED = """SELECT item, fence, lease_until FROM curation.claim
   WHERE stage = $1 AND fence IS NOT NULL AND lease_until < clock_timestamp()"""
 
+# Workers that hold something, over all stages.
+HOLDERS = """SELECT DISTINCT worker FROM curation.claim
+  WHERE fence IS NOT NULL AND worker IS NOT NULL"""
+
+# A claim that is locked is being settled, or rescued by someone else.
+END_LEASES = """UPDATE curation.claim k
+  SET lease_until = clock_timestamp() - interval '1 millisecond'
+  FROM (SELECT item, stage, fence FROM curation.claim
+    WHERE stage = $1 AND fence IS NOT NULL AND worker = ANY($2::text[])
+    FOR NO KEY UPDATE SKIP LOCKED) AS held
+  WHERE k.stage = held.stage AND k.item = held.item
+  RETURNING k.item, k.fence"""
+
 # A claim that is locked is being settled: the reaper steps over it too, so it needs no
 # heartbeat, and waiting for it would delay all other heartbeats. Returns the lost ones.
 HEARTBEAT = """WITH s AS MATERIALIZED (

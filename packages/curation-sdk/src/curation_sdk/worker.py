@@ -3,7 +3,6 @@
 import asyncio
 import contextlib
 import os
-import secrets
 import socket
 import time
 from collections.abc import Iterable
@@ -23,6 +22,7 @@ from curation_sdk.execution import StageRun
 from curation_sdk.heartbeat import Heartbeat
 from curation_sdk.limits import limits_of
 from curation_sdk.notifier import Notifier
+from curation_sdk.process import sign
 from curation_sdk.producer import LOOK_FOR_RETRIES, Producer
 from curation_sdk.queue import Queue
 from curation_sdk.reap import Reaper
@@ -70,8 +70,9 @@ class Worker:
             raise CurationSdkError("A worker needs at least one stage.")
         self.registry = registry or Registry(self.stages)
         self.name = name or f"{socket.gethostname()}-{os.getpid()}"
-        # Two lives of one process name must not be taken for each other.
-        self.name = f"{self.name}-{secrets.token_hex(4)}"
+        # Two lives of one process name must not be taken for each other, and whoever
+        # comes after us on this machine should see at once that we are dead.
+        self.name = f"{self.name}-{sign().hex}"
         self.events: Events[Event] = events if events is not None else Events()
         self._engine = engine
         self._tools = tools

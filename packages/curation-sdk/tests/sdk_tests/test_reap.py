@@ -1,12 +1,15 @@
 """Rescue: what a dead worker held comes back, and what kills workers is put away."""
 
 import asyncio
+import subprocess
 from datetime import timedelta
 
-from curation_sdk import Done, Outcome, history, reap
+from curation_sdk import Done, Later, Outcome, history, reap, sign
 from curation_sdk.connection import Connection
 from curation_sdk.control import queue_named
 from curation_sdk.events import DeadLettered, Rescued
+from curation_sdk.process import sign_for
+from curation_sdk.quarantine import RESCUED_TOGETHER
 from curation_sdk.reap import Reaped, Reaper
 from sdk_tests.desk import Desk, Ticket, answer, triage
 
@@ -50,6 +53,35 @@ async def test_a_live_claim_is_left_alone(desk: Desk) -> None:
     assert await reap(desk.engine) == Reaped()
 
 
+def killed_worker() -> str:
+    """Name a worker of this machine whose process is gone."""
+    with subprocess.Popen(["sleep", "600"]) as process:
+        signature = sign_for(process.pid)
+        process.kill()
+    return f"it-{signature.hex}"
+
+
+async def test_items_of_a_worker_killed_on_this_machine_waited_for_their_lease(
+    desk: Desk,
+) -> None:
+    await abandon(desk, 5)
+    await desk.execute(
+        "UPDATE curation.claim SET lease_until = now() + interval '1 hour',"
+        f" worker = '{killed_worker()}' WHERE item <> '5'"
+    )
+    await desk.execute(
+        "UPDATE curation.claim SET lease_until = now() + interval '1 hour',"
+        f" worker = 'it-{sign().hex}' WHERE item = '5'"
+    )
+    hour = triage(lease=timedelta(hours=1))
+
+    async with desk.running(hour):
+        await desk.until(DONE, 4)
+
+    # The one whose worker lives is left to it.
+    assert await desk.rows("SELECT item, deaths FROM curation.claim") == [("5", 0)]
+
+
 async def test_a_lease_from_the_future_is_shortened_not_trusted(desk: Desk) -> None:
     await abandon(desk, 1)
     await desk.execute(
@@ -78,6 +110,44 @@ async def test_items_that_may_be_to_blame_are_worked_one_at_a_time(desk: Desk) -
 
     assert await desk.states() == {"Complete": 6}
     assert at_once[1] == 1
+
+
+async def test_rescued_items_were_tried_ten_at_a_time_however_well_they_ended(
+    desk: Desk,
+) -> None:
+    await abandon(desk, 30)
+    await reap(desk.engine)
+    begun: list[int] = []
+
+    async def work(ticket: Ticket, _tools: object) -> Outcome:
+        begun.append(ticket.id)
+        # The first ten end when they are ten, the others when all others have begun.
+        wanted = RESCUED_TOGETHER if len(begun) <= RESCUED_TOGETHER else 30
+        while len(begun) < wanted:  # noqa: ASYNC110 - the others tell nobody
+            await asyncio.sleep(0.001)
+        return Done()
+
+    await desk.drain(triage(work, concurrency=40, batch=40), seconds=60)
+
+    assert await desk.states() == {"Complete": 30}
+
+
+async def test_a_rescued_item_that_was_set_back_has_proved_nothing(desk: Desk) -> None:
+    await abandon(desk, 3 * RESCUED_TOGETHER)
+    await reap(desk.engine)
+    at_once = [0, 0]
+
+    async def work(_ticket: Ticket, _tools: object) -> Outcome:
+        at_once[0] += 1
+        at_once[1] = max(at_once)
+        await asyncio.sleep(0.01)
+        at_once[0] -= 1
+        return Later("not now", timedelta(hours=1))
+
+    await desk.drain(triage(work, concurrency=40, batch=40), seconds=60)
+
+    assert await desk.one("SELECT count(*) FROM curation.attempt WHERE why = 'not now'")
+    assert at_once[1] <= RESCUED_TOGETHER
 
 
 async def test_the_third_death_is_the_last(desk: Desk) -> None:

@@ -1,6 +1,7 @@
 """Slow items do not hold up others: a share of the slots, and no more while others wait."""
 
 import asyncio
+import time
 from datetime import timedelta
 from typing import Any
 
@@ -82,6 +83,29 @@ async def test_slow_items_that_are_tried_again_held_up_those_that_are_quick(
         )
         hang.set()
         await desk.until(DONE, 9)
+
+
+async def test_items_were_slow_because_their_worker_was_busy(desk: Desk) -> None:
+    await desk.open(8)
+    work = Work(slow=8)
+
+    async with desk.running(slow_stage(work), answer()) as worker:
+        run = worker._runs["triage"]
+        while not (len(work.in_work) == 4 and run.ready):  # noqa: ASYNC110 - as below
+            await asyncio.sleep(0.01)
+        # As if nothing had gone on for an hour, and these were begun before.
+        run.lag += 3600
+        await asyncio.sleep(2 * SOON.total_seconds())
+        run.make_room()
+        assert not any(slot.is_stopped for slot in run.slots)
+        before = run.lag
+        time.sleep(0.6)  # noqa: ASYNC251 - nothing goes on
+        while run.lag == before:  # noqa: ASYNC110 - it is measured now and then
+            await asyncio.sleep(0.01)
+        work.is_over.set()
+        await desk.until(DONE, 8)
+
+    assert await desk.one(POSTPONED) == 0
 
 
 async def test_without_slow_after_items_wait_for_slow_ones(desk: Desk) -> None:

@@ -5,6 +5,7 @@ the process that asks for it, and refuses to do nothing: if the text it wants to
 change is not there any more, it fails instead of passing for the healthy engine.
 """
 
+import importlib
 import re
 import time
 from collections.abc import Callable
@@ -151,6 +152,12 @@ def waits_for_locks(put: Put) -> None:
     rewrite(put, "claim_rows", r" SKIP LOCKED", "")
 
 
+def buries_the_living(put: Put) -> None:
+    # By its name: the package has a function of that name.
+    module = importlib.import_module("curation_sdk.reap")
+    put(module, "has_ended", lambda _worker: True)
+
+
 def no_future_guard(put: Put) -> None:
     replace(put, "CLAMP_LEASES", r"WHERE stage = \$1", "WHERE false AND stage = $1")
 
@@ -263,6 +270,11 @@ MUTANTS = {
         "test_a_running_lease_is_left_alone",
         hasty_reaper,
         caught_by_machine=True,
+    ),
+    "buries_the_living": Mutant(
+        "every worker counts as one whose process has ended",
+        "test_a_running_lease_is_left_alone",
+        buries_the_living,
     ),
     "worker_clock": Mutant(
         "leases are counted by the worker's clock",
