@@ -3,6 +3,7 @@
 import contextlib
 import json
 import time
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -12,9 +13,10 @@ from hypothesis import strategies as st
 from bench.extraction_hostile import EMAIL_SOUP, MIB, PAGES
 from bench.extraction_pages import business_page
 from scrapersky.errors import ExtractionError
-from scrapersky.extraction.contacts import Hints
+from scrapersky.extraction.contacts import Hints, phone, whose
 from scrapersky.extraction.contacts.email import addresses_in
 from scrapersky.extraction.contacts.finder import find_contacts
+from scrapersky.extraction.contacts.sheet import Sheet
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "contacts" / "pages.jsonl"
 REAL = [json.loads(line)["html"] for line in FIXTURES.read_text("utf-8").splitlines()]
@@ -40,6 +42,54 @@ def test_a_page_of_too_many_lines_is_read_in_part_and_says_so() -> None:
 
     assert [email.address for email in contacts.emails] == ["ann@acme.com"]
     assert contacts.truncated
+
+
+def counted(
+    monkeypatch: pytest.MonkeyPatch, where: object, name: str
+) -> "Counter[str]":
+    """Count the calls of a function from here on."""
+    original, calls = getattr(where, name), Counter[str]()
+
+    def count(*arguments: object, **options: object) -> object:
+        calls[name] += 1
+        return original(*arguments, **options)
+
+    monkeypatch.setattr(where, name, count)
+    return calls
+
+
+def test_the_blocks_of_a_line_were_looked_up_for_each_of_its_neighbours(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    calls = counted(monkeypatch, Sheet, "ancestors")
+
+    find_contacts(PAGES["people and mailboxes"](12_000), "https://acme.com/")
+
+    lines = 3 * 12_000 // 62
+    assert 0 < calls["ancestors"] <= lines
+
+
+def test_a_line_was_searched_again_for_each_number_below_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    calls = counted(monkeypatch, whose, "_other_in")
+
+    find_contacts(PAGES["chambers and numbers"](8_000), "https://acme.com/")
+
+    lines = 2 * 8_000 // 42
+    assert 0 < calls["_other_in"] <= 2 * lines
+
+
+def test_thousands_of_numbers_were_judged_although_few_are_kept(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(phone, "MAX_FOUND", 20)
+    calls = counted(monkeypatch, phone, "_is_something_else")
+
+    found = find_contacts("<p>+49 30 901820, " * 200, "https://acme.com/")
+
+    assert len(found.phones) == 1
+    assert calls["_is_something_else"] <= 20
 
 
 @pytest.mark.parametrize("name", EMAIL_SOUP)

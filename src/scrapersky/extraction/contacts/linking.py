@@ -10,6 +10,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final, Generic, TypeVar
 
 import phonenumbers
@@ -87,6 +88,9 @@ class _Cards:
         self.most = most
         self.by_line: dict[int, list[Person]] = defaultdict(list)
         self.people: list[Person] = []
+        # Cards overlap: each line is asked for once for every line of its neighbours.
+        self._blocks: dict[int, list[int]] = {}
+        self._named: dict[int, Person | None] = {}
         for seen in people:
             self.people.append(seen.value)
             for line in seen.lines:
@@ -94,6 +98,11 @@ class _Cards:
 
     def person_by(self, line: int) -> Person | None:
         """Give who stands in a line or nearest above it, in a block of its own."""
+        if line not in self._named:
+            self._named[line] = self._look_up_from(line)
+        return self._named[line]
+
+    def _look_up_from(self, line: int) -> Person | None:
         for number in range(line, max(-1, line - REACH - 1), -1):
             named = self.by_line.get(number)
             if named:
@@ -105,17 +114,21 @@ class _Cards:
         """Give who stands by all places of a value; None if anybody else does."""
         if not lines:
             return None
-        found = {name_key(p.name): p for line in lines if (p := self.person_by(line))}
-        is_everywhere = all(self.person_by(line) for line in lines)
-        return next(iter(found.values())) if len(found) == 1 and is_everywhere else None
+        found: dict[str, Person] = {}
+        for line in lines:
+            person = self.person_by(line)
+            if person is None:
+                return None
+            found[name_key(person.name)] = person
+        return next(iter(found.values())) if len(found) == 1 else None
 
     def _is_card(self, first: int, second: int) -> bool:
         """Say whether two lines share a block with one person, not the whole page."""
         if first == second:
             return True
-        shared = set(self.sheet.ancestors(first)) & set(self.sheet.ancestors(second))
-        for block in self.sheet.ancestors(second):
-            if block in shared:
+        around = self._blocks_of(first)
+        for block in self._blocks_of(second):
+            if block in around:
                 lines = self._lines_of(block, second)
                 named = {
                     name_key(p.name) for n in lines for p in self.by_line.get(n, ())
@@ -127,7 +140,12 @@ class _Cards:
         """Give the lines of a block around one of them, a few more than a card has."""
         sheet = self.sheet
         first, last = max(0, line - MAX_CARD), min(len(sheet.lines), line + MAX_CARD)
-        return [n for n in range(first, last) if block in sheet.ancestors(n)]
+        return [n for n in range(first, last) if block in self._blocks_of(n)]
+
+    def _blocks_of(self, line: int) -> list[int]:
+        if line not in self._blocks:
+            self._blocks[line] = self.sheet.ancestors(line)
+        return self._blocks[line]
 
 
 def _owner_of_address(
@@ -154,14 +172,9 @@ def _owner_of_address(
 
 def strength(local: str, name: str) -> float:
     """Tell how well the part before the @ spells a name; 0: not at all."""
-    written = squeezed(local)
-    parts = [
-        part for part in re.split(r"[\s.]+", plain(name.partition(",")[0])) if part
-    ]
-    if len(parts) < 2 or len(written) < 2:
+    written, (first, last) = _as_host(local), _ends_of(name)
+    if not first or len(written) < 2:
         return 0.0
-    first = spellings(name.split(maxsplit=1)[0])
-    last = spellings(name.partition(",")[0].split()[-1])
     has_first = any(len(f) >= SHORTEST and f in written for f in first)
     has_last = any(len(one) >= SHORTEST and one in written for one in last)
     if has_first and has_last:
@@ -174,6 +187,19 @@ def strength(local: str, name: str) -> float:
     short = re.sub(r"(?:y|ie|i)$", "", written)
     is_short = len(short) >= NICKNAME and any(f.startswith(short) for f in first)
     return 1.0 if is_short else 0.0
+
+
+# Every address is compared with every name of the page.
+_as_host = lru_cache(maxsize=64)(squeezed)
+
+
+@lru_cache(maxsize=1024)
+def _ends_of(name: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Spell the first and the last word of a name; a single word has no ends."""
+    bare = name.partition(",")[0]
+    if len([part for part in re.split(r"[\s.]+", plain(bare)) if part]) < 2:
+        return (), ()
+    return spellings(name.split(maxsplit=1)[0]), spellings(bare.split()[-1])
 
 
 def _is_firms(local: str, firm: str) -> bool:

@@ -27,10 +27,14 @@ def find_numbers(sheet: Sheet, regions: tuple[str, ...]) -> list[FoundPhone]:
 def find_all_numbers(sheet: Sheet, regions: tuple[str, ...]) -> list[FoundPhone]:
     """Find every number, and those of templates too, marked as such."""
     likely = regions[:MAX_REGIONS]
-    found = [*_from_links(sheet, likely), *_from_text(sheet, likely)]
+    # Whoever writes thousands of numbers is no business; each costs time to judge.
+    written = itertools.chain(_from_links(sheet, likely), _from_text(sheet, likely))
+    found = list(itertools.islice(written, MAX_FOUND))
     taken = {one.start for one in found if one.line >= 0}
-    found += _from_labels(sheet, regions, taken)
-    return found[:MAX_FOUND]
+    found += itertools.islice(
+        _from_labels(sheet, regions, taken), MAX_FOUND - len(found)
+    )
+    return found
 
 
 @lru_cache(maxsize=4096)
@@ -98,10 +102,11 @@ def _from_text(sheet: Sheet, regions: tuple[str, ...]) -> Iterator[FoundPhone]:
         text = _CARRIER.sub(
             lambda m: m[0].replace("0", " ").replace("x", " ").replace("X", " "), text
         )
-    spans = {span.start: span for span in find_phones(_detector(regions), text)}
+    local = find_phones(_detector(regions), text)
+    spans = {span.start: span for span in itertools.islice(local, MAX_FOUND)}
     if "+" in text:
         # Written with its country code a number needs no region and no trunk prefix.
-        for span in find_phones(_detector(()), text):
+        for span in itertools.islice(find_phones(_detector(()), text), MAX_FOUND):
             spans.setdefault(span.start, span)
     for span in spans.values():
         if span.e164 is None:

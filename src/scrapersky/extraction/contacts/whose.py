@@ -6,7 +6,7 @@ stand in for them, privacy statements the hoster. What a value stands under tell
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 from scrapersky.extraction.contacts.model import OWN, Found, FoundPhone, Owner, Whose
@@ -102,6 +102,8 @@ class Setting:
     is_privacy: bool
     firm: frozenset[str] = frozenset()
     """Folded words of what the page calls the business."""
+    others: dict[int, Owner | None] = field(default_factory=dict)
+    """Whom the lines above values name: every value asks for ten of them."""
 
 
 _PRIVACY: Final = re.compile(
@@ -167,8 +169,11 @@ def _stands_under(setting: Setting, found: Found) -> Owner | None:
         if line.heading and line.heading >= level:
             continue  # a section beside the one the value is in
         is_mine = number == found.line
-        text = _near(setting.sheet, found) if is_mine else line.text
-        if (other := _other_in(text, is_mine or bool(line.heading))) is not None:
+        if is_mine:
+            other = _other_in(_near(setting.sheet, found), is_close=True)
+        else:
+            other = _other_in_line(setting, number)
+        if other is not None:
             return other
         if not is_mine and _OWN_AGAIN.match(line.text.strip()):
             return None
@@ -185,7 +190,14 @@ def _near(sheet: Sheet, found: Found) -> str:
     return line.text[max(0, at - MAX_NAME) : at]
 
 
-def _other_in(text: str, is_close: bool) -> Owner | None:  # noqa: FBT001 - of our own
+def _other_in_line(setting: Setting, number: int) -> Owner | None:
+    if number not in setting.others:
+        line = setting.sheet.lines[number]
+        setting.others[number] = _other_in(line.text, is_close=bool(line.heading))
+    return setting.others[number]
+
+
+def _other_in(text: str, *, is_close: bool) -> Owner | None:
     if len(text) > (MAX_SENTENCE if is_close else MAX_FAR):
         return None
     match = _OTHERS.search(text)

@@ -2,8 +2,13 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Final
 
 from turbohtml.clean import LinkDetector, PhoneNumbers
+
+PIECE: Final = 16 * 1024
+"""How much text is searched before the numbers found so far are asked for."""
+REACH: Final = 400
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,14 +34,33 @@ def phone_detector(regions: tuple[str, ...]) -> PhoneDetector:
 
 
 def find_phones(detector: PhoneDetector, text: str) -> Iterator[PhoneSpan]:
-    """Find the telephone numbers written in a text."""
-    for span in detector.find(text):
-        if span.phone is not None:
-            yield PhoneSpan(
-                start=span.start,
-                end=span.end,
-                text=span.text,
-                e164=span.phone.e164,
-                region=span.phone.region,
-                extension=span.phone.extension,
-            )
+    """Find the telephone numbers written in a text, as far as they are asked for."""
+    start = 0
+    while start < len(text):
+        end = _end_of_piece(text, start)
+        for span in detector.find(text[start:end]):
+            if span.phone is not None:
+                yield PhoneSpan(
+                    start=start + span.start,
+                    end=start + span.end,
+                    text=span.text,
+                    e164=span.phone.e164,
+                    region=span.phone.region,
+                    extension=span.phone.extension,
+                )
+        start = end
+
+
+def _end_of_piece(text: str, start: int) -> int:
+    """Choose where to cut: between two lines, or behind a word of a very long one."""
+    end = start + PIECE
+    if end >= len(text):
+        return len(text)
+    if (line := text.rfind("\n", start, end)) > start:
+        return line + 1
+    behind_words = (
+        place
+        for place in range(end, max(start, end - REACH), -1)
+        if text[place - 1].isalpha() and not text[place].isalnum()
+    )
+    return next(behind_words, end)
