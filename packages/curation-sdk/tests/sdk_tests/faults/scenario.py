@@ -267,10 +267,12 @@ def terminate_backends(*, seeds: int, cuts: int, every: float, pause: float) -> 
 
 def lose_answers(*, seeds: int, answers: int, chance: float, pause: float) -> Row:
     """Swallow the answer to a commit and cut the connection."""
-    with orchard(seeds) as field, proxy_before(field.cluster) as proxy:
+    with orchard(seeds // 2) as field, proxy_before(field.cluster) as proxy:
         url = field.cluster.tcp_url(field.database, port=proxy.port)
         with fleet_of(field, pause, 6, url=url):
             proxy.lose_commit_answer = chance
+            # Only now: all else may be done before the first answer can be lost.
+            field.sow(seeds - seeds // 2)
             wait_for(
                 lambda: proxy.injected >= answers or not field.has_work(),
                 seconds=RECOVERY_TIMEOUT,
