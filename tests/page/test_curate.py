@@ -128,6 +128,37 @@ async def test_a_key_decides_moves_on_and_can_be_taken_back(
     await expect(row_of(page, "shop-0001.example")).to_contain_text("New")
 
 
+TWINS = """
+WITH c AS (INSERT INTO companies (tenant_id, name) SELECT $1, unnest($2::text[])
+    RETURNING id, name),
+  m AS (INSERT INTO company_members (tenant_id, company_id, source, name, is_matched)
+    SELECT $1, c.id, 'test', c.name, true FROM c RETURNING id)
+INSERT INTO company_pairs (tenant_id, left_id, right_id, score, reasons)
+  SELECT $1, l.id, r.id, 0.8, ARRAY['same address'] FROM m l JOIN m r ON l.id < r.id
+"""
+
+
+async def test_a_lead_is_worked_on_by_key_and_two_are_found_to_be_one(
+    page: Page, app: RunningApp
+) -> None:
+    await app.run(TWINS, await app.tenant(), ["Brandner", "Brendner"])
+    await open_list(page, "/curate/companies?sort=name")
+    await page.keyboard.press("j")
+    await page.keyboard.press("c")
+    await expect(row_of(page, "Brandner")).to_contain_text("Contacted")
+    await page.get_by_role("button", name="May be one").click()
+    asked = page.get_by_role("dialog", name="Companies that may be one")
+    await expect(asked).to_contain_text("80 % likely: same address")
+
+    await page.keyboard.press("s")
+
+    await expect(asked).to_contain_text("Nothing is left to answer")
+    await told(
+        app, "SELECT count(*), min(lead_status::text) FROM companies",
+        [(1, "Contacted")],
+    )  # fmt: skip
+
+
 IN_SIGHT = """
 () => {
   const box = (name) => document.querySelector(name).getBoundingClientRect();

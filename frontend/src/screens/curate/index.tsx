@@ -27,6 +27,7 @@ import { Grid } from "./Grid";
 import { useRecordList } from "./list";
 import { Merge } from "./Merge";
 import type { RecordChanges, Row } from "./model";
+import { Pairs } from "./Pairs";
 import { Pane } from "./Pane";
 import { extend, NOTHING, type Selection, sizeOf, toggle, widen } from "./selection";
 import { Views } from "./Views";
@@ -68,7 +69,7 @@ function CurateKind({ kind }: { kind: Kind }) {
   const [selection, setSelection] = useState<Selection>(NOTHING);
   const [current, setCurrent] = useState(-1);
   const [wide, setWide] = useState<Wide | null>(null);
-  const [dialog, setDialog] = useState<"export" | "merge" | null>(null);
+  const [dialog, setDialog] = useState<"export" | "merge" | "pairs" | null>(null);
   const [version, setVersion] = useState(0);
   const columns = useColumns(kind);
   const searchBox = useRef<HTMLInputElement>(null);
@@ -235,6 +236,11 @@ function CurateKind({ kind }: { kind: Kind }) {
             </span>
             <Views kind={kind} query={viewQuery} onOpen={(next) => go(`${kind.screen}?${next}`)} />
             <ColumnMenu columns={columns} />
+            {kind.name === "companies" && mayCurate && (
+              <Button icon="merge" onClick={() => setDialog("pairs")}>
+                May be one
+              </Button>
+            )}
             {mayExport && (
               <Button icon="download" hotkey="e" onClick={() => setDialog("export")}>
                 Export
@@ -352,6 +358,7 @@ function CurateKind({ kind }: { kind: Kind }) {
       {dialog === "export" && (
         <Export kind={kind} query={query} total={total} onClose={() => setDialog(null)} />
       )}
+      {dialog === "pairs" && <Pairs onChanged={reload} onClose={() => setDialog(null)} />}
       {dialog === "merge" && (
         <Merge
           kind={kind}
