@@ -135,12 +135,11 @@ class Chaos:
     @contextmanager
     def short_life(self, role: str, *more: object) -> Iterator[Iterator[str]]:
         """Begin a process and kill it a moment after it has really begun."""
-        with begin(role, self.server.url, *more) as process:
+        with self.begun(role, *more) as process:
             death = threading.Timer(self.chance.uniform(*LIFE), process.kill)
             told = process.stdout
             assert told is not None
             try:
-                assert next(told, "").strip() == BEGUN, f"{role} did not begin"
                 death.start()
                 yield told
             except BaseException:
@@ -149,6 +148,17 @@ class Chaos:
             self.kills[role] += process.wait() == -signal.SIGKILL
             death.cancel()
         assert process.returncode in {0, -signal.SIGKILL}, f"{role} gave up"
+
+    def begun(self, role: str, *more: object) -> "subprocess.Popen[str]":
+        """Begin a process, again if the database was away at that moment."""
+        for _ in range(20):
+            process = begin(role, self.server.url, *more)
+            assert process.stdout is not None
+            if process.stdout.readline().strip() == BEGUN:
+                return process
+            with process:
+                process.kill()
+        raise AssertionError(f"{role} did not begin")
 
     def kill_database(self) -> None:
         """Kill the database now and then, and bring it back."""
