@@ -19,6 +19,7 @@ ScraperSkyError
 ├── SearchFailed            a search could not be brought to its end
 ├── UnknownJob              the scheduler has no such job
 ├── AlreadyRunning          another process serves this data directory
+├── BackupUnusable          a backup cannot be made, read or restored as asked
 ├── DatabaseProblem         the database cannot be used as it is
 ├── StageError              a stage cannot do what was asked (UnknownStage,
 │                           UnknownItem)
@@ -284,6 +285,10 @@ class AlreadyRunning(ScraperSkyError):
     """Another ScraperSky serves this data directory, or has the demo town open."""
 
     status_code = 409
+
+
+class BackupUnusable(ScraperSkyError):
+    """A backup cannot be made, read or restored as asked."""
 
 
 class DatabaseProblem(ScraperSkyError):

@@ -70,9 +70,10 @@ class Shield:
         """
         if not self.found:
             return data
-        return scrubbed(data, self._strike_out)
+        return scrubbed(data, self.strike_out)
 
-    def _strike_out(self, written: str) -> str:
+    def strike_out(self, written: str) -> str:
+        """Return a text with what is on the list struck out of it."""
         if self.keys is None:
             return written
         spans = [
