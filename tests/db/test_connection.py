@@ -2,12 +2,14 @@ import socket
 from pathlib import Path
 from typing import Any
 
+import asyncpg
 import pytest
 from sqlalchemy import event, text
 
 from scrapersky.db.connection import (
     check_server,
     connect,
+    explain_refusal,
     parse_target,
     refuse_old_server,
 )
@@ -18,6 +20,8 @@ from scrapersky.errors import (
     DatabaseUnreachable,
     DatabaseUnsuitable,
 )
+from scrapersky.records.check import check_system_user
+from scrapersky.settings import SYSTEM_USER_ID
 from tests.conftest import TestDatabase
 
 
@@ -167,3 +171,45 @@ async def test_a_wrong_password_is_told_from_a_missing_server(scratch: Path) -> 
         with pytest.raises(DatabaseRefused, match="refused the user name or password"):
             await check_server(engine)
         await engine.dispose()
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        asyncpg.ProtocolViolationError(
+            "unsupported startup parameter: tcp_user_timeout"
+        ),
+        asyncpg.DuplicatePreparedStatementError("prepared statement already exists"),
+        asyncpg.InvalidSQLStatementNameError("prepared statement does not exist"),
+    ],
+)
+def test_a_pooler_nobody_told_us_of_was_called_a_crash(
+    said: asyncpg.PostgresError,
+) -> None:
+    found = explain_refusal(said, "postgresql://h/d")
+
+    assert isinstance(found, DatabaseUnsuitable)
+    assert "DATABASE_POOLER=transaction" in (found.hint or "")
+
+
+async def test_row_level_security_was_called_a_missing_system_user(
+    database: TestDatabase,
+) -> None:
+    name = f"half_sighted_{database.name}"
+    owner = connect(parse_target(database.url))
+    async with owner.begin() as connection:
+        await connection.execute(text(f"CREATE ROLE {name} NOLOGIN"))
+        await connection.execute(
+            text(f"GRANT SELECT ON ALL TABLES IN SCHEMA public TO {name}")
+        )
+    engine = connect(parse_target(database.url), role=name)
+    try:
+        with pytest.raises(DatabaseUnsuitable, match=f"hides rows from .*{name}"):
+            await check_system_user(engine, SYSTEM_USER_ID)
+        await check_system_user(owner, SYSTEM_USER_ID)
+    finally:
+        await engine.dispose()
+        async with owner.begin() as connection:
+            await connection.execute(text(f"DROP OWNED BY {name}"))
+            await connection.execute(text(f"DROP ROLE {name}"))
+        await owner.dispose()

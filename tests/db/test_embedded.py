@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import pwd
 import signal
 import subprocess
 import sys
@@ -13,16 +14,21 @@ from pathlib import Path
 import asyncpg
 import pytest
 
+from scrapersky.db import embedded
 from scrapersky.db.embedded import (
     DATABASE,
     ROLE,
     EmbeddedPostgres,
+    ServerUser,
     explain,
     first_closed,
     is_alive,
+    postmaster_status,
     running_postmaster,
+    server_user,
 )
 from scrapersky.errors import EmbeddedPostgresFailed
+from sdk_tests.rig.waiting import wait_until
 
 
 @pytest.fixture
@@ -249,3 +255,52 @@ def test_the_first_closed_directory_on_a_path_is_found(tmp_path: Path) -> None:
 
     assert first_closed(tmp_path / "x") is not None
     assert first_closed(Path("/")) is None
+
+
+def test_with_the_postmaster_killed_up_lived_on_and_was_never_ready_again(
+    home: Path,
+) -> None:
+    said: list[str] = []
+    with EmbeddedPostgres(home, report=said.append, supervise=True) as server:
+        ask(server, "CREATE TABLE kept (n int)")
+        first = server._pid
+        assert first is not None
+        os.kill(first, signal.SIGKILL)
+        wait_until(
+            lambda: server._pid != first and postmaster_status(server.data) == "ready",
+            "the server was started again",
+        )
+        assert ask(server, "SELECT count(*) FROM kept") == 0
+        second = server._pid
+
+    assert any("ended by itself" in each for each in said)
+    assert second is not None
+    assert not is_alive(second)
+
+
+def test_what_cannot_be_started_again_ends_the_process(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server = EmbeddedPostgres(home)
+    asked: list[tuple[int, int]] = []
+
+    def fail(_user: object) -> None:
+        raise EmbeddedPostgresFailed("the disk is full")
+
+    monkeypatch.setattr(embedded, "LOOK_EVERY", 0.0)
+    monkeypatch.setattr(server, "_start_as_owner", fail)
+    monkeypatch.setattr(os, "kill", lambda *given: asked.append(given))
+    server._look_after(ServerUser("me", 1, 1))
+
+    assert asked == [(os.getpid(), signal.SIGTERM)]
+
+
+def test_a_user_without_a_name_is_told_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    def nobody(uid: int) -> None:
+        raise KeyError(uid)
+
+    monkeypatch.setattr(os, "geteuid", lambda: 54321)
+    monkeypatch.setattr(pwd, "getpwuid", nobody)
+
+    with pytest.raises(EmbeddedPostgresFailed, match="user 54321 has none"):
+        server_user()

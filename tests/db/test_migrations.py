@@ -10,12 +10,15 @@ from alembic.script import ScriptDirectory
 from sqlalchemy import Connection, text
 from sqlalchemy.ext.asyncio import AsyncEngine
 
+from scrapersky.cli.prepare import prepare
+from scrapersky.db import connection as connecting
 from scrapersky.db.connection import connect, parse_target
 from scrapersky.db.migrate import alembic_config, downgrade, upgrade
 from scrapersky.db.revision import revisions
 from scrapersky.db.schema import check_schema, differences
 from scrapersky.errors import SchemaMismatch
 from scrapersky.records import METADATA
+from scrapersky.settings import load_settings
 from tests.conftest import TestDatabase
 
 
@@ -152,13 +155,56 @@ async def test_a_schema_changed_by_hand_is_refused_and_named(
     assert said in str(refusal.value)
 
 
-async def test_a_schema_newer_than_the_code_is_refused(migrated: AsyncEngine) -> None:
-    await execute(migrated, "UPDATE alembic_version SET version_num = '9999_future'")
+async def test_an_old_version_was_not_ready_for_good_beside_a_newer_schema(
+    migrated: AsyncEngine,
+) -> None:
+    await execute(
+        migrated,
+        "UPDATE alembic_version SET version_num = '9999_future'",
+        "CREATE TABLE later (id int)",
+        "ALTER TABLE pages ADD COLUMN later text, ADD COLUMN counted int NOT NULL DEFAULT 0",
+        "ALTER TYPE task_status ADD VALUE 'Later' BEFORE 'Error'",
+    )
 
+    await check_schema(migrated, *METADATA)
     with pytest.raises(SchemaMismatch, match="9999_future, which this ScraperSky does"):
         await upgrade(migrated)
-    with pytest.raises(SchemaMismatch, match="9999_future"):
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ("ALTER TABLE pages DROP COLUMN title", "column pages.title is missing"),
+        ("ALTER TABLE hosts ADD COLUMN must int NOT NULL", "hosts.must must be given"),
+    ],
+)
+async def test_a_newer_schema_that_this_version_cannot_use_is_refused(
+    migrated: AsyncEngine, change: str, said: str
+) -> None:
+    newer = "UPDATE alembic_version SET version_num = '9999_future'"
+    await execute(migrated, newer, change)
+
+    with pytest.raises(SchemaMismatch) as refusal:
         await check_schema(migrated, *METADATA)
+
+    assert said in str(refusal.value)
+    assert "9999_future" in str(refusal.value)
+
+
+async def test_any_newer_process_migrated_what_others_stood_on(
+    migrated: AsyncEngine, database: TestDatabase
+) -> None:
+    await downgrade(migrated, revisions()[-2])
+    settings = load_settings({"DATABASE_URL": database.url}, dotenv=None).settings
+    target = parse_target(database.url)
+
+    # Of this server we know that it may forget: that is not the question here.
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(connecting, "DURABLE", ())
+        with pytest.raises(SchemaMismatch, match="this ScraperSky needs") as refusal:
+            await prepare(target, settings, print)
+
+    assert "scrapersky migrate" in (refusal.value.hint or "")
 
 
 async def test_a_migration_waits_for_a_table_in_use_and_then_goes_on(

@@ -9,6 +9,7 @@ import curation_sdk
 from curation_sdk import CurationSdkError
 from scrapersky.errors import (
     DatabaseBusy,
+    DatabaseProblem,
     DatabaseUnreachable,
     ForeignReference,
     NotStorable,
@@ -26,6 +27,7 @@ UNIQUE = ("23505", "23P01")
 REFERENCE = ("23503",)
 SERIALIZATION = ("40001", "40P01")
 OUT_OF_REACH = ("57P01", "57P02", "57P03", "53300", "53400")
+DISK_FULL = "53100"
 VALUE_CLASSES = ("22",)
 CHECK = ("23502", "23514")
 CONNECTION_CLASS = "08"
@@ -83,6 +85,11 @@ def explain_code(code: str, said: str) -> ScraperSkyError | None:
         return ForeignReference(
             "The request refers to something that does not exist.",
             hint="Check the ids in the request.",
+        )
+    if code == DISK_FULL:
+        return DatabaseProblem(
+            "The database has no disk space left.",
+            hint="Free some space; everything goes on by itself, and nothing is lost.",
         )
     if code in SERIALIZATION:
         return DatabaseBusy("Others are changing the same records.")

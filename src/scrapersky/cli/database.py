@@ -10,13 +10,21 @@ from scrapersky.settings import Settings
 
 @contextmanager
 def a_database(
-    settings: Settings, report: Callable[[str], None] = ignore
+    settings: Settings,
+    report: Callable[[str], None] = ignore,
+    *,
+    supervise: bool = False,
 ) -> Iterator[Target]:
-    """Give the database; an embedded one runs as long as it is needed."""
+    """Give the database; an embedded one runs as long as it is needed.
+
+    For what runs long, `supervise` starts an embedded one again that ends by itself.
+    """
     if settings.database_url is not None:
         yield parse_target(
             settings.database_url.get_secret_value(), pooler=settings.pooler
         )
         return
-    with EmbeddedPostgres(settings.data_dir, report=report) as server:
+    with EmbeddedPostgres(
+        settings.data_dir, report=report, supervise=supervise
+    ) as server:
         yield parse_target(server.url, pooler=False)

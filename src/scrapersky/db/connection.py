@@ -239,6 +239,13 @@ def explain_refusal(error: BaseException, where: str) -> DatabaseProblem:
                 hint="Check host, port and firewall, or that the server is awake.",
             )
         case (
+            asyncpg.InvalidSQLStatementNameError()
+            | asyncpg.DuplicatePreparedStatementError()
+        ):
+            return unannounced_pooler(where)
+        case asyncpg.ProtocolViolationError() if "startup parameter" in str(cause):
+            return unannounced_pooler(where)
+        case (
             asyncpg.PostgresConnectionError()
             | asyncpg.AdminShutdownError()
             | asyncpg.CrashShutdownError()
@@ -259,4 +266,12 @@ def explain_refusal(error: BaseException, where: str) -> DatabaseProblem:
     return DatabaseProblem(
         f"The database at {where} cannot be used: {type(cause).__name__}: {cause}",
         hint="Run `scrapersky doctor` for a closer look.",
+    )
+
+
+def unannounced_pooler(where: str) -> DatabaseUnsuitable:
+    """Say that somebody stands between us and the server whom nobody told us of."""
+    return DatabaseUnsuitable(
+        f"A pooler in transaction mode seems to stand before the database at {where}.",
+        hint="Set DATABASE_POOLER=transaction, and DATABASE_LISTEN_URL to a direct address.",
     )

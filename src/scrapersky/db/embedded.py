@@ -20,6 +20,7 @@ from dataclasses import dataclass, field
 from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
+from threading import Event, Thread
 from types import TracebackType
 from typing import IO, Any, Self, TextIO
 
@@ -34,6 +35,8 @@ SERVER_USER = "scrapersky-postgres"
 START_TIMEOUT = 60.0
 """Seconds. Crash recovery after a power cut may take long; a healthy start takes 0.2."""
 STOP_TIMEOUT = 15.0
+LOOK_EVERY = 0.5
+RESTARTS = 5
 SOCKET_PATH_LIMIT = 103
 """Bytes a unix socket's path may have on the strictest system we run on (macOS)."""
 
@@ -57,17 +60,22 @@ class EmbeddedPostgres:
 
     The first process to start it owns it and stops it; a process that comes while it
     runs is a guest and leaves it running. A server orphaned by `kill -9` is adopted.
+    With `supervise`, one that ends by itself is started again, and where that fails this
+    process is asked to stop: half a life would help nobody.
     """
 
     home: Path
     options: Mapping[str, str] = field(default_factory=dict)
     report: Callable[[str], None] = ignore
+    supervise: bool = False
 
     def __post_init__(self) -> None:
         self.home = self.home.absolute()
         self._lock: IO[str] | None = None
         self._process: subprocess.Popen[bytes] | None = None
         self._pid: int | None = None
+        self._ending = Event()
+        self._supervisor: Thread | None = None
 
     @property
     def data(self) -> Path:
@@ -123,6 +131,41 @@ class EmbeddedPostgres:
         except BaseException:
             self.stop()
             raise
+        if self.supervise:
+            self._ending.clear()
+            self._supervisor = Thread(
+                target=self._look_after, args=(user,), name="postgres", daemon=True
+            )
+            self._supervisor.start()
+
+    def _look_after(self, user: ServerUser) -> None:
+        while not self._ending.wait(LOOK_EVERY):
+            if self._is_up:
+                continue
+            self.report("The database ended by itself. Starting it again")
+            if not self._start_again(user):
+                self.report("The database cannot be started again. Stopping")
+                os.kill(os.getpid(), signal.SIGTERM)
+                return
+
+    def _start_again(self, user: ServerUser) -> bool:
+        for tried in range(RESTARTS):
+            # What is left of the old server may need a moment to go.
+            if self._ending.wait(tried * LOOK_EVERY):
+                return True
+            try:
+                self._start_as_owner(user)
+            except EmbeddedPostgresFailed as error:
+                self.report(str(error))
+            else:
+                return True
+        return False
+
+    @property
+    def _is_up(self) -> bool:
+        if self._process is not None:
+            return self._process.poll() is None
+        return self._pid is not None and is_alive(self._pid)
 
     def _start_as_owner(self, user: ServerUser) -> None:
         binaries = usable_binaries(self.home, user)
@@ -143,6 +186,10 @@ class EmbeddedPostgres:
         """Stop the server if this process owns it, and give the lock back."""
         if self._lock is None:
             return
+        self._ending.set()
+        if self._supervisor is not None:
+            self._supervisor.join()
+            self._supervisor = None
         try:
             if self._pid is not None:
                 self._shut_down(self._pid)
@@ -228,7 +275,15 @@ class EmbeddedPostgres:
 def server_user() -> ServerUser:
     """Name the user the server runs as: us, or a user of its own when we are root."""
     if os.geteuid() != 0:
-        entry = pwd.getpwuid(os.geteuid())
+        try:
+            entry = pwd.getpwuid(os.geteuid())
+        except KeyError:
+            raise EmbeddedPostgresFailed(
+                f"PostgreSQL runs only as a user with a name, and user {os.geteuid()} has "
+                "none here.",
+                hint="Set DATABASE_URL to a PostgreSQL of your own, as one does in "
+                "containers, or give the user a line in /etc/passwd.",
+            ) from None
         return ServerUser(entry.pw_name, entry.pw_uid, entry.pw_gid)
     try:
         entry = pwd.getpwnam(SERVER_USER)

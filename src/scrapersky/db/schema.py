@@ -2,14 +2,14 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from sqlalchemy import Column, Connection, MetaData, text
+from sqlalchemy import Column, Connection, MetaData, Table, text
 from sqlalchemy.dialects import postgresql
 from sqlalchemy.dialects.postgresql import ENUM
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from scrapersky.db.revision import (
     current_revision,
-    is_up_to_date,
+    is_newer,
     revisions,
 )
 from scrapersky.errors import SchemaMismatch
@@ -37,22 +37,47 @@ async def check_schema(engine: AsyncEngine, *metadata: MetaData) -> None:
 
 
 def differences(connection: Connection, metadata: Sequence[MetaData]) -> list[str]:
-    """List what differs between the code and the database, in words."""
-    if not is_up_to_date(connection):
-        revision = current_revision(connection) or "none"
-        return [f"it is at revision {revision}, not at {revisions()[-1]}"]
-    return [
+    """List what differs between the code and the database, in words.
+
+    A newer database may have more than this code knows, as long as this code can do without:
+    so an old version goes on while a new one is rolled out, and may come back.
+    """
+    revision = current_revision(connection)
+    if revision != revisions()[-1] and not is_newer(revision):
+        return [f"it is at revision {revision or 'none'}, not at {revisions()[-1]}"]
+    found = [
         difference
         for part in metadata
         for difference in (
-            *enum_differences(connection, part),
+            *enum_differences(connection, part, more=is_newer(revision)),
             *column_differences(connection, part),
         )
     ]
+    if is_newer(revision):
+        known = [table for part in metadata for table in part.sorted_tables]
+        found += demanded_columns(connection, known)
+        found = [f"{one} (it is at revision {revision})" for one in found]
+    return found
 
 
-def enum_differences(connection: Connection, metadata: MetaData) -> Iterator[str]:
-    """Compare the labels of every enum."""
+def demanded_columns(connection: Connection, known: Sequence[Table]) -> Iterator[str]:
+    """Name columns that this code does not know and that every new row must have."""
+    query = text(
+        "SELECT table_schema || '.' || table_name AS name, column_name"
+        " FROM information_schema.columns WHERE is_nullable = 'NO'"
+        " AND column_default IS NULL AND is_identity = 'NO' AND is_generated = 'NEVER'"
+    )
+    tables = {f"{table.schema or 'public'}.{table.name}": table for table in known}
+    for row in connection.execute(query):
+        table = tables.get(row.name)
+        if table is not None and row.column_name not in table.columns:
+            yield f"column {table.fullname}.{row.column_name} must be given, and we know none"
+
+
+def enum_differences(
+    connection: Connection, metadata: MetaData, *, more: bool = False
+) -> Iterator[str]:
+    """Compare the labels of every enum; there may be `more` than we know."""
     query = text(
         "SELECT t.typname AS name, "
         "array_agg(e.enumlabel::text ORDER BY e.enumsortorder) AS labels "
@@ -60,7 +85,10 @@ def enum_differences(connection: Connection, metadata: MetaData) -> Iterator[str
     )
     found = {row.name: row.labels for row in connection.execute(query)}
     for name, labels in sorted(expected_enums(metadata).items()):
-        if found.get(name) != labels:
+        kept = found.get(name)
+        if more and kept is not None:
+            kept = [label for label in kept if label in labels]
+        if kept != labels:
             yield f"enum {name} is {found.get(name, 'missing')}, not {labels}"
 
 
