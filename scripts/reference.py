@@ -31,7 +31,9 @@ def settings_page() -> str:
         "",
         (
             "The environment beats `.env`, which beats the default. A misspelt or invalid "
-            "variable stops the start. `scrapersky config` shows the effective values."
+            "variable stops the start. `scrapersky config` shows the effective values. A "
+            "secret may lie in a file, as containers are handed them: `DATABASE_URL_FILE`, "
+            "`JWT_SECRET_FILE` and so on name it."
         ),
         "",
         "| variable | default | meaning |",

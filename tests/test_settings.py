@@ -324,3 +324,23 @@ def test_levels_of_single_loggers_are_checked() -> None:
     for wrong in ("scrapersky.wf7", "=INFO", "scrapersky.wf7=loud"):
         with pytest.raises(ConfigurationError, match="is not a name and one of DEBUG"):
             load({"LOG_LEVELS": wrong})
+
+
+def test_secrets_could_not_be_given_as_files(tmp_path: Path) -> None:
+    secret = tmp_path / "url"
+    secret.write_text("postgresql://u:p@h/d\n")
+
+    settings = load({"DATABASE_URL_FILE": str(secret)})
+
+    assert settings.database_url is not None
+    assert settings.database_url.get_secret_value() == "postgresql://u:p@h/d"
+    for environ, why in (
+        ({"JWT_SECRET_FILE": "/nowhere"}, "cannot be read: No such file"),
+        (
+            {"DATABASE_URL_FILE": str(secret), "DATABASE_URL": "postgresql://h/d"},
+            "are both set",
+        ),
+        ({"SCRAPERSKY_DATA_DIR_FILE": "/x"}, "is not a setting"),
+    ):
+        with pytest.raises(ConfigurationError, match=why):
+            load(environ)

@@ -8,6 +8,7 @@ import difflib
 import itertools
 import os
 import re
+import tempfile
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
@@ -56,7 +57,16 @@ def default_data_dir() -> Path:
     """
     if os.geteuid() == 0:
         return SystemRoot
-    return Path(platformdirs.user_data_dir("scrapersky", appauthor=False))
+    found = Path(platformdirs.user_data_dir("scrapersky", appauthor=False))
+    if found.is_absolute():
+        return found
+    # A container's user may have neither a name nor a home.
+    return Path(tempfile.gettempdir()) / f"scrapersky-{os.geteuid()}"
+
+
+def address_of(host: str, port: int) -> str:
+    """Write where a server is asked; an IPv6 address needs its brackets."""
+    return f"http://{f'[{host}]' if ':' in host else host}:{port}"
 
 
 def split_list(value: object) -> object:
@@ -67,6 +77,21 @@ def split_list(value: object) -> object:
 
 
 Listed = Annotated[tuple[str, ...], BeforeValidator(split_list)]
+
+
+def beginning_with(*schemes: str) -> AfterValidator:
+    """Check that a secret is an address of one of these schemes."""
+
+    def check(given: SecretStr) -> SecretStr:
+        if not given.get_secret_value().startswith(schemes):
+            raise ValueError(f"it must begin with {' or '.join(schemes)}")
+        return given
+
+    return AfterValidator(check)
+
+
+WebAddress = Annotated[SecretStr, beginning_with("https://", "http://")]
+MailServerAddress = Annotated[SecretStr, beginning_with("smtp://", "smtps://")]
 
 
 class Environment(StrEnum):
@@ -147,6 +172,15 @@ class Settings(Frozen):
     host: str = Field("127.0.0.1", description="Address the application listens on.")
     port: Annotated[int, Field(ge=1, le=65535)] = Field(
         8000, description="Port the application listens on."
+    )
+    worker_host: str = Field(
+        "127.0.0.1",
+        description="Address on which `scrapersky worker` serves `/metrics` and `/health`.",
+    )
+    worker_port: Annotated[int, Field(ge=1, le=65535)] | None = Field(
+        None,
+        description="Port for that; without it the first free one from 8001 on, which "
+        "`scrapersky workers` shows.",
     )
     log_level: Annotated[
         Level,
@@ -271,6 +305,28 @@ class Settings(Frozen):
         ("example.com", "example.org"),
         description="Names that exist: a worker that can resolve none of them, and none "
         "that others reached lately, rests instead of blaming sites.",
+    )
+    alert_webhook_url: WebAddress | None = Field(
+        None,
+        description="Where alerts are posted as JSON, once when they begin and once when "
+        "they are over.",
+    )
+    alert_smtp_url: MailServerAddress | None = Field(
+        None,
+        description="The mail server that sends them, as "
+        "smtp://user:password@host:587 or smtps://.",
+    )
+    alert_email_from: str = Field(
+        "scrapersky@localhost", description="Whom such mail is from."
+    )
+    alert_email_to: Listed = Field((), description="Whom it is sent to.")
+    alert_oldest_minutes: PositiveInt = Field(
+        60, description="How long an item may wait before that is an alert."
+    )
+    alert_dead_letters: PositiveInt = Field(
+        50,
+        description="How many items of a stage may fail for good in 15 minutes before that "
+        "is an alert.",
     )
     google_maps_api_key: SecretStr | None = Field(
         None, description="Key for the Google Places API; OpenStreetMap needs none."
@@ -452,6 +508,11 @@ class Settings(Frozen):
         )
 
     @property
+    def address(self) -> str:
+        """Where the application is asked."""
+        return address_of(self.host, self.port)
+
+    @property
     def pooler(self) -> bool | None:
         """Whether a pooler stands before the database; None lets the URL say."""
         return {"auto": None, "none": False, "transaction": True}[self.database_pooler]
@@ -502,6 +563,8 @@ def load_settings(
         *misspelt(environ, origin="the environment", strict=False),
         *misspelt(from_file, origin=str(dotenv), strict=True),
     ]
+    environ = with_secret_files(environ, problems)
+    from_file = with_secret_files(from_file, problems)
     values: dict[str, Any] = {}
     origins: dict[str, str] = {}
     for variable in VARIABLES.values():
@@ -547,6 +610,11 @@ def variable(
 
 VARIABLES: Mapping[str, Variable] = {found.name: found for found in variables()}
 
+SECRET_FILES = {
+    f"{found.name}_FILE": found.name for found in VARIABLES.values() if found.is_secret
+}
+"""Names under which a secret is given as the path of a file that holds it."""
+
 OURS = re.compile(r"^SCRAPERSKY_")
 INJECTED = re.compile(r"^SCRAPERSKY_(SERVICE_|PORT(_\d+_|$))")
 """What Kubernetes puts into every pod when a service is called scrapersky."""
@@ -576,6 +644,23 @@ def read_dotenv(path: Path | None) -> dict[str, str]:
     }
 
 
+def with_secret_files(source: Mapping[str, str], problems: list[str]) -> dict[str, str]:
+    """Read the secrets that are given as files, as containers are handed them."""
+    found = dict(source)
+    for name, variable in SECRET_FILES.items():
+        if not (path := source.get(name, "")):
+            continue
+        if source.get(variable, ""):
+            problems.append(f"{variable} and {name} are both set; set one of them.")
+            continue
+        try:
+            found[variable] = Path(path).read_text(encoding="utf-8").strip()
+        except (OSError, UnicodeError) as error:
+            why = getattr(error, "strerror", None) or "it is not text"
+            problems.append(f"{name}={path!r} cannot be read: {why}.")
+    return found
+
+
 def misspelt(source: Mapping[str, str], *, origin: str, strict: bool) -> Iterator[str]:
     """Find names that are meant for us and are not ours.
 
@@ -583,7 +668,9 @@ def misspelt(source: Mapping[str, str], *, origin: str, strict: bool) -> Iterato
     programs' names, so there only our prefix and near misses of long names do.
     """
     for name in sorted(source):
-        if name in VARIABLES or any(one.match(name) for one in NOT_OURS):
+        if name in VARIABLES or name in SECRET_FILES:
+            continue
+        if any(one.match(name) for one in NOT_OURS):
             continue
         near = nearest(name, alike=0.75 if strict else 0.88)
         if near is not None and len(near) > (3 if strict else 7):
@@ -703,7 +790,8 @@ def example_env() -> str:
     lines = [
         "# Every setting of ScraperSky with its default. Copy to .env and uncomment",
         "# what you change; the environment beats this file. Made by",
-        "# `scrapersky config --example`; a test keeps it in step with the code.",
+        "# `scrapersky config --example`; a test keeps it in step with the code. A secret",
+        "# may lie in a file instead: JWT_SECRET_FILE=/run/secrets/jwt and so on.",
     ]
     section: tuple[str, ...] | None = None
     for found in VARIABLES.values():

@@ -47,6 +47,7 @@ async def test_starting_and_stopping_leaves_nothing_in_hand(
         background.schedule.start()
         await background.schedule.stop()
         await background.schedule.stop()
+        assert background.worker is not None
         await background.worker.start()
 
     assert not background.schedule.is_running

@@ -2,6 +2,7 @@
 
 import asyncio
 import csv
+import hashlib
 import json
 import signal
 import subprocess
@@ -12,17 +13,24 @@ from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
+from uuid import UUID
 
 import psycopg
 import pytest
+from sqlalchemy import text
 
+from scrapersky.cli.archive import Manifest, write_archive
 from scrapersky.cli.run import travel
 from scrapersky.db.connection import connect, parse_target
 from scrapersky.db.embedded import ROLE, EmbeddedPostgres
-from scrapersky.db.migrate import upgrade
+from scrapersky.db.migrate import downgrade, upgrade
+from scrapersky.db.revision import revisions
 from scrapersky.demo.town import Town
 from scrapersky.pipeline.mail_server import DnsMailServers
+from scrapersky.privacy.subject import any_subject
+from scrapersky.privacy.suppression import suppress
 from scrapersky.providers.source import PlaceQuery
+from scrapersky.records.audit import Actor
 from scrapersky.scheduler.app import World
 from scrapersky.settings import load_settings
 from sdk_tests.rig.port import free_port
@@ -371,3 +379,146 @@ def test_each_of_two_processes_kept_the_pace_for_itself_alone(
     print(f"{given or 'eager'}: at most {expected}, counted {counted}")
     # A machine too busy to tick in time does less, and never more.
     assert 0 < counted <= expected
+
+
+PEOPLE = """
+WITH d AS (INSERT INTO domains (tenant_id, domain, status, emails)
+    SELECT id, 'a.bv', 'completed', '{ada@a.bv,bob@a.bv}' FROM tenants LIMIT 1
+    RETURNING id, tenant_id),
+  p AS (INSERT INTO pages (tenant_id, domain_id, url, title)
+    SELECT tenant_id, id, 'http://a.bv/', 'write to ada@a.bv' FROM d RETURNING id)
+INSERT INTO contacts (tenant_id, domain_id, email)
+  SELECT tenant_id, id, unnest(emails) FROM d, (VALUES ('{ada@a.bv,bob@a.bv}'::text[]))
+    AS v (emails)
+"""
+HELD = "SELECT array_agg(email ORDER BY email) FROM contacts"
+
+
+async def forget(database: TestDatabase, address: str) -> None:
+    """Erase somebody, as the API does."""
+    engine = connect(parse_target(database.url))
+    async with engine.begin() as connection:
+        tenant = await connection.scalar(text("SELECT id FROM tenants LIMIT 1"))
+        actor = Actor(UUID(str(tenant)), None, "test")
+        await suppress(connection, actor, [any_subject(address)])
+    await engine.dispose()
+
+
+def test_a_backup_brought_back_whom_somebody_had_erased_since(
+    home: Path, database: TestDatabase, command: Command, tmp_path: Path
+) -> None:
+    execute(database, PEOPLE)
+    (home / "imports" / "places.csv").write_text("id,name\n1,One\n")
+    file = tmp_path / "backup"
+
+    made = command("backup", str(file))
+    asyncio.run(forget(database, "ada@a.bv"))
+    (home / "imports" / "places.csv").unlink()
+    execute(database, "DELETE FROM contacts")
+    refused = command("restore", str(file))
+    restored = command("restore", str(file), "--replace")
+
+    assert made.returncode == 0, made.stderr
+    assert file.stat().st_mode & 0o077 == 0
+    assert "--replace" in refused.stderr
+    assert restored.returncode == 0, restored.stderr
+    assert "erased again" in restored.stdout
+    assert execute(database, HELD) == [(["bob@a.bv"],)]
+    assert execute(database, "SELECT emails FROM domains") == [(["bob@a.bv"],)]
+    assert execute(database, "SELECT title FROM pages") == [("write to [removed]",)]
+    assert (home / "imports" / "places.csv").exists()
+    assert command("doctor").returncode == 0
+
+
+def test_a_backup_that_cannot_be_used_is_refused_and_changes_nothing(
+    database: TestDatabase, command: Command, tmp_path: Path
+) -> None:
+    plain, older = tmp_path / "plain", tmp_path / "newer"
+    plain.write_text("not a backup")
+    dumped = tmp_path / "database.dump"
+    dumped.write_bytes(b"rows")
+    manifest = Manifest("now", "9.9", "9999_future", "18", (), "0" * 64)
+    write_archive(older, manifest, dumped, tmp_path / "none")
+    damaged = command("restore", str(older), "--replace")
+    whole = replace(manifest, sha256=hashlib.sha256(b"rows").hexdigest())
+    write_archive(older, whole, dumped, tmp_path / "none")
+    future = command("restore", str(older), "--replace")
+    no_key = replace(whole, revision=revisions()[-1], keys_elsewhere=("00",))
+    write_archive(older, no_key, dumped, tmp_path / "none")
+    keyless = command("restore", str(older), "--replace")
+    broken = replace(no_key, keys_elsewhere=())
+    write_archive(older, broken, dumped, tmp_path / "none")
+    unreadable = command("restore", str(older), "--replace")
+    execute(
+        database,
+        "INSERT INTO processes (name, role, host, pid, version)"
+        " VALUES ('other-host-1', 'worker', 'other-host', 1, '0')",
+    )
+    in_use = command("restore", str(older), "--replace")
+
+    assert "is not a backup of ScraperSky" in command("restore", str(plain)).stderr
+    assert "its checksum does not match" in damaged.stderr
+    assert "9999_future, which this version does not know" in future.stderr
+    assert "SUPPRESSION_KEY, and none is set" in keyless.stderr
+    assert "could not be restored" in unreadable.stderr
+    assert "Processes work on this database: other-host-1" in in_use.stderr
+    assert execute(database, "SELECT count(*) FROM tenants") == [(1,)]
+
+
+@pytest.mark.long
+def test_a_backup_under_load_is_one_moment_and_moves_to_another_server(
+    settings: dict[str, str],
+    database: TestDatabase,
+    durable_server: EmbeddedPostgres,
+    command: Command,
+    tmp_path: Path,
+) -> None:
+    elsewhere = f"moved_{time.monotonic_ns()}"
+    create_database(durable_server, elsewhere, "TEMPLATE template0")
+    there = database_of(durable_server, elsewhere)
+    imports = Path(settings["SCRAPERSKY_DATA_DIR"]) / "imports"
+    for number in range(60):
+        lines = "".join(f"{number}-{n},Business {n}\n" for n in range(50))
+        (imports / f"{number}.csv").write_text(f"id,name\n{lines}")
+        add_file_search(database, f"{number}.csv")
+    with running_worker(settings):
+        wait_for(database, "SELECT count(*) > 0 FROM places_staging")
+        made = command("backup", str(tmp_path / "backup"))
+        moved = command("move", there.url)
+        wait_for(
+            database,
+            "SELECT count(*) = 60 FROM place_searches WHERE status = 'Completed'",
+        )
+    with running_worker(settings | {"DATABASE_URL": there.url}):
+        wait_for(
+            there, "SELECT count(*) = 60 FROM place_searches WHERE status = 'Completed'"
+        )
+
+    assert made.returncode == 0, made.stderr
+    assert moved.returncode == 0, moved.stderr
+    # Every search either had all of its places at that moment, or found them afterwards.
+    assert execute(there, "SELECT count(*) FROM places_staging") == [(3000,)]
+    assert execute(there, "SELECT count(*) FROM place_search_hits") == [(3000,)]
+
+
+def test_nobody_could_ask_what_a_migration_would_do(
+    database: TestDatabase, command: Command
+) -> None:
+    current = command("upgrade", "--check")
+    asyncio.run(go_back(database, "0026_page_choice"))
+    behind = command("upgrade", "--check")
+    worker = command("worker")
+
+    assert current.returncode == 0
+    assert "Nothing to do" in current.stdout
+    assert behind.returncode == 1
+    assert "0027_site_budgets: What was taken of every site" in behind.stdout
+    assert "an index is built, writes wait meanwhile" in behind.stdout
+    assert worker.returncode == 1
+    assert "What to do: `scrapersky upgrade --check`" in worker.stderr
+
+
+async def go_back(database: TestDatabase, revision: str) -> None:
+    engine = connect(parse_target(database.url))
+    await downgrade(engine, revision)
+    await engine.dispose()

@@ -119,6 +119,7 @@ async def test_what_was_done_between_two_ticks_was_in_no_record(
 
 async def drained(process: Background) -> None:
     """Let a process do all it may of the stage, now."""
+    assert process.worker is not None
     await process.worker.drain("domain_extraction")
 
 

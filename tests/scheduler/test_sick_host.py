@@ -158,14 +158,14 @@ async def test_a_machine_without_names_made_dead_letters_of_what_others_reach(
 
             # The sick one asked, saw that it is unfit, and left the rest to the other.
             assert sick.asked
-            assert "no name is resolved here" in (background.worker.resting or "")
+            assert "no name is resolved here" in (background.resting or "")
 
     assert await house.count(DEAD) == 0
 
 
 async def until_resting(background: Background, *, wanted: bool) -> None:
     async with asyncio.timeout(HUNG):
-        while (background.worker.resting is not None) != wanted:  # noqa: ASYNC110
+        while (background.resting is not None) != wanted:  # noqa: ASYNC110
             await asyncio.sleep(0.01)
 
 
@@ -219,9 +219,9 @@ async def test_a_full_disk_or_a_wrong_clock_is_seen_and_said(
         with monkeypatch.context() as patched:
             patched.setattr(self_check, limit, value)
             await check.look()
-            assert why in (background.worker.resting or "")
+            assert why in (background.resting or "")
         await check.look()
-        assert background.worker.resting is None
+        assert background.resting is None
 
 
 def test_the_memory_of_a_control_group_is_what_counts(tmp_path: Path) -> None:

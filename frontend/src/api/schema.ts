@@ -55,6 +55,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v3/alerts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description List what is wrong, the latest first; looked at once a minute by one process. */
+        get: operations["list_alerts"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v3/api-keys": {
         parameters: {
             query?: never;
@@ -2398,6 +2415,44 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v3/workers": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description List the processes that serve and work, also those that vanished in the last day. */
+        get: operations["list_workers"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v3/workers/{name}/{command}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * @description Let one process claim nothing more, or let it claim again; it hears within seconds.
+         *
+         *     What it has in work is finished, and what it has not begun goes back to the queue.
+         */
+        post: operations["control_worker"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/health/live": {
         parameters: {
             query?: never;
@@ -2440,9 +2495,10 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * @description Give the figures of this process, and how the stages stand, to Prometheus.
+         * @description Give the figures of this process, and how stages and database stand, to Prometheus.
          *
-         *     They tell of all tenants, so they are for operators: give Prometheus an API key.
+         *     They tell of all tenants, so give Prometheus an API key of the installation's own tenant
+         *     with the scope `metrics`: it may read them and nothing else.
          */
         get: operations["read_metrics"];
         put?: never;
@@ -2494,6 +2550,21 @@ export interface components {
             state?: string | null;
             street?: string | null;
             text?: string | null;
+        };
+        /** @description One rule that holds for one thing, or did. */
+        AlertOut: {
+            /** @description What to do. */
+            advice: string;
+            /** @description When it was over. */
+            ended_at?: string | null;
+            rule: string;
+            /** @description When somebody was told. */
+            sent_at?: string | null;
+            /** Format: date-time */
+            since: string;
+            /** @description The stage, job or process it is about. */
+            subject: string;
+            summary: string;
         };
         /** @description Somebody a company may be assigned to. */
         AssigneeOut: {
@@ -3689,7 +3760,7 @@ export interface components {
          * @description What a route asks of its caller; the words are also the scopes of API keys.
          * @enum {string}
          */
-        Permission: "read" | "export" | "curate" | "administer" | "operate";
+        Permission: "read" | "export" | "curate" | "administer" | "operate" | "metrics";
         /** @description Who is meant: by e-mail address or by phone number. */
         PersonIn: {
             email?: string | null;
@@ -4497,6 +4568,28 @@ export interface components {
             changed: number;
             matched: number;
         };
+        /** @description One process of this installation. */
+        WorkerOut: {
+            /** @description Where it serves `/metrics` and `/health`. */
+            address?: string | null;
+            host: string;
+            /** @description Items that it holds. */
+            in_hand: number;
+            name: string;
+            pid: number;
+            /** @description Why it claims nothing. */
+            resting?: string | null;
+            role: string;
+            /** @description How long ago it was heard of. */
+            seen_seconds: number;
+            /** @description The stages that it works. */
+            stages: string[];
+            /** Format: date-time */
+            started_at: string;
+            /** @description working, serving, resting, draining, drained or gone. */
+            state: string;
+            version: string;
+        };
         /** @description How many there are. */
         scrapersky__api__account__schema__Total: {
             count: number;
@@ -4869,6 +4962,41 @@ export interface operations {
             429: components["responses"]["Problem429"];
             500: components["responses"]["Problem500"];
             502: components["responses"]["Problem502"];
+            503: components["responses"]["Problem503"];
+        };
+    };
+    list_alerts: {
+        parameters: {
+            query?: {
+                /** @description Also those that are over, of the last 30 days. */
+                over?: boolean;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AlertOut"][];
+                };
+            };
+            400: components["responses"]["Problem400"];
+            401: components["responses"]["Problem401"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Problem404"];
+            408: components["responses"]["Problem408"];
+            413: components["responses"]["Problem413"];
+            414: components["responses"]["Problem414"];
+            415: components["responses"]["Problem415"];
+            422: components["responses"]["Problem422"];
+            429: components["responses"]["Problem429"];
+            500: components["responses"]["Problem500"];
             503: components["responses"]["Problem503"];
         };
     };
@@ -11162,6 +11290,81 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content?: never;
+            };
+            400: components["responses"]["Problem400"];
+            401: components["responses"]["Problem401"];
+            402: components["responses"]["Problem402"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Problem404"];
+            408: components["responses"]["Problem408"];
+            409: components["responses"]["Problem409"];
+            412: components["responses"]["Problem412"];
+            413: components["responses"]["Problem413"];
+            414: components["responses"]["Problem414"];
+            415: components["responses"]["Problem415"];
+            422: components["responses"]["Problem422"];
+            428: components["responses"]["Problem428"];
+            429: components["responses"]["Problem429"];
+            500: components["responses"]["Problem500"];
+            502: components["responses"]["Problem502"];
+            503: components["responses"]["Problem503"];
+        };
+    };
+    list_workers: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WorkerOut"][];
+                };
+            };
+            400: components["responses"]["Problem400"];
+            401: components["responses"]["Problem401"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Problem404"];
+            408: components["responses"]["Problem408"];
+            413: components["responses"]["Problem413"];
+            414: components["responses"]["Problem414"];
+            415: components["responses"]["Problem415"];
+            422: components["responses"]["Problem422"];
+            429: components["responses"]["Problem429"];
+            500: components["responses"]["Problem500"];
+            503: components["responses"]["Problem503"];
+        };
+    };
+    control_worker: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description However often a request with this key is sent, it has one effect. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                name: string;
+                command: "drain" | "resume";
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WorkerOut"];
+                };
             };
             400: components["responses"]["Problem400"];
             401: components["responses"]["Problem401"];

@@ -1,7 +1,7 @@
 """The application: put together here, and nowhere else."""
 
 from collections.abc import AsyncIterator
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack
 from importlib.metadata import version
 
 import structlog
@@ -17,7 +17,7 @@ from scrapersky.api import (
     records,
     reference,
 )
-from scrapersky.api.auth.authenticator import open_authenticator
+from scrapersky.api.auth.authenticator import open_authenticator, refuse_open_house
 from scrapersky.api.auth.secret import refuse_unsafe
 from scrapersky.api.document import describe
 from scrapersky.api.events import router as events
@@ -32,9 +32,11 @@ from scrapersky.api.middleware.tenancy import (
 from scrapersky.api.operations.state import open_operations
 from scrapersky.api.problem import install_problems
 from scrapersky.api.records.listing import Plans
+from scrapersky.api.server import stopping_on_failure
 from scrapersky.db.connection import Target, connect
 from scrapersky.privacy.key import hand_out_keys
 from scrapersky.records.check import check_database
+from scrapersky.records.process import ProcessRole
 from scrapersky.scheduler.app import World, background_work
 from scrapersky.settings import Settings
 
@@ -63,16 +65,20 @@ for part in (health, records, account, operations, events, privacy):
 
 
 def create_app(
-    settings: Settings, target: Target, *, world: World | None = None
+    settings: Settings,
+    target: Target,
+    *,
+    world: World | None = None,
+    role: ProcessRole = ProcessRole.UP,
 ) -> FastAPI:
     """Build the application for one database; it connects when it starts.
 
-    The stages and their scheduler start and stop with it. `world` stands in for the
-    real one: the demo town, or a test's.
+    The stages and their scheduler start and stop with it, unless its `role` is only to
+    serve. `world` stands in for the real one: the demo town, or a test's.
     """
     refuse_unsafe(settings)
 
-    @asynccontextmanager
+    @stopping_on_failure
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         async with AsyncExitStack() as stack:
             engine = connect_as_api(target, pool_size=settings.database_pool_size)
@@ -87,10 +93,13 @@ def create_app(
             stack.push_async_callback(system_engine.dispose)
             await check_database(system_engine, settings.scheduler_system_user_id)
             await hand_out_keys(system_engine, engine, secret=settings.suppression_key)
+            await refuse_open_house(settings, system_engine)
             authenticator = await open_authenticator(settings, system_engine)
             stack.push_async_callback(authenticator.close)
             background = await stack.enter_async_context(
-                background_work(settings, target, world=world)
+                background_work(
+                    settings, target, world=world, role=role, address=settings.address
+                )
             )
             app.state.operations = await stack.enter_async_context(
                 open_operations(settings, target, background)
@@ -105,8 +114,14 @@ def create_app(
             app.state.operations_engine = app.state.operations.engine
             app.state.checks = {
                 **health.database_checks(system_engine),
-                **health.scheduler_checks(background.schedule),
+                **(
+                    {}
+                    if role is ProcessRole.SERVE
+                    else health.scheduler_checks(background.schedule)
+                ),
             }
+            app.state.operations.metrics.watch_pool("api", engine)
+            app.state.operations.metrics.watch_pool("system", system_engine)
             log.info("application.started", database=str(target))
             yield
         log.info("application.stopped")

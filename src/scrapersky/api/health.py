@@ -15,7 +15,9 @@ from scrapersky.api.dependency import PUBLIC
 from scrapersky.db.schema import differences
 from scrapersky.errors import ScraperSkyError
 from scrapersky.records import METADATA
+from scrapersky.scheduler.app import Background
 from scrapersky.scheduler.schedule import Schedule
+from scrapersky.scheduler.self_check import SelfCheck
 
 log = structlog.get_logger(__name__)
 router = APIRouter(prefix="/health", tags=["health"], dependencies=[PUBLIC])
@@ -103,3 +105,13 @@ def scheduler_checks(schedule: Schedule) -> dict[str, Check]:
         return None if schedule.is_running else "it does not tick"
 
     return {"scheduler": scheduler}
+
+
+def worker_checks(background: Background) -> dict[str, Check]:
+    """Check that this process is fit to work; one that is asked to drain still is."""
+
+    async def machine() -> str | None:
+        doubt = background.tools.doubt
+        return doubt.why if isinstance(doubt, SelfCheck) else None
+
+    return {"machine": machine}

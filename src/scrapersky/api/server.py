@@ -2,15 +2,48 @@
 
 import asyncio
 import socket
+from collections.abc import AsyncIterator, Callable
+from contextlib import (
+    AbstractAsyncContextManager,
+    AsyncExitStack,
+    asynccontextmanager,
+)
 from typing import Final
 
 import uvicorn
 from fastapi import FastAPI
+from sqlalchemy.exc import SQLAlchemyError
 from typing_extensions import override
 
 from scrapersky.api.http_protocol import HttpProtocol
+from scrapersky.errors import ScraperSkyError
 
 ASK_AGAIN: Final = 0.1
+
+Lifespan = Callable[[FastAPI], AsyncIterator[None]]
+
+
+def stopping_on_failure(
+    lifespan: Lifespan,
+) -> Callable[[FastAPI], AbstractAsyncContextManager[None]]:
+    """Let the server stop and raise what the start of an application failed with.
+
+    Left to itself it would log a traceback, and end as if it had been asked to.
+    """
+    managed = asynccontextmanager(lifespan)
+
+    @asynccontextmanager
+    async def told(app: FastAPI) -> AsyncIterator[None]:
+        async with AsyncExitStack() as stack:
+            try:
+                await stack.enter_async_context(managed(app))
+            except (ScraperSkyError, SQLAlchemyError, OSError) as error:
+                if not hasattr(app.state, "raises_failure"):
+                    raise
+                app.state.failure = error
+            yield
+
+    return told
 
 
 class Server(uvicorn.Server):
@@ -34,6 +67,19 @@ class Server(uvicorn.Server):
             )
         )
         self._state = app.state
+        self._state.raises_failure = True
+
+    @override
+    async def serve(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().serve(sockets)
+        if (failure := getattr(self._state, "failure", None)) is not None:
+            raise failure
+
+    @override
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        if hasattr(self._state, "failure"):
+            self.should_exit = True
 
     @override
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:

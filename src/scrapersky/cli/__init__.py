@@ -44,14 +44,36 @@ application listens on `HOST`:`PORT` (127.0.0.1:8000). Ctrl-C stops all of it.
 MIGRATE = """\
 Bring the database to the schema this version needs.
 
-`scrapersky up` does this by itself; use it before starting workers. Many processes may
-do it at once, and it is all or nothing.
+`scrapersky up` does this by itself on the embedded database; on any other this is a step of
+its own, before new processes start. Many may do it at once, and it is all or nothing.
+"""
+UPGRADE = """\
+Tell what migrating would do (`--check`), or do it.
+
+Which revisions are missing, which tables they touch and how large those are, and the free disk.
+`--check` changes nothing and exits with 1 if something is missing.
 """
 DOCTOR = """\
 Check what ScraperSky needs, and say how to fix it.
 
 Settings, data directory, disk, database, clock, schema, system user. Changes nothing;
-exits with 1 if something is wrong.
+exits with 1 if something is wrong. `--watch` goes on looking at the whole installation: stages
+that stall, workers that vanish, jobs that keep missing.
+"""
+BACKUP = """\
+Write the whole database and the files to import into one file, while everything goes on.
+
+It is one snapshot. `SUPPRESSION_KEY` is not in it, and neither are logins.
+"""
+RESTORE = """\
+Put a backup into the database that the settings name.
+
+All of it or nothing. Processes must be stopped; what was erased since the backup is erased again.
+"""
+MOVE = """\
+Copy the whole database to another PostgreSQL, such as from the embedded one to a server.
+
+`scrapersky move postgresql://user:password@host/scrapersky` in one step; the old one stays.
 """
 CONFIG = """\
 Print every setting with its value and its origin.
@@ -62,7 +84,20 @@ WORKER = """\
 Run the stages and the scheduler, without the application.
 
 As many as you like, on any number of hosts: they share the work through the database that
-`DATABASE_URL` names. Ctrl-C finishes what is in hand and hands the rest back.
+`DATABASE_URL` names. Ctrl-C finishes what is in hand and hands the rest back. How it stands is
+served at `WORKER_HOST`:`WORKER_PORT` (`/metrics`, `/health/live`, `/health/ready`).
+"""
+SERVE = """\
+Serve the API and the page, without the stages.
+
+For a fleet: the stages run in `scrapersky worker`, here or on other hosts, on the database that
+`DATABASE_URL` names. Restarting one disturbs no work in the other.
+"""
+WORKERS = """\
+List the processes that serve and work: host, version, last sign of life, why one rests.
+
+`scrapersky workers drain NAME` lets one finish what it has and claim nothing more;
+`resume NAME` lets it claim again.
 """
 RUN = """\
 Search, follow every place to its contacts, and write them to a file.
@@ -137,7 +172,9 @@ app.command("scrapersky.cli.run:run", group=run, help=RUN)
 app.command("scrapersky.cli.submit:submit", group=run, help=SUBMIT)
 app.command("scrapersky.cli.export:export", group=run, help=EXPORT)
 app.command("scrapersky.cli.leads:leads", group=run, help=LEADS)
+app.command("scrapersky.cli.serve:serve", group=run, help=SERVE)
 app.command("scrapersky.cli.worker:worker", group=run, help=WORKER)
+app.command("scrapersky.cli.workers:workers", group=care, help=WORKERS)
 app.command("scrapersky.cli.stages:stages", group=care, help=STAGES)
 app.command(
     "scrapersky.cli.dead_letters:dead_letters", name="dead-letters", group=care,
@@ -147,6 +184,10 @@ app.command("scrapersky.cli.user:user", group=care, help=USER)
 app.command("scrapersky.cli.user:tenant", group=care, help=TENANT)
 app.command("scrapersky.cli.user:key", group=care, help=KEY)
 app.command("scrapersky.cli.migrate:migrate", group=care, help=MIGRATE)
+app.command("scrapersky.cli.upgrade:upgrade", group=care, help=UPGRADE)
+app.command("scrapersky.cli.backup:backup", group=care, help=BACKUP)
+app.command("scrapersky.cli.backup:restore", group=care, help=RESTORE)
+app.command("scrapersky.cli.backup:move", group=care, help=MOVE)
 app.command("scrapersky.cli.doctor:doctor", group=care, help=DOCTOR)
 app.command("scrapersky.cli.config:config", group=care, help=CONFIG)
 app.command("scrapersky.cli.score:score", group=care, help=SCORE)

@@ -14,6 +14,7 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 from sqlalchemy import text
+from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from scrapersky.api.auth.secret import weak_secret
@@ -22,13 +23,17 @@ from scrapersky.cli.signals import stop_on_signals
 from scrapersky.db.connection import Target, check_server, connect
 from scrapersky.db.schema import check_schema
 from scrapersky.errors import ScraperSkyError
+from scrapersky.kit.clock import utc_now
 from scrapersky.privacy.key import Standing, standing
 from scrapersky.records import METADATA
 from scrapersky.records.check import check_system_user
+from scrapersky.scheduler.alert import Trouble, troubles
+from scrapersky.scheduler.watch import Looker, looker_of
 from scrapersky.settings import LoadedSettings, Settings, load_settings
 
 ENOUGH_DISK = 1024**3
 CLOCK_TOLERANCE = timedelta(seconds=5)
+WATCH_EVERY = 10.0
 GROUP_OR_OTHERS = stat.S_IRWXG | stat.S_IRWXO
 
 
@@ -44,14 +49,18 @@ class Finding:
     """Whether it works, but should be looked at."""
 
 
-def doctor(*, json: bool = False) -> int:
+def doctor(*, json: bool = False, watch: bool = False) -> int:
     """Make every check, print the findings, return the exit code.
 
     Parameters
     ----------
     json
         Print the findings as JSON.
+    watch
+        Look at the alerts every ten seconds instead, until Ctrl-C.
     """
+    if watch:
+        return watch_alerts(as_json=json)
     findings: list[Finding] = []
     with stop_on_signals():
         findings = examine()
@@ -234,4 +243,52 @@ def show(findings: list[Finding], *, as_json: bool) -> None:
             mark = "[yellow]![/]"
         fix = finding.fix if finding.warning or not finding.ok else ""
         table.add_row(mark, finding.check, finding.found, fix)
+    Console().print(table)
+
+
+def watch_alerts(*, as_json: bool) -> int:
+    """Print what is wrong with the installation whenever that changes."""
+    settings = load_settings().settings
+    with stop_on_signals(), a_database(settings) as target:
+        asyncio.run(keep_watching(target, settings, as_json=as_json))
+    return 0
+
+
+async def keep_watching(target: Target, settings: Settings, *, as_json: bool) -> None:
+    """Look again and again; a database that goes away is one of the troubles."""
+    engine = connect(target, name="scrapersky-doctor", pool_size=1)
+    looker, before = looker_of(engine, settings), None
+    try:
+        while True:
+            found = await trouble_now(looker)
+            if found != before:
+                show_troubles(found, as_json=as_json)
+            before = found
+            await asyncio.sleep(WATCH_EVERY)
+    finally:
+        await engine.dispose()
+
+
+async def trouble_now(looker: Looker) -> list[Trouble]:
+    """Return everything that is wrong now."""
+    try:
+        return troubles(await looker.sight())
+    except (SQLAlchemyError, OSError) as error:
+        why = f"The database cannot be asked ({type(error).__name__})."
+        return [Trouble("database", "database", why, "`scrapersky doctor` tells why.")]
+
+
+def show_troubles(found: list[Trouble], *, as_json: bool) -> None:
+    """Print what is wrong at this moment."""
+    at = utc_now().isoformat(timespec="seconds")
+    if as_json:
+        listed = [asdict(trouble) for trouble in found]
+        print(orjson.dumps({"at": at, "alerts": listed}).decode(), flush=True)
+        return
+    if not found:
+        print(f"{at}  nothing is wrong", flush=True)
+        return
+    table = Table("rule", "about", "what", "what to do", box=box.SIMPLE, title=at)
+    for trouble in found:
+        table.add_row(trouble.rule, trouble.subject, trouble.summary, trouble.advice)
     Console().print(table)

@@ -9,6 +9,7 @@ from scrapersky.api.auth.authenticator import refuse_open_house
 from scrapersky.api.server import Server
 from scrapersky.cli.prepare import prepare
 from scrapersky.db.connection import Target, connect
+from scrapersky.records.process import ProcessRole
 from scrapersky.settings import Settings
 
 
@@ -28,7 +29,10 @@ def open_house(
     asyncio.run(check())
 
 
-def serve(settings: Settings, target: Target, listener: socket.socket) -> None:
+def serve(
+    settings: Settings, target: Target, listener: socket.socket, role: ProcessRole
+) -> None:
     """Serve until asked to stop; streams still open then get a moment to end."""
     grace = settings.shutdown_grace_seconds
-    Server(create_app(settings, target), grace=grace).run(sockets=[listener])
+    app = create_app(settings, target, role=role)
+    Server(app, grace=grace).run(sockets=[listener])

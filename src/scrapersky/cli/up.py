@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from concurrent.futures import Future
 from contextlib import contextmanager, nullcontext
 from importlib import import_module
+from ipaddress import ip_address
 from pathlib import Path
 from threading import Thread
 from types import ModuleType
@@ -23,6 +24,7 @@ from scrapersky.cli.signals import stop_on_signals
 from scrapersky.db.embedded import lock_file, make_home, server_user
 from scrapersky.errors import AlreadyRunning, ConfigurationError
 from scrapersky.observability.log import configure_logs
+from scrapersky.records.process import ProcessRole
 from scrapersky.settings import Settings, load_settings
 
 SERVING = "scrapersky.cli.serving"
@@ -30,26 +32,31 @@ SERVING = "scrapersky.cli.serving"
 
 def up() -> None:
     """Start database and application, and serve until asked to stop."""
+    run(ProcessRole.UP)
+
+
+def run(role: ProcessRole) -> None:
+    """Serve until asked to stop, with the stages or without."""
     started = time.monotonic()
     loaded = load_settings()
     settings = loaded.settings
     refuse_unsafe(settings)
     configure_logs(settings.log_level, settings.log_format, settings.levels_by_logger)
-    for warning in loaded.warnings:
+    for warning in (*loaded.warnings, *open_warnings(settings)):
         say(f"Warning: {warning}")
-    address = f"http://{host_in_url(settings.host)}:{settings.port}"
+    address = settings.address
     with (
         stop_on_signals(),
         the_only_one(settings, address),
         a_listener(settings.host, settings.port) as listener,
         nullcontext(load_application()) as application,
-        a_database(settings, say) as target,
+        a_database(settings, say, supervise=True) as target,
     ):
         serving = application.result()
         serving.open_house(target, settings, say)
         say(f"ScraperSky is running at {address} "
             f"({time.monotonic() - started:.1f} s). Ctrl-C stops it.")  # fmt: skip
-        serving.serve(settings, target, listener)
+        serving.serve(settings, target, listener, role)
     say("Stopped.")
 
 
@@ -72,40 +79,66 @@ def load_application() -> "Future[ModuleType]":
     return found
 
 
+def open_warnings(settings: Settings) -> Iterator[str]:
+    """Say when passwords and keys would travel in the open."""
+    if not is_loopback(settings.host) and not settings.trusted_proxies:
+        yield (
+            f"HOST={settings.host} is reached by others over plain HTTP. Put a proxy with "
+            "TLS before it, and name it in TRUSTED_PROXIES."
+        )
+
+
+def is_loopback(host: str) -> bool:
+    """Tell whether only this machine reaches an address."""
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
 def say(step: str) -> None:
     """Tell the person at the terminal what happens."""
     print(step, file=sys.stderr, flush=True)
 
 
 @contextmanager
-def a_listener(host: str, port: int) -> Iterator[socket.socket]:
-    """Take the port before anything slow is started, or say who has it."""
+def a_listener(
+    host: str, *ports: int, setting: str = "PORT"
+) -> Iterator[socket.socket]:
+    """Take the first free port before anything slow is started, or say who has it."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     with socket.socket(family, socket.SOCK_STREAM) as listener:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            listener.bind((host, port))
-        except OSError as error:
-            raise explain_bind(error, host, port) from error
-        listener.listen(1024)
+        for port in ports:
+            try:
+                listener.bind((host, port))
+                listener.listen(1024)
+            except OSError as error:
+                if error.errno == errno.EADDRINUSE and port != ports[-1]:
+                    continue
+                raise explain_bind(error, host, port, setting) from error
+            break
         yield listener
 
 
-def explain_bind(error: OSError, host: str, port: int) -> ConfigurationError:
+def explain_bind(
+    error: OSError, host: str, port: int, setting: str
+) -> ConfigurationError:
     """Say why the address cannot be listened on."""
     if error.errno == errno.EADDRINUSE:
         return ConfigurationError(
             f"Port {port} on {host} is taken by another program.",
-            hint=f"Stop that program, or choose another port: PORT={port + 1}",
+            hint=f"Stop that program, or choose another port: {setting}={port + 1}",
         )
     if error.errno in {errno.EACCES, errno.EPERM}:
         return ConfigurationError(
             f"Port {port} needs rights this user does not have.",
-            hint="Choose a port above 1023, for example PORT=8000",
+            hint=f"Choose a port above 1023, for example {setting}=8000",
         )
+    name = setting.removesuffix("PORT") + "HOST"
     return ConfigurationError(
-        f"HOST={host} cannot be listened on: {error.strerror or error}.",
-        hint="Use HOST=127.0.0.1 for this machine only.",
+        f"{name}={host} cannot be listened on: {error.strerror or error}.",
+        hint=f"Use {name}=127.0.0.1 for this machine only.",
     )
 
 
@@ -140,8 +173,3 @@ def described(path: Path) -> str:
         return f" (process {holder['pid']}, {holder['address']})"
     except (OSError, ValueError, KeyError):
         return ""
-
-
-def host_in_url(host: str) -> str:
-    """Write an address the way a URL needs it."""
-    return f"[{host}]" if ":" in host else host

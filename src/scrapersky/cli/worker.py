@@ -1,17 +1,21 @@
 """`scrapersky worker`."""
 
 import asyncio
-import signal
+from collections.abc import Sequence
+from typing import Final
 
+from scrapersky.api.server import Server
+from scrapersky.api.worker_app import create_worker_app
 from scrapersky.cli.database import a_database
 from scrapersky.cli.prepare import prepare
 from scrapersky.cli.signals import stop_on_signals
-from scrapersky.cli.up import say
-from scrapersky.db.connection import Target
+from scrapersky.cli.up import a_listener, say
 from scrapersky.observability.log import configure_logs
-from scrapersky.observability.stage_log import StageLog
-from scrapersky.scheduler.app import background_work
-from scrapersky.settings import Settings, load_settings
+from scrapersky.scheduler.app import Background
+from scrapersky.settings import Settings, address_of, load_settings
+
+PORTS: Final = range(8001, 8101)
+"""Where a worker that was given no port looks for a free one."""
 
 
 def worker() -> None:
@@ -21,20 +25,27 @@ def worker() -> None:
     configure_logs(settings.log_level, settings.log_format, settings.levels_by_logger)
     for warning in loaded.warnings:
         say(f"Warning: {warning}")
-    with stop_on_signals(), a_database(settings, say) as target:
-        asyncio.run(work(settings, target))
+    with (
+        stop_on_signals(),
+        a_listener(
+            settings.worker_host, *ports_of(settings), setting="WORKER_PORT"
+        ) as listener,
+        a_database(settings, say, supervise=True) as target,
+    ):
+        port = listener.getsockname()[1]
+
+        def started(background: Background) -> None:
+            say(
+                f"Worker {background.presence.name} is running, and tells how it stands "
+                f"at {address_of(settings.worker_host, port)}. Ctrl-C stops it."
+            )
+
+        asyncio.run(prepare(target, settings, say))
+        app = create_worker_app(settings, target, port=port, started=started)
+        Server(app, grace=settings.shutdown_grace_seconds).run(sockets=[listener])
     say("Stopped.")
 
 
-async def work(settings: Settings, target: Target) -> None:
-    """Work until asked to stop; what is in hand is finished or handed back."""
-    await prepare(target, settings, say)
-    stop = asyncio.Event()
-    loop = asyncio.get_running_loop()
-    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
-        loop.add_signal_handler(number, stop.set)
-    async with background_work(settings, target) as background:
-        StageLog(background.events)
-        say(f"Worker {background.worker.name} is running. Ctrl-C stops it.")
-        await stop.wait()
-        say("Stopping: finishing what is in hand.")
+def ports_of(settings: Settings) -> Sequence[int]:
+    """Return the port that was asked for, or those to look for a free one in."""
+    return PORTS if settings.worker_port is None else (settings.worker_port,)

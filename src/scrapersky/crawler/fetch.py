@@ -41,7 +41,7 @@ from scrapersky.crawler.robots import (
     robots_away,
 )
 from scrapersky.crawler.sniff import Kind
-from scrapersky.crawler.turn import Turn
+from scrapersky.crawler.turn import Crowd, Turn
 from scrapersky.errors import (
     Backoff,
     BadHttp,
@@ -86,6 +86,7 @@ class Crawler:
         self.policy = policy
         self._hosts = hosts
         self._listeners = tuple(listeners)
+        self.crowd = Crowd()
         self._now = now or _utc_now
         self._guard = Guard(policy.extra_networks, policy.extra_ports)
         self._pool = Pool(
@@ -120,6 +121,10 @@ class Crawler:
     ) -> None:
         """Close every connection."""
         await self.close()
+
+    def listen(self, listener: Listener) -> None:
+        """Call `listener` with what every fetch comes to, from now on."""
+        self._listeners = (*self._listeners, listener)
 
     async def close(self) -> None:
         """Close every connection."""
@@ -262,7 +267,8 @@ class Crawler:
     ) -> Exchange:
         """Make one request in the site's turn and the address's turn."""
         url = journey.current
-        async with Turn(self._hosts, self.policy, journey, url.site, delay):
+        turn = Turn(self._hosts, self.policy, self.crowd, journey, url.site, delay)
+        async with turn:
             return await self._send(journey, errand)
 
     async def _send(self, journey: Journey, errand: Errand) -> Exchange:
@@ -334,7 +340,13 @@ class Crawler:
         key = None if address == journey.current.site else address
         policy = self.policy
         return Turn(
-            self._hosts, policy, journey, key, policy.host_delay, policy.address_turn
+            self._hosts,
+            policy,
+            self.crowd,
+            journey,
+            key,
+            policy.host_delay,
+            policy.address_turn,
         )
 
     async def _heed_backoff(self, journey: Journey, exchange: Exchange) -> None:

@@ -12,6 +12,13 @@ from scrapersky.crawler.policy import CrawlerPolicy
 
 
 @dataclass(slots=True)
+class Crowd:
+    """How many fetches of a crawler wait for their turn at a host."""
+
+    waiting: int = 0
+
+
+@dataclass(slots=True)
 class Turn:
     """A turn at one host; the time waited for it is not the fetch's.
 
@@ -21,6 +28,7 @@ class Turn:
 
     hosts: HostLedger
     policy: CrawlerPolicy
+    crowd: Crowd
     journey: Journey
     key: str | None
     delay: timedelta
@@ -32,6 +40,7 @@ class Turn:
         if self.key is None:
             return
         asked = time.monotonic()
+        self.crowd.waiting += 1
         try:
             await self.hosts.acquire(
                 self.key,
@@ -39,6 +48,7 @@ class Turn:
                 timeout=self.policy.host_timeout,
             )
         finally:
+            self.crowd.waiting -= 1
             self.journey.waited += time.monotonic() - asked
         if self.longest is not None:
             self._end = asyncio.get_running_loop().call_later(

@@ -1,6 +1,9 @@
-"""Figures for Prometheus: what the Curation SDK reports, counted, and how the stages stand."""
+"""Figures for Prometheus: what this process came to, and how stages and database stand.
 
-from collections.abc import Mapping
+Labels take few values, all of them ours: names of stages, jobs, outcomes, tables and sources.
+"""
+
+from collections.abc import Mapping, Sequence
 from importlib.metadata import version
 
 from prometheus_client import (
@@ -14,6 +17,8 @@ from prometheus_client import (
     ProcessCollector,
     generate_latest,
 )
+from sqlalchemy import QueuePool
+from sqlalchemy.ext.asyncio import AsyncEngine
 
 from curation_sdk.events import (
     Claimed,
@@ -27,6 +32,11 @@ from curation_sdk.events import (
     Settled,
     WorkerFault,
 )
+from scrapersky.crawler.log import FetchRecord
+from scrapersky.reporting.database import DatabaseFigures
+from scrapersky.scheduler.app import Background
+from scrapersky.scheduler.presence import LiveProcess
+from scrapersky.scheduler.run_log import Run
 
 SECONDS = (0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300)
 
@@ -107,7 +117,158 @@ class Metrics:
         self._paused = Gauge(
             "scrapersky_stage_paused", "1 while paused.", stage, registry=registry
         )
+        self._held_back = Gauge(
+            "scrapersky_stage_held_back",
+            "1 while a queue that it feeds is full.",
+            stage,
+            registry=registry,
+        )
+        self._dead = Gauge(
+            "scrapersky_stage_dead_letters",
+            "Items that wait for a person.",
+            stage,
+            registry=registry,
+        )
+        self._add_jobs(registry)
+        self._add_fetches(registry)
+        self._add_database(registry)
+        self._add_process(registry)
         self.forget = events.listen(self.count)
+
+    def _add_jobs(self, registry: CollectorRegistry) -> None:
+        self._runs = Counter(
+            "scrapersky_job_runs",
+            "Due times of a job in this process, by what came of them.",
+            ("job", "outcome"),
+            registry=registry,
+        )
+        self._run_seconds = Histogram(
+            "scrapersky_job_seconds",
+            "How long a run took.",
+            ("job",),
+            buckets=SECONDS,
+            registry=registry,
+        )
+        self._run_items = Counter(
+            "scrapersky_job_items",
+            "Items that the runs of a job picked.",
+            ("job",),
+            registry=registry,
+        )
+
+    def _add_fetches(self, registry: CollectorRegistry) -> None:
+        self._fetches = Counter(
+            "scrapersky_fetches",
+            "Requests to websites, by outcome.",
+            ("outcome",),
+            registry=registry,
+        )
+        self._fetched_bytes = Counter(
+            "scrapersky_fetched_bytes",
+            "Bytes received from websites, as they came over the wire.",
+            registry=registry,
+        )
+        self._fetch_seconds = Histogram(
+            "scrapersky_fetch_seconds",
+            "How long a fetch took, without the wait for its turn.",
+            buckets=SECONDS,
+            registry=registry,
+        )
+        self._robots = Counter(
+            "scrapersky_robots_verdicts",
+            "What robots.txt said about the URLs that were to be fetched.",
+            ("verdict",),
+            registry=registry,
+        )
+        self._crowd = Gauge(
+            "scrapersky_fetches_waiting",
+            "Fetches that wait for their turn at a host or an address.",
+            registry=registry,
+        )
+
+    def _add_database(self, registry: CollectorRegistry) -> None:
+        self._database = {
+            name: Gauge(f"scrapersky_database_{name}", what, registry=registry)
+            for name, what in DATABASE.items()
+        }
+        self._dead_rows = Gauge(
+            "scrapersky_database_dead_rows",
+            "Dead rows in the tables that are queues.",
+            ("table",),
+            registry=registry,
+        )
+        self._spent = Gauge(
+            "scrapersky_provider_spent_dollars",
+            "What the searches at a source have cost.",
+            ("source",),
+            registry=registry,
+        )
+        self._to_spend = Gauge(
+            "scrapersky_provider_budget_left_dollars",
+            "What searches that are not over may still cost; those without a budget apart.",
+            ("source",),
+            registry=registry,
+        )
+        self._processes = Gauge(
+            "scrapersky_processes",
+            "Processes heard of lately, by what they do.",
+            ("role", "state"),
+            registry=registry,
+        )
+
+    def _add_process(self, registry: CollectorRegistry) -> None:
+        self._pool = Gauge(
+            "scrapersky_pool_connections",
+            "Connections of this process to the database, by state.",
+            ("pool", "state"),
+            registry=registry,
+        )
+        self._in_hand = Gauge(
+            "scrapersky_worker_items",
+            "Items in this process's hands.",
+            registry=registry,
+        )
+        self._resting = Gauge(
+            "scrapersky_worker_resting",
+            "1 while this process claims nothing, unfit or asked to drain.",
+            registry=registry,
+        )
+
+    def follow(self, background: Background) -> None:
+        """Count the runs and the fetches of this process, and look at its worker and pools."""
+        background.schedule.ended.listen(self.count_run)
+        crawler = background.tools.crawler
+        crawler.listen(self.count_fetch)
+        self._crowd.set_function(lambda: crawler.crowd.waiting)
+        self.watch_pool("worker", background.engine)
+        if (worker := background.worker) is not None:
+            self._in_hand.set_function(lambda: worker.in_hand)
+            self._resting.set_function(lambda: background.resting is not None)
+
+    def watch_pool(self, name: str, engine: AsyncEngine) -> None:
+        """Show how many connections of a pool are in use, and how many lie idle."""
+        pool = engine.pool
+        if isinstance(pool, QueuePool):
+            self._pool.labels(name, "in_use").set_function(pool.checkedout)
+            self._pool.labels(name, "idle").set_function(pool.checkedin)
+
+    def count_run(self, run: Run) -> None:
+        """Count one due time of a job."""
+        self._runs.labels(run.job_id, run.outcome).inc()
+        if run.counts is not None:
+            self._run_items.labels(run.job_id).inc(run.counts.picked)
+        if run.started_at is not None and run.finished_at is not None:
+            took = run.finished_at - run.started_at
+            self._run_seconds.labels(run.job_id).observe(took.total_seconds())
+
+    def count_fetch(self, record: FetchRecord) -> None:
+        """Count one request to a website."""
+        self._fetches.labels(record.outcome).inc()
+        self._fetched_bytes.inc(record.wire_bytes)
+        self._fetch_seconds.observe(record.seconds)
+        if record.robots:
+            is_allowed = record.robots == "allowed"
+            self._robots.labels("allowed" if is_allowed else "denied").inc()
 
     def count(self, event: Event) -> None:
         """Count one event of the SDK."""
@@ -132,11 +293,39 @@ class Metrics:
             case _:
                 return
 
-    def stand(self, stage: str, figures: Mapping[str, float], *, paused: bool) -> None:
+    def stand(
+        self,
+        stage: str,
+        figures: Mapping[str, float],
+        *,
+        paused: bool,
+        held_back: bool = False,
+    ) -> None:
         """Note how a stage stands at this moment."""
         for name, figure in figures.items():
             self._gauges[name].labels(stage).set(figure)
         self._paused.labels(stage).set(paused)
+        self._held_back.labels(stage).set(held_back)
+
+    def note_database(self, figures: DatabaseFigures) -> None:
+        """Note how the database stands at this moment."""
+        for name in DATABASE:
+            self._database[name].set(getattr(figures, name))
+        for gauge, found in (
+            (self._dead_rows, figures.dead_rows),
+            (self._dead, figures.dead_letters),
+            (self._spent, figures.spent),
+            (self._to_spend, figures.budget_left),
+        ):
+            gauge.clear()
+            for label, figure in found.items():
+                gauge.labels(label).set(figure)
+
+    def note_processes(self, live: Sequence[LiveProcess]) -> None:
+        """Note which processes there are, and how each stands."""
+        self._processes.clear()
+        for one in live:
+            self._processes.labels(one.role, one.state).inc()
 
     def listeners(self, count: int) -> None:
         """Note how many listen to the stream of events."""
@@ -153,4 +342,12 @@ STANDING = {
     "waiting_retry": "Items that failed for now.",
     "held": "Items held back with their paused batch.",
     "oldest_seconds": "How long the head of the queue has waited.",
+    "longest_seconds": "How long the item worked on longest has been in work.",
+}
+DATABASE = {
+    "connections": "Connections to the database, of everyone.",
+    "connections_at_most": "How many there may be.",
+    "size_bytes": "Size of the database.",
+    "oldest_snapshot_seconds": "Age of the oldest open transaction, which holds up vacuum.",
+    "clock_skew_seconds": "How far this machine's clock is ahead of the database's.",
 }

@@ -11,6 +11,7 @@ from scrapersky.records.access import (
     LoginSession,
     RevokedToken,
 )
+from scrapersky.records.alert import Alert, AlertWatch
 from scrapersky.records.audit import AuditEntry
 from scrapersky.records.base import Base
 from scrapersky.records.batch import BatchItem, BatchJob
@@ -41,6 +42,7 @@ from scrapersky.records.people import PEOPLE
 from scrapersky.records.person import Person
 from scrapersky.records.place import PLACES, Place
 from scrapersky.records.place_search import SEARCHES, PlaceSearch, PlaceSearchHit
+from scrapersky.records.process import Process
 from scrapersky.records.schedule import SchedulerRun
 from scrapersky.records.sitemap_file import SITEMAP_FILES, SitemapFile
 from scrapersky.records.suppression import Suppression, SuppressionKey
@@ -101,6 +103,8 @@ __all__ = [
     "CURATED",
     "KINDS",
     "METADATA",
+    "Alert",
+    "AlertWatch",
     "ApiKey",
     "AuditEntry",
     "Base",
@@ -133,6 +137,7 @@ __all__ = [
     "Place",
     "PlaceSearch",
     "PlaceSearchHit",
+    "Process",
     "RevokedToken",
     "SavedView",
     "SchedulerRun",

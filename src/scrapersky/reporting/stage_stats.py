@@ -36,6 +36,8 @@ class Waiting:
     waiting_retry: int = 0
     held: int = 0
     """Held back with their paused batch."""
+    longest_seconds: float | None = None
+    """How long the item that has been worked on longest has been."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,13 +128,15 @@ def waiting_query(stage: AnyStage, *, of_all: bool = False) -> str:
     mine = "true" if of_all else "m.tenant_id = :tenant"
     # By the item's key: claims are few beside the rows they are about.
     return f"""SELECT '{stage.name}' AS stage, q.queued, q.oldest, k.working, k.later,
-        k.held
+        k.held, k.longest
       FROM (SELECT count(*) AS queued,
           extract(epoch FROM clock_timestamp() - min(m.updated_at))::float8 AS oldest
         FROM {table} m WHERE {mine} AND m.{column} = {queued}) q,
       (SELECT count(*) FILTER (WHERE c.is_working) AS working,
           count(*) FILTER (WHERE NOT c.is_working AND c.due_at < '{NEVER}') AS later,
-          count(*) FILTER (WHERE NOT c.is_working AND c.due_at >= '{NEVER}') AS held
+          count(*) FILTER (WHERE NOT c.is_working AND c.due_at >= '{NEVER}') AS held,
+          extract(epoch FROM clock_timestamp()
+            - min(c.claimed_at) FILTER (WHERE c.is_working))::float8 AS longest
         FROM {queries.claims(stage.name)} c JOIN {table} m ON m.id = CAST(c.item AS uuid)
         WHERE {mine}) k"""  # noqa: S608
 

@@ -35,11 +35,14 @@ from scrapersky.providers.google_places import GooglePrices, GoogleSettings
 from scrapersky.providers.openstreetmap import NominatimSettings, OverpassSettings
 from scrapersky.providers.registry import ProviderSettings, open_sources
 from scrapersky.providers.source import PlaceSource
+from scrapersky.records.process import ProcessRole
 from scrapersky.scheduler.annex import AnnexedMailServers, Annexes, open_crawler
+from scrapersky.scheduler.presence import Presence, RestReasons
 from scrapersky.scheduler.run_log import AtMost, RunLog, RunOutcome, purge_runs
 from scrapersky.scheduler.schedule import Job, Schedule
 from scrapersky.scheduler.self_check import SelfCheck
 from scrapersky.scheduler.tally import Counts, Tally
+from scrapersky.scheduler.watch import Watch, courier_of, looker_of
 from scrapersky.settings import Settings
 from scrapersky.stages import STAGES, configured_pipeline, registry_of
 
@@ -63,11 +66,18 @@ class Background:
     """The background work of this process while it runs."""
 
     engine: AsyncEngine
-    worker: Worker
+    worker: Worker | None
+    """None in a process that works no stages."""
     schedule: Schedule
     tools: Tools
     events: Events[Event]
     annexes: Annexes
+    presence: Presence
+
+    @property
+    def resting(self) -> str | None:
+        """Why this process claims nothing for now, if it could."""
+        return None if self.worker is None else self.worker.resting
 
 
 @asynccontextmanager
@@ -77,12 +87,15 @@ async def background_work(
     *,
     world: World | None = None,
     ticking: bool = True,
+    role: ProcessRole = ProcessRole.UP,
+    address: str | None = None,
 ) -> AsyncIterator[Background]:
     """Run every stage and the scheduler until the block ends.
 
     At an eager pace stages are drained the moment rows are queued; the schedule's ticks
     are the net under that, for rows that plain SQL has queued. At the pace `interval` a
-    stage works only then. Without `ticking` every stage is eager.
+    stage works only then. Without `ticking` every stage is eager. A process whose role is
+    to serve works no stages and runs no jobs. `address` is where it tells how it stands.
     """
     world = world or World()
     name = f"{socket.gethostname()}-{os.getpid()}"
@@ -93,51 +106,64 @@ async def background_work(
         await hand_out_keys(engine, secret=settings.suppression_key)
         annexes = Annexes(engine)
         tools = await stack.enter_async_context(
-            open_tools(settings, engine, world, annexes)
+            open_tools(
+                settings, engine, world, annexes, warm=role is not ProcessRole.SERVE
+            )
         )
         events: Events[Event] = Events()
         stages = tuple(
             annexes.aware(doubting(stage))
             for stage in configured_pipeline(settings.stages)
         )
-        enabled = [s for s in stages if settings.stages[s.name].enabled]
+        works = role is not ProcessRole.SERVE
+        enabled = [s for s in stages if works and settings.stages[s.name].enabled]
         tally, heard = Tally(), Events[Event]()
         heard.listen(tally.hear)
         heard.listen(events.emit)
-        worker = Worker(
-            engine,
-            enabled,
-            tools=tools,
-            name=name,
-            listen_dsn=listen_dsn(settings, target),
-            registry=registry_of(stages),
-            events=heard,
-        )
-        if isinstance(tools.doubt, SelfCheck):
-            tools.doubt.look_after(worker)
+        worker = None
+        if enabled:
+            worker = Worker(
+                engine,
+                enabled,
+                tools=tools,
+                name=name,
+                listen_dsn=listen_dsn(settings, target),
+                registry=registry_of(stages),
+                events=heard,
+            )
+        rests = RestReasons(worker)
+        presence = Presence(engine, worker, rests, role=role, address=address)
+        if worker is not None and isinstance(tools.doubt, SelfCheck):
+            tools.doubt.look_after(rests.of("self-check"))
             watching = asyncio.create_task(tools.doubt.watch(), name="self-check")
             stack.callback(watching.cancel)
-        await worker.start()
+        batches = OneBatch(engine, tools, registry_of(stages), name, events, rests)
+        jobs = {
+            stage.name: stage_job(worker, stage, settings, tally, batches)
+            for stage in enabled
+            if worker is not None
+        }
+        runs = RunLog(engine, name)
+        others = housekeeping(settings, engine) if works else []
+        schedule = Schedule([*jobs.values(), *others], runs)
         eager = [
             stage.name
             for stage in enabled
             if not ticking or settings.pace_of(stage.name) is Pace.EAGER
         ]
-        running = asyncio.create_task(worker.run(eager), name="worker")
-        batches = OneBatch(engine, tools, registry_of(stages), name, events)
-        jobs = {
-            stage.name: stage_job(worker, stage, settings, tally, batches)
-            for stage in enabled
-        }
-        runs = RunLog(engine, name)
-        schedule = Schedule([*jobs.values(), *housekeeping(settings, engine)], runs)
-        if ticking:
+        if worker is not None:
+            await worker.start()
+        await stack.enter_async_context(presence)
+        watch = Watch(looker_of(engine, settings), courier_of(settings))
+        await stack.enter_async_context(watch)
+        running = asyncio.create_task(run(worker, eager), name="worker")
+        if ticking and works:
             schedule.start()
         try:
-            yield Background(engine, worker, schedule, tools, events, annexes)
+            yield Background(engine, worker, schedule, tools, events, annexes, presence)
         finally:
             grace = timedelta(seconds=settings.shutdown_grace_seconds)
-            await asyncio.gather(worker.stop(grace=grace), schedule.stop())
+            await asyncio.gather(stop(worker, grace), schedule.stop())
             await running
             # What was done since the last tick belongs to the record too.
             for stage, job in jobs.items() if ticking else ():
@@ -145,11 +171,28 @@ async def background_work(
                     await runs.record(job.id, utc_now(), RunOutcome.EXECUTED, rest)
 
 
+async def run(worker: Worker | None, eager: list[str]) -> None:
+    """Work until stopped, where there is anything to work."""
+    if worker is not None:
+        await worker.run(eager)
+
+
+async def stop(worker: Worker | None, grace: timedelta) -> None:
+    """Finish what is in hand, or hand it back."""
+    if worker is not None:
+        await worker.stop(grace=grace)
+
+
 @asynccontextmanager
 async def open_tools(
-    settings: Settings, engine: AsyncEngine, world: World, annexes: Annexes
+    settings: Settings,
+    engine: AsyncEngine,
+    world: World,
+    annexes: Annexes,
+    *,
+    warm: bool = True,
 ) -> AsyncIterator[Tools]:
-    """Open what the stages work with."""
+    """Open what the stages work with; `warm` starts the parsing children at once."""
     policy = world.policy or crawler_policy(settings)
     async with AsyncExitStack() as stack:
         crawler = await stack.enter_async_context(
@@ -157,8 +200,9 @@ async def open_tools(
         )
         sandbox = await stack.enter_async_context(Sandbox(warm=WARM))
         # The children load their libraries while the first searches are still running.
-        warming = asyncio.create_task(sandbox.warm_up(), name="sandbox")
-        stack.callback(warming.cancel)
+        if warm:
+            warming = asyncio.create_task(sandbox.warm_up(), name="sandbox")
+            stack.callback(warming.cancel)
         turns = await stack.enter_async_context(PostgresLedger(engine))
         sources = await stack.enter_async_context(
             open_sources(
@@ -296,9 +340,15 @@ class OneBatch:
     registry: Registry
     process: str
     events: Events[Event]
+    rests: RestReasons
 
     async def run(self, stage: AnyStage, size: int, within: timedelta) -> Counts:
-        """Claim at most `size` items, work them, and return what they came to."""
+        """Claim at most `size` items, work them, and return what they came to.
+
+        A process that rests claims none.
+        """
+        if self.rests.why is not None:
+            return Counts()
         tally, heard = Tally(), Events[Event]()
         heard.listen(tally.hear)
         heard.listen(self.events.emit)

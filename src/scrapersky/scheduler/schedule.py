@@ -16,6 +16,7 @@ from apscheduler.events import (
 from apscheduler.schedulers.asyncio import AsyncIOScheduler
 from apscheduler.triggers.interval import IntervalTrigger
 
+from curation_sdk.events import Events
 from scrapersky.errors import UnknownJob
 from scrapersky.kit.clock import utc_now
 from scrapersky.pipeline.stage_settings import JobSettings
@@ -67,6 +68,8 @@ class Schedule:
         self._last: dict[str, Run] = {}
         self._notes: set[asyncio.Task[None]] = set()
         self.problems: dict[str, str] = {}
+        self.ended: Events[Run] = Events()
+        """Tells of every run that is over, and of every one that did not happen."""
 
     @property
     def is_running(self) -> bool:
@@ -118,7 +121,11 @@ class Schedule:
     def require(self, job_id: str) -> None:
         """Raise UnknownJob unless there is a job of this id."""
         if job_id not in self._jobs:
-            raise UnknownJob(f"There is no job '{job_id}'.")
+            raise UnknownJob(
+                f"There is no job '{job_id}' in this process.",
+                hint="Jobs run where stages do: in `scrapersky up` and "
+                "`scrapersky worker`.",
+            )
 
     def _register(self, job: Job) -> None:
         if not job.settings.enabled:
@@ -191,6 +198,7 @@ class Schedule:
     async def _finish(self, job: Job, run_id: Any, run: Run) -> None:  # noqa: ANN401
         done = replace(run, started_at=run.due_at, finished_at=utc_now())
         self._last[job.id] = done
+        self.ended.emit(done)
         if run_id is not None:
             await self._runs.end(run_id, run.outcome, run.counts, run.error)
 
@@ -217,7 +225,9 @@ class Schedule:
         log.warning(
             "scheduler.not_run", id=job_id, why=outcome, due_at=due_at.isoformat()
         )
-        self._last[job_id] = Run(job_id, outcome, due_at, finished_at=utc_now())
+        run = Run(job_id, outcome, due_at, finished_at=utc_now())
+        self._last[job_id] = run
+        self.ended.emit(run)
         task = asyncio.ensure_future(self._runs.record(job_id, due_at, outcome))
         self._notes.add(task)
         task.add_done_callback(self._notes.discard)

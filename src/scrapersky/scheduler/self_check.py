@@ -12,7 +12,7 @@ import tempfile
 import time
 from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 import structlog
 from sqlalchemy import Row, text
@@ -21,6 +21,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 
 from scrapersky.crawler import Crawler
 from scrapersky.errors import FetchError
+from scrapersky.scheduler.presence import Rester
 
 BELIEVED: Final = 5.0
 """Seconds for which what was found out about ourselves is believed."""
@@ -40,18 +41,6 @@ REACHED_LATELY = """SELECT key FROM host_outcomes
 
 Check = Callable[[], Awaitable[str | None]]
 log = structlog.get_logger(__name__)
-
-
-class Rester(Protocol):
-    """Who stops claiming; a worker."""
-
-    def rest(self, why: str) -> None:
-        """Claim nothing until `resume`."""
-        ...
-
-    def resume(self) -> None:
-        """Claim again."""
-        ...
 
 
 class SelfCheck:

@@ -395,3 +395,85 @@ async def test_in_production_there_are_no_tools_no_demo_and_no_open_figures(
 
     assert not demo["is_available"]
     assert (nobody.status_code, operator.status_code) == (401, 200)
+
+
+async def test_prometheus_needed_a_key_that_could_also_pause_stages(
+    clean: Served,
+) -> None:
+    only_figures = await new_key(clean.engine, clean.tenant, scopes=["metrics"])
+    of_another = await new_key(clean.engine, clean.other, scopes=["metrics"])
+    made = await clean.post(
+        "/api-keys",
+        {"name": "prometheus", "role": "admin", "scopes": ["metrics"]},
+        status=201,
+    )
+
+    async def figures(key: str) -> int:
+        answer = await clean.client.get("/metrics", headers={"X-API-Key": key})
+        return answer.status_code
+
+    assert [await figures(key) for key in (only_figures, made["secret"])] == [200, 200]
+    assert await figures(of_another) == 403
+    await clean.post("/stages/page_curation/pause", key=only_figures, status=403)
+    await clean.get("/stages", key=only_figures, status=403)
+
+
+async def test_workers_were_invisible(clean: Served) -> None:
+    background = clean.app.state.background
+    name = background.presence.name
+
+    (alive,) = await clean.get("/workers")
+    asked = await clean.post(f"/workers/{name}/drain")
+    await background.presence.beat()
+    resting = background.resting
+    (drained,) = await clean.get("/workers")
+    await clean.post(f"/workers/{name}/resume")
+    await background.presence.beat()
+    (resumed,) = await clean.get("/workers")
+    await clean.post("/workers/nobody/drain", status=404)
+    await clean.get("/workers", key=clean.other_key, status=403)
+
+    assert (alive["role"], alive["name"]) == ("up", name)
+    # A machine without names rests by itself.
+    assert alive["state"] in {"working", "resting"}
+    assert "page_curation" in alive["stages"]
+    assert alive["version"]
+    assert asked["state"] in {"draining", "drained"}
+    assert resting is not None
+    assert drained["state"] in {"draining", "drained"}
+    assert drained["resting"] == resting
+    assert resumed["state"] in {"working", "resting"}
+
+
+async def test_the_figures_tell_of_jobs_database_money_and_processes(
+    clean: Served,
+) -> None:
+    await bury(clean, None, "gone")
+    await clean.run(
+        "INSERT INTO place_searches (tenant_id, business_type, source, status, budget,"
+        " spent) VALUES (:tenant, 'bakery', 'google_places', 'Completed', 5, 1.5)",
+        tenant=clean.tenant,
+    )
+    await clean.post("/dev-tools/trigger/reap_expired_claims")
+    for value in ("database", "processes", "waiting"):
+        getattr(clean.app.state.operations, value).forget()
+    found: httpx.Response = await clean.client.get(
+        "/metrics", headers={"X-API-Key": clean.key}
+    )
+
+    for series in (
+        'scrapersky_stage_dead_letters{stage="page_curation"} 1.0',
+        'scrapersky_stage_held_back{stage="page_curation"} 0.0',
+        'scrapersky_stage_longest_seconds{stage="page_curation"} 0.0',
+        'scrapersky_job_runs_total{job="reap_expired_claims",outcome="executed"}',
+        'scrapersky_job_seconds_count{job="reap_expired_claims"}',
+        'scrapersky_provider_spent_dollars{source="google_places"} 1.5',
+        'scrapersky_database_dead_rows{table="claim"}',
+        "scrapersky_database_connections_at_most 300.0",
+        "scrapersky_database_oldest_snapshot_seconds ",
+        'scrapersky_pool_connections{pool="api",state="in_use"}',
+        'scrapersky_processes{role="up",state="',
+        "scrapersky_worker_resting ",
+        "scrapersky_fetches_waiting 0.0",
+    ):
+        assert series in found.text, series

@@ -32,8 +32,8 @@ PURGE_DEAD_LETTERS = """DELETE FROM curation.dead_letter WHERE (stage, item) IN 
 
 
 def claims(stage: str) -> str:
-    """Items in work or waiting: item, is_working, due_at (null while in work)."""
-    return f"""(SELECT item, fence IS NOT NULL AS is_working, due_at
+    """Items in work or waiting: item, is_working, due_at (null while in work), claimed_at."""
+    return f"""(SELECT item, fence IS NOT NULL AS is_working, due_at, claimed_at
       FROM curation.claim WHERE stage = {literal(stage)})"""
 
 

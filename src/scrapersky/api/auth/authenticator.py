@@ -21,7 +21,7 @@ from scrapersky.api.auth.credential import (
     csrf_token,
     digest,
 )
-from scrapersky.api.auth.identity import Identity, Permission, Via
+from scrapersky.api.auth.identity import Identity, Via
 from scrapersky.api.auth.key_set import KeySet
 from scrapersky.api.auth.local import (
     SAFE_METHODS,
@@ -217,10 +217,6 @@ class Authenticator:
         return self._identity(found, "session", str(found.user_id))
 
     def _identity(self, account: Account, via: Via, credential: str) -> Identity:
-        is_home_admin = (
-            account.tenant_id == self.home_tenant and account.role is Role.ADMIN
-        )
-        scopes = account.scopes
         return Identity(
             tenant_id=account.tenant_id,
             tenant_name=account.tenant_name,
@@ -229,9 +225,9 @@ class Authenticator:
             email=account.email,
             role=account.role,
             via=via,
-            scopes=scopes,
-            is_operator=is_home_admin
-            and (scopes is None or Permission.OPERATE in scopes),
+            scopes=account.scopes,
+            is_home_admin=account.tenant_id == self.home_tenant
+            and account.role is Role.ADMIN,
             credential=credential,
             expires_at=account.expires_at,
         )
@@ -244,7 +240,7 @@ class Authenticator:
             name="this machine",
             role=Role.ADMIN,
             via="local",
-            is_operator=True,
+            is_home_admin=True,
             credential="local",
         )
 
@@ -283,7 +279,6 @@ async def any_key(engine: AsyncEngine) -> bool:
 
 async def open_authenticator(settings: Settings, engine: AsyncEngine) -> Authenticator:
     """Read what the authenticator must know before the first request."""
-    await refuse_open_house(settings, engine)
     await bind_subjects(engine, settings.jwt_issuer)
     oldest = select(Tenant.id, Tenant.name).order_by(Tenant.created_at, Tenant.id)
     async with engine.connect() as connection:

@@ -17,6 +17,7 @@ class Permission(StrEnum):
     CURATE = "curate"
     ADMINISTER = "administer"
     OPERATE = "operate"
+    METRICS = "metrics"
 
 
 Via = Literal["session", "token", "key", "local"]
@@ -24,6 +25,9 @@ Via = Literal["session", "token", "key", "local"]
 VIEWER: Final = frozenset({Permission.READ})
 CURATOR: Final = VIEWER | {Permission.EXPORT, Permission.CURATE}
 ADMIN: Final = CURATOR | {Permission.ADMINISTER}
+
+OPERATOR: Final = frozenset({Permission.OPERATE, Permission.METRICS})
+"""What touches all tenants."""
 
 ROLES: Final = {Role.VIEWER: VIEWER, Role.CURATOR: CURATOR, Role.ADMIN: ADMIN}
 
@@ -41,8 +45,8 @@ class Identity:
     tenant_name: str = ""
     scopes: frozenset[Permission] | None = None
     """What a key is limited to; None means no limit beyond the role."""
-    is_operator: bool = False
-    """Admin of the installation's own tenant: may do what touches all tenants."""
+    is_home_admin: bool = False
+    """Admin of the installation's own tenant, whose scopes may reach all tenants."""
     expires_at: datetime | None = None
     """When the credential ends, where it does."""
     credential: str = ""
@@ -52,9 +56,19 @@ class Identity:
     def permissions(self) -> frozenset[Permission]:
         """What this caller may do."""
         found: frozenset[Permission] = ROLES[self.role]
-        if self.is_operator:
-            found |= {Permission.OPERATE}
-        return found if self.scopes is None else found & self.scopes
+        if self.is_home_admin:
+            found |= OPERATOR
+        if self.scopes is None:
+            return found
+        # A key that may steer may also look: it was given to Prometheus before there was
+        # one that may only look.
+        implied = OPERATOR if Permission.OPERATE in self.scopes else frozenset()
+        return found & (self.scopes | implied)
+
+    @property
+    def is_operator(self) -> bool:
+        """Whether this caller may do what touches all tenants."""
+        return self.may(Permission.OPERATE)
 
     def may(self, permission: Permission) -> bool:
         """Tell whether the caller may do this."""

@@ -4,6 +4,7 @@ from fastapi import APIRouter
 
 from scrapersky.api.operations import (
     actions,
+    alerts,
     batches,
     dead_letters,
     demo,
@@ -11,10 +12,22 @@ from scrapersky.api.operations import (
     schedule,
     stages,
     system,
+    workers,
 )
 
 router = APIRouter()
-PARTS = (stages, dead_letters, schedule, rules, actions, batches, demo, system)
+PARTS = (
+    stages,
+    dead_letters,
+    schedule,
+    rules,
+    actions,
+    batches,
+    demo,
+    system,
+    workers,
+    alerts,
+)
 
 for part in PARTS:
     router.include_router(part.router)

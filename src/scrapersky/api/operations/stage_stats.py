@@ -101,7 +101,7 @@ class StageStats:
         """
         paused = {**await self._paused.get(), **(changed or {})}
         views = await self._of(tenant_id).stages(paused)
-        held_back = await self._held_back()
+        held_back = await self.held_back()
         return [self._with_limits(view, held_back.get(view.stage)) for view in views]
 
     async def throughput(self, tenant_id: UUID, minutes: int) -> dict[datetime, Counts]:
@@ -126,7 +126,8 @@ class StageStats:
         for tenant in self._tenants.values():
             await tenant.close()
 
-    async def _held_back(self) -> dict[str, str]:
+    async def held_back(self) -> dict[str, str]:
+        """Tell which stages wait for room in a queue that they feed, and why."""
         given = self._settings.stages
         marks = {stage: given[stage].high_water for stage in given}
         return stage_stats.full_queues(await self._waiting_for_anyone.get(), marks)

@@ -20,8 +20,10 @@ from scrapersky.db.connection import Target, connect
 from scrapersky.kit.clock import utc_now
 from scrapersky.observability.metrics import STANDING, Metrics
 from scrapersky.observability.stage_log import StageLog
+from scrapersky.reporting.database import DatabaseFigures, database_figures
 from scrapersky.reporting.stage_stats import Waiting, waiting_for_anyone
 from scrapersky.scheduler.app import Background
+from scrapersky.scheduler.presence import LiveProcess, live_processes
 from scrapersky.settings import Settings
 
 log = structlog.get_logger(__name__)
@@ -43,6 +45,8 @@ class OperationsState:
     town: DemoTown
     metrics: Metrics
     waiting: RefreshedValue[list[Waiting]]
+    database: RefreshedValue[DatabaseFigures]
+    processes: RefreshedValue[list[LiveProcess]]
     started_at: datetime = field(default_factory=utc_now)
     _tasks: set[asyncio.Task[Any]] = field(default_factory=set)
 
@@ -56,9 +60,16 @@ class OperationsState:
     async def figures(self) -> bytes:
         """Write the figures for Prometheus."""
         paused = await self.stats.paused()
+        held_back = await self.stats.held_back()
         for one in await self.waiting.get():
-            standing = {name: getattr(one, name) or 0 for name in STANDING}
-            self.metrics.stand(one.stage, standing, paused=one.stage in paused)
+            self.metrics.stand(
+                one.stage,
+                {name: getattr(one, name) or 0 for name in STANDING},
+                paused=one.stage in paused,
+                held_back=one.stage in held_back,
+            )
+        self.metrics.note_database(await self.database.get())
+        self.metrics.note_processes(await self.processes.get())
         self.metrics.listeners(self.broker.streams)
         return self.metrics.written()
 
@@ -71,7 +82,8 @@ class OperationsState:
         if self._tasks:
             await asyncio.wait(self._tasks)
         await self.broker.closed()
-        await self.waiting.close()
+        for value in (self.waiting, self.database, self.processes):
+            await value.close()
         await self.stats.close()
         await self.town.close()
 
@@ -99,7 +111,11 @@ async def open_operations(
         town=DemoTown(background),
         metrics=Metrics(background.events),
         waiting=waiting,
+        database=RefreshedValue(partial(database_figures, engine)),
+        processes=RefreshedValue(partial(live_processes, engine)),
     )
+    operations.metrics.follow(background)
+    operations.metrics.watch_pool("operations", engine)
     try:
         yield operations
     finally:

@@ -98,12 +98,13 @@ async def read_system(
 
 @router.get("/metrics", operation_id="read_metrics", response_class=Response)
 async def read_metrics(
-    who: Annotated[Identity, allow(Permission.OPERATE)],  # noqa: ARG001 - checked
+    who: Annotated[Identity, allow(Permission.METRICS)],  # noqa: ARG001 - checked
     operations: Operations,
 ) -> Response:
-    """Give the figures of this process, and how the stages stand, to Prometheus.
+    """Give the figures of this process, and how stages and database stand, to Prometheus.
 
-    They tell of all tenants, so they are for operators: give Prometheus an API key.
+    They tell of all tenants, so give Prometheus an API key of the installation's own tenant
+    with the scope `metrics`: it may read them and nothing else.
     """
     return Response(await operations.figures(), media_type=CONTENT_TYPE_LATEST)
 

@@ -7,6 +7,7 @@ from datetime import datetime
 
 from scrapersky.demo.plan import plan_town
 from scrapersky.demo.town import Town
+from scrapersky.errors import AlreadyRunning
 from scrapersky.kit.clock import utc_now
 from scrapersky.pipeline.mail_server import DnsMailServers
 from scrapersky.scheduler.annex import Annex
@@ -32,6 +33,11 @@ class DemoTown:
 
     async def open(self, size: int, seed: int) -> Running:
         """Open the town, unless it is open; a town is not built anew while it is."""
+        if self._background.worker is None:
+            raise AlreadyRunning(
+                "The demo town cannot be opened here: this process works no stages.",
+                hint="Open it where `scrapersky up` runs.",
+            )
         async with self._opening:
             if self.running is None:
                 # Building it takes a moment, and others are being served here.

@@ -1,0 +1,96 @@
+"""The application of `scrapersky worker`: no API, only how this process stands."""
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import AsyncExitStack
+from importlib.metadata import version
+from typing import Annotated
+
+from fastapi import APIRouter, FastAPI, Request, Response
+from prometheus_client import CONTENT_TYPE_LATEST
+
+from scrapersky.api import health
+from scrapersky.api.auth.authenticator import open_authenticator
+from scrapersky.api.auth.identity import Identity, Permission
+from scrapersky.api.dependency import allow
+from scrapersky.api.middleware.address import parse_proxies
+from scrapersky.api.middleware.request_limits import RequestLimits
+from scrapersky.api.problem import install_problems
+from scrapersky.api.server import stopping_on_failure
+from scrapersky.db.connection import Target
+from scrapersky.observability.metrics import Metrics
+from scrapersky.observability.stage_log import StageLog
+from scrapersky.records.process import ProcessRole
+from scrapersky.scheduler.app import Background, World, background_work
+from scrapersky.settings import Settings, address_of
+
+router = APIRouter()
+
+
+@router.get("/metrics", operation_id="read_metrics", response_class=Response)
+async def read_metrics(
+    who: Annotated[Identity, allow(Permission.METRICS)],  # noqa: ARG001 - checked
+    request: Request,
+) -> Response:
+    """Give the figures of this process to Prometheus; the API has those of the database."""
+    metrics: Metrics = request.app.state.metrics
+    return Response(metrics.written(), media_type=CONTENT_TYPE_LATEST)
+
+
+def create_worker_app(
+    settings: Settings,
+    target: Target,
+    *,
+    port: int,
+    started: Callable[[Background], None] = lambda _: None,
+    world: World | None = None,
+) -> FastAPI:
+    """Build the application of a worker; the stages and the scheduler run while it does.
+
+    `started` is called once they do. Who may read the figures is decided as in the API.
+    """
+    door = settings.model_copy(update={"host": settings.worker_host, "port": port})
+
+    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+        async with AsyncExitStack() as stack:
+            background = await stack.enter_async_context(
+                background_work(
+                    settings,
+                    target,
+                    world=world,
+                    role=ProcessRole.WORKER,
+                    address=address_of(settings.worker_host, port),
+                )
+            )
+            StageLog(background.events)
+            app.state.metrics = Metrics(background.events)
+            app.state.metrics.follow(background)
+            authenticator = await open_authenticator(door, background.engine)
+            stack.push_async_callback(authenticator.close)
+            app.state.settings = door
+            app.state.authenticator = authenticator
+            app.state.checks = {
+                **health.database_checks(background.engine),
+                **health.scheduler_checks(background.schedule),
+                **health.worker_checks(background),
+            }
+            started(background)
+            yield
+
+    app = FastAPI(
+        title="ScraperSky worker",
+        version=version("scrapersky"),
+        lifespan=stopping_on_failure(lifespan),
+        docs_url=None,
+        redoc_url=None,
+        openapi_url=None,
+        redirect_slashes=False,
+    )
+    install_problems(app)
+    app.include_router(health.router)
+    app.include_router(router)
+    app.add_middleware(
+        RequestLimits,
+        proxies=parse_proxies(settings.trusted_proxies),
+        hosts=frozenset(host.lower() for host in settings.trusted_hosts),
+    )
+    return app

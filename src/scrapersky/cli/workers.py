@@ -1,0 +1,85 @@
+"""`scrapersky workers`."""
+
+from dataclasses import asdict
+
+import orjson
+from cyclopts import App
+from rich import box
+from rich.table import Table
+from sqlalchemy.ext.asyncio import AsyncEngine
+
+from scrapersky.cli.operator import note_operation
+from scrapersky.cli.stages import on_database
+from scrapersky.cli.table import print_table
+from scrapersky.scheduler.presence import LiveProcess, ask_to_drain, live_processes
+
+workers = App(name="workers")
+
+
+@workers.default
+def show(*, json: bool = False) -> None:
+    """List the processes that serve and work on the database.
+
+    Parameters
+    ----------
+    json
+        Print it as JSON.
+    """
+    live: list[LiveProcess] = on_database(live_processes)
+    if json:
+        print(orjson.dumps([asdict(one) for one in live]).decode())
+        return
+    table = Table(
+        "name", "role", "state", "version", "in hand", "last seen", "address", "resting",
+        box=box.SIMPLE,
+    )  # fmt: skip
+    for one in live:
+        table.add_row(
+            one.name,
+            one.role,
+            one.state,
+            one.version,
+            str(one.in_hand),
+            f"{one.seen_seconds:.0f} s ago",
+            one.address or "",
+            one.resting or "",
+        )
+    print_table(table, whole=("name",))
+
+
+@workers.command
+def drain(name: str) -> None:
+    """Let one process finish what it has in work, and claim nothing more.
+
+    Parameters
+    ----------
+    name
+        The process's name, as `scrapersky workers` prints it.
+    """
+    on_database(asking(name, drain=True))
+    print(f"{name} was asked to drain; `scrapersky workers` tells when it has.")
+
+
+@workers.command
+def resume(name: str) -> None:
+    """Let a process that was asked to drain claim again.
+
+    Parameters
+    ----------
+    name
+        The process's name, as `scrapersky workers` prints it.
+    """
+    on_database(asking(name, drain=False))
+    print(f"{name} claims again.")
+
+
+def asking(name: str, *, drain: bool) -> object:
+    """Return what asks one process to drain or to go on, and notes who asked."""
+
+    async def act(engine: AsyncEngine) -> None:
+        async with engine.begin() as connection:
+            await ask_to_drain(connection, name, drain=drain)
+        action = "worker.drain" if drain else "worker.resume"
+        await note_operation(engine, action, f"process {name}", {})
+
+    return act

@@ -1,0 +1,271 @@
+"""A process that tells the others it is there, and does as its operator asks: drain.
+
+What a worker holds is in the claims; here is only who lives, where, of which version, and
+why it rests. Nothing is decided by it but what people see and what alerts say.
+"""
+
+import asyncio
+import os
+import secrets
+import socket
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import datetime
+from importlib.metadata import version
+from types import TracebackType
+from typing import Final, Protocol, Self
+
+import structlog
+from sqlalchemy import delete, extract, func, select, text, update
+from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
+
+from curation_sdk import Worker
+from scrapersky.db.transaction import Database, transaction
+from scrapersky.errors import UnknownRecord
+from scrapersky.records import Process
+from scrapersky.records.process import ProcessRole
+
+BEAT_EVERY: Final = 5.0
+GONE_AFTER: Final = 30.0
+"""Seconds without a beat after which a process counts as gone."""
+FORGOTTEN_AFTER: Final = "1 day"
+DRAINING: Final = "asked to drain"
+
+log = structlog.get_logger(__name__)
+
+
+class Rester(Protocol):
+    """Who stops claiming and claims again; a worker."""
+
+    def rest(self, why: str) -> None:
+        """Claim nothing until `resume`."""
+        ...
+
+    def resume(self) -> None:
+        """Claim again."""
+        ...
+
+
+class RestReasons:
+    """Why the workers of this process rest: they claim again when no reason is left."""
+
+    def __init__(self, worker: Rester | None) -> None:
+        self._worker = worker
+        self._reasons: dict[str, str] = {}
+
+    @property
+    def why(self) -> str | None:
+        """The first reason that still holds."""
+        return next(iter(self._reasons.values()), None)
+
+    def of(self, giver: str) -> Rester:
+        """Return what one giver of reasons may call, without ending the rest of another."""
+        return _Reason(self, giver)
+
+    def change(self, giver: str, why: str | None) -> None:
+        """Set or take back the reason of one giver."""
+        before = self.why
+        if why is None:
+            self._reasons.pop(giver, None)
+        else:
+            self._reasons[giver] = why
+        if self._worker is None or self.why == before:
+            return
+        if self.why is None:
+            self._worker.resume()
+        else:
+            self._worker.rest(self.why)
+
+
+@dataclass(frozen=True, slots=True)
+class _Reason:
+    reasons: RestReasons
+    giver: str
+
+    def rest(self, why: str) -> None:
+        self.reasons.change(self.giver, why)
+
+    def resume(self) -> None:
+        self.reasons.change(self.giver, None)
+
+
+class Presence:
+    """Keeps this process's line in the list of processes while the block lasts."""
+
+    def __init__(
+        self,
+        engine: AsyncEngine,
+        worker: Worker | None,
+        rests: RestReasons,
+        *,
+        role: ProcessRole,
+        address: str | None = None,
+    ) -> None:
+        # Every statement is whole by itself.
+        self._engine = engine.execution_options(isolation_level="AUTOCOMMIT")
+        self._worker = worker
+        self._rests = rests
+        self._line = {
+            "name": worker.name if worker is not None else own_name(),
+            "role": role.value,
+            "host": socket.gethostname(),
+            "pid": os.getpid(),
+            "version": version("scrapersky"),
+            "address": address,
+            "stages": [] if worker is None else [s.name for s in worker.stages],
+        }
+        self._beating: asyncio.Task[None] | None = None
+
+    @property
+    def name(self) -> str:
+        """What this process is called in the list, and in the claims of its worker."""
+        return str(self._line["name"])
+
+    async def __aenter__(self) -> Self:
+        """Say that this process is there; forget those that went long ago."""
+        async with self._engine.connect() as connection:
+            await connection.execute(
+                delete(Process).where(
+                    Process.seen_at
+                    < func.clock_timestamp() - text(f"interval '{FORGOTTEN_AFTER}'")
+                )
+            )
+        await self.beat()
+        self._beating = asyncio.create_task(self._keep_beating(), name="presence")
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Say goodbye; who cannot is gone after a while."""
+        if self._beating is not None:
+            self._beating.cancel()
+            with suppress(asyncio.CancelledError):
+                await self._beating
+        with suppress(SQLAlchemyError, OSError):
+            async with self._engine.connect() as connection:
+                mine = Process.name == self.name
+                await connection.execute(delete(Process).where(mine))
+
+    async def beat(self) -> None:
+        """Say how this process stands, and learn whether it is to drain."""
+        told = self._rests.why
+        asked = await self._write()
+        self._rests.change("operator", None if asked is None else DRAINING)
+        if self._rests.why != told:
+            await self._write()
+
+    async def _write(self) -> datetime | None:
+        now = {
+            "in_hand": 0 if self._worker is None else self._worker.in_hand,
+            "resting": self._rests.why,
+            "seen_at": func.clock_timestamp(),
+        }
+        statement = (
+            insert(Process)
+            .values({**self._line, **now})
+            .on_conflict_do_update(index_elements=[Process.name], set_=now)
+            .returning(Process.drain_asked_at)
+        )
+        async with self._engine.connect() as connection:
+            return await connection.scalar(statement)
+
+    async def _keep_beating(self) -> None:
+        while True:
+            await asyncio.sleep(BEAT_EVERY)
+            try:
+                await self.beat()
+            except (SQLAlchemyError, OSError) as error:
+                log.warning("presence.not_recorded", error=type(error).__name__)
+
+
+def own_name() -> str:
+    """Name a process that has no worker; two lives of one are told apart."""
+    return f"{socket.gethostname()}-{os.getpid()}-{secrets.token_hex(4)}"
+
+
+@dataclass(frozen=True, slots=True)
+class LiveProcess:
+    """One process as operators see it."""
+
+    name: str
+    role: str
+    host: str
+    pid: int
+    version: str
+    address: str | None
+    stages: tuple[str, ...]
+    in_hand: int
+    resting: str | None
+    started_at: datetime
+    seen_seconds: float
+    """How long ago it was heard of."""
+    state: str
+    """`working`, `serving`, `resting`, `draining`, `drained` or `gone`."""
+
+
+async def live_processes(database: Database) -> list[LiveProcess]:
+    """List the processes of this database, also those that vanished lately."""
+    seen = extract("epoch", func.clock_timestamp() - Process.seen_at)
+    query = select(Process.__table__, seen.label("seen_seconds"))
+    async with transaction(database) as connection:
+        ordered = query.order_by(Process.started_at, Process.name)
+        rows = (await connection.execute(ordered)).all()
+    return [
+        LiveProcess(
+            name=row.name,
+            role=row.role,
+            host=row.host,
+            pid=row.pid,
+            version=row.version,
+            address=row.address,
+            stages=tuple(row.stages),
+            in_hand=row.in_hand,
+            resting=row.resting,
+            started_at=row.started_at,
+            seen_seconds=float(row.seen_seconds),
+            state=state_of(
+                seen=float(row.seen_seconds),
+                works=bool(row.stages),
+                drains=row.drain_asked_at is not None,
+                resting=row.resting,
+                in_hand=row.in_hand,
+            ),
+        )
+        for row in rows
+    ]
+
+
+def state_of(
+    *, seen: float, works: bool, drains: bool, resting: str | None, in_hand: int
+) -> str:
+    """Say in a word how a process stands."""
+    if seen > GONE_AFTER:
+        return "gone"
+    if not works:
+        return "serving"
+    if drains:
+        return "drained" if resting and not in_hand else "draining"
+    return "resting" if resting else "working"
+
+
+async def ask_to_drain(
+    connection: AsyncConnection, name: str, *, drain: bool = True
+) -> None:
+    """Let one process claim nothing more, or let it claim again; it hears within seconds."""
+    asked = func.clock_timestamp() if drain else None
+    changed = await connection.execute(
+        update(Process)
+        .where(Process.name == name)
+        .values(drain_asked_at=asked)
+        .returning(Process.name)
+    )
+    if changed.first() is None:
+        raise UnknownRecord(
+            f"There is no process '{name}'.", hint="`scrapersky workers` lists them."
+        )

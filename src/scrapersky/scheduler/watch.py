@@ -1,0 +1,251 @@
+"""Look at the rules again and again, remember what is wrong, and tell it once.
+
+Every process could look; one does each time, whichever is first. So it also happens when all
+workers are gone, as long as the API runs.
+"""
+
+import asyncio
+import shutil
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import asdict, dataclass
+from datetime import timedelta
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Final, Self
+
+import structlog
+from sqlalchemy import func, or_, select, text, update
+from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy.ext.asyncio import AsyncEngine
+
+import curation_sdk
+from scrapersky.errors import ScraperSkyError
+from scrapersky.records.alert import Alert, AlertWatch
+from scrapersky.records.schedule import SchedulerRun
+from scrapersky.reporting.attempts import attempts_lately
+from scrapersky.reporting.database import database_figures
+from scrapersky.reporting.stage_stats import full_queues, waiting_for_anyone
+from scrapersky.scheduler.alert import (
+    LATELY,
+    LEAST_DISK,
+    RUNS_LATELY,
+    Marks,
+    Sight,
+    Trouble,
+    troubles,
+)
+from scrapersky.scheduler.courier import Courier, Message
+from scrapersky.scheduler.presence import live_processes
+from scrapersky.settings import Settings
+
+LOOK_EVERY: Final = 60.0
+KEPT: Final = timedelta(days=30)
+"""How long what is over is remembered."""
+
+log = structlog.get_logger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Looker:
+    """Sees the installation as it is."""
+
+    engine: AsyncEngine
+    high_water: Mapping[str, int]
+    marks: Marks
+    data_dir: Path
+
+    async def sight(self) -> Sight:
+        """Look once."""
+        waiting = await waiting_for_anyone(self.engine)
+        states = await curation_sdk.states(self.engine)
+        return Sight(
+            waiting=waiting,
+            database=await database_figures(self.engine),
+            attempts=await attempts_lately(self.engine, LATELY),
+            runs=await runs_lately(self.engine),
+            paused={one.name: one.paused_why or "" for one in states if one.paused},
+            held_back=full_queues(waiting, self.high_water),
+            processes=await live_processes(self.engine),
+            disk_free=free_disk(self.data_dir),
+            marks=self.marks,
+        )
+
+
+class Watch:
+    """Looks while the block lasts."""
+
+    def __init__(self, looker: Looker, courier: Courier) -> None:
+        self._looker = looker
+        self._engine = looker.engine
+        self._courier = courier
+        self._looking: asyncio.Task[None] | None = None
+
+    async def __aenter__(self) -> Self:
+        """Begin to look."""
+        self._looking = asyncio.create_task(self._keep_looking(), name="watch")
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Look no more."""
+        if self._looking is not None:
+            self._looking.cancel()
+            with suppress(asyncio.CancelledError):
+                await self._looking
+
+    async def look(self) -> list[Trouble]:
+        """Look now, remember what is wrong, and tell what nobody was told yet."""
+        found = troubles(await self._looker.sight())
+        await remember(self._engine, found)
+        if self._courier.has_anyone:
+            await self._tell()
+        return found
+
+    async def _keep_looking(self) -> None:
+        while True:
+            await asyncio.sleep(LOOK_EVERY)
+            try:
+                if await self._is_my_turn():
+                    await self.look()
+            except (SQLAlchemyError, OSError, ScraperSkyError) as error:
+                log.warning("watch.failed", error=type(error).__name__)
+
+    async def _is_my_turn(self) -> bool:
+        """Say whether nobody has looked for a while, and that this process does now."""
+        now = func.clock_timestamp()
+        long_ago = now - text(f"interval '{LOOK_EVERY * 0.8} seconds'")
+        statement = (
+            insert(AlertWatch)
+            .values(id=1, looked_at=now)
+            .on_conflict_do_update(
+                index_elements=[AlertWatch.id],
+                set_={"looked_at": now},
+                where=AlertWatch.looked_at < long_ago,
+            )
+            .returning(AlertWatch.id)
+        )
+        async with self._engine.begin() as connection:
+            return await connection.scalar(statement) is not None
+
+    async def _tell(self) -> None:
+        query = select(Alert.__table__).where(
+            or_(
+                Alert.sent_at.is_(None) & Alert.ended_at.is_(None),
+                Alert.ended_at.is_not(None)
+                & Alert.sent_at.is_not(None)
+                & Alert.end_sent_at.is_(None),
+            )
+        )
+        async with self._engine.connect() as connection:
+            rows = (await connection.execute(query.order_by(Alert.since))).all()
+        for row in rows:
+            is_over = row.ended_at is not None
+            if not await self._courier.send(message(row, is_over=is_over)):
+                continue
+            told = Alert.end_sent_at if is_over else Alert.sent_at
+            async with self._engine.begin() as connection:
+                await connection.execute(
+                    update(Alert)
+                    .where(Alert.rule == row.rule, Alert.subject == row.subject)
+                    .values({told: func.clock_timestamp()})
+                )
+
+
+def message(row: Any, *, is_over: bool) -> Message:  # noqa: ANN401 - a row of alerts
+    """Write what somebody is told about an alert."""
+    state = "over" if is_over else "trouble"
+    return Message(
+        title=f"{'Over' if is_over else 'Trouble'}: {row.rule} ({row.subject})",
+        text=row.summary if is_over else f"{row.summary}\n{row.advice}",
+        details={
+            "state": state,
+            "rule": row.rule,
+            "subject": row.subject,
+            "since": row.since.isoformat(),
+        },
+    )
+
+
+async def remember(engine: AsyncEngine, found: Sequence[Trouble]) -> None:
+    """Write down what is wrong now, and what no longer is."""
+    named = {
+        "rules": [trouble.rule for trouble in found],
+        "subjects": [trouble.subject for trouble in found],
+    }
+    async with engine.begin() as connection:
+        if found:
+            await connection.execute(HOLDS, [asdict(trouble) for trouble in found])
+        await connection.execute(IS_OVER, named)
+        await connection.execute(FORGET, {"age": KEPT})
+
+
+HOLDS = text("""INSERT INTO alerts (rule, subject, summary, advice)
+  VALUES (:rule, :subject, :summary, :advice)
+  ON CONFLICT (rule, subject) DO UPDATE SET
+    summary = excluded.summary, advice = excluded.advice, seen_at = clock_timestamp(),
+    since = CASE WHEN alerts.ended_at IS NULL THEN alerts.since ELSE clock_timestamp() END,
+    sent_at = CASE WHEN alerts.ended_at IS NULL THEN alerts.sent_at END,
+    ended_at = NULL, end_sent_at = NULL""")
+IS_OVER = text("""UPDATE alerts SET ended_at = clock_timestamp() WHERE ended_at IS NULL
+  AND (rule, subject) NOT IN (SELECT * FROM unnest(
+    CAST(:rules AS text[]), CAST(:subjects AS text[])))""")
+FORGET = text(
+    "DELETE FROM alerts WHERE ended_at < clock_timestamp() - CAST(:age AS interval)"
+)
+
+
+async def runs_lately(engine: AsyncEngine) -> dict[str, dict[str, int]]:
+    """Count the runs of every job within RUNS_LATELY, by outcome."""
+    since = func.clock_timestamp() - text(
+        f"interval '{RUNS_LATELY.total_seconds()} seconds'"
+    )
+    query = (
+        select(SchedulerRun.job_id, SchedulerRun.outcome, func.count())
+        .where(SchedulerRun.due_at > since)
+        .group_by(SchedulerRun.job_id, SchedulerRun.outcome)
+    )
+    found: defaultdict[str, dict[str, int]] = defaultdict(dict)
+    async with engine.connect() as connection:
+        for job, outcome, count in await connection.execute(query):
+            found[job][outcome] = count
+    return dict(found)
+
+
+def free_disk(directory: Path) -> int:
+    """Return how many bytes are free where our data is, or will be."""
+    while not directory.exists() and directory != directory.parent:
+        directory = directory.parent
+    try:
+        return shutil.disk_usage(directory).free
+    except OSError:
+        return LEAST_DISK
+
+
+def looker_of(engine: AsyncEngine, settings: Settings) -> Looker:
+    """Make what sees an installation with these settings."""
+    return Looker(
+        engine,
+        {name: given.high_water for name, given in settings.stages.items()},
+        Marks(
+            oldest=timedelta(minutes=settings.alert_oldest_minutes),
+            dead_letters=settings.alert_dead_letters,
+        ),
+        settings.data_dir,
+    )
+
+
+def courier_of(settings: Settings) -> Courier:
+    """Make what tells whoever the settings name."""
+    return Courier(
+        webhook=settings.alert_webhook_url,
+        smtp=settings.alert_smtp_url,
+        sender=settings.alert_email_from,
+        recipients=settings.alert_email_to,
+    )

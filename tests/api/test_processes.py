@@ -1,0 +1,187 @@
+"""Processes of one kind each: an API without stages, a worker without an API."""
+
+from collections.abc import AsyncIterator, Iterator
+
+import httpx
+import pytest
+import pytest_asyncio
+from fastapi import FastAPI
+from sqlalchemy import text
+
+from scrapersky.api.app import create_app
+from scrapersky.api.server import Server
+from scrapersky.api.worker_app import create_worker_app
+from scrapersky.crawler.log import FetchRecord
+from scrapersky.db.connection import connect, parse_target
+from scrapersky.errors import ConfigurationError, ScraperSkyError
+from scrapersky.records.process import ProcessRole
+from scrapersky.scheduler.presence import RestReasons, state_of
+from scrapersky.settings import load_settings
+from scrapersky.stages import PIPELINE
+from tests.conftest import TestDatabase, TestServer, a_database
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+NO_STAGES = {f"{stage.settings.prefix}_ENABLED": "false" for stage in PIPELINE}
+
+
+@pytest.fixture(scope="module")
+def shared(postgres_server: TestServer, template: str) -> Iterator[TestDatabase]:
+    yield from a_database(postgres_server, template)
+
+
+@pytest_asyncio.fixture(loop_scope="module")
+async def api(shared: TestDatabase) -> AsyncIterator[FastAPI]:
+    settings = load_settings({}, dotenv=None).settings
+    app = create_app(settings, parse_target(shared.url), role=ProcessRole.SERVE)
+    async with app.router.lifespan_context(app):
+        yield app
+
+
+@pytest_asyncio.fixture(loop_scope="module")
+async def worker(shared: TestDatabase) -> AsyncIterator[FastAPI]:
+    app = a_worker(shared, NO_STAGES | {"PAGE_CURATION_SCHEDULER_ENABLED": "true"})
+    async with app.router.lifespan_context(app):
+        yield app
+
+
+def a_worker(database: TestDatabase, given: dict[str, str]) -> FastAPI:
+    settings = load_settings(given, dotenv=None).settings
+    return create_worker_app(settings, parse_target(database.url), port=8001)
+
+
+def asking(app: FastAPI, *, client: str = "127.0.0.1") -> httpx.AsyncClient:
+    transport = httpx.ASGITransport(app, client=(client, 1))
+    return httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1")
+
+
+async def test_an_api_without_stages_was_running_and_then_a_traceback(
+    api: FastAPI,
+) -> None:
+    async with asking(api) as client:
+        ready = await client.get("/health/ready")
+        stages = await client.get("/api/v3/stages")
+        jobs = await client.get("/api/v3/scheduler/jobs")
+        town = await client.post("/api/v3/demo", json={})
+        (process,) = (await client.get("/api/v3/workers")).json()
+
+    assert ready.json()["checks"] == {"database": "ok", "migrations": "ok"}
+    assert len(stages.json()) == len(PIPELINE)
+    assert jobs.json() == []
+    assert town.status_code == 409
+    assert (process["role"], process["state"]) == ("serve", "serving")
+
+
+async def test_with_every_stage_switched_off_there_was_a_traceback(
+    shared: TestDatabase,
+) -> None:
+    app = a_worker(shared, NO_STAGES)
+    async with app.router.lifespan_context(app), asking(app) as client:
+        ready = await client.get("/health/ready")
+
+    assert ready.status_code == 200, ready.text
+
+
+async def test_a_worker_had_no_health_and_no_figures(worker: FastAPI) -> None:
+    fetch = FetchRecord(
+        "http://a.bv/",
+        "http://a.bv/",
+        "a.bv",
+        "ok",
+        200,
+        70,
+        90,
+        0.2,
+        0.0,
+        0,
+        "allowed",
+    )
+    worker.state.metrics.count_fetch(fetch)
+    async with asking(worker) as client:
+        alive = await client.get("/health/live")
+        ready = await client.get("/health/ready")
+        figures = await client.get("/metrics")
+    async with asking(worker, client="203.0.113.9") as stranger:
+        refused = await stranger.get("/metrics")
+
+    assert alive.json() == {"status": "alive"}
+    assert ready.json()["checks"] == {
+        "database": "ok",
+        "migrations": "ok",
+        "scheduler": "ok",
+        "machine": "ok",
+    }
+    assert 'scrapersky_fetches_total{outcome="ok"} 1.0' in figures.text
+    assert "scrapersky_fetched_bytes_total 70.0" in figures.text
+    assert 'scrapersky_robots_verdicts_total{verdict="allowed"} 1.0' in figures.text
+    assert "scrapersky_worker_items 0.0" in figures.text
+    assert refused.status_code == 401
+
+
+async def test_a_process_that_said_goodbye_is_gone_and_one_that_died_is_shown(
+    worker: FastAPI, shared: TestDatabase
+) -> None:
+    engine = connect(parse_target(shared.url))
+    try:
+        async with engine.begin() as connection:
+            await connection.execute(
+                text(
+                    "INSERT INTO processes (name, role, host, pid, version, seen_at)"
+                    " VALUES ('dead', 'worker', 'h', 1, '0', now() - interval '1 hour')"
+                )
+            )
+        gone = a_worker(shared, NO_STAGES)
+        async with gone.router.lifespan_context(gone):
+            pass
+        async with engine.begin() as connection:
+            names = await connection.scalars(
+                text("DELETE FROM processes WHERE name = 'dead' RETURNING name")
+            )
+            left = await connection.scalar(text("SELECT count(*) FROM processes"))
+    finally:
+        await engine.dispose()
+
+    assert names.all() == ["dead"]
+    assert left == 1
+    assert (
+        state_of(seen=3600, works=True, drains=False, resting=None, in_hand=3) == "gone"
+    )
+
+
+class Rester:
+    """A worker that only remembers."""
+
+    why: str | None = None
+
+    def rest(self, why: str) -> None:
+        self.why = why
+
+    def resume(self) -> None:
+        self.why = None
+
+
+async def test_a_machine_that_recovers_does_not_end_a_drain() -> None:
+    worker = Rester()
+    reasons = RestReasons(worker)
+
+    reasons.of("self-check").rest("no name is resolved here")
+    reasons.change("operator", "asked to drain")
+    reasons.of("self-check").resume()
+    still = worker.why
+    reasons.change("operator", None)
+
+    assert still == "asked to drain"
+    assert worker.why is None
+
+
+async def test_what_the_start_failed_with_was_a_traceback(
+    shared: TestDatabase,
+) -> None:
+    nobody = "5c7a9e0a-0000-4000-8000-00000000dead"
+    settings = load_settings({"SCHEDULER_SYSTEM_USER_ID": nobody}, dotenv=None).settings
+    server = Server(create_app(settings, parse_target(shared.url)), grace=1)
+
+    with pytest.raises(ScraperSkyError, match="SCHEDULER_SYSTEM_USER_ID") as failed:
+        await server.serve(sockets=[])
+
+    assert isinstance(failed.value, ConfigurationError)
