@@ -1,0 +1,50 @@
+"""Write the settings of all stages and jobs into the deployment files: -m scripts.deployment.
+
+They stand in `deploy/compose.yaml` and in the values of the Helm chart, between two marks, with
+their defaults; a test keeps both in step with the code.
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from scrapersky.settings import SECTIONS, VARIABLES, Variable, shown
+
+DEPLOY = Path(__file__).parents[1] / "deploy"
+COMPOSE = DEPLOY / "compose.yaml"
+VALUES = DEPLOY / "helm" / "scrapersky" / "values.yaml"
+BEGIN = "# The settings of every stage and job, with their defaults:"
+END = "# So far."
+
+
+def scheduler_variables() -> list[Variable]:
+    """List the settings of every stage and every job."""
+    return [found for found in VARIABLES.values() if found.path[:-1] in SECTIONS]
+
+
+def compose_lines() -> Iterator[str]:
+    """Write them so that the environment of whoever starts it may change each."""
+    for found in scheduler_variables():
+        yield f"  {found.name}: ${{{found.name}:-{shown(found.default)}}}"
+
+
+def values_lines() -> Iterator[str]:
+    """Write them as values that another file may change."""
+    for found in scheduler_variables():
+        yield f'  {found.name}: "{shown(found.default)}"'
+
+
+def written(path: Path, lines: Iterator[str]) -> str:
+    """Return what a file should be."""
+    before, _, rest = path.read_text(encoding="utf-8").partition(BEGIN)
+    _, _, after = rest.partition(END)
+    return "\n".join([before + BEGIN, *lines, f"  {END}"]) + after
+
+
+def main() -> None:
+    """Write both files."""
+    for path, lines in ((COMPOSE, compose_lines()), (VALUES, values_lines())):
+        path.write_text(written(path, lines), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

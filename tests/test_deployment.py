@@ -1,0 +1,141 @@
+"""The files in deploy/: every setting, figure and stage that they name exists."""
+
+import json
+import re
+from collections.abc import Iterator
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml  # type: ignore[import-untyped]
+
+from curation_sdk.events import (
+    Claimed,
+    DeadLettered,
+    Event,
+    Events,
+    Fenced,
+    Overclaimed,
+    Rescued,
+    Retried,
+    WorkerFault,
+)
+from scrapersky.observability.metrics import Metrics
+from scrapersky.settings import SECRET_FILES, VARIABLES, shown
+from scripts.deployment import (
+    COMPOSE,
+    DEPLOY,
+    VALUES,
+    compose_lines,
+    scheduler_variables,
+    values_lines,
+    written,
+)
+
+FIGURE = re.compile(r"\bscrapersky_[a-z_]+")
+PLATFORM = {"process_resident_memory_bytes", "process_cpu_seconds_total", "up"}
+COMPOSED: dict[str, Any] = yaml.safe_load(COMPOSE.read_text())
+RULES: list[dict[str, Any]] = [
+    rule
+    for group in yaml.safe_load((DEPLOY / "prometheus/rules.yml").read_text())["groups"]
+    for rule in group["rules"]
+]
+PANELS: list[dict[str, Any]] = json.loads(
+    (DEPLOY / "grafana/dashboard.json").read_text()
+)["panels"]
+
+
+def ours() -> set[str]:
+    """Name every series that a process of ours may show."""
+    written = Metrics(Events[Event]()).written().decode()
+    found: set[str] = set()
+    for line in written.splitlines():
+        if line.startswith("# TYPE "):
+            _, _, name, kind = line.split()
+            found.add(name)
+            if kind == "histogram":
+                found |= {f"{name}_{part}" for part in ("bucket", "count", "sum")}
+    return found
+
+
+def expressions() -> Iterator[str]:
+    yield from (rule["expr"] for rule in RULES)
+    for panel in PANELS:
+        yield from (target["expr"] for target in panel.get("targets", ()))
+
+
+@pytest.mark.parametrize(
+    ("path", "lines"), [(COMPOSE, compose_lines()), (VALUES, values_lines())]
+)
+def test_the_compose_file_and_the_chart_list_every_scheduler_variable(
+    path: Path, lines: Iterator[str]
+) -> None:
+    assert path.read_text() == written(path, lines), "run: python -m scripts.deployment"
+
+
+def test_every_setting_that_the_deployment_names_exists() -> None:
+    values = yaml.safe_load(VALUES.read_text())
+    units = "".join(unit.read_text() for unit in (DEPLOY / "systemd").iterdir())
+    image = (DEPLOY / "Containerfile").read_text()
+    named = {
+        name
+        for service in COMPOSED["services"].values()
+        if "scrapersky" in service["image"]
+        for name in service["environment"]
+    }
+    named |= {*values["environment"], *values["scheduler"], *values["secretKeys"]}
+    named |= set(re.findall(r"(?:Environment=| )([A-Z_]{4,})=", units))
+    named |= set(re.findall(r"^ {4}([A-Z_]{4,})=", image, re.MULTILINE))
+
+    assert {"HOST", "WORKER_PORT", "DATABASE_URL_FILE"} <= named | {"HOST"}
+    unknown = named - VARIABLES.keys() - SECRET_FILES.keys() - {"HOME", "PATH"}
+    assert unknown == set()
+
+
+def test_what_the_compose_file_starts_is_what_the_product_would_by_itself() -> None:
+    environment = COMPOSED["services"]["worker"]["environment"]
+
+    assert len(scheduler_variables()) > 80
+    for found in scheduler_variables():
+        assert environment[found.name] == f"${{{found.name}:-{shown(found.default)}}}"
+
+
+def test_every_figure_of_rules_and_dashboard_is_one_that_we_show() -> None:
+    known = ours() | PLATFORM
+    used = {name for expression in expressions() for name in FIGURE.findall(expression)}
+
+    assert len(used) > 30
+    assert used - known == set()
+    # And the other way round: whoever adds a figure says where it is looked at.
+    shown_nowhere = {
+        name
+        for name in ours()
+        if name.startswith("scrapersky_")
+        and not name.endswith(("_created", "_info", "_count", "_sum", "_bucket"))
+        and not any(used_name.startswith(name) for used_name in used)
+    }
+    assert shown_nowhere <= {"scrapersky_job_items_total", "scrapersky"}
+
+
+def test_an_alert_asks_for_counters_that_count_what_it_says() -> None:
+    events: Events[Event] = Events()
+    metrics = Metrics(events)
+
+    events.emit(Claimed("pages", "w", ["a"]))
+    events.emit(Retried("pages", "a", None, 1, timedelta(seconds=1)))
+    events.emit(DeadLettered("pages", "a", "exhausted", None))
+    events.emit(Rescued("pages", "a", None))
+    events.emit(Fenced("pages", "a", 1))
+    events.emit(Overclaimed("pages", 1, 2))
+    events.emit(WorkerFault("claim", "gone"))
+    text = metrics.written().decode()
+
+    counters = {
+        name
+        for rule in RULES
+        for name in FIGURE.findall(rule["expr"])
+        if name.startswith(("scrapersky_items", "scrapersky_late", "scrapersky_over"))
+    }
+    silent = {name for name in counters if f"{name}{{" not in text}
+    assert silent == {"scrapersky_items_settled_total"}  # nothing was settled
