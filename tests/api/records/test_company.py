@@ -157,6 +157,9 @@ async def test_own_columns_hold_what_fits_them_and_are_filtered_by(desk: Desk) -
     assert await names(desk, "own.visit:at_most:2026-11-01") == []
     assert await names(desk, "own.tier:equal:A") == ["Kunze"]
     assert await names(desk, "own.tier:unknown") == ["Huber"]
+    answer = await desk.client.get("/api/v3/companies/export?preset=leads&sort=name")
+    rows = [*csv.DictReader(io.StringIO(answer.text.removeprefix("\ufeff")))]
+    assert [(row["Budget"], row["Tier"]) for row in rows] == [("", ""), ("12.5", "A")]
     (first, *_) = await desk.get("/company-columns")
     await desk.send("DELETE", f"/company-columns/{first['id']}", status=204)
     assert await names(desk, "own.budget:known") == []

@@ -1,6 +1,6 @@
 """Columns of a tenant's own on companies: text, number, date or choice."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from datetime import date
 from math import isfinite
 from typing import Annotated, Any, Final, Self
@@ -8,7 +8,7 @@ from uuid import UUID
 
 from fastapi import APIRouter, Request
 from pydantic import BaseModel, Field, model_validator
-from sqlalchemy import delete, insert, select, text
+from sqlalchemy import delete, insert, text
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncConnection
 
@@ -17,6 +17,7 @@ from scrapersky.api.dependency import Transaction, actor_of, allow
 from scrapersky.api.records.refusal import CONFLICT, NOT_FOUND, REFUSALS
 from scrapersky.api.records.router import BASE
 from scrapersky.api.records.schema import Strict
+from scrapersky.companies.own_column import OwnColumn, own_columns
 from scrapersky.errors import InvalidDecision, RecordConflict, UnknownRecord
 from scrapersky.records import CompanyColumn
 from scrapersky.records.audit import note
@@ -75,7 +76,7 @@ class CompanyColumnOut(BaseModel):
 )
 async def list_columns(who: Reader, connection: Transaction) -> list[CompanyColumnOut]:
     """List the columns of your own, as they were made."""
-    columns = await columns_of(connection, who.tenant_id)
+    columns = await own_columns(connection, who.tenant_id)
     return [CompanyColumnOut.model_validate(c, from_attributes=True) for c in columns]
 
 
@@ -90,7 +91,7 @@ async def create_column(
     request: Request, who: Admin, connection: Transaction, asked: CompanyColumnIn
 ) -> CompanyColumnOut:
     """Make a column; its values are set with `PATCH /api/v3/companies/{id}`."""
-    if len(await columns_of(connection, who.tenant_id)) >= MOST_COLUMNS:
+    if len(await own_columns(connection, who.tenant_id)) >= MOST_COLUMNS:
         raise InvalidDecision(f"There are {MOST_COLUMNS} columns, which is the most.")
     values = {**asked.model_dump(), "tenant_id": who.tenant_id}
     statement = insert(CompanyColumn).values(values).returning(CompanyColumn.id)
@@ -124,16 +125,6 @@ async def delete_column(
     await note(connection, actor, "column.deleted", "companies", {"name": name})
 
 
-async def columns_of(connection: AsyncConnection, tenant_id: UUID) -> Sequence[Any]:
-    """Return the tenant's own columns, in the order in which they were made."""
-    query = (
-        select(CompanyColumn)
-        .where(CompanyColumn.tenant_id == tenant_id)
-        .order_by(CompanyColumn.created_at, CompanyColumn.id)
-    )
-    return (await connection.execute(query)).all()
-
-
 async def own_values(
     connection: AsyncConnection,
     tenant_id: UUID,
@@ -141,7 +132,7 @@ async def own_values(
     given: Mapping[str, Any],
 ) -> dict[str, Any]:
     """Return a company's own values with some changed; null takes one away."""
-    known = {column.name: column for column in await columns_of(connection, tenant_id)}
+    known = {column.name: column for column in await own_columns(connection, tenant_id)}
     values = dict(before)
     for name, value in given.items():
         if name not in known:
@@ -156,7 +147,7 @@ async def own_values(
     return values
 
 
-def checked(column: Any, value: Any) -> str | float:  # noqa: ANN401 - a row, and JSON
+def checked(column: OwnColumn, value: Any) -> str | float:  # noqa: ANN401 - JSON
     """Return a value that fits its column, or raise InvalidDecision."""
     fits: dict[OwnType, bool] = {
         OwnType.TEXT: isinstance(value, str) and 0 < len(value) <= LONGEST_TEXT,

@@ -5,6 +5,7 @@ from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, replace
 from datetime import timedelta
+from functools import partial
 from operator import itemgetter
 from typing import Any, Final
 
@@ -15,12 +16,14 @@ from scrapersky.api.records.answer import as_dicts
 from scrapersky.api.records.list_query import CursorPosition, ListQuery
 from scrapersky.api.records.listing import Page, read_page
 from scrapersky.api.records.schema import ExportFormat
+from scrapersky.companies.own_column import own_columns
 from scrapersky.curation.decision import Selection, count_selected
 from scrapersky.errors import InvalidExport
 from scrapersky.export.contacts import COLUMNS, contact_cells
 from scrapersky.export.preset import PRESETS_OF, Take, preset_named, take
 from scrapersky.export.table import SHEET_ROWS, csv_bytes, jsonl_bytes, xlsx_bytes
 from scrapersky.privacy.shield import look_up
+from scrapersky.records.company import COMPANIES
 from scrapersky.records.kind import Kind
 
 CHUNK: Final = 1_000
@@ -79,6 +82,8 @@ async def export_bytes(
     """Begin a file; what is wrong with the list_query is raised before its first byte."""
     if resource.name == "contacts":
         list_query = replace(list_query, columns=())
+    if resource is COMPANIES and plan.made is not None:
+        plan = await with_own_columns(engine, list_query, plan)
     first, rows = await read_step(engine, resource, list_query, None)
     chunks = ahead(walk(engine, resource, list_query, first, rows))
     if plan.made is not None:
@@ -95,6 +100,23 @@ async def export_bytes(
     sheets = max(1, -(-count // SHEET_ROWS))
     title = resource.name.replace("_", " ")
     return xlsx_bytes(names, chunks, title=title, sheets=sheets)
+
+
+async def with_own_columns(
+    engine: AsyncEngine, list_query: ListQuery, plan: Plan
+) -> Plan:
+    """Add the tenant's own columns of companies, under their titles."""
+    async with engine.connect() as connection:
+        columns = await own_columns(connection, list_query.tenant_id)
+    made = dict(plan.made or {})
+    for column in columns:
+        made.setdefault(column.title, partial(own_value, column.name))
+    return replace(plan, columns=[*made], made=made)
+
+
+def own_value(name: str, row: Row) -> object:
+    """Return the value of one of the tenant's own columns."""
+    return row["own"].get(name)
 
 
 async def walk(
