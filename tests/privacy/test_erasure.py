@@ -96,6 +96,7 @@ def begin(role: str, url: str, *more: object) -> "subprocess.Popen[str]":
         [sys.executable, "-m", f"tests.privacy.{role}", url, str(PEOPLE),
          *map(str, more)],
         cwd=ROOT, stdout=subprocess.PIPE, text=True,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
     )  # fmt: skip
 
 
