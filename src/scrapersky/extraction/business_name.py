@@ -1,6 +1,7 @@
 """What a page calls the business, out of all the names of organisations it has."""
 
 import re
+from collections.abc import Iterator
 from typing import Final, TypedDict
 
 from scrapersky.extraction.contacts import Contacts
@@ -10,6 +11,8 @@ from scrapersky.kit.plain import plain, squeezed
 from scrapersky.kit.urls import registrable_domain
 
 SHORTEST: Final = 4
+ENOUGH: Final = 0.6
+"""The share of the surest name's confidence that a name of the domain needs."""
 
 
 class BusinessName(TypedDict):
@@ -22,19 +25,31 @@ class BusinessName(TypedDict):
 
 
 def business_name(contacts: Contacts, host: str) -> BusinessName | None:
-    """Give the likeliest name of the business; headings and chambers are none."""
+    """Give the likeliest name of the business; headings and chambers are none.
+
+    A name that the domain has too is preferred to a somewhat surer one that it has not:
+    the hoster's, an insurer's.
+    """
+    found = [*_names(contacts, host)]
+    if not found:
+        return None
+    enough = found[0]["confidence"] * ENOUGH
+    kin = (one for one in found if one["is_in_domain"] and one["confidence"] >= enough)
+    return next(kin, found[0])
+
+
+def _names(contacts: Contacts, host: str) -> Iterator[BusinessName]:
     for found in contacts.organisations:
         name = found.name.strip("[]{}<> ")
         is_kin = is_in_domain(name, host)
         if is_heading(name) or (names_other_body(name) and not is_kin):
             continue
-        return BusinessName(
+        yield BusinessName(
             name=name,
             method=found.evidence[0].method.value,
             confidence=found.confidence,
             is_in_domain=is_kin,
         )
-    return None
 
 
 def is_in_domain(name: str, host: str) -> bool:

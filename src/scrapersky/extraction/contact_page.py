@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from scrapersky.extraction.contacts import Contacts, Hints
 from scrapersky.extraction.discovery import PageLink, linked_pages
 from scrapersky.extraction.html import parse_page
+from scrapersky.extraction.scripted import needs_script
 from scrapersky.extraction.site import PageFacts, read_page_facts
 from scrapersky.extraction.soft_404 import says_not_found
 
@@ -19,6 +20,8 @@ class ContactPage:
     """The words by which the page says that it does not exist; None if it does."""
     links: list[PageLink]
     """Pages of the same site to go on to, the most promising first."""
+    needs_script: str | None
+    """Why it has to be rendered to be read; None if it has not."""
 
 
 def read_contact_page(
@@ -30,9 +33,11 @@ def read_contact_page(
 
     page = parse_page(body, encoding=encoding)
     hints = Hints(country=country, encoding=encoding)
+    contacts = contacts_of(page, url, hints=hints)
     return ContactPage(
         facts=read_page_facts(page, url),
-        contacts=contacts_of(page, url, hints=hints),
+        contacts=contacts,
         not_found=says_not_found(page),
         links=linked_pages(page, url),
+        needs_script=needs_script(page, contacts),
     )

@@ -31,7 +31,15 @@ def spellings(word: str) -> tuple[str, ...]:
 @lru_cache(maxsize=4096)
 def name_key(name: str | None) -> str:
     """Give what the spellings of one person's name share: no degrees, no initials."""
-    bare = re.sub(r",.*$", "", name or "")
+    bare = _DEGREES.sub("", re.sub(r",.*$", "", name or ""))
     words = re.findall(r"[^\W\d_]+(?:['\u2019-][^\W\d_]+)*", plain(bare))
     kept = [word for word in words if len(word) > 1]
     return " ".join(kept if len(kept) > 1 else words)
+
+
+# Two letters are a degree only after small ones: "Jane Roe DO", but "ANH DO".
+_DEGREES: Final = re.compile(
+    r"(?:\s(?:M\.?D|D\.?D\.?S|D\.?M\.?D|D\.?V\.?M|D\.?P\.?M|D\.?P\.?T|R\.?D\.?H|Ph\.?D|PHD|C\.?P\.?A|MBA|"
+    r"MSc|BSc|BDS|LCSW|LMFT|LMT|FACP|FACS|MPSI|Esq|Jr|Sr|(?<=[a-z]\s)(?:DO|DC|OD|RN|PT|PA|NP|EA|MS|MA|"
+    r"BA|JD|PE|II|III|IV))\.?)+$"
+)

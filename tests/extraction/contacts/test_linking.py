@@ -4,8 +4,8 @@ import pytest
 
 from scrapersky.extraction.contact_card import cards_of
 from scrapersky.extraction.contacts.finder import find_contacts
-from scrapersky.extraction.contacts.linking import strength
 from scrapersky.extraction.person_card import people_of
+from scrapersky.kit.mailbox import spells_alone, strength
 
 URL = "https://okelo-law.com/team"
 
@@ -114,3 +114,39 @@ def test_what_stands_before_the_at_spells_a_name_or_not(
     local: str, name: str, *, is_theirs: bool
 ) -> None:
     assert (strength(local, name) > 0) is is_theirs
+
+
+@pytest.mark.parametrize(
+    "local",
+    ["roe", "jane", "jane.roe", "roe-jane", "jroe", "j.roe", "roej", "janer", "jroe2"],
+)
+def test_an_address_made_of_a_name_alone_is_enough_on_another_page(local: str) -> None:
+    assert spells_alone(local, "Jane Roe, DDS")
+
+
+@pytest.mark.parametrize("local", ["roedental", "janes-salon", "monroe", "jr", "info"])
+def test_a_name_inside_another_word_is_not_enough_on_another_page(local: str) -> None:
+    assert not spells_alone(local, "Jane Roe")
+
+
+def test_names_and_numbers_in_turn_are_each_other_s_without_a_block_of_their_own() -> (
+    None
+):
+    page = (
+        "<h1>Welcome</h1><footer><div><h4>Contact</h4><p>Martha Okelo</p><p>+49 177 1907103</p>"
+        "<p>Peter Lindgren</p><p>+49 172 9682752</p></div></footer>"
+    )
+
+    assert named(page) == {
+        "+491771907103": "Martha Okelo",
+        "+491729682752": "Peter Lindgren",
+    }
+
+
+def test_numbers_above_the_names_are_nobody_s() -> None:
+    page = (
+        "<div><p>+49 177 1907103</p><p>Martha Okelo</p><p>+49 172 9682752</p>"
+        "<p>Peter Lindgren</p></div>"
+    )
+
+    assert set(named(page).values()) == {None}

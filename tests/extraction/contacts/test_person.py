@@ -170,3 +170,18 @@ def test_an_address_that_is_none_does_not_stop_the_reading_of_people() -> None:
     found = find_contacts("<p>Owner: Martha Okelo</p>", "http://[")
 
     assert [person.name for person in found.people] == ["Martha Okelo"]
+
+
+@pytest.mark.parametrize(
+    "html",
+    [
+        "<h3>Ada Byron</h3><p>Owner</p><h3>Karl Weiss</h3><p>Welcomes you</p>",
+        "<p>Owner:</p><h3>Ada Byron</h3><p>Foreman:</p><h3>Karl Weiss</h3>",
+    ],
+)
+def test_a_role_between_two_names_is_that_of_one_of_them(html: str) -> None:
+    contacts = find_contacts(f"<html lang=en>{html}</html>", "https://acme.com/team")
+    roles = {person.name: person.role for person in contacts.people}
+
+    assert roles["Karl Weiss"] != "Owner"
+    assert "Owner" in (roles["Ada Byron"] or "")

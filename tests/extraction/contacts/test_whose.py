@@ -91,6 +91,8 @@ def test_an_address_at_the_site_s_own_domain_is_own_wherever_it_stands() -> None
     [
         "<p>Tel: <a href='tel:+33123456789'>01 23 45 67 89</a></p>",
         "<p>E-mail: info@votresite.fr</p>",
+        "<p>E-mail: name@example.com</p>",
+        "<p><a href='mailto:info@yourdomain.com'>Write to us</a></p>",
     ],
 )
 def test_what_a_template_left_behind_is_a_placeholder(html: str) -> None:
@@ -99,6 +101,12 @@ def test_what_a_template_left_behind_is_a_placeholder(html: str) -> None:
     assert reached(contacts) == set()
     assert [one.owner.whose for one in contacts.placeholders] == [Whose.PLACEHOLDER]
     assert [one["whose"] for one in other_values(contacts)] == ["placeholder"]
+
+
+def test_a_key_of_a_machine_is_not_even_a_placeholder() -> None:
+    contacts = read("<p>5b2c8f0d9a7e4c1b8f3e@sentry.io and logo@2x.png</p>")
+
+    assert not contacts.placeholders
 
 
 def test_a_heading_is_not_the_name_of_the_business() -> None:

@@ -2,13 +2,14 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Final, TypeVar
 from urllib.parse import urlsplit
 
 from scrapersky.extraction.contacts import confidence
 from scrapersky.extraction.contacts.address import find_addresses, split_street
-from scrapersky.extraction.contacts.email import find_emails
+from scrapersky.extraction.contacts.email import find_emails, find_template_emails
 from scrapersky.extraction.contacts.grouping import Placed, group_values
 from scrapersky.extraction.contacts.hours import find_hours, read_intervals
 from scrapersky.extraction.contacts.linking import Seen, SeenT, link_people
@@ -43,6 +44,7 @@ from scrapersky.extraction.contacts.sheet import Sheet, sheet_of
 from scrapersky.extraction.contacts.social import find_profiles
 from scrapersky.extraction.contacts.structured import read_structured
 from scrapersky.extraction.contacts.whose import (
+    OF_TEMPLATE,
     Setting,
     owner_of,
     owner_of_email,
@@ -51,6 +53,8 @@ from scrapersky.extraction.contacts.whose import (
 )
 from scrapersky.extraction.email_quality import judge_email
 from scrapersky.extraction.html import Page, parse_page
+from scrapersky.extraction.seniority import seniority_of
+from scrapersky.kit.seniority import Seniority
 
 MAX_EVIDENCE: Final = 5
 MIN_WORDS: Final = 2
@@ -94,6 +98,7 @@ def contacts_of(page: Page, url: str, *, hints: Hints = NO_HINTS) -> Contacts:
         sheet,
         url,
         emails=emails,
+        templates=by_key(find_template_emails(sheet)),
         phones=phones,
         people=people,
         names=names,
@@ -151,6 +156,7 @@ def _assembled(
     url: str,
     *,
     emails: Sightings[Found],
+    templates: Sightings[Found],
     phones: Sightings[FoundPhone],
     people: Sightings[FoundPerson],
     names: list[FoundOrganisation],
@@ -204,7 +210,7 @@ def _assembled(
             if not seen.value.is_customer
         ],
         [*_placed(sheet, made_emails, emails), *_placed(sheet, made_phones, phones)],
-        [site or "", *firm],
+        [(site or "").removeprefix("www."), *firm],
         _lines_of(streets.values()),
     )
     return Contacts(
@@ -213,6 +219,10 @@ def _assembled(
         phones=_ranked(one for one in made_phones if not one.owner.is_placeholder),
         placeholders=(
             *(one for one in made_emails if one.owner.is_placeholder),
+            *(
+                replace(build_email(seen), owner=OF_TEMPLATE)
+                for seen in templates.values()
+            ),
             *(one for one in made_phones if one.owner.is_placeholder),
         ),
         people=_ranked(made_people),
@@ -278,11 +288,23 @@ def _person(url: str, place: int, seen: list[FoundPerson]) -> Person:
     return Person(
         place=place,
         name=seen[0].value,
-        role=_first(f.role for f in seen),
+        role=_best_role(f.role for f in seen),
         is_customer=all(f.is_customer for f in seen),
         evidence=_evidence(url, seen),
         confidence=_person_confidence(seen),
     )
+
+
+def _best_role(roles: Iterable[str | None]) -> str | None:
+    """Give the most senior of the roles that a page gives somebody."""
+    told = [role for role in roles if role]
+    return min(told, key=lambda role: _RANKS.index(seniority_of(role)), default=None)
+
+
+_RANKS: Final = (
+    Seniority.OWNER, Seniority.EXECUTIVE, Seniority.PROFESSIONAL, Seniority.MANAGER,
+    Seniority.STAFF, None,
+)  # fmt: skip
 
 
 def _person_confidence(seen: list[FoundPerson]) -> float:

@@ -10,7 +10,6 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Final, Generic, TypeVar
 
 import phonenumbers
@@ -23,7 +22,8 @@ from scrapersky.extraction.contacts.model import (
     PhoneKind,
 )
 from scrapersky.extraction.contacts.sheet import Sheet
-from scrapersky.kit.plain import name_key, plain, spellings, squeezed
+from scrapersky.kit.mailbox import SHORTEST, strength
+from scrapersky.kit.plain import name_key, squeezed
 
 REACH: Final = 6
 """How many lines below a name their card ends at most."""
@@ -32,9 +32,6 @@ MAX_PAIRS: Final = 20_000
 MAX_CARD: Final = 16
 """Lines of the largest block that may be one person's card."""
 BESIDE: Final = 4
-SHORTEST: Final = 3
-NICKNAME: Final = 3
-"""Letters that a short form shares with a given name: the Kenn of Kenny."""
 
 
 SeenT = TypeVar("SeenT", Person, Email, Phone)
@@ -61,7 +58,7 @@ def link_people(
     """
     if not people:
         return ()
-    cards = _Cards(sheet, people, MAX_PAIRS // max(1, len(reach)))
+    cards = _Cards(sheet, people, reach, MAX_PAIRS // max(1, len(reach)))
     own_words = squeezed(" ".join(firm))
     links = []
     phones = []
@@ -83,9 +80,16 @@ def link_people(
 class _Cards:
     """Who stands where."""
 
-    def __init__(self, sheet: Sheet, people: Sequence[Seen[Person]], most: int) -> None:
+    def __init__(
+        self,
+        sheet: Sheet,
+        people: Sequence[Seen[Person]],
+        reach: Sequence[Seen[Email] | Seen[Phone]],
+        most: int,
+    ) -> None:
         self.sheet = sheet
         self.most = most
+        self.values = frozenset(line for seen in reach for line in seen.lines)
         self.by_line: dict[int, list[Person]] = defaultdict(list)
         self.people: list[Person] = []
         # Cards overlap: each line is asked for once for every line of its neighbours.
@@ -133,8 +137,18 @@ class _Cards:
                 named = {
                     name_key(p.name) for n in lines for p in self.by_line.get(n, ())
                 }
+                if len(named) > 1:
+                    return self._take_turns(lines)
                 return len(named) == 1 and len(lines) <= MAX_CARD
         return False
+
+    def _take_turns(self, lines: Sequence[int]) -> bool:
+        """Say whether a block is a list of names, each followed by what reaches them."""
+        order = "".join(
+            "P" * (number in self.by_line) + "V" * (number in self.values)
+            for number in lines
+        )
+        return bool(_TURNS.fullmatch(order))
 
     def _lines_of(self, block: int, line: int) -> list[int]:
         """Give the lines of a block around one of them, a few more than a card has."""
@@ -146,6 +160,9 @@ class _Cards:
         if line not in self._blocks:
             self._blocks[line] = self.sheet.ancestors(line)
         return self._blocks[line]
+
+
+_TURNS: Final = re.compile(r"(?:PV{1,2}){2,}")
 
 
 def _owner_of_address(
@@ -168,38 +185,6 @@ def _owner_of_address(
     if beside is None or _is_firms(local, firm):
         return None
     return beside, "the only address on their card"
-
-
-def strength(local: str, name: str) -> float:
-    """Tell how well the part before the @ spells a name; 0: not at all."""
-    written, (first, last) = _as_host(local), _ends_of(name)
-    if not first or len(written) < 2:
-        return 0.0
-    has_first = any(len(f) >= SHORTEST and f in written for f in first)
-    has_last = any(len(one) >= SHORTEST and one in written for one in last)
-    if has_first and has_last:
-        return 3.0
-    if has_last:
-        is_initial = any(f[:1] == written[:1] for f in first)
-        return 2.5 if is_initial else 2.0
-    if has_first and any(written.startswith(f) for f in first):
-        return 1.5
-    short = re.sub(r"(?:y|ie|i)$", "", written)
-    is_short = len(short) >= NICKNAME and any(f.startswith(short) for f in first)
-    return 1.0 if is_short else 0.0
-
-
-# Every address is compared with every name of the page.
-_as_host = lru_cache(maxsize=64)(squeezed)
-
-
-@lru_cache(maxsize=1024)
-def _ends_of(name: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Spell the first and the last word of a name; a single word has no ends."""
-    bare = name.partition(",")[0]
-    if len([part for part in re.split(r"[\s.]+", plain(bare)) if part]) < 2:
-        return (), ()
-    return spellings(name.split(maxsplit=1)[0]), spellings(bare.split()[-1])
 
 
 def _is_firms(local: str, firm: str) -> bool:

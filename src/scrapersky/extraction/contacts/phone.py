@@ -241,7 +241,9 @@ _ID_LABEL: Final = re.compile(
     r"ein|npi|abn|acn|gstin|nip|regon|krs|pesel|cvr|cnpj|cpf|nif|cif|rea|c\.?\s?f|p\.?\s?iva|"
     r"partita iva|codice fiscale|y-tunnus|iban|bic|blz|bankleitzahl|kto|konto|hrb|hra|btw|ičo?|"
     r"dič|oib|pib|st\.?-?nr|company|charity|copyright|©)"
-    r"[\s.:#]{0,3}(?:no\.?|nr\.?|number|id|code|#)?[\s.:#()\-–]{0,4}$"
+    # VAT numbers begin with their country: BTW BE 0456.789.012.
+    r"[\s.:#-]{0,3}(?:(?:at|be|ch|cz|de|dk|ee|el|es|eu|fi|fr|gb|hr|hu|ie|it|lt|lu|lv|nl|no|pl|pt|ro|"
+    r"se|si|sk)\b\s?|che-?)?(?:no\.?|nr\.?|number|id|code|#)?[\s.:#()\-–]{0,4}$"
     # Any other kind of number: Kundennummer, Art.-Nr., organisationsnummer.
     r"|\b(?!\w{0,20}(?:tele|fon|phone|fax|handy|mobil|ruf|line|gsm))"
     r"\w{3,30}[.]?-?(?:nummer|nr|numer|číslo)\b[\s.:#()\-–]{0,4}$"

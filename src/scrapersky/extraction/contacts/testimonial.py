@@ -10,11 +10,12 @@ MAX_HEADING: Final = 80
 
 
 def customer_lines(sheet: Sheet) -> frozenset[int]:
-    """Give the numbers of the lines that stand under a heading about reviews or sign a quote."""
+    """Give the lines under a heading about reviews, in a quotation, or that sign one."""
     found = set(_under_reviews(sheet))
     lines = sheet.lines
-    for number in range(1, len(lines)):
-        if _is_quote(lines[number - 1].text):
+    for number, line in enumerate(lines):
+        above = lines[number - 1] if number else None
+        if line.tag == "blockquote" or (above and _is_quote(above.text)):
             found.add(number)
     return frozenset(found)
 

@@ -36,7 +36,11 @@ _BODY: Final = (
     r"garante (?:per|privacy|della)|autoriteit persoonsgegevens|geschillencommissie|datainspektionen|"
     r"datatilsynet|integritetsskyddsmyndigheten|tietosuojavaltuutet\w*|urz[ęe]d\w* ochrony danych|\buodo\b|"
     r"prezes urz[ęe]du|médiateur|médiation|ordre (?:des|national)|ordine (?:degli|dei)|"
-    r"colegio (?:oficial|de)|izba (?:lekarska|adwokacka|notarialna|komornicza)"
+    r"colegio (?:oficial|de)|izba (?:lekarska|adwokacka|notarialna|komornicza)|"
+    r"ordem dos|entidade reguladora|\bcnpd\b|livro de reclama\w+|centro de arbitragem|\bnaih\b|békéltető testület|"
+    r"(?:advokátní|lékařská|stomatologická|notářská|lekárska|advokátska) komora|(?:česká )?obchodní inspekce|\bčoi\b|"
+    r"úřad pro ochranu|\banpc\b|baroul|colegiul (?:medicilor|medicilor dentiști)|odvjetnička komora|"
+    r"tilsynet|klagenævn\w*|forbrukerrådet|kuluttajariitalautakunta|reklamationsnämnden"
 )
 # What announces one of them.
 _LABEL: Final = (
@@ -54,7 +58,10 @@ _MAKER: Final = (
     r"diseñ(?:o|ado) (?:web|por)|desarrollado por|desenvolvido por|website (?:door|gemaakt)|"
     r"(?:projekt|wykonanie|realizacja)(?: strony| i wykonanie)?:|webbyrå|hjemmeside af|"
     r"bildnachweis\w*|bildquelle\w*|fotos?(?: von|:| by)|photo(?:s|graphy)? (?:by|credits?)|crédits? photo\w*|"
-    r"domain (?:registra\w+)"
+    r"domain (?:registra\w+)|criado por|alojamiento web|hospeda(?:do|je|gem)\b|"
+    r"tvorba (?:webu|www|stránek)|webové stránky (?:vytvořil\w*|:)|vytvořil[ao]?\b|készítette|honlapkészítés|tárhely\w*|"
+    r"(?:hjemmeside|nettside|webbplats|hemsida) (?:af|av|lavet af|laget av|skapad av)|webbyrå|verkkosivut:|"
+    r"sivuston toteutus|realizare (?:site|web)|izrada (?:web|stranica)\w*|hébergé par|strona (?:www )?(?:stworzona|wykonana)"
 )
 # Others who help while the business cannot.
 _HELPER: Final = (
@@ -121,11 +128,14 @@ def setting_of(
     return Setting(sheet, site, is_privacy, frozenset(firm))
 
 
+OF_TEMPLATE: Final = Owner(Whose.PLACEHOLDER, None, "an address of a template")
+
+
 def owner_of_email(setting: Setting, address: str, seen: Sequence[Found]) -> Owner:
     """Tell whose an e-mail address is."""
     host = address.rpartition("@")[2]
     if is_template_address(address):
-        return Owner(Whose.PLACEHOLDER, None, "an address of a template")
+        return OF_TEMPLATE
     quality = judge_email(address, setting.site)
     if quality.is_same_domain:
         return OWN

@@ -51,6 +51,7 @@ _SKIPPED: Final = words(
 )
 _HEADINGS: Final = {f"h{level}": level for level in range(1, 7)}
 _REGIONS: Final = words("header nav footer aside main")
+_BESIDE_LINKS: Final = words("a span label small strong b")
 _BOLD: Final = words("b strong")
 _MARKING: Final = words("b strong area img")
 # What a tag is, as bits: one look at a table instead of one at each of these sets.
@@ -408,10 +409,10 @@ class _Walk:
         if tag in _BOLD:
             return
         pieces = self.pieces
-        # Two links side by side are two things, whatever CSS puts between them.
+        # A link beside another or a label is a thing of its own, whatever CSS puts between.
         if pieces and not pieces[-1][-1:].isspace():
             before = node.previous_sibling
-            if isinstance(before, turbohtml.Element) and before.tag == "a":
+            if isinstance(before, turbohtml.Element) and before.tag in _BESIDE_LINKS:
                 pieces.append(" ")
         attr = node.attr
         href = attr("href")

@@ -183,7 +183,7 @@ STATE_AS_COURT: Final = re.compile(
     r".{0,40}\sCT$"
 )
 _HAS_NAME: Final = re.compile(
-    r"(?i:[a-zà-ž]{2,}|\b\d{1,3}(?:st|nd|rd|th)|\b[a-z])[\s.].{0,60}[a-zà-ž]|[a-zà-ž]{5,}\.?\s?\d|Broadway|Box|BP"
+    r"(?i:[a-zà-ž]{2,}|\b\d{1,3}(?:st|nd|rd|th)|\b[a-z])[\s.].{0,60}[a-zà-ž]|[a-zà-ž]{5,}[.,]?\s?\d|^c/\s?[a-zà-ž]{2}|Broadway|Box|BP"
     r"|Hwy|Highway|Route|Rte|FM",
     re.IGNORECASE,
 )

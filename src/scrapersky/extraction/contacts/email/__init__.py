@@ -4,23 +4,24 @@ Addresses that CSS hides are bait for machines: they are refused unless the page
 shows them. Every search is linear: a cheap `in` test or an '@' comes first.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from scrapersky.extraction.contacts.email.attribute import from_attributes, from_images
 from scrapersky.extraction.contacts.email.link import from_cloudflare, from_links
 from scrapersky.extraction.contacts.email.script import script_addresses
-from scrapersky.extraction.contacts.email.sighting import as_found
+from scrapersky.extraction.contacts.email.sighting import as_found, sighting
 from scrapersky.extraction.contacts.email.spelling import from_spelling
 from scrapersky.extraction.contacts.email.syntax import (
     MAX_FOUND,
     addresses_in,
     is_plausible,
+    template_addresses_in,
 )
 from scrapersky.extraction.contacts.model import Found, Method
 from scrapersky.extraction.contacts.sheet import Sheet
 from scrapersky.extraction.html import Page
 
-__all__ = ["addresses_in", "find_emails", "is_plausible"]
+__all__ = ["addresses_in", "find_emails", "find_template_emails", "is_plausible"]
 
 
 def find_emails(sheet: Sheet) -> list[Found]:
@@ -38,8 +39,23 @@ def find_emails(sheet: Sheet) -> list[Found]:
     return found[:MAX_FOUND]
 
 
-def _from_text(sheet: Sheet) -> Iterator[Found]:
-    for start, end, address in addresses_in(sheet.visible_text):
+def find_template_emails(sheet: Sheet) -> list[Found]:
+    """Find the addresses that a template left behind, in texts and in mail links."""
+    found = [*_from_text(sheet, template_addresses_in)]
+    for link in sheet.page.links:
+        if not link.hidden and link.href[:7].lower() == "mailto:":
+            found += [
+                sighting(address, Method.MAILTO, link.line, link.text)
+                for _, _, address in template_addresses_in(link.href[7:500])
+            ]
+    return found[:MAX_FOUND]
+
+
+Search = Callable[[str], Iterator[tuple[int, int, str]]]
+
+
+def _from_text(sheet: Sheet, search: Search = addresses_in) -> Iterator[Found]:
+    for start, end, address in search(sheet.visible_text):
         yield Found(
             key=address,
             value=address,

@@ -15,13 +15,18 @@ def as_found(
     """Yield a sighting for each address that may be one."""
     for address in addresses:
         if address and is_plausible(address):
-            yield Found(
-                key=address,
-                value=address,
-                method=method,
-                line=line,
-                snippet=snippet_with(context, address),
-            )
+            yield sighting(address, method, line, context)
+
+
+def sighting(address: str, method: Method, line: int, context: str) -> Found:
+    """Make a sighting of an address in a line, or nowhere in the text (-1)."""
+    return Found(
+        key=address,
+        value=address,
+        method=method,
+        line=line,
+        snippet=snippet_with(context, address),
+    )
 
 
 def snippet_with(context: str, address: str) -> str:

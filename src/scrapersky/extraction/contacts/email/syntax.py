@@ -1,7 +1,7 @@
 """What an address looks like in plain text, and what only looks like one."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Final
 
 from scrapersky.extraction.email_quality import is_mail_host
@@ -16,6 +16,17 @@ MAX_SIGNS: Final = 50_000
 
 def addresses_in(text: str) -> Iterator[tuple[int, int, str]]:
     """Yield start, end and address for each plain address of a text, in linear time."""
+    return _addresses_in(text, is_plausible)
+
+
+def template_addresses_in(text: str) -> Iterator[tuple[int, int, str]]:
+    """Yield the addresses that templates come with: they look real and reach nobody."""
+    return _addresses_in(text, is_of_template)
+
+
+def _addresses_in(
+    text: str, is_wanted: Callable[[str], bool]
+) -> Iterator[tuple[int, int, str]]:
     given = 0
     text = text.replace("\uff20", "@")
     if text.count("@") > MAX_SIGNS:
@@ -33,7 +44,7 @@ def addresses_in(text: str) -> Iterator[tuple[int, int, str]]:
         if domain is None:
             continue
         address = without_spam_words(f"{local}@{domain}".lower())
-        if is_plausible(address):
+        if is_wanted(address):
             yield at - len(local), at + 1 + len(domain), address
             given += 1
             if given >= MAX_FOUND:
@@ -43,11 +54,28 @@ def addresses_in(text: str) -> Iterator[tuple[int, int, str]]:
 def is_plausible(address: str) -> bool:
     """Refuse file names, placeholders, examples and machine identifiers."""
     local, _, domain = address.rpartition("@")
-    if not local or len(local) > MAX_LOCAL or ".." in address or local[-1] == ".":
+    return (
+        _is_well_formed(local, domain)
+        and not _is_machine(local, domain)
+        and not _is_placeholder(local, domain)
+    )
+
+
+def is_of_template(address: str) -> bool:
+    """Say whether an address is one that people are meant to replace by their own."""
+    local, _, domain = address.rpartition("@")
+    return (
+        _is_well_formed(local, domain)
+        and not _is_machine(local, domain)
+        and _is_placeholder(local, domain)
+    )
+
+
+def _is_well_formed(local: str, domain: str) -> bool:
+    if not local or len(local) > MAX_LOCAL or ".." in f"{local}@{domain}":
         return False
-    if domain.rpartition(".")[2] in _FILE_ENDINGS or not is_mail_host(domain):
-        return False
-    return not _is_placeholder(local, domain)
+    is_file = domain.rpartition(".")[2] in _FILE_ENDINGS
+    return local[-1] != "." and not is_file and is_mail_host(domain)
 
 
 def trimmed_domain(domain: str) -> str | None:
@@ -97,9 +125,11 @@ _EXAMPLE_DOMAINS: Final = words(
     "company.com companyname.com website.com site.com sitename.com "
     "email.tld mail.tld test.com test.de tests.com sample.com address.com placeholder.com "
     "somewhere.com nowhere.com foo.com foobar.com xyz.com "
-    "doe.com johndoe.com emailaddress.com youremail.com youraddress.com "
-    "sentry.io sentry-next.wixpress.com sentry.wixpress.com wixpress.com ingest.sentry.io "
-    "sentry.zendesk.com polyfill.io react.dev w3.org schema.org"
+    "doe.com johndoe.com emailaddress.com youremail.com youraddress.com"
+)
+_MACHINE_DOMAINS: Final = words(
+    "sentry.io wixpress.com sentry.zendesk.com polyfill.io react.dev w3.org schema.org "
+    "mail.gmail.com"
 )
 _MAIL_DOMAINS: Final = words(
     "email.com mail.com gmail.com yahoo.com hotmail.com outlook.com web.de gmx.de"
@@ -143,14 +173,19 @@ _CASE_TURN: Final = re.compile(r"([a-z]{2,})[A-Z_]")
 _DIGIT_TURN: Final = re.compile(r"([A-Za-z]{2,})[\d_-]")
 
 
+def _is_machine(local: str, domain: str) -> bool:
+    """Tell keys and message ids from addresses of people."""
+    if domain in _MACHINE_DOMAINS or domain.endswith((".sentry.io", ".wixpress.com")):
+        return True
+    return bool(_MACHINE.search(local))
+
+
 def _is_placeholder(local: str, domain: str) -> bool:
     if domain in _EXAMPLE_DOMAINS or ".example." in f".{domain}.":
         return True
     if domain.endswith((".example", ".test", ".invalid", ".localhost", ".local")):
         return True
-    if domain.endswith((".sentry.io", ".wixpress.com")) or _MACHINE.search(local):
-        return True
-    if local in _ALWAYS_PLACEHOLDER or domain == "mail.gmail.com":
+    if local in _ALWAYS_PLACEHOLDER:
         return True
     if _PLACEHOLDER_NAME.fullmatch(domain.partition(".")[0]):
         return True

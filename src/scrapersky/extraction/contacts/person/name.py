@@ -17,29 +17,48 @@ from scrapersky.extraction.contacts.person.word import (
     WORD,
     given_names,
 )
+from scrapersky.extraction.html import words
 
 RUN: Final = re.compile(
     # The set comes first so that the matcher can skip; what stands before is checked next.
     rf"[{UPPER}](?<![\w@/.].)(?<!\w-.)(?:[\w'’-]{{1,20}}|\.(?= ?[{UPPER}]))(?: (?:{WORD}|{PARTICLE}(?= )|\([{UPPER}][a-z]{{1,12}}\)|[“\"][{UPPER}][a-z]{{1,12}}[”\"])){{1,7}}"
 )
 SUFFIX: Final = re.compile(
-    r"^,?\s(?:Jr|Sr|II|III|IV|M\.?D|Ph\.?D|D\.?D\.?S|D\.?M\.?D|D\.?V\.?M|D\.?O|D\.?C|R\.?N|"
-    r"C\.?P\.?A|Esq(?:uire)?|MBA|CFP|CKD|AIA|LL\.?M|J\.?D|MBChB|FRCS|BDS|MSc|BSc|BA|MA|LCSW|"
-    r"PE|RPh|O\.?D|MP|MEP|QC|KC|OBE|CBE|MBE|FRICS|RIBA)\b\.?(?![\w-])"
+    r"^(?:,\s?|\s)(?:Jr|Sr|II|III|IV|M\.?D|Ph\.?D|D\.?D\.?S|D\.?M\.?D|D\.?V\.?M|D\.?O|D\.?C|"
+    r"R\.?N|R\.?D\.?H|D\.?P\.?M|D\.?P\.?T|C\.?P\.?A|Esq(?:uire)?|MBA|CFP|CKD|AIA|LL\.?M|J\.?D|"
+    r"MBChB|FRCS|BDS|MSc|BSc|BA|MA|LCSW|LMFT|LMT|PE|EA|RPh|O\.?D|MP|MEP|QC|KC|OBE|CBE|MBE|FRICS|"
+    r"RIBA)\b\.?(?![\w-])"
 )
 SURE_SUFFIX: Final = re.compile(
-    r",?\s(?:M\.?D|Ph\.?D|D\.?D\.?S|D\.?M\.?D|D\.?V\.?M|C\.?P\.?A|Esq(?:uire)?|J\.?D)\b"
+    r"(?:,\s?|\s)(?:M\.?D|Ph\.?D|D\.?D\.?S|D\.?M\.?D|D\.?V\.?M|C\.?P\.?A|Esq(?:uire)?|J\.?D)\b"
+)
+# Degrees of any kind up to the end of a line: ", MS, FACP" has two capitals in each. Two
+# letters may be a state, and firms end in capitals too.
+_MORE_DEGREES: Final = re.compile(
+    r"(?:[\s,/&]{1,3}(?!(?:ApS|GmbH|mbH|OHG|GbR|LLC|LLP|PLLC|PLC|INC|LTD|SRL|SARL|SAS|SASU|EURL|EIRL|"
+    r"SpA|BVBA|VOF|ASA|OYJ|IVS|ENK|CIC|USA)\b)"
+    r"(?:(?=[^\s,]{0,8}[A-Z][^\s,]{0,8}[A-Z])[A-Z][A-Za-z.]{2,8}|MS|MA|BA|EA|PT|RN|PE|NP|DC|OD|DO)|"
+    r"[\s,]{1,3}(?:Esq|Jr|Sr)\.?){1,6}(?=\s*$)"
+)
+# A degree that sticks to a surname: "PetrovaMD".
+GLUED_DEGREE: Final = re.compile(
+    r"(?<=[a-z\u00df-\u00ff]{2})(?:MD|DDS|DMD|DVM|DPM|PhD|CPA|JD|Esq)$"
 )
 _TITLE_BEFORE: Final = re.compile(
-    r"(?<!\w)(?:dra?|prof|m[rs]|mrs|mag|ing|dipl|dott|dott\.ssa|avv|sra?|srta|rev|hon|lic|arq|"
-    r"mgr|mudr|judr|mvdr|drs|dhr|mevr|lek)\.(?:\s?(?:\w{2,5}|h\.\s?c)\.){0,3}\s?$",
+    r"(?<!\w)(?:(?:dra?|dña|sig|prof|m[rs]|mrs|mag|ing|dipl|dott|avv|sra?|srta|rev|hon|lic|arq|arch|geom|"
+    r"rag|mgr|bc|mudr|mddr|judr|mvdr|phdr|rndr|paeddr|ir|drs|dhr|mevr|lek|adw|inż|not|apl|av|dt|uzm|tech|r\.\s?pr)\.|"
+    r"dott\.?\s?ssa\.?|prof\.?\s?ssa\.?)"
+    r"(?:[\s-]?(?:\w{2,5}|h\.\s?c)\.|\s?\((?:fh|tu|th|ba|htl|univ\.?)\)){0,4}\s?$",
     re.IGNORECASE,
 )
+_ENDS_TITLE: Final = (".", ")", "ssa")
 
 
 def title_before(text: str, start: int) -> int:
     """Give the length of `Dr. ` or `Dr. med. ` before a name: the full stop ends a run."""
     before = text[max(0, start - 30) : start].rpartition("\n")[2]
+    if not before.rstrip(" ").endswith(_ENDS_TITLE):
+        return 0
     title = _TITLE_BEFORE.search(before)
     return len(title[0]) if title else 0
 
@@ -50,6 +69,8 @@ class Name:
 
     head: int
     """Where the title or the roles right before the name begin, or the name itself."""
+    lead: int
+    """Where the titles right before the name begin, or the name itself."""
     start: int
     stop: int
     has_given: bool
@@ -58,8 +79,13 @@ class Name:
     """Capitalised words that are not a name stand right before or after it."""
 
 
-def names_in_run(run: re.Match[str], base: int, title: int) -> Iterator[Name]:
-    """Yield the names a run of capitalised words may hold; a title stands before it."""
+def names_in_run(
+    run: re.Match[str], base: int, title: int, *, two_surnames: bool = False
+) -> Iterator[Name]:
+    """Yield the names a run of capitalised words may hold; a title stands before it.
+
+    `two_surnames` is for the languages in which people bear their mother's too.
+    """
     offset = run.start() - base
     tokens = [
         (m.start() + offset, m.end() + offset, m[0])
@@ -68,8 +94,11 @@ def names_in_run(run: re.Match[str], base: int, title: int) -> Iterator[Name]:
     place = 0
     while place < len(tokens):
         word = tokens[place][2].casefold()
+        first = place
         has_title = title > 0 and place == 0
-        while word in HONORIFIC and place + 1 < len(tokens):
+        while place + 1 < len(tokens) and (
+            word in HONORIFIC or (two_surnames and word in _DON)
+        ):
             has_title = True
             place += 1
             word = tokens[place][2].casefold()
@@ -83,15 +112,16 @@ def names_in_run(run: re.Match[str], base: int, title: int) -> Iterator[Name]:
             (is_name or (len(tokens) - place <= 3 and _are_roles(tokens[:place])))
             and word not in SOFT
             and word not in HARD
+            and (has_given or word not in wordlist.load("roles"))
             # The "y" of "Galindo y Duarte" is not an initial.
             and not tokens[place][2][0].islower()
         ):
-            stop = _name_stop(tokens, place)
+            stop = _name_stop(tokens, place, two_surnames=two_surnames and has_given)
             if stop:
+                lead = tokens[first][0] - (title if first == 0 else 0)
                 yield Name(
-                    tokens[0][0] - title
-                    if _are_roles(tokens[:place])
-                    else tokens[place][0],
+                    tokens[0][0] - title if _are_roles(tokens[:first]) else lead,
+                    lead,
                     tokens[place][0],
                     tokens[stop][1],
                     has_given,
@@ -128,7 +158,9 @@ def _are_roles(tokens: list[tuple[int, int, str]]) -> bool:
     return all(text.casefold() in roles for _, _, text in tokens)
 
 
-def _name_stop(tokens: list[tuple[int, int, str]], place: int) -> int | None:
+def _name_stop(
+    tokens: list[tuple[int, int, str]], place: int, *, two_surnames: bool
+) -> int | None:
     """Give the number of the last word of a name that starts at `place`, or None."""
     last = place
     for number in range(place + 1, min(len(tokens), place + 5)):
@@ -136,7 +168,9 @@ def _name_stop(tokens: list[tuple[int, int, str]], place: int) -> int | None:
         folded = word.casefold().strip(",")
         if folded in HARD or (folded.endswith("s") and folded[:-1] in HARD):
             return None
-        is_soft = folded in SOFT and not _is_initial(word)
+        # The "von" and "der" of a name are small words that another one follows.
+        is_particle = word[0].islower() and number + 1 < len(tokens)
+        is_soft = folded in SOFT and not _is_initial(word) and not is_particle
         # The last word of "Monika Head" may be any; what is around it decides.
         is_surname = number == len(tokens) - 1 == 1 and _is_sure_given(tokens[0][2])
         if (is_soft and not is_surname) or word in DEGREES:
@@ -147,7 +181,15 @@ def _name_stop(tokens: list[tuple[int, int, str]], place: int) -> int | None:
             follows_given = tokens[last][2].casefold() in given_names()
             if is_given:
                 break
-            if not (follows_given or tokens[last][2][0].islower()):
+            is_second = number == len(tokens) - 1 and (
+                last == place + 1 or tokens[last - 1][2].casefold() in given_names()
+            )
+            if not (
+                follows_given
+                or tokens[last][2][0].islower()
+                or tokens[last][2].casefold() in _CAPITAL_PARTICLES
+                or (two_surnames and is_second)
+            ):
                 # "Joan Marsh Community Center" is a place.
                 ahead = [
                     t[2].casefold().strip(",") for t in tokens[number : number + 3]
@@ -173,6 +215,12 @@ def _name_stop(tokens: list[tuple[int, int, str]], place: int) -> int | None:
     return last if last > place else None
 
 
+_DON: Final = words("d. dña. dª d.ª don doña")
+_CAPITAL_PARTICLES: Final = words(
+    "ní nic uí mac mc van von de di da del della der den le la du dos das st. al el ben bin"
+)
+
+
 def _is_sure_given(word: str) -> bool:
     return word.casefold() in given_names() and word.casefold() not in AMBIGUOUS
 
@@ -181,13 +229,24 @@ def _is_initial(word: str) -> bool:
     return len(word.strip(".")) == 1
 
 
+def degrees_after(text: str) -> int:
+    """Give how many characters of degrees a text begins with, after a name."""
+    suffix = SUFFIX.match(text)
+    end = suffix.end() if suffix else 0
+    more = _MORE_DEGREES.match(text, end)
+    return more.end() if more else end
+
+
 def person_key(name: str) -> str:
     """Give what two spellings of one name share."""
     bare = _SUFFIX_ANY.sub("", name)
     return re.sub(r"[\W_]+", " ", bare.casefold()).strip()
 
 
-_SUFFIX_ANY: Final = re.compile(r",.*$|\s(?:M\.?D|Ph\.?D|Jr|Sr|Esq)\.?$")
+_SUFFIX_ANY: Final = re.compile(
+    r",.*$|\s(?:M\.?D|Ph\.?D|D\.?D\.?S|D\.?M\.?D|D\.?V\.?M|D\.?P\.?M|C\.?P\.?A|J\.?D|Jr|Sr|Esq)\.?"
+    r"(?:\s[A-Z]{2,6})*$"
+)
 
 
 def looks_like_person(name: str) -> bool:

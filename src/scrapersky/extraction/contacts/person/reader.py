@@ -8,10 +8,11 @@ from typing import Final
 from scrapersky.extraction.contacts.chance import chance, confidence_of
 from scrapersky.extraction.contacts.model import FoundPerson, Method
 from scrapersky.extraction.contacts.person.name import (
+    GLUED_DEGREE,
     RUN,
-    SUFFIX,
     SURE_SUFFIX,
     Name,
+    degrees_after,
     names_in_run,
     person_key,
     title_before,
@@ -98,7 +99,7 @@ def _candidates(sheet: Sheet, clues: Clues) -> list[FoundPerson]:
             break
         start = run.start()
         before = text[start - 2 : start].rstrip(" ")[-1:] if start else "\n"
-        title = title_before(text, start) if before == "." else 0
+        title = title_before(text, start)
         # Most runs of capitals are titles and menus: a look at each word rules them out.
         if (
             before not in "\n:-–|•("
@@ -121,19 +122,26 @@ def _candidates(sheet: Sheet, clues: Clues) -> list[FoundPerson]:
 def _in_run(
     page: PageWords, number: int, run: re.Match[str], title: int
 ) -> Iterator[FoundPerson]:
-    for name in names_in_run(run, page.sheet.starts[number], title):
+    two = (page.sheet.page.language or "")[:2].lower() in _TWO_SURNAMES
+    start = page.sheet.starts[number]
+    for name in names_in_run(run, start, title, two_surnames=two):
         if found := _read_name(page, number, name):
             yield found
+
+
+_TWO_SURNAMES: Final = ("es", "pt", "ca", "gl", "eu")
 
 
 def _read_name(page: PageWords, number: int, name: Name) -> FoundPerson | None:
     sheet = page.sheet
     text = sheet.lines[number].text
-    suffix = SUFFIX.match(text[name.stop :])
-    end = name.stop + (suffix.end() if suffix else 0)
+    glued = GLUED_DEGREE.search(text[name.start : name.stop])
+    end = name.stop + (0 if glued else degrees_after(text[name.stop :]))
     written = text[name.start : end]
     context = _context(sheet, number, name, end)
-    if _is_refused(page, written, name, context):
+    if glued:
+        written = written[: glued.start()]
+    if _is_refused(page, written, name, context) or _names_street(text, name.lead):
         return None
     supported = is_supported(page, number, written, context)
     if not supported and not _is_worth_a_look(context):
@@ -167,7 +175,10 @@ def _is_worth_a_look(context: Context) -> bool:
 def _context(sheet: Sheet, number: int, name: Name, end: int) -> Context:
     text = sheet.lines[number].text
     return Context(
-        role=role_near(sheet, number, name.start, end),
+        role=role_near(sheet, number, name.start, end)
+        or (
+            role_near(sheet, number, name.lead, end) if name.lead < name.start else None
+        ),
         is_alone=stands_alone(text, name.head, end),
         has_given=name.has_given,
         has_title=name.has_title or bool(SURE_SUFFIX.match(text[name.stop : end])),
@@ -184,6 +195,21 @@ def _is_refused(page: PageWords, written: str, name: Name, context: Context) -> 
         if written.casefold() in page.organisations:
             return True
     return is_place_or_role(written, has_given=name.has_given) or is_no_name(written)
+
+
+def _names_street(text: str, start: int) -> bool:
+    """Tell who a street is named after from who lives in it: `12 rue Paul Bert`."""
+    return bool(_STREET_BEFORE.search(text[max(0, start - 30) : start]))
+
+
+_STREET_BEFORE: Final = re.compile(
+    r"(?<!\w)(?:rue|avenue|av\.|ave\.|boulevard|bd\.?|place|allée|chemin|quai|impasse|square|via|viale|v\.le|"
+    r"piazza|p\.za|corso|largo|vicolo|calle|c/|avenida|avda\.?|plaza|paseo|glorieta|carrer|plaça|rua|praça|travessa|"
+    r"alameda|ul\.|ulica|ulice|al\.|aleja|plac|pl\.|os\.|náměstí|nám\.|tř\.|str\.|strada|bulevardul|calea|"
+    r"ulitsa|trg)\s(?:(?:du|de|des|de la|del|della|dei|don|dr\.?|doctor|général|maréchal|president|président|"
+    r"docteur|generał\w*|gen\.|ks\.|św\.|saint|st\.|san|santa|\w\.)\s?){0,2}$",
+    re.IGNORECASE,
+)
 
 
 def _method(name: Name, context: Context) -> Method:

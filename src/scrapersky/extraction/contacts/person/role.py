@@ -6,6 +6,8 @@ from typing import Final
 
 from scrapersky.extraction import wordlist
 from scrapersky.extraction.contacts.sheet import Sheet
+from scrapersky.extraction.seniority import seniority_of
+from scrapersky.kit.seniority import Seniority
 
 MAX_ROLE: Final = 90
 MAX_SHORT: Final = 70
@@ -14,6 +16,8 @@ MAX_SHORT: Final = 70
 def role_in(text: str) -> str | None:
     """Give a text back if it reads as a role and nothing more."""
     text = text.strip(" ,.;:|–—-()\u2022")
+    if text in _SHORT_ROLES:
+        return text
     if not 2 < len(text) <= MAX_ROLE or "@" in text or re.search(r"\d{3}", text):
         return None
     if len(text.split()) > 10 or not _role_pattern().search(text):
@@ -29,6 +33,7 @@ def has_role_word(text: str) -> bool:
     return any(word.strip(".,()") in roles for word in text.casefold().split())
 
 
+_SHORT_ROLES: Final = frozenset(("VD", "GF", "VP", "TJ"))
 _OPEN_END: Final = re.compile(r"\s(?:&|and|und|et|y|en|och|og)$")
 _SENTENCE: Final = re.compile(
     r"[.!?]\s+[A-Z]|\b(?:is|are|was|were|has|have|will|please|click|our|your|we|you|they|"
@@ -52,25 +57,63 @@ def _role_pattern() -> re.Pattern[str]:
 
 
 def role_near(sheet: Sheet, number: int, start: int, end: int) -> str | None:
-    """Give the role beside a name, or on a line of its own next to it."""
+    """Give the role beside a name, or on a line of its own next to it.
+
+    "Dentist Ann Lind" above "Owner" is the owner.
+    """
+    beside = _role_beside(sheet, number, start, end)
+    if beside is None or sheet.lines[number].text[end:].strip(" ,:|–—-"):
+        return beside
+    below = _role_below(sheet, number)
+    return below if below and seniority_of(below) is Seniority.OWNER else beside
+
+
+def _role_beside(sheet: Sheet, number: int, start: int, end: int) -> str | None:
     text = sheet.lines[number].text
     after = text[end : end + MAX_ROLE + 10]
     cut = _AFTER.match(after)
     if cut and (role := role_in(_first_clause(cut[1]))):
         return role
     before = text[max(0, start - 60) : start]
+    if short := _ABBREVIATED.search(before):
+        return short[1]
     label = _BEFORE.search(before)
     if label and (role := role_in(label[1])):
         return role
+    if shared := _SHARED.match(text[:start]):
+        # "Geschäftsführer: Ann Lind, Ole Berg": what is before the colon is all theirs.
+        return role_in(shared[1])
     if not stands_alone(text, start, end):
         return None
     if not after.strip(" ,:|–—-"):
-        for near in (number + 1, number - 1):
-            if 0 <= near < len(sheet.lines):
-                line = sheet.lines[near].text
-                if len(line) <= MAX_SHORT and (role := role_in(line)):
-                    return role
+        return _role_of_neighbours(sheet, number)
     return None
+
+
+def _role_of_neighbours(sheet: Sheet, number: int) -> str | None:
+    """Give the role in the line below a name, else above it unless it is another's."""
+    lines = sheet.lines
+    above = lines[number - 1] if number else None
+    if above is None or len(above.text) > MAX_SHORT:
+        return _role_below(sheet, number)
+    if above.text.endswith(":") and (role := role_in(above.text)):
+        return role
+    if role := _role_below(sheet, number):
+        return role
+    # Name, role, name, role: the role above belongs to the name above it; not so where
+    # the roles come first.
+    mine, tag = lines[number].tag, above.tag
+    if number > 1 and lines[number - 2].tag == mine != tag:
+        first = lines[number - 3] if number > 2 else None
+        if first is None or first.tag != tag or role_in(first.text) is None:
+            return None
+    return role_in(above.text)
+
+
+def _role_below(sheet: Sheet, number: int) -> str | None:
+    lines = sheet.lines
+    below = lines[number + 1].text if number + 1 < len(lines) else ""
+    return role_in(below) if len(below) <= MAX_SHORT else None
 
 
 def stands_alone(text: str, start: int, end: int) -> bool:
@@ -84,6 +127,14 @@ def stands_alone(text: str, start: int, end: int) -> bool:
 
 _AFTER: Final = re.compile(r"^\s?[,:|–—(/-]\s?(.{3,100})")
 _BEFORE: Final = re.compile(r"(?:^|[.;|•(]\s?)([^.;|•(]{3,50}?)\s?[:–—-]?\s?$")
+
+
+_ABBREVIATED: Final = re.compile(
+    r"(?:^|[\s;|(,])(Inh|Prop|Gesch\u00e4ftsf|Gf|GF)\.\s?:?\s?$"
+)
+_SHARED: Final = re.compile(
+    r"([^:]{3,60}):\s?(?:[A-Z\u00c0-\u017d][\w.'’() -]{3,50}?(?:,|\s(?:und|and|et|e|y|i|a|og|och|en|&))\s){1,6}$"
+)
 
 
 def _first_clause(text: str) -> str:

@@ -142,6 +142,7 @@ _TEMPLATE_NAMES: Final = frozenset(
     (
         "john doe", "jane doe", "max mustermann", "erika mustermann", "mario rossi",
         "jean dupont", "jan kowalski", "juan pérez", "jan jansen", "lorem ipsum",
+        "jesus christ", "santa claus",
     )
 )  # fmt: skip
 # A date or a user's name run into it: "Okeloadmin2022-03", "eva MS".

@@ -29,7 +29,11 @@ _TEAM: Final = re.compile(
     r"leadership|board|committee|management|ansprechpartner|mitarbeiter\w*|über (?:uns|mich)|"
     r"ärzt\w*|anwält\w*|praxisteam|équipe|qui sommes|à propos|chi siamo|lo staff|equipo|"
     r"quiénes somos|nosotros|equipe|sobre nós|zespół|o nas|o mnie|kadra|over ons|medewerkers|om oss|"
-    r"personal|medarbetare|om os|henkilökunta|impressum|imprint|mentions légales|note legali|"
+    r"personal|medarbetare|om os|medarbejdere|ansatte|kolleger|henkilökunta|henkilöstö|meistä|"
+    r"yhteystiedot|equipa|quem somos|sobre (?:mim|nosotros|mí)|conócenos|wie (?:zijn wij|ben ik)|over mij|"
+    r"o nás|o mně|náš tým|naši? (?:tým|lidé)|tím|rólunk|csapat\w*|munkatársa\w*|elérhetőség\w*|echipa|"
+    r"despre (?:noi|mine)|o nama|naš tim|tko smo|ekibimiz|hakkımızda|praticiens|avocats|médecins|"
+    r"medici|abogados|avvocati|lekarze|impressum|imprint|mentions légales|note legali|"
     r"aviso legal|contact\w*|kontakt\w*)\b",
     re.IGNORECASE,
 )

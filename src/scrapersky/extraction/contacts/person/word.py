@@ -14,7 +14,7 @@ HONORIFIC: Final = words(
     "ing. dott dott. dott.ssa avv avv. sr sr. sra sra. srta mme mlle m. rev rev. reverend "
     "sir lady hon hon. dipl.-ing dipl.-ing. rechtsanwalt rechtsanwältin doc. mgr mgr. judr "
     "mudr mvdr bc bc. ir ir. drs drs. dhr dhr. mevr mevr. maître me doctor professor "
-    "captain pastor father señor señora doña"
+    "captain pastor father señor señora doña hll ell ktm otm lkt vt adw adw. rain wp stb"
 )
 AMBIGUOUS: Final = words(
     "will mark may april june august grace hope rose faith joy dallas austin chase jordan "
@@ -28,7 +28,7 @@ AMBIGUOUS: Final = words(
     "sterling price miles reed baker forrest wade stone spencer preston franklin marina "
     "melody crystal destiny harmony sierra dakota phoenix holly misty sandy dolly penny "
     "jack terry kim tommy tracy aurora luz paloma soledad consuelo mercedes regina major "
-    "sara della gloria lorena luna alba nova vera"
+    "sara della gloria lorena luna alba nova vera bailey"
 )
 HARD: Final = words(
     "street st. st avenue ave ave. road rd rd. drive dr lane boulevard blvd way court place "
@@ -47,7 +47,15 @@ HARD: Final = words(
     "valley hills heights springs creek bay harbor harbour city town village township "
     "state republic kingdom states collection series edition model dress shirt jeans shoes "
     "straße strasse platz weg allee straat laan plein gatan road's blvd. circle box pricing "
-    "pkwy fwy hwy ln trail terrace complex "
+    "pkwy fwy hwy ln trail terrace complex industrial "
+    "atelier plomberie menuiserie garage boulangerie boucherie pharmacie cabinet étude coiffure "
+    "tischlerei schreinerei malerbetrieb bäckerei metzgerei autohaus praxis zahnarztpraxis kanzlei "
+    "physiotherapie gärtnerei elektro officina farmacia studio salon ristorante trattoria idraulica "
+    "falegnameria taller clínica clinica ferretería peluquería restaurante panadería asesoría "
+    "loodgietersbedrijf bakkerij kapsalon tandartspraktijk praktijk bouwbedrijf schildersbedrijf "
+    "zakład gabinet apteka restauracja usługi firma autoszerviz fogászat frizörsalong tandläkarna "
+    "elfirman bilverkstad rörjour klinik klinikken kampaamo autokorjaamo hammaslääkäriasema "
+    "canalizações oficina padaria farmácia ordinacija "
     "universität hochschule schule klinik klinikum krankenhaus institut akademie stiftung "
     "verein verlag université école hôpital clinique institut académie association "
     "università scuola ospedale istituto accademia associazione universidad escuela hospital "
@@ -71,7 +79,11 @@ SOFT: Final = words(
     "said says writes wrote posted posts reply report share like tweet what when where why "
     "how who no not yes but if so as be do does did get got go see make made kontakt "
     "telefon mobil adresse geschäftsführer inhaber inhaberin impressum herr frau und oder "
-    "der die das vom zum zur für mit von iva tva btw ust cif nif nip siret siren kvk"
+    "der die das vom zum zur für mit von iva tva btw ust cif nif nip siret siren kvk "
+    "hi hello hey i'm i’m meet ask give text thank thanks dear with since reach fragen bei ich "
+    "mein meine unser unsere ihr ihre liebe lieber je moi avec chez notre votre merci con io sono "
+    "mi soy nuestro nuestra gracias ik met mijn onze uw jag mitt vår jeg vores mit olen "
+    "appelez contactez demandez llame llámanos llama chiama chiamate contatta contatti rufen zadzwoń volejte ring bel mail pro tem"
 )
 DEGREES: Final = words("MD DDS DMD DVM DO DC OD RN PhD CPA Esq JD")
 NOT_NAMES: Final = words(
