@@ -393,6 +393,12 @@ class TooBig(FetchError):
     outcome = "too_big"
 
 
+class RenderFailed(FetchError):
+    """The scripts of a page could not be run to their end in a browser."""
+
+    outcome = "render_failed"
+
+
 class BadHttp(FetchError):
     """The answer is not HTTP as the standard has it."""
 

@@ -24,6 +24,7 @@ from pydantic import (
     Field,
     NonNegativeFloat,
     NonNegativeInt,
+    PositiveFloat,
     PositiveInt,
     SecretStr,
     ValidationError,
@@ -254,6 +255,19 @@ class Settings(Frozen):
     )
     crawler_allowed_ports: Listed = Field(
         (), description="Ports allowed inside those networks beyond the usual four."
+    )
+    crawler_render_browser: str = Field(
+        "auto",
+        min_length=1,
+        description="The browser for pages that only scripts fill: `auto` is the Chromium "
+        "that Playwright has installed, a path any other, `off` none. Needs "
+        "`scrapersky[render]`.",
+    )
+    crawler_render_seconds: PositiveFloat = Field(
+        30, description="After how long a browser is ended that still renders a page."
+    )
+    crawler_render_memory_mb: Annotated[int, Field(ge=128)] = Field(
+        768, description="Memory that a browser may take, with all its processes."
     )
     site_pages_stored: PositiveInt = Field(
         SITE.pages_stored, description="Pages of one domain that are stored at most."

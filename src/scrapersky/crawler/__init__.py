@@ -14,6 +14,7 @@ from scrapersky.crawler.log import FetchRecord, Listener, OutcomeCounter, log_fe
 from scrapersky.crawler.meter import Meter, measured
 from scrapersky.crawler.policy import CrawlerPolicy
 from scrapersky.crawler.proxy import ProxyRules, proxy_rules
+from scrapersky.crawler.render import Rendered, Renderer, RenderLimits, can_render
 from scrapersky.crawler.resolver import Resolver, SystemResolver
 from scrapersky.crawler.result import (
     Accept,
@@ -47,6 +48,9 @@ __all__ = [
     "Meter",
     "OutcomeCounter",
     "ProxyRules",
+    "RenderLimits",
+    "Rendered",
+    "Renderer",
     "Resolver",
     "RobotsState",
     "RobotsVerdict",
@@ -55,6 +59,7 @@ __all__ = [
     "StoredRobots",
     "SystemResolver",
     "Timings",
+    "can_render",
     "log_fetch",
     "measured",
     "proxy_rules",

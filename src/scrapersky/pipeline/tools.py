@@ -7,7 +7,7 @@ from uuid import UUID
 
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from scrapersky.crawler import Crawler, Sandbox
+from scrapersky.crawler import Crawler, Renderer, Sandbox
 from scrapersky.curation.site_budget import Budgets
 from scrapersky.pipeline.doubt import NoDoubt, SelfDoubt
 from scrapersky.pipeline.mail_server import MailServers
@@ -44,6 +44,8 @@ class Tools:
     doubt: SelfDoubt = field(default_factory=NoDoubt)
     """Whether a failure may be this machine's own."""
     recent: RecentPages = field(default_factory=RecentPages)
+    renderer: Renderer | None = None
+    """A browser for pages that only scripts fill; None where none is installed."""
     reader: AsyncEngine = field(init=False)
     """The same database, for single queries: they need no transaction around them."""
 

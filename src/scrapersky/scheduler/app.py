@@ -17,8 +17,18 @@ import curation_sdk
 from curation_sdk import AnyStage, Registry, Worker
 from curation_sdk.events import Event, Events
 from scrapersky.companies.matching import match_companies
-from scrapersky.crawler import CrawlerPolicy, Resolver, Sandbox, proxy_rules
+from scrapersky.crawler import (
+    Crawler,
+    CrawlerPolicy,
+    Renderer,
+    RenderLimits,
+    Resolver,
+    Sandbox,
+    can_render,
+    proxy_rules,
+)
 from scrapersky.crawler.guard import parse_networks
+from scrapersky.crawler.limits import MIB
 from scrapersky.db.connection import Target, connect
 from scrapersky.errors import ConfigurationError
 from scrapersky.kit.clock import utc_now
@@ -215,6 +225,7 @@ async def open_tools(
         # The names of a world of its own are not those of the real one.
         canaries = settings.canary_hosts if world.resolver is None else ()
         yield Tools(
+            renderer=await stack.enter_async_context(open_renderer(settings, crawler)),
             crawler=crawler,
             sandbox=sandbox,
             sources=sources,
@@ -228,6 +239,27 @@ async def open_tools(
                 engine, crawler, data_dir=settings.data_dir, canaries=canaries
             ),
         )
+
+
+@asynccontextmanager
+async def open_renderer(
+    settings: Settings, crawler: Crawler
+) -> AsyncIterator[Renderer | None]:
+    """Open a browser for pages that only scripts fill, if one is installed."""
+    named = settings.crawler_render_browser
+    if not can_render(named):
+        yield None
+        return
+    limits = RenderLimits(
+        total=timedelta(seconds=settings.crawler_render_seconds),
+        memory=settings.crawler_render_memory_mb * MIB,
+    )
+    path = None if named == "auto" else named
+    renderer = Renderer(crawler, limits, browser=path)
+    try:
+        yield renderer
+    finally:
+        await renderer.close()
 
 
 def crawler_policy(settings: Settings) -> CrawlerPolicy:
