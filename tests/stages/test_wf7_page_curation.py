@@ -1,9 +1,14 @@
 """WF7: every contact of a page with its evidence, and never one that is not there."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 import pytest
 
 import curation_sdk
+from scrapersky.crawler import Fetched, Rendered
 from scrapersky.demo.sites.reply import Conduct, Reply, redirect
+from scrapersky.errors import RenderFailed
 from scrapersky.records import LocalBusiness, Page
 from scrapersky.settings import SYSTEM_USER_ID
 from tests.stages.rig import Line
@@ -163,7 +168,7 @@ async def test_an_unchanged_page_is_not_read_again(line: Line) -> None:
     assert (await line.row(Page, page)).title == "Contact"
 
 
-@pytest.mark.parametrize("status", [404, 410, 401, 403])
+@pytest.mark.parametrize("status", [401, 403])
 async def test_a_refusal_is_final(line: Line, status: int) -> None:
     line.web.fails("a.bv/contact", status)
     page = await line.add_page(URL)
@@ -175,6 +180,35 @@ async def test_a_refusal_is_final(line: Line, status: int) -> None:
     assert row.contact_scrape_status == "Error"
     assert row.page_processing_error == f"the server answered {status}"
     assert (await line.story(STAGE, page)).dead == "gave_up"
+
+
+@pytest.mark.parametrize("status", [404, 410])
+async def test_a_dead_link_is_an_answer_and_no_failure(line: Line, status: int) -> None:
+    line.web.fails("a.bv/contact", status)
+    page = await line.add_page(URL)
+
+    await line.work(STAGE)
+
+    row = await line.row(Page, page)
+    assert (row.page_processing_status, row.page_processing_error) == ("Complete", None)
+    assert (row.contact_scrape_status, row.http_status) == ("NoContactFound", status)
+    assert row.gone_at is not None
+    story = await line.story(STAGE, page)
+    assert story.dead is None
+    assert story.attempts[-1].why == f"the page is gone: the server answered {status}"
+
+
+async def test_a_page_that_is_back_is_not_gone(line: Line) -> None:
+    line.web.fails("a.bv/contact", 404)
+    page = await line.add_page(URL)
+    await line.work(STAGE)
+    line.web.page("a.bv/contact", CONTACT)
+
+    await line.decide("pages", "Selected", page, force=True)
+    await line.work(STAGE)
+
+    row = await line.row(Page, page)
+    assert (row.gone_at, row.contact_scrape_status) == (None, "ContactFound")
 
 
 @pytest.mark.parametrize("status", [500, 502, 504])
@@ -197,7 +231,9 @@ async def test_a_page_that_says_it_is_not_there_is_no_page(line: Line) -> None:
 
     await line.work(STAGE)
 
-    assert (await line.row(Page, page)).page_processing_status == "Error"
+    row = await line.row(Page, page)
+    assert row.page_processing_status == "Complete"
+    assert row.gone_at is not None
     assert await line.rows(CONTACTS) == []
 
 
@@ -265,7 +301,7 @@ async def test_numbers_are_read_by_the_country_of_the_business(line: Line) -> No
 
 
 async def test_a_dead_letter_can_be_replayed(line: Line) -> None:
-    line.web.fails("a.bv/contact", 404)
+    line.web.fails("a.bv/contact", 403)
     page = await line.add_page(URL)
     await line.work(STAGE)
     line.web.page("a.bv/contact", CONTACT)
@@ -330,3 +366,62 @@ async def test_a_page_given_up_by_anyone_says_that_its_contacts_were_not_had(
         "Error",
     )
     assert (await line.row(Page, page)).contact_scrape_status == "ContactFound"
+
+
+class Browser:
+    """Renders every page as the same one, or fails."""
+
+    def __init__(self, html: str | None) -> None:
+        self.html = html
+        self.rendered: list[str] = []
+
+    async def render(self, fetched: Fetched) -> Rendered:
+        self.rendered.append(str(fetched.url))
+        if self.html is None:
+            raise RenderFailed(str(fetched.url), "it took too long")
+        return Rendered(self.html.encode(), 2, 1)
+
+
+@contextmanager
+def rendered_by(line: Line, browser: Browser) -> Iterator[None]:
+    """Hand the stages a browser for a while."""
+    object.__setattr__(line.tools, "renderer", browser)
+    try:
+        yield
+    finally:
+        object.__setattr__(line.tools, "renderer", None)
+
+
+SHELL = '<title>Acme</title><div id="root"></div><script src="/app.js"></script>'
+"""A page that is empty until its script has run."""
+
+
+async def test_a_page_that_only_scripts_fill_is_rendered_and_read(line: Line) -> None:
+    browser = Browser("<p>Büro: info@a.bv</p>")
+    line.web.page("a.bv/contact", SHELL)
+    line.web.page("a.bv/team", f"<p>{'We bake bread every day. ' * 9}jo@a.bv</p>")
+    page = await line.add_page(URL)
+    await line.add_page("http://a.bv/team", (await line.row(Page, page)).domain_id)
+
+    with rendered_by(line, browser):
+        await line.work(STAGE)
+
+    assert browser.rendered == [URL]
+    assert await line.rows("SELECT email FROM contacts ORDER BY 1") == [
+        ("info@a.bv",),
+        ("jo@a.bv",),
+    ]
+    told = (await line.row(Page, page)).fetch_facts
+    assert told["rendered"] == {"requests": 2, "refused": 1}
+    assert told["needs_script"] == "without its scripts the page has 0 words"
+
+
+async def test_a_page_that_cannot_be_rendered_is_read_as_it_is(line: Line) -> None:
+    line.web.page("a.bv/contact", f"<p>info@a.bv</p>{SHELL}")
+    page = await line.add_page(URL)
+
+    with rendered_by(line, Browser(None)):
+        await line.work(STAGE)
+
+    assert await line.rows("SELECT email FROM contacts") == [("info@a.bv",)]
+    assert (await line.row(Page, page)).page_processing_status == "Complete"

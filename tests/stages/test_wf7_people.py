@@ -5,6 +5,8 @@ import pytest
 from scrapersky.privacy.person import erase_person
 from scrapersky.privacy.subject import any_subject, person_subject
 from scrapersky.privacy.suppression import suppress
+from scrapersky.records import Page
+from scrapersky.records.page import what_is_not_its_own
 from tests.stages.rig import Line
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -145,12 +147,80 @@ async def test_the_values_of_others_are_kept_under_the_page_and_are_no_contacts(
         IMPRINT_PAGE + "<p>Phone: +44 20 7946 0018</p><h2>Supervisory authority</h2>"
         "<p>Dental Board</p><p>Phone: +44 20 7946 0999</p>",
     )
-    await line.add_page(IMPRINT)
+    page = await line.add_page(IMPRINT)
     await line.work(STAGE)
 
     assert await line.rows("SELECT phone FROM contacts") == [("+442079460018",)]
     told = "SELECT o->>'value', o->>'whose' FROM pages, jsonb_array_elements(other_values) o"
     assert await line.rows(told) == [("+442079460999", "third_party")]
+    (origin,) = what_is_not_its_own(await line.row(Page, page))
+    assert origin.value == "+442079460999"
+    assert origin.method.startswith("third party: stands under ")
 
     await suppress(line.engine, line.actor, [any_subject("+442079460999")])
     assert await line.rows(told) == []
+
+
+NAMED = "SELECT email, name, role FROM contacts ORDER BY email"
+LIST_PAGE = """<title>Contact</title><p>Write to us: mokelo@okelo-dental.bv,
+lindgren@okelo-dental.bv or info@okelo-dental.bv</p>"""
+
+
+async def site(line: Line, *pages: tuple[str, str]) -> None:
+    domain = await line.add_domain("okelo-dental.bv")
+    for path, html in pages:
+        line.web.page(f"okelo-dental.bv/{path}", html)
+        await line.add_page(f"http://okelo-dental.bv/{path}", domain)
+        await line.work(STAGE)
+
+
+@pytest.mark.parametrize("order", [1, -1])
+async def test_an_address_is_named_after_whom_another_page_names(
+    line: Line, order: int
+) -> None:
+    team = TEAM_PAGE.replace("peter@okelo-dental.bv", "")
+    await site(line, *[("team", team), ("contact", LIST_PAGE)][::order])
+
+    assert await line.rows(NAMED) == [
+        ("info@okelo-dental.bv", None, None),
+        ("lindgren@okelo-dental.bv", "Peter Lindgren", "Receptionist"),
+        ("mokelo@okelo-dental.bv", "Martha Okelo", "Owner"),
+    ]
+    assert [email for *_, email in await line.rows(PEOPLE)] == [
+        "mokelo@okelo-dental.bv",
+        "lindgren@okelo-dental.bv",
+    ]
+    evidence = await line.rows(
+        "SELECT DISTINCT value, url FROM contact_evidence WHERE field = 'name' ORDER BY 1"
+    )
+    assert evidence == [("Martha Okelo", TEAM), ("Peter Lindgren", TEAM)]
+
+
+async def test_an_address_that_two_people_could_have_is_nobodys(line: Line) -> None:
+    team = "<h2>Our team</h2><h3>Martha Okelo</h3><p>Owner</p><h3>Mark Okelo</h3><p>Dentist</p>"
+    await site(line, ("team", team), ("contact", LIST_PAGE))
+
+    assert {name for _, name, _ in await line.rows(NAMED)} == {None}
+
+
+async def test_a_postal_code_is_kept_whichever_page_is_read_first(line: Line) -> None:
+    short = "<p>info@okelo-dental.bv</p><p>12 High Street</p>"
+    whole = "<p>info@okelo-dental.bv</p><p>12 High Street, London SW1A 1AA</p>"
+    await site(line, ("team", short), ("contact", whole))
+
+    assert await line.rows("SELECT address->>'postal_code' FROM contacts") == [
+        ("SW1A 1AA",)
+    ]
+
+
+@pytest.mark.parametrize("order", [1, -1])
+async def test_a_direct_number_stays_its_person_s_on_whatever_page_it_stands(
+    line: Line, order: int
+) -> None:
+    card = "<div><h3>Martha Okelo</h3><p>Owner</p><p>Mobile: +44 7911 123456</p></div>"
+    bare = "<p>In emergencies: +44 7911 123456</p>"
+    await site(line, *[("team", card), ("contact", bare)][::order])
+
+    assert await line.rows(
+        "SELECT name, phones->'+447911123456'->>'whose' FROM contacts"
+    ) == [("Martha Okelo", "staff")]

@@ -70,7 +70,10 @@ class _Site:
             Read(
                 row.url,
                 PageType(row.page_type or PageType.UNKNOWN),
-                None if row.page_processing_status in WAITING else row.gained,
+                # A page that is gone tells nothing of others of its kind.
+                None
+                if row.page_processing_status in WAITING or row.gone_at is not None
+                else row.gained,
             )
             for row in self.begun
         ]
@@ -176,7 +179,7 @@ async def _sites(
     gained = contacts.scalar_subquery() + people.scalar_subquery()
     begun = select(
         Page.domain_id, Page.url, Page.page_type, Page.page_processing_status,
-        gained.label("gained"),
+        Page.gone_at, gained.label("gained"),
     ).where(
         Page.domain_id == func.any(literal(domains)),
         Page.page_processing_status.in_(BEGUN),

@@ -5,6 +5,7 @@ from scrapersky.crawler import Fetched
 from scrapersky.errors import FetchError, HostBusy, HostPaused
 
 SERVER_ERROR = 500
+GONE = (404, 410)
 
 
 def outcome_of(error: FetchError) -> Outcome:
@@ -29,3 +30,8 @@ def failure_of(fetched: Fetched) -> Outcome | None:
         return None
     why = f"the server answered {fetched.status}"
     return Retry(why) if fetched.status >= SERVER_ERROR else GiveUp(why)
+
+
+def is_gone(fetched: Fetched) -> bool:
+    """Say whether the server answered that there is no such page."""
+    return fetched.status in GONE

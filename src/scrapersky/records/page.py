@@ -154,7 +154,22 @@ def why_it_may_have_contacts(row: Row[Any]) -> list[Origin]:
         )
         for reason in row.likelihood_reasons
     ]
-    return [*rated, *why_it_was_chosen(row)]
+    return [*rated, *why_it_was_chosen(row), *what_is_not_its_own(row)]
+
+
+def what_is_not_its_own(row: Any) -> list[Origin]:  # noqa: ANN401 - a row
+    """Tell what the page says of others, and what its template left behind."""
+    return [
+        Origin(
+            other["kind"],
+            f"{other['whose'].replace('_', ' ')}: {other['why']}",
+            value=other["value"],
+            url=row.url,
+            snippet=other["snippet"],
+            seen_at=row.fetched_at,
+        )
+        for other in row.other_values
+    ]
 
 
 PAGES = Kind(
@@ -197,7 +212,7 @@ PAGES = Kind(
     ),
     facts=(
         "url", "domain", "page_type", "contact_likelihood", "likelihood_reasons", "title",
-        "description", "h1", "language", "http_status",
+        "description", "h1", "language", "http_status", "gone_at",
     ),
     facets=(
         "page_curation_status", "page_processing_status", "contact_scrape_status",

@@ -7,10 +7,11 @@ from typing import Any
 from uuid import UUID
 
 import orjson
+import structlog
 
 from curation_sdk import Done, Effect, GiveUp, Outcome, Retry, Transaction
-from scrapersky.crawler import Conditions, Fetched
-from scrapersky.errors import FetchError
+from scrapersky.crawler import Conditions, Fetched, Rendered
+from scrapersky.errors import FetchError, RenderFailed
 from scrapersky.extraction.business_name import business_name
 from scrapersky.extraction.contact_card import ContactCard, cards_of
 from scrapersky.extraction.contact_page import ContactPage, read_contact_page
@@ -23,7 +24,8 @@ from scrapersky.kit.email_type import EmailType
 from scrapersky.kit.urls import parse_url
 from scrapersky.pipeline.allowance import Allowance, within_budget
 from scrapersky.pipeline.declaration import Endings, Job, Lane, stage
-from scrapersky.pipeline.fetching import failure_of, outcome_of
+from scrapersky.pipeline.fetching import failure_of, is_gone, outcome_of
+from scrapersky.pipeline.naming import name_contacts
 from scrapersky.pipeline.site import Whose, choose, store_links
 from scrapersky.pipeline.stage_settings import SettingsSection, StageSettings
 from scrapersky.pipeline.tools import Tools
@@ -40,6 +42,7 @@ from scrapersky.records import Contact, Page
 from scrapersky.records.page import PAGE_CURATION_QUEUE
 from scrapersky.records.status import ContactScrapeStatus
 
+log = structlog.get_logger("scrapersky.wf7")
 FACTS = (
     "title", "description", "h1", "language", "canonical_url", "structured_data_types",
     "has_contact_form", "word_count", "http_status", "etag", "last_modified", "bytes",
@@ -51,8 +54,12 @@ COMPLETED = """fetched_at = clock_timestamp(), page_curation_status = CASE
   WHEN page_curation_status = 'Skipped' THEN page_curation_status
   ELSE 'Complete' END"""
 STORE_VISIT = f"UPDATE pages SET {COMPLETED} WHERE id = $1"  # noqa: S608 - our names
+STORE_GONE = f"""
+UPDATE pages SET {COMPLETED}, contact_scrape_status = 'NoContactFound', http_status = $2,
+  gone_at = clock_timestamp() WHERE id = $1
+"""  # noqa: S608 - our names
 STORE_FACTS = f"""
-UPDATE pages SET {COMPLETED}, contact_scrape_status = $2,
+UPDATE pages SET {COMPLETED}, contact_scrape_status = $2, gone_at = NULL,
   {", ".join(f"{name} = ${at}" for at, name in enumerate(FACTS, 3))}
 WHERE id = $1
 """  # noqa: S608 - our names
@@ -62,7 +69,12 @@ INSERT INTO contacts AS c (tenant_id, created_by, domain_id, page_id, email, ema
 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)
 ON CONFLICT ({key}) DO UPDATE SET name = coalesce(c.name, excluded.name),
   role = coalesce(c.role, excluded.role), phone = coalesce(c.phone, excluded.phone),
-  phones = c.phones || excluded.phones, address = coalesce(c.address, excluded.address),
+  phones = c.phones || excluded.phones || (
+    SELECT coalesce(jsonb_object_agg(number, facts), '{{}}')
+    FROM jsonb_each(c.phones) AS e (number, facts) WHERE facts->>'whose' = 'staff'),
+  address = CASE WHEN c.address->>'postal_code' IS NULL
+    AND excluded.address->>'postal_code' IS NOT NULL
+    THEN excluded.address ELSE coalesce(c.address, excluded.address) END,
   social_links = excluded.social_links || c.social_links,
   confidence = greatest(c.confidence, excluded.confidence)
 RETURNING id
@@ -145,8 +157,9 @@ FROM known WHERE id = $1 AND NOT coalesce(organisation, '{}') @> known.told
         StageSettings(concurrency=50, timeout_seconds=180, slow_after_seconds=5),
     ),
     endings=Endings(
-        nothing="`Complete` and `NoContactFound`; a page not worth a visit is `Filtered`",
-        fails="4xx, robots.txt, a page that says it is none, the site's budget used up",
+        nothing="`Complete` and `NoContactFound`, also if the page is gone (404, 410, or it "
+        "says so); a page not worth a visit is `Filtered`",
+        fails="other 4xx, robots.txt, the site's budget used up",
         retries="5xx, 429, timeouts",
     ),
 )
@@ -178,6 +191,9 @@ async def read_page(
                 note_unchanged(page, site),
                 nothing="not modified since the last visit",
             )
+        if is_gone(fetched):
+            why = f"the page is gone: the server answered {fetched.status}"
+            return Done(note_gone(page, site, fetched), nothing=why)
         if (failure := failure_of(fetched)) is not None:
             return failure
         if leads_elsewhere(page.url, str(fetched.url)):
@@ -186,25 +202,52 @@ async def read_page(
                 note_unchanged(page, site),
                 nothing=f"it leads to another site: {fetched.url.site}",
             )
-        found = await tools.sandbox.run(
-            read_contact_page,
-            fetched.body,
-            str(fetched.url),
-            fetched.charset.name,
-            # Where the business is tells how to read numbers.
-            country,
-        )
+        found = await parse(tools, fetched.body, fetched, country)
+        rendered = await render(tools, fetched, found)
+        if rendered is not None:
+            made = await parse(tools, rendered.html, fetched, country, "utf-8")
+            found = replace(made, needs_script=found.needs_script)
     except FetchError as error:
         return outcome_of(error)
     if found.not_found is not None:
-        return GiveUp(f"the page says that it does not exist: {found.not_found!r}")
+        why = f"the page is gone: it says {found.not_found!r}"
+        return Done(note_gone(page, site, fetched), nothing=why)
     cards = canonical_cards(cards_of(found.contacts))
     people = people_of(found.contacts, cards, fetched.url.host)
     nothing = None
     if not cards and not people:
         nothing = "the page names no e-mail address, phone number or person"
-    findings = Findings(found, cards, people)
+    findings = Findings(found, cards, people, rendered)
     return Done(store(page, site, fetched, findings), nothing=nothing)
+
+
+async def parse(
+    tools: Tools,
+    body: bytes,
+    fetched: Fetched,
+    country: str | None,
+    encoding: str | None = None,
+) -> ContactPage:
+    """Read a page in a process of its own; where the business is tells how to read numbers."""
+    return await tools.sandbox.run(
+        read_contact_page,
+        body,
+        str(fetched.url),
+        encoding or fetched.charset.name,
+        country,
+    )
+
+
+async def render(tools: Tools, fetched: Fetched, found: ContactPage) -> Rendered | None:
+    """Run the scripts of a page that says nothing without them; None if that is no help."""
+    if tools.renderer is None or found.needs_script is None:
+        return None
+    try:
+        return await tools.renderer.render(fetched)
+    except RenderFailed as error:
+        # What the page says by itself is still worth having.
+        log.warning("page.not_rendered", url=str(fetched.url), why=str(error))
+        return None
 
 
 def go_on(site: Whose) -> Effect:
@@ -226,6 +269,16 @@ def note_unchanged(page: Page, site: Whose) -> Effect:
     return effect
 
 
+def note_gone(page: Page, site: Whose, fetched: Fetched) -> Effect:
+    """Keep that a link leads to nothing: an answer like any other, and no failure."""
+
+    async def effect(transaction: Transaction) -> None:
+        await transaction.fetch(STORE_GONE, page.id, fetched.status)
+        choose(transaction, site)
+
+    return effect
+
+
 @dataclass(frozen=True, slots=True)
 class Findings:
     """All that was read from one page."""
@@ -233,6 +286,7 @@ class Findings:
     page: ContactPage
     cards: list[ContactCard]
     people: list[PersonCard]
+    rendered: Rendered | None = None
 
 
 def store(page: Page, site: Whose, fetched: Fetched, found: Findings) -> Effect:
@@ -243,7 +297,7 @@ def store(page: Page, site: Whose, fetched: Fetched, found: Findings) -> Effect:
     is_elsewhere = fetched.url.site != parse_url(page.url).site
 
     async def effect(transaction: Transaction) -> None:
-        values = facts(fetched, found.page)
+        values = facts(fetched, found)
         host = parse_url(page.url).host
         guard = await shield(
             transaction.connection,
@@ -281,6 +335,8 @@ def store(page: Page, site: Whose, fetched: Fetched, found: Findings) -> Effect:
         links = [] if is_hidden or is_elsewhere else found.page.links
         clicks = 1 if page.clicks is None else page.clicks + 1
         store_links(transaction, site, links, clicks=clicks)
+        if kept or known:
+            name_contacts(transaction, page.domain_id)
 
     return effect
 
@@ -300,8 +356,9 @@ async def store_facts(
     )
 
 
-def facts(fetched: Fetched, found: ContactPage) -> dict[str, Any]:
+def facts(fetched: Fetched, findings: Findings) -> dict[str, Any]:
     """Write what the visit told about the page itself."""
+    found, rendered = findings.page, findings.rendered
     values = found.facts
     return {
         "title": values.title,
@@ -325,6 +382,9 @@ def facts(fetched: Fetched, found: ContactPage) -> dict[str, Any]:
             "x_robots_tag": list(fetched.x_robots_tag),
             "meta_robots": list(fetched.meta_robots),
             "wire_bytes": fetched.wire_bytes,
+            "needs_script": found.needs_script,
+            "rendered": rendered
+            and {"requests": rendered.requests, "refused": rendered.refused},
         },
         "other_values": other_values(found.contacts),
         "organisation": organisation_facts(found.contacts, fetched.url.host),
@@ -336,6 +396,7 @@ async def store_contact(
 ) -> UUID:
     """Upsert one contact by its natural key; what is known already is kept."""
     email = person.email
+    direct = {phone.e164 for phone in person.direct}
     rows = await transaction.fetch(
         STORE_BY_EMAIL if email else STORE_BY_PHONE,
         page.tenant_id,
@@ -347,7 +408,12 @@ async def store_contact(
         person.name,
         person.role,
         person.phone.e164 if person.phone else None,
-        json_of({phone.e164: phone_facts(phone) for phone in person.phones}),
+        json_of(
+            {
+                phone.e164: phone_facts(phone, is_staff=phone.e164 in direct)
+                for phone in person.phones
+            }
+        ),
         json_of(address_facts(person.address)),
         json_of({social.network: social.url for social in person.socials}),
         person.confidence,
@@ -387,9 +453,10 @@ def organisation_facts(contacts: Contacts, host: str) -> dict[str, Any] | None:
     return values or None
 
 
-def phone_facts(phone: Phone) -> dict[str, str | None]:
-    """Keep a number as written, beside its E.164 form."""
+def phone_facts(phone: Phone, *, is_staff: bool) -> dict[str, str | None]:
+    """Keep a number as written, beside its E.164 form, and whether it is one person's."""
     return {
+        "whose": "staff" if is_staff else "own",
         "written": phone.written,
         "kind": phone.kind.value,
         "extension": phone.extension,

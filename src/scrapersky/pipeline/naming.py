@@ -1,0 +1,91 @@
+"""Give the addresses of a site to the people whom other pages of it name.
+
+A page names the team, another one lists the addresses. What spells somebody's name, and
+nobody else's of the site, is theirs wherever it stands.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from typing import Any, Final
+from uuid import UUID
+
+from curation_sdk import Transaction
+from scrapersky.curation.page_choice import lock_sites
+from scrapersky.kit.email_type import EmailType
+from scrapersky.kit.mailbox import spells_alone
+
+# Who holds a row is about to settle, and will look here after this transaction.
+UNNAMED: Final = f"""
+SELECT id, domain_id, split_part(email, '@', 1) AS local, email FROM contacts
+WHERE domain_id = ANY($1) AND name IS NULL AND email IS NOT NULL
+  AND email_type <> '{EmailType.SERVICE.value}'
+ORDER BY id FOR UPDATE SKIP LOCKED
+"""  # noqa: S608 - our names
+PEOPLE: Final = """
+SELECT id, domain_id, name FROM people WHERE domain_id = ANY($1)
+"""
+FREE: Final = """
+SELECT id FROM people WHERE id = ANY($1) ORDER BY id FOR UPDATE SKIP LOCKED
+"""
+NAME_CONTACTS: Final = """
+UPDATE contacts c SET name = p.name, role = coalesce(c.role, p.role)
+FROM unnest($1::uuid[], $2::uuid[]) AS g (contact_id, person_id)
+JOIN people p ON p.id = g.person_id WHERE c.id = g.contact_id
+"""
+TELL_WHERE: Final = """
+INSERT INTO contact_evidence (tenant_id, page_id, robots, seen_at, contact_id, field,
+  value, url, snippet, method, confidence)
+SELECT c.tenant_id, p.page_id, e->>'robots', (e->>'seen_at')::timestamptz, c.id, 'name',
+  p.name, e->>'url', e->>'snippet', e->>'method', p.confidence
+FROM unnest($1::uuid[], $2::uuid[]) AS g (contact_id, person_id)
+JOIN contacts c ON c.id = g.contact_id JOIN people p ON p.id = g.person_id,
+  jsonb_array_elements(p.evidence) AS e
+ON CONFLICT DO NOTHING
+"""
+GIVE_ADDRESSES: Final = """
+UPDATE people p SET email = c.email
+FROM unnest($1::uuid[], $2::uuid[]) AS g (contact_id, person_id)
+JOIN contacts c ON c.id = g.contact_id WHERE p.id = g.person_id AND p.email IS NULL
+"""
+
+
+def name_contacts(transaction: Transaction, domain_id: UUID) -> None:
+    """Name the addresses of a site, when all that settles now is stored."""
+    transaction.at_end(_name_contacts, domain_id)
+
+
+async def _name_contacts(transaction: Transaction, domains: list[UUID]) -> None:
+    # Whoever stores of the same site meanwhile is seen by one of the two.
+    await lock_sites(transaction.connection, set(domains))
+    some = sorted(set(domains))
+    unnamed = await transaction.fetch(UNNAMED, some)
+    if not unnamed:
+        return
+    links = list(links_of(unnamed, await transaction.fetch(PEOPLE, some)))
+    if not links:
+        return
+    rows = await transaction.fetch(FREE, [person for _, person in links])
+    free = {row["id"] for row in rows}
+    links = [link for link in links if link[1] in free]
+    if links:
+        pairs = [list(column) for column in zip(*links, strict=True)]
+        await transaction.fetch(NAME_CONTACTS, *pairs)
+        await transaction.fetch(TELL_WHERE, *pairs)
+        await transaction.fetch(GIVE_ADDRESSES, *pairs)
+
+
+def links_of(
+    contacts: Iterable[Any], people: Iterable[Any]
+) -> Iterator[tuple[UUID, UUID]]:
+    """Yield which contact is whose: an address that spells one person of its site."""
+    teams: dict[UUID, list[Any]] = defaultdict(list)
+    for person in people:
+        teams[person["domain_id"]].append(person)
+    for contact in contacts:
+        spelt = [
+            person["id"]
+            for person in teams[contact["domain_id"]]
+            if spells_alone(contact["local"], person["name"])
+        ]
+        if len(spelt) == 1:
+            yield contact["id"], spelt[0]
