@@ -59,9 +59,17 @@ Errors are RFC 9457 problem details; each answer carries its `X-Request-ID`.
 API = APIRouter()
 """Every route but the page's. An application takes them as they are: included in each one,
 they would be worked out anew for each, which takes 0.1 to 0.3 s."""
-# In the order in which they are tried: what is asked for most comes first.
-for part in (health, records, account, operations, events, privacy):
-    API.include_router(part.router)
+# In the order in which they are tried: what is asked for most comes first. A router within
+# a router is looked through twice as often.
+for router in (
+    health.router,
+    *records.routers,
+    account.router,
+    operations.router,
+    events.router,
+    privacy.router,
+):
+    API.include_router(router)
 
 
 def create_app(

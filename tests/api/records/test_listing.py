@@ -125,11 +125,15 @@ async def test_totals_beyond_ten_thousand_are_estimates(desk: Desk) -> None:
     assert len({item["id"] for item in walked}) == 12_000
 
 
-@pytest.mark.parametrize("looked_at", [listing.LOOKED_AT, 100])
+@pytest.mark.parametrize(
+    ("looked_at", "few"),
+    [(listing.LOOKED_AT, listing.FEW), (listing.LOOKED_AT, 0), (100, 0)],
+)
 async def test_every_way_to_a_page_leads_to_the_same_rows(
-    desk: Desk, monkeypatch: pytest.MonkeyPatch, looked_at: int
+    desk: Desk, monkeypatch: pytest.MonkeyPatch, looked_at: int, few: int
 ) -> None:
     monkeypatch.setattr(listing, "LOOKED_AT", looked_at)
+    monkeypatch.setattr(listing, "FEW", few)
     await add_places(desk, 6_000)
     await add_places(desk, 6_000, desk.other)
     # What matches is not among the latest, as when others were decided since.

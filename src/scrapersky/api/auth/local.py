@@ -1,5 +1,6 @@
 """Local mode: on a laptop, whoever sits at the machine is its admin."""
 
+from functools import lru_cache
 from ipaddress import ip_address
 from typing import Final
 
@@ -38,6 +39,7 @@ def is_from_this_machine(request: Request) -> bool:
     )
 
 
+@lru_cache(1_000)
 def is_loopback(host: str) -> bool:
     """Tell whether a name or address means this machine."""
     if host == "localhost":

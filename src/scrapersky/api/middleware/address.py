@@ -18,6 +18,8 @@ def parse_proxies(texts: Sequence[str]) -> Networks:
 
 def is_trusted(host: str, proxies: Networks) -> bool:
     """Tell whether an address is one of our proxies."""
+    if not proxies:
+        return False
     try:
         address = ip_address(host)
     except ValueError:

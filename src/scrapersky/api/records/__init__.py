@@ -26,10 +26,10 @@ from scrapersky.compat.fastapi import RouterBelow
 from scrapersky.records import KINDS
 from scrapersky.records.place_search import SEARCHES
 
-router = APIRouter(tags=["records"])
+routers: list[APIRouter] = []
 
 for each in KINDS.values():
-    below = RouterBelow(f"{BASE}{each.path}")
+    below = RouterBelow(f"{BASE}{each.path}", tags=["records"])
     add_listing(below, each)
     add_history(below, each)
     if each is not SEARCHES:
@@ -41,8 +41,10 @@ for each in KINDS.values():
         add_submitting(below, each, each.submission)
     if "priority" in each.fields:
         add_priority(below, each)
-    router.include_router(below)
-for part in (
-    budget, company, company_column, contact, kinds, people, search, source, view,
-):  # fmt: skip
-    router.include_router(part.router)
+    routers.append(below)
+routers.extend(
+    part.router
+    for part in (
+        budget, company, company_column, contact, kinds, people, search, source, view,
+    )
+)  # fmt: skip

@@ -14,6 +14,8 @@ import orjson
 from fastapi import Response
 from sqlalchemy import Row
 
+from scrapersky.api.records.listing import TOTAL
+
 
 def json_answer(
     content: Any,  # noqa: ANN401 - any JSON
@@ -35,8 +37,10 @@ def plain(value: object) -> str:
 
 
 def as_dicts(rows: Sequence[Row[*tuple[Any, ...]]]) -> list[dict[str, Any]]:
-    """Return rows of one query as dictionaries."""
+    """Return rows of one query as dictionaries, without what they were counted by."""
     if not rows:
         return []
     names = rows[0]._fields
-    return [dict(zip(names, row, strict=True)) for row in rows]
+    if names[-1] == TOTAL:
+        names = names[:-1]
+    return [dict(zip(names, row, strict=False)) for row in rows]

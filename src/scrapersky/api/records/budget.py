@@ -29,7 +29,7 @@ from scrapersky.records.domain import DOMAINS
 PATH: Final = f"/api/v3{DOMAINS.path}/{{record_id}}/budget"
 STAGE: Final = "page_curation"
 
-router = APIRouter()
+router = APIRouter(tags=["records"])
 Limit = Annotated[int | None, Field(ge=0, le=MOST)]
 
 

@@ -48,7 +48,7 @@ MOST_QUESTIONS = 200
 MOST_ASSIGNEES = 500
 MAY_OWN = and_(User.disabled_at.is_(None), User.is_system.is_(False))
 
-router = APIRouter()
+router = APIRouter(tags=["records"])
 Reader = Annotated[Identity, allow(Permission.READ)]
 Curator = Annotated[Identity, allow(Permission.CURATE)]
 Tag = Annotated[str, Field(min_length=1, max_length=100)]

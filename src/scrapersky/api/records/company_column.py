@@ -27,7 +27,7 @@ PATH: Final = f"{BASE}/company-columns"
 MOST_COLUMNS: Final = 50
 LONGEST_TEXT: Final = 2_000
 
-router = APIRouter()
+router = APIRouter(tags=["records"])
 Reader = Annotated[Identity, allow(Permission.READ)]
 Admin = Annotated[Identity, allow(Permission.ADMINISTER)]
 Label = Annotated[str, Field(min_length=1, max_length=100)]

@@ -49,7 +49,7 @@ CONTACTS = KINDS["contacts"]
 PATH = address_of(CONTACTS)
 MOST_MERGED = 50
 
-router = APIRouter()
+router = APIRouter(tags=["records"])
 Curator = Annotated[Identity, allow(Permission.CURATE)]
 Version = Annotated[
     str | None, Header(alias="If-Match", description="The record's `etag`.")

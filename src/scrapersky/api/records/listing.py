@@ -4,7 +4,7 @@ A page begins after the sort key and id of the last row of the one before, so it
 the same at row 50 and at row 900,000, and a row that does not change is shown once.
 """
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, Final
@@ -18,6 +18,7 @@ from sqlalchemy import (
     Integer,
     Row,
     Select,
+    Subquery,
     Uuid,
     and_,
     bindparam,
@@ -48,6 +49,8 @@ from scrapersky.records.kind import Kind
 
 COUNTED = 10_000
 """Rows that are counted exactly; beyond, nobody reads to the end."""
+FEW = 2_000
+"""Rows expected of a list that is found and sorted whole, so that it is counted with it."""
 LOOKED_AT = 20_000
 """Rows at the top of a list among which a page of matches must be, or they are rare."""
 SURELY_MORE = 12_000
@@ -57,12 +60,15 @@ CHEAP = 2_000.0
 PLANS_LAST: Final = timedelta(seconds=5)
 """How long a plan is believed, and so how old an estimate may be."""
 
+TOTAL: Final = "list_total"
+"""The last column of rows that were counted as they were read."""
+
 Shown = Row[Any]
 
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """Rows of a list, what is estimate of all of it, and where to go on."""
+    """Rows of a list, what is known of all of it, and where to go on."""
 
     rows: Sequence[Shown]
     estimate: CountEstimate
@@ -81,12 +87,18 @@ class Plans:
         """Lists of which few rows matched of late."""
 
     async def of(
-        self, connection: AsyncConnection, name: Hashable, query: Select[Any]
+        self,
+        connection: AsyncConnection,
+        name: Hashable,
+        write: Callable[[], Select[Any]],
     ) -> Plan:
-        """Return the plan of a query; whoever asks for another must name it otherwise."""
+        """Return the plan of a query, which is written only if it is not known.
+
+        Whoever asks for another must name it otherwise.
+        """
         plan = self._known.get(name)
         if plan is None:
-            plan = self._known[name] = await planned(connection, query)
+            plan = self._known[name] = await planned(connection, write())
         return plan
 
 
@@ -122,21 +134,18 @@ async def begin(
     plans: Plans,
 ) -> tuple[Sequence[Shown], CountEstimate]:
     """Read the first page, by the way that reads the fewest rows, and count the list."""
-    if list_query.is_narrowed:
-        name = ("order", limit, list_query.name(resource))
-        plan = await plans.of(connection, name, in_order(resource, list_query, limit))
-        rows: Sequence[Shown] = []
-        if not plan.sorts and name not in plans.rare:
-            rows = await near_rows(connection, resource, list_query, limit, plan)
+    if not list_query.is_narrowed:
+        rows = await walked_rows(connection, resource, list_query, limit)
+    else:
+        rows = await near_rows(connection, resource, list_query, limit, plans)
         if len(rows) <= limit:
             # To walk on in the hope of meeting rare rows could mean to walk all of it.
-            rows, count = await rare_rows(connection, resource, list_query, limit)
+            rows = await found_rows(connection, resource, list_query, limit)
+            count = int(getattr(rows[0], TOTAL)) if rows else 0
             if count <= COUNTED:
-                plans.rare[name] = True
+                plans.rare[limit, list_query.name(resource)] = True
                 return rows, CountEstimate(count, is_exact=True, is_rare=True)
             rows = await walked_rows(connection, resource, list_query, limit)
-    else:
-        rows = await walked_rows(connection, resource, list_query, limit)
     return rows, await counted(
         connection, resource, list_query, rows, limit=limit, plans=plans
     )
@@ -147,7 +156,7 @@ def shown_columns(
     columns: tuple[str, ...] | None = None,
     sort: Sort = FIRST_SORT,
 ) -> list[ColumnElement[Any]]:
-    """Select what is shown of a record, and what its place in a list is estimate by."""
+    """Select what is shown of a record, and what its place in a list is known by."""
     shown: dict[str, Any] = {
         **resource.fields,
         **{name: value.label(name) for name, value in resource.extras.items()},
@@ -177,16 +186,56 @@ async def near_rows(
     resource: Kind,
     list_query: ListQuery,
     limit: int,
-    plan: Plan,
+    plans: Plans,
 ) -> Sequence[Shown]:
-    """Walk the order of the list, but not far: fewer rows than asked mean it was far."""
+    """Walk the order of the list, but not far: fewer rows than asked mean it was far.
+
+    Nor is a list walked that must be found whole to be counted.
+    """
+    name = limit, list_query.name(resource)
+    if name in plans.rare:
+        return []
+    whole = await plan_to_count(connection, resource, list_query, plans)
+    if whole.cost <= CHEAP and whole.rows <= FEW:
+        return []
+    plan = await plans.of(
+        connection, ("order", *name), lambda: in_order(resource, list_query, limit)
+    )
+    if plan.sorts:
+        return []
     if plan.reads_matches_only:
         return await walked_rows(connection, resource, list_query, limit)
-    model, key = resource.record, resource.fields[list_query.sort.field]
+    query = near(
+        resource,
+        list_query,
+        limit + 1,
+        is_by_status=plan.is_by_status,
+        among=LOOKED_AT,
+    )
+    rows: Sequence[Shown] = (await connection.execute(query)).all()
+    return rows
+
+
+def list_name(
+    resource: Kind, list_query: ListQuery, most: int, **how: Hashable
+) -> Hashable:
+    """Name a query for a list among those that were written before."""
+    name = list_query.name(resource)
+    return name, list_query.columns, most, *how.values()
+
+
+# To write a statement of forty columns takes as long as to run it.
+@cached(LRUCache(500), key=list_name)
+def near(
+    resource: Kind, list_query: ListQuery, most: int, *, is_by_status: bool, among: int
+) -> Select[Any]:
+    """Write the query for the first rows among those at the top of a list."""
+    model, sort = resource.record, list_query.sort
+    key = resource.fields[sort.field]
     inside: list[Condition] = []
     outside: list[Condition] = []
     for condition in list_query.conditions:
-        is_led_by = plan.is_by_status and condition.field == decided_in(resource)
+        is_led_by = is_by_status and condition.field == decided_in(resource)
         (inside if is_led_by else outside).append(condition)
     meant = and_(where(resource, outside), matches(resource, list_query.words))
     names = {"id", key.key, *names_in(meant)}
@@ -197,20 +246,43 @@ async def near_rows(
             key.is_not(None),
         ),
         resource,
-        list_query.sort,
+        sort,
     )
-    near = top.limit(LOOKED_AT).subquery("near")
     # A limit below the filter keeps the planner from looking at more.
-    query = select(near.c.id).where(moved_to(near, meant))
-    order = (near.c[key.key], near.c.id)
-    if list_query.sort.is_descending:
-        query = query.order_by(*(column.desc() for column in order))
-    else:
-        query = query.order_by(*order)
-    ids = (await connection.scalars(query.limit(limit + 1))).all()
-    if len(ids) <= limit:
-        return []
-    return await rows_by_id(connection, resource, ids, list_query)
+    near = top.limit(among).subquery("near")
+    found = (
+        select(near.c.id, near.c[key.key].label("place"))
+        .where(moved_to(near, meant))
+        .order_by(*ways(sort, near.c[key.key], near.c.id))
+        .limit(most)
+        .subquery("found")
+    )
+    return with_columns(resource, list_query, found)
+
+
+def with_columns(
+    resource: Kind, list_query: ListQuery, found: Subquery, *more: ColumnElement[Any]
+) -> Select[Any]:
+    """Write the query for what is shown of the records whose ids were found."""
+    columns = shown_columns(resource, list_query.columns, list_query.sort)
+    return (
+        select(*columns, *more)
+        .join_from(found, resource.record, resource.record.id == found.c.id)
+        .order_by(*unknown_last(list_query.sort, found.c.place, found.c.id))
+    )
+
+
+def ways(sort: Sort, *columns: ColumnElement[Any]) -> list[ColumnElement[Any]]:
+    """Order by these columns, the way a list is sorted."""
+    return [c.desc() if sort.is_descending else c.asc() for c in columns]
+
+
+def unknown_last(
+    sort: Sort, key: ColumnElement[Any], row_id: ColumnElement[Any]
+) -> tuple[ColumnElement[Any], ColumnElement[Any]]:
+    """Order by key and id, where the key may be unknown: no index serves it."""
+    first, second = ways(sort, key, row_id)
+    return first.nulls_last(), second
 
 
 def names_in(clause: ColumnElement[bool]) -> set[str]:
@@ -218,81 +290,54 @@ def names_in(clause: ColumnElement[bool]) -> set[str]:
     return {part.name for part in iterate(clause) if isinstance(part, Column)}
 
 
-async def rare_rows(
-    connection: AsyncConnection, resource: Kind, list_query: ListQuery, limit: int
-) -> tuple[Sequence[Shown], int]:
-    """Find all matching rows, sort those, and count them; none if they are not rare."""
-    listed, count = await found(connection, resource, list_query, limit, None)
-    if count > COUNTED:
-        return [], count
-    return await rows_by_id(connection, resource, listed, list_query), count
-
-
 async def found_rows(
     connection: AsyncConnection,
     resource: Kind,
     list_query: ListQuery,
     limit: int,
-    after: CursorPosition,
+    after: CursorPosition | None = None,
 ) -> Sequence[Shown]:
-    """Find all matching rows again, and go on in their order."""
-    listed, _ = await found(connection, resource, list_query, limit, after)
-    return await rows_by_id(connection, resource, listed, list_query)
+    """Find all matching rows, sort those, and count them; or go on in their order."""
+    query = whole(resource, list_query, limit + 1, after=after)
+    rows: Sequence[Shown] = (await connection.execute(query)).all()
+    return rows
 
 
-async def found(
-    connection: AsyncConnection,
-    resource: Kind,
-    list_query: ListQuery,
-    limit: int,
-    after: CursorPosition | None,
-) -> tuple[Sequence[UUID], int]:
-    """Find matching rows in any order, up to what is counted, and sort those."""
+@cached(LRUCache(500), key=list_name)
+def whole(
+    resource: Kind, list_query: ListQuery, most: int, *, after: CursorPosition | None
+) -> Select[Any]:
+    """Write the query that finds rows in any order, up to what is counted, and sorts."""
     model, key = resource.record, resource.fields[list_query.sort.field]
-    inner = select(model.id, key.label("key")).where(wanted(resource, list_query))
+    inner = select(model.id, key.label("place")).where(wanted(resource, list_query))
     if after is None:
         inner = inner.limit(COUNTED + 1)
     matching = inner.cte("matching").prefix_with("MATERIALIZED")
-    count = select(func.count()).select_from(matching).scalar_subquery()
-    order = (
-        (matching.c.key.desc().nulls_last(), matching.c.id.desc())
-        if list_query.sort.is_descending
-        else (matching.c.key.asc().nulls_last(), matching.c.id.asc())
+    place, row_id = matching.c.place, matching.c.id
+    query = select(row_id, place).order_by(
+        *unknown_last(list_query.sort, place, row_id)
     )
-    query = select(matching.c.id, count.label("total")).order_by(*order)
     if after is not None:
-        query = query.where(
-            beyond(matching.c.key, matching.c.id, list_query.sort, after)
-        )
-    listed = (await connection.execute(query.limit(limit + 1))).all()
-    return [row.id for row in listed], listed[0].total if listed else 0
+        query = query.where(beyond(place, row_id, list_query.sort, after))
+    count = select(func.count()).select_from(matching).scalar_subquery()
+    found = query.limit(most).subquery("found")
+    return with_columns(resource, list_query, found, count.label(TOTAL))
 
 
 async def rows_by_id(
-    connection: AsyncConnection,
-    resource: Kind,
-    ids: Sequence[UUID],
-    list_query: ListQuery | None = None,
+    connection: AsyncConnection, resource: Kind, ids: Sequence[UUID]
 ) -> list[Shown]:
     """Read records in the order of these ids; who is gone meanwhile is left out."""
-    columns, sort = (
-        (list_query.columns, list_query.sort) if list_query else (None, FIRST_SORT)
-    )
-    query = by_id(resource, columns, sort)
+    query = by_id(resource)
     found = {row.id: row for row in await connection.execute(query, {"ids": [*ids]})}
     return [found[row_id] for row_id in ids if row_id in found]
 
 
-def by_id_name(resource: Kind, columns: tuple[str, ...] | None, sort: Sort) -> Hashable:
-    """Name a query by ids among those that were written before."""
-    return resource.name, columns, sort
-
-
-@cached(LRUCache(500), key=by_id_name)
-def by_id(resource: Kind, columns: tuple[str, ...] | None, sort: Sort) -> Select[Any]:
+@cached(LRUCache(500), key=lambda resource: resource.name)
+def by_id(resource: Kind) -> Select[Any]:
     """Write the query for records of these ids."""
     ids = bindparam("ids", type_=ARRAY(Uuid()))
-    shown = shown_columns(resource, columns, sort)
+    shown = shown_columns(resource)
     return select(*shown).where(resource.record.id == func.any(ids))
 
 
@@ -330,7 +375,7 @@ async def walked(
     *,
     is_known: bool = True,
 ) -> Sequence[Shown]:
-    """Walk the rows whose sort key is estimate, or those whose key is not."""
+    """Walk the rows whose sort key is known, or those whose key is not."""
     query = walk(
         resource, list_query, most, is_known=is_known, is_begun=after is not None
     )
@@ -375,9 +420,8 @@ def walk(
     if is_begun:
         here, there = tuple_(*order), tuple_(*values)
         query = query.where(here < there if sort.is_descending else here > there)
-    ways = [c.desc() if sort.is_descending else c.asc() for c in order]
     # As a number, not as a parameter: a plan for any number of rows would sort them all.
-    return query.order_by(*ways).limit(literal_column(str(most), Integer))
+    return query.order_by(*ways(sort, *order)).limit(literal_column(str(most), Integer))
 
 
 def is_nullable(resource: Kind, sort: Sort) -> bool:
@@ -390,8 +434,7 @@ def in_its_order(query: Select[Any], resource: Kind, sort: Sort) -> Select[Any]:
     columns: tuple[Any, ...] = (resource.fields[sort.field], resource.record.id)
     if sort.field == "id":
         columns = columns[1:]
-    ways = [c.desc() if sort.is_descending else c.asc() for c in columns]
-    return query.order_by(*ways)
+    return query.order_by(*ways(sort, *columns))
 
 
 def beyond(
@@ -422,12 +465,24 @@ async def counted(
     """Count a list that is walked: exactly if that is cheap, or else as planned."""
     if len(rows) <= limit:
         return CountEstimate(len(rows), is_exact=True)
-    some = select(literal(1)).where(wanted(resource, list_query)).limit(COUNTED + 1)
-    plan = await plans.of(connection, ("count", list_query.name(resource)), some)
+    plan = await plan_to_count(connection, resource, list_query, plans)
     if plan.cost <= CHEAP and plan.rows <= SURELY_MORE:
-        count = await connection.scalar(
-            select(func.count()).select_from(some.subquery())
-        )
+        some = countable(resource, list_query).subquery()
+        count = await connection.scalar(select(func.count()).select_from(some))
         if int(count or 0) <= COUNTED:
             return CountEstimate(int(count or 0), is_exact=True)
     return CountEstimate(max(plan.rows, len(rows)), is_exact=False)
+
+
+async def plan_to_count(
+    connection: AsyncConnection, resource: Kind, list_query: ListQuery, plans: Plans
+) -> Plan:
+    """Return what it would take to count a list, and how long it is expected to be."""
+    name = "count", list_query.name(resource)
+    return await plans.of(connection, name, lambda: countable(resource, list_query))
+
+
+def countable(resource: Kind, list_query: ListQuery) -> Select[Any]:
+    """Select a row for each record of a list, up to what is counted."""
+    query = select(literal(1)).where(wanted(resource, list_query))
+    return query.limit(COUNTED + 1)

@@ -21,7 +21,7 @@ from scrapersky.records.people import PEOPLE
 MOST_PEOPLE = 50
 REASON = "person forgotten"
 
-router = APIRouter()
+router = APIRouter(tags=["records"])
 Admin = Annotated[Identity, allow(Permission.ADMINISTER)]
 
 

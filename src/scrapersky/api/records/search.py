@@ -30,7 +30,7 @@ from scrapersky.records.status import TaskStatus
 PATH = address_of(SEARCHES)
 STAGE: Final = "place_search"
 
-router = APIRouter()
+router = APIRouter(tags=["records"])
 Reader = Annotated[Identity, allow(Permission.READ)]
 Curator = Annotated[Identity, allow(Permission.CURATE)]
 Words = Annotated[str, Field(max_length=200)]

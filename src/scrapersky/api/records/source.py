@@ -13,7 +13,7 @@ from scrapersky.providers.registry import Sources
 FILES: Final = "file"
 PAID: Final = ("google",)
 
-router = APIRouter()
+router = APIRouter(tags=["records"])
 Reader = Annotated[Identity, allow(Permission.READ)]
 
 

@@ -22,7 +22,7 @@ from scrapersky.records import SavedView, kind_named
 PATH = "/api/v3/views"
 MOST_COLUMNS = 100
 
-router = APIRouter()
+router = APIRouter(tags=["records"])
 Reader = Annotated[Identity, allow(Permission.READ)]
 
 
