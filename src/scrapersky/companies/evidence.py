@@ -105,6 +105,11 @@ class Facts:
         """Return the words of the town, which a name may have beside it."""
         return frozenset((self.locality or "").split())
 
+    @cached_property
+    def has_number(self) -> bool:
+        """Say whether the street comes with the number of a door."""
+        return any(sign.isdecimal() for sign in self.street or "")
+
     @property
     def probes(self) -> list[str]:
         """Return the blocks in which something nearby would stand."""

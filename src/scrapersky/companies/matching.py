@@ -33,7 +33,7 @@ SUMMED_AT_ONCE: Final = 1_000
 TENANTS: Final = text("SELECT id FROM tenants WHERE suspended_at IS NULL ORDER BY id")
 UNMATCHED: Final = text(
     """SELECT id FROM company_members WHERE tenant_id = :tenant AND NOT is_matched
-    ORDER BY id LIMIT :most"""
+      AND id > :after ORDER BY id LIMIT :most"""
 )
 COLUMNS: Final = """m.id, m.name, m.domain, m.phone, m.social, m.street, m.locality, m.postal_code,
   m.latitude, m.longitude, m.company_id, m.domain_id IS NOT NULL AS is_domain,
@@ -150,13 +150,14 @@ async def match_tenant(
     """Bring the companies of one tenant up to date; return how many records it took."""
     for kind in QUERIES:
         await read_kind(engine, tenant_id, kind)
-    total = 0
+    total, after = 0, NO_ID
     while limit is None or total < limit:
         most = CHUNK if limit is None else min(CHUNK, limit - total)
-        count = await committed(engine, partial(match_chunk, tenant_id, most))
-        if not count:
+        ids = await committed(engine, partial(match_chunk, tenant_id, most, after))
+        if not ids:
             break
-        total += count
+        # From the last one on: those before it are matched, and long to step over.
+        total, after = total + len(ids), ids[-1]
     await committed(engine, partial(complete, tenant_id))
     return total
 
@@ -200,13 +201,15 @@ async def complete(tenant_id: UUID, connection: AsyncConnection) -> None:
     await sum_up(connection, {each for each in (*gone, *rows) if each is not None})
 
 
-async def match_chunk(tenant_id: UUID, most: int, connection: AsyncConnection) -> int:
-    """Find the companies of some records; return how many there were."""
+async def match_chunk(
+    tenant_id: UUID, most: int, after: UUID, connection: AsyncConnection
+) -> list[UUID]:
+    """Find the companies of some records; return which there were."""
     await lock_companies(connection, tenant_id)
-    values = {"tenant": tenant_id, "most": most}
+    values = {"tenant": tenant_id, "most": most, "after": after}
     ids = [*(await connection.scalars(UNMATCHED, values)).all()]
     if not ids:
-        return 0
+        return []
     facts = await read_facts(connection, ids)
     near = await candidates(connection, tenant_id, [facts[each] for each in ids])
     await add_surroundings(connection, facts, near)
@@ -218,7 +221,7 @@ async def match_chunk(tenant_id: UUID, most: int, connection: AsyncConnection) -
     for each in ids:
         clusters.place(each, sorted(near[each]))
     await store(connection, tenant_id, ids, clusters)
-    return len(ids)
+    return ids
 
 
 async def read_facts(

@@ -223,8 +223,8 @@ def street_level(one: Facts, other: Facts) -> ValueLevel:
     level = value_level(one.street, other.street)
     if level is not ValueLevel.DIFFERENT:
         return level
-    numbered = all(any_digit(each.street or "") for each in (one, other))
-    return ValueLevel.DIFFERENT if numbered else ValueLevel.UNKNOWN
+    is_clear = one.has_number and other.has_number
+    return ValueLevel.DIFFERENT if is_clear else ValueLevel.UNKNOWN
 
 
 BY_CODE_ON_ONE_STREET: Final = {
@@ -291,11 +291,6 @@ def is_written_together(one: Name, other: Name) -> bool:
     if any_number(one.words ^ other.words) or shortest < SHORTEST_TOGETHER:
         return False
     return OSA.distance(one.together, other.together, score_cutoff=1) <= 1
-
-
-def any_digit(text: str) -> bool:
-    """Say whether a text has a digit."""
-    return any(sign.isdecimal() for sign in text)
 
 
 def any_number(words: frozenset[str]) -> bool:

@@ -14,6 +14,8 @@ SHOWN: Final = (
     "decision_maker_id", "decision_maker_reason", "records_count", "contacts_count",
     "confidence", "first_seen_at", "seen_at",
 )  # fmt: skip
+MOST_RECORDS: Final = 50
+"""Records of one company that are summed up: the bound keeps the planner from reading all."""
 UNCERTAIN: Final = 0.5
 """How sure we are to reach a company of which no address is known."""
 
@@ -41,10 +43,11 @@ WITH told AS MATERIALIZED (
       (p.id IS NULL), p.seen_at DESC NULLS LAST, m.id) AS place,
     row_number() OVER (PARTITION BY m.company_id ORDER BY p.seen_at DESC NULLS LAST,
       m.id) AS latest
-  FROM company_members m
+  FROM unnest(CAST(:ids AS uuid[])) AS w(id)
+  CROSS JOIN LATERAL (SELECT * FROM company_members f WHERE f.company_id = w.id
+    ORDER BY f.id LIMIT {MOST_RECORDS}) m
   LEFT JOIN places_staging p ON p.id = m.place_id
   LEFT JOIN local_businesses b ON b.id = m.business_id
-  WHERE m.company_id = ANY(:ids)
 ), joined AS MATERIALIZED (
   SELECT company_id AS id,
     (array_agg(coalesce(b_name, p_name, member_name) ORDER BY place)
