@@ -214,18 +214,19 @@ async def test_no_request_of_the_browser_passes_the_crawler() -> None:
 @pytest.mark.long
 @needs_browser
 @pytest.mark.parametrize(
-    ("script", "limits"),
+    ("script", "limits", "why"),
     [
-        (b"for (;;) {}", RenderLimits(total=timedelta(seconds=20))),
+        (b"for (;;) {}", RenderLimits(total=timedelta(seconds=20)), "took too long"),
         (
-            b"const a = []; setInterval(() => a.push(new Uint8Array(5e7).fill(7)), 10)",
-            RenderLimits(memory=600 * MIB),
+            b"const all = []; for (;;) all.push(new Uint8Array(2e7).fill(7))",
+            RenderLimits(total=timedelta(minutes=2), memory=600 * MIB),
+            "the browser failed",
         ),
     ],
     ids=["time", "memory"],
 )
 async def test_a_page_without_end_ends_with_its_browser_and_the_next_is_rendered(
-    script: bytes, limits: RenderLimits
+    script: bytes, limits: RenderLimits, why: str
 ) -> None:
     says: dict[str, bytes | Sequence[bytes]] = {
         "/": answer(SHELL),
@@ -233,7 +234,7 @@ async def test_a_page_without_end_ends_with_its_browser_and_the_next_is_rendered
         "/data.json": answer(b'{"m": "jo@a.bv"}', kind="application/json"),
     }
     async with rendering(says, limits) as (_, renderer, fetched):
-        with pytest.raises(RenderFailed):
+        with pytest.raises(RenderFailed, match=why):
             await renderer.render(fetched)
         rendered = await renderer.render(fetched)
 
