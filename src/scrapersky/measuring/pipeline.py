@@ -4,6 +4,7 @@ Domains are submitted and the rules of a new tenant choose; nobody selects anyth
 """
 
 import asyncio
+import os
 import statistics
 import tempfile
 import time
@@ -100,7 +101,13 @@ async def run_pipeline(
 ) -> Measured:
     """Submit every domain, wait until nothing is left to do, read what is stored."""
     server = TownServer(street.find, no_town)
-    settings = load_settings({"SCRAPERSKY_DATA_DIR": "/nonexistent"}, dotenv=None)
+    # Without a browser unless one is named: what it adds can be measured.
+    browser = os.environ.get("CRAWLER_RENDER_BROWSER", "off")
+    given = {
+        "SCRAPERSKY_DATA_DIR": "/nonexistent",
+        "CRAWLER_RENDER_BROWSER": browser,
+    }
+    settings = load_settings(given, dotenv=None)
     engine = connect(target, name="desk", pool_size=3)
     try:
         await upgrade(engine)
