@@ -12,12 +12,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from scrapersky.cli import app
 from scrapersky.db.embedded import is_alive, running_postmaster
-from sdk_tests.rig.waiting import HUNG
+from sdk_tests.rig.waiting import HUNG, wait_until
 from tests.cli.rig import CLEAN, COMMAND, Command, run
 from tests.conftest import TestDatabase
 
@@ -74,10 +75,14 @@ def free_port() -> int:
 
 
 @contextmanager
-def running(home: Path, port: int) -> Iterator["subprocess.Popen[str]"]:
+def running(home: Path, port: int, *more: str) -> Iterator["subprocess.Popen[str]"]:
     environment = CLEAN | {"SCRAPERSKY_DATA_DIR": str(home), "PORT": str(port)}
     process = subprocess.Popen(
-        [COMMAND, "up"], env=environment, stderr=subprocess.PIPE, text=True, cwd="/"
+        [COMMAND, "up", *more],
+        env=environment,
+        stderr=subprocess.PIPE,
+        text=True,
+        cwd="/",
     )
     assert process.stderr is not None
     try:
@@ -296,3 +301,23 @@ def test_help_lists_every_command_with_a_sentence(command: Command) -> None:
     for name in app.resolved_commands():
         if not name.startswith("-"):
             assert re.search(rf"\b{name}\b +[A-Z]", shown), name
+
+
+@pytest.mark.long
+def test_up_with_two_workers_is_two_processes_that_end_together(
+    nowhere: Path, port: int, command: Command
+) -> None:
+    def listed() -> list[dict[str, Any]]:
+        told = command("workers", "--json", SCRAPERSKY_DATA_DIR=nowhere)
+        found: list[dict[str, Any]] = json.loads(told.stdout)
+        return found
+
+    with running(nowhere, port, "--workers", "2") as process:
+        wait_until(lambda: len(listed()) == 2, "both are there")
+        first, second = listed()
+        with urllib.request.urlopen(f"{second['address']}/health/live") as answer:
+            assert answer.status == 200
+        stop(process, nowhere, signal.SIGTERM)
+
+    assert (first["role"], second["role"]) == ("up", "worker")
+    assert not is_alive(second["pid"])

@@ -39,7 +39,8 @@ Start everything on this machine.
 
 The embedded PostgreSQL is created on the first start, under your data directory or
 `SCRAPERSKY_DATA_DIR`; `DATABASE_URL` selects another. Migrations are applied, the
-application listens on `HOST`:`PORT` (127.0.0.1:8000). Ctrl-C stops all of it.
+application listens on `HOST`:`PORT` (127.0.0.1:8000). Ctrl-C stops all of it. `--workers N` works
+the stages in N processes.
 """
 MIGRATE = """\
 Bring the database to the schema this version needs.

@@ -14,10 +14,14 @@ from ipaddress import ip_address
 from pathlib import Path
 from threading import Thread
 from types import ModuleType
+from typing import Annotated
 
 import orjson
+from cyclopts import Parameter
+from cyclopts.validators import Number
 
 from scrapersky.api.auth.secret import refuse_unsafe
+from scrapersky.cli.crew import Crew
 from scrapersky.cli.database import a_database
 from scrapersky.cli.garbage import without_collector
 from scrapersky.cli.signals import stop_on_signals
@@ -30,12 +34,18 @@ from scrapersky.settings import Settings, load_settings
 SERVING = "scrapersky.cli.serving"
 
 
-def up() -> None:
-    """Start database and application, and serve until asked to stop."""
-    run(ProcessRole.UP)
+def up(*, workers: Annotated[int, Parameter(validator=Number(gte=1))] = 1) -> None:
+    """Start database and application, and serve until asked to stop.
+
+    Parameters
+    ----------
+    workers
+        How many processes work the stages, this one among them: as many as there are cores.
+    """
+    run(ProcessRole.UP, workers=workers)
 
 
-def run(role: ProcessRole) -> None:
+def run(role: ProcessRole, *, workers: int = 1) -> None:
     """Serve until asked to stop, with the stages or without."""
     started = time.monotonic()
     loaded = load_settings()
@@ -56,7 +66,8 @@ def run(role: ProcessRole) -> None:
         serving.open_house(target, settings, say)
         say(f"ScraperSky is running at {address} "
             f"({time.monotonic() - started:.1f} s). Ctrl-C stops it.")  # fmt: skip
-        serving.serve(settings, target, listener, role)
+        with Crew(workers - 1, say, grace=settings.shutdown_grace_seconds):
+            serving.serve(settings, target, listener, role)
     say("Stopped.")
 
 

@@ -6,6 +6,7 @@ from typing import Final
 
 from scrapersky.api.server import Server
 from scrapersky.api.worker_app import create_worker_app
+from scrapersky.cli.crew import end_with
 from scrapersky.cli.database import a_database
 from scrapersky.cli.prepare import prepare
 from scrapersky.cli.signals import stop_on_signals
@@ -18,8 +19,16 @@ PORTS: Final = range(8001, 8101)
 """Where a worker that was given no port looks for a free one."""
 
 
-def worker() -> None:
-    """Run the stages and the scheduler, without the application."""
+def worker(*, beside: int | None = None) -> None:
+    """Run the stages and the scheduler, without the application.
+
+    Parameters
+    ----------
+    beside
+        The process that started this one, with which it ends; `up --workers` gives it.
+    """
+    if beside is not None:
+        end_with(beside)
     loaded = load_settings()
     settings = loaded.settings
     configure_logs(settings.log_level, settings.log_format, settings.levels_by_logger)

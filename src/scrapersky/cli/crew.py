@@ -1,0 +1,93 @@
+"""More workers beside `scrapersky up`, each a process of its own: one for each core."""
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from threading import Event, Thread
+from types import TracebackType
+from typing import Final, Self
+
+LOOK_EVERY: Final = 0.5
+PAUSE: Final = 2.0
+"""Seconds before one that ended is started again."""
+PATIENCE: Final = 10.0
+"""Seconds beyond their grace in which workers may end."""
+WORKER: Final = (
+    sys.executable, "-c", "from scrapersky.cli import main; main()", "worker", "--beside",
+)  # fmt: skip
+
+
+class Crew:
+    """So many worker processes while the block lasts; one that ends is started again."""
+
+    def __init__(
+        self,
+        size: int,
+        report: Callable[[str], None],
+        *,
+        grace: float,
+        command: Sequence[str] | None = None,
+    ) -> None:
+        self._size = size
+        self._report = report
+        self._grace = grace
+        self._command = command or (*WORKER, str(os.getpid()))
+        self._ending = Event()
+        self._workers: list[subprocess.Popen[bytes]] = []
+        self._watcher = Thread(target=self._watch, name="crew", daemon=True)
+
+    def __enter__(self) -> Self:
+        """Start them."""
+        self._workers = [self._start() for _ in range(self._size)]
+        if self._size:
+            self._watcher.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Ask them to stop, and wait until they have handed back what they held."""
+        self._ending.set()
+        if self._watcher.is_alive():
+            self._watcher.join()
+        for worker in self._workers:
+            worker.send_signal(signal.SIGTERM)
+        for worker in self._workers:
+            try:
+                worker.wait(self._grace + PATIENCE)
+            except subprocess.TimeoutExpired:
+                worker.kill()
+                worker.wait()
+
+    def _start(self) -> subprocess.Popen[bytes]:
+        # One port cannot serve them all: each finds its own.
+        others = {k: v for k, v in os.environ.items() if k != "WORKER_PORT"}
+        # A session of its own: Ctrl-C is for us, who ask them to stop.
+        return subprocess.Popen(self._command, env=others, start_new_session=True)
+
+    def _watch(self) -> None:
+        while not self._ending.wait(LOOK_EVERY):
+            for place, worker in enumerate(self._workers):
+                if worker.poll() is None:
+                    continue
+                self._report(f"A worker ended ({worker.returncode}). Starting another")
+                if self._ending.wait(PAUSE):
+                    return
+                self._workers[place] = self._start()
+
+
+def end_with(parent: int) -> None:
+    """Ask this process to stop once the one that started it is gone."""
+
+    def watch() -> None:
+        gone = Event()
+        while os.getppid() == parent:
+            gone.wait(LOOK_EVERY)
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    Thread(target=watch, name="parent", daemon=True).start()

@@ -1,0 +1,43 @@
+"""Workers beside `up`: as many as asked for, until it stops."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from scrapersky.cli import crew
+from scrapersky.cli.crew import Crew
+from sdk_tests.rig.waiting import wait_until
+
+SIGN = "import os, pathlib, sys, time; pathlib.Path(sys.argv[1], str(os.getpid())).touch();"
+
+
+def test_one_core_of_a_host_was_used_and_a_worker_that_ends_is_replaced(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(crew, "LOOK_EVERY", 0.01)
+    monkeypatch.setattr(crew, "PAUSE", 0.0)
+    said: list[str] = []
+    command = [sys.executable, "-c", f"{SIGN} time.sleep(600)", str(tmp_path)]
+    with Crew(2, said.append, grace=0, command=command) as running:
+        wait_until(lambda: len([*tmp_path.iterdir()]) == 2, "two were started")
+        first, *_ = workers = running._workers
+        first.kill()
+        wait_until(lambda: len([*tmp_path.iterdir()]) == 3, "another was started")
+        workers = [*running._workers]
+
+    assert first not in workers
+    assert all(worker.poll() is not None for worker in workers)
+    assert said == ["A worker ended (-9). Starting another"]
+
+
+def test_a_worker_ends_with_whoever_started_it() -> None:
+    orphan = (
+        "import os, time; from scrapersky.cli.crew import end_with;"
+        "end_with(os.getppid() + 1); time.sleep(600)"
+    )
+
+    done = subprocess.run([sys.executable, "-c", orphan], check=False, timeout=120)
+
+    assert done.returncode == -15
