@@ -2,38 +2,47 @@
 
 import csv
 import re
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.async_api import Page, Route, expect
+from playwright.async_api import Browser, Page, Route, expect
 
-from tests.conftest import TestDatabase
-from tests.page.rig import RunningApp, running, walk_to
+from tests.page.rig import a_context, walk_to, watched
 
 pytestmark = [
     pytest.mark.asyncio(loop_scope="session"),
     pytest.mark.xdist_group("page-story"),  # beside the others, not among them
 ]
 
-WORKING = {"API_RATE_PER_SECOND": "0", "LOG_LEVEL": "ERROR"}
+STARTING = 180_000
+"""Milliseconds that a whole application may take to start on a busy machine."""
 
 
-@pytest.fixture
-def app(database: TestDatabase, built: None) -> Iterator[RunningApp]:
-    """Run an application of its own, with its stages at work."""
-    with running(database, WORKING) as app:
-        yield app
-
-
-async def test_from_first_visit_to_exported_file(page: Page, tmp_path: Path) -> None:
+async def test_from_first_visit_to_exported_file(
+    page: Page, browser: Browser, tmp_path: Path
+) -> None:
     await page.route("**/api/v3/demo", in_a_smaller_town)
     await page.goto("/")
     await expect(page.get_by_text("Nothing is here yet")).to_be_visible()
     await page.get_by_label("Let rules decide for me").uncheck()
     await page.get_by_role("button", name="Try the demo town").click()
-    await expect(page.get_by_text("is open: its businesses")).to_be_visible()
+    visit = page.get_by_role("link", name="Visit the town")
+    await expect(visit).to_be_visible(timeout=STARTING)
+    address = str(await visit.get_attribute("href"))
+    context = await a_context(browser, address)
+    async with watched(context, address) as town:
+        await walk_through(town, tmp_path)
+    await context.close()
+    await page.get_by_role("button", name="Close the town").click()
+    await expect(visit).to_have_count(0)
+    # What happened there did not happen here.
+    await expect(page.get_by_text("Nothing is here yet")).to_be_visible()
 
+
+async def walk_through(page: Page, tmp_path: Path) -> None:
+    """Decide about everything in the town, and take its contacts away."""
+    await page.goto("/")
+    await expect(page.get_by_text("This is the demo town")).to_be_visible()
     for kind in ("places", "businesses", "sitemap-files", "pages"):
         await decide_all(page, kind, "s")
     await until_quiet(page)

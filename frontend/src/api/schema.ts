@@ -737,17 +737,19 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description Tell whether the demo town can be started, runs, and how far its search is. */
+        /** @description Tell whether the demo can be started, and where it is. */
         get: operations["read_demo"];
         put?: never;
         /**
-         * @description Open the demo town beside the running system and search it.
+         * @description Open a workspace with the demo town, and search it.
          *
-         *     In development and on a laptop only. Nothing else changes: only names of the town
-         *     lead there, and no packet of the town leaves the machine.
+         *     From this machine, in development and on a laptop only. It has a database and a
+         *     process of its own: nothing of the town is seen here, and no packet of the town
+         *     leaves the machine. It is open a few seconds later; `GET /demo` says where.
          */
         post: operations["start_demo"];
-        delete?: never;
+        /** @description Close the demo's workspace, and drop its database. */
+        delete: operations["close_demo"];
         options?: never;
         head?: never;
         patch?: never;
@@ -3107,14 +3109,20 @@ export interface components {
              */
             size?: number;
         };
-        /** @description Whether the town can be visited, and how far its search is. */
+        /** @description Whether there is a demo, and where. */
         DemoOut: {
+            /** @description Where its workspace is. */
+            address?: string | null;
             /** @description Whether it may be started here. */
             is_available: boolean;
+            /** @description Whether this workspace is the demo itself. */
+            is_here: boolean;
+            /** @description Whether it will be open in a moment. */
+            is_opening: boolean;
             is_running: boolean;
             place: string;
-            search_id?: string | null;
-            search_status?: components["schemas"]["TaskStatus"] | null;
+            /** @description Why it is not open. */
+            problem?: string | null;
             seed?: number | null;
             size?: number | null;
             started_at?: string | null;
@@ -6909,7 +6917,50 @@ export interface operations {
             403: components["responses"]["Problem403"];
             404: components["responses"]["Problem404"];
             408: components["responses"]["Problem408"];
-            /** @description Another process of this system has the town open */
+            /** @description It is being closed */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            412: components["responses"]["Problem412"];
+            413: components["responses"]["Problem413"];
+            414: components["responses"]["Problem414"];
+            415: components["responses"]["Problem415"];
+            422: components["responses"]["Problem422"];
+            428: components["responses"]["Problem428"];
+            429: components["responses"]["Problem429"];
+            500: components["responses"]["Problem500"];
+            502: components["responses"]["Problem502"];
+            503: components["responses"]["Problem503"];
+        };
+    };
+    close_demo: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["Problem400"];
+            401: components["responses"]["Problem401"];
+            402: components["responses"]["Problem402"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Problem404"];
+            408: components["responses"]["Problem408"];
+            /** @description It is being closed */
             409: {
                 headers: {
                     [name: string]: unknown;

@@ -27,6 +27,8 @@ from scrapersky.db.connection import Target, connect, parse_target
 from scrapersky.db.embedded import EmbeddedPostgres, running_postmaster
 from scrapersky.demo.apart import town_apart
 from scrapersky.demo.log import HostRecord
+from scrapersky.demo.source import DemoSource
+from scrapersky.demo.town import Invitation
 from scrapersky.demo.truth import Comparison, Finding, FindingKind
 from scrapersky.errors import AlreadyRunning
 from scrapersky.observability.log import configure_logs
@@ -113,13 +115,7 @@ async def show_town(
         town.invitation.source() as source,
     ):
         invitation = town.invitation
-        world = World(
-            policy=invitation.policy(),
-            resolver=invitation.resolver,
-            sources={source.name: source},
-            mail_servers=DnsMailServers(("127.0.0.1",), invitation.dns_port),
-        )
-        app = create_app(settings, target, world=world)
+        app = create_app(settings, target, world=town_world(invitation, source))
         engine = connect(target, name="scrapersky-demo")
         try:
             async with serving(app, listener, settings) as server:
@@ -137,6 +133,16 @@ async def show_town(
         finally:
             await engine.dispose()
     return all(not tally.wrong for tally in compared.tallies)
+
+
+def town_world(invitation: Invitation, source: DemoSource) -> World:
+    """Describe the town as the world of a whole process."""
+    return World(
+        policy=invitation.policy(),
+        resolver=invitation.resolver,
+        sources={source.name: source},
+        mail_servers=DnsMailServers(("127.0.0.1",), invitation.dns_port),
+    )
 
 
 @asynccontextmanager
@@ -177,7 +183,7 @@ async def begin(engine: AsyncEngine, settings: Settings, source: str) -> Pipelin
 
 
 async def findings(engine: AsyncEngine) -> list[Finding]:
-    """Read what the pipeline has found, as the truth is told."""
+    """Read what the pipeline has found, in the form of the truth."""
     async with engine.connect() as connection:
         rows = (await connection.execute(text(FOUND))).all()
     return [Finding(domain, FindingKind(kind), value) for domain, kind, value in rows]

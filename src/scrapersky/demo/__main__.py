@@ -2,10 +2,9 @@
 
 import argparse
 import asyncio
-import signal
 import sys
-import threading
 
+from scrapersky.demo.ending import until_stopped
 from scrapersky.demo.town import DEFAULT_SIZE, Town
 
 
@@ -20,23 +19,7 @@ async def serve(options: argparse.Namespace) -> None:
     ) as town:
         sys.stdout.write(f"{town.invitation.port} {town.invitation.dns_port}\n")
         sys.stdout.flush()
-        await told_to_stop()
-
-
-async def told_to_stop() -> None:
-    """Return at the end of standard input, or at a signal."""
-    loop = asyncio.get_running_loop()
-    stop = asyncio.Event()
-
-    def wait_for_end() -> None:
-        sys.stdin.read()
-        loop.call_soon_threadsafe(stop.set)
-
-    for sign in (signal.SIGINT, signal.SIGTERM):
-        loop.add_signal_handler(sign, stop.set)
-    # A daemon: a read that nobody ends must not keep the process.
-    threading.Thread(target=wait_for_end, daemon=True).start()
-    await stop.wait()
+        await until_stopped()
 
 
 def main() -> None:

@@ -138,11 +138,6 @@ class PostgresLedger:
         await self._execute(statement.RESUME, key=key)
         self._gates.pause(key, 0.0, "")
 
-    async def is_held(self, key: str) -> bool:
-        """Say whether anyone has a lease of a key now."""
-        rows = await self._execute(statement.WHO_HOLDS, key=key)
-        return any(row.lease is not None and row.lease > 0 for row in rows)
-
     def record(self, key: str, outcome: str, *, size: int, seconds: float) -> None:
         """Count one finished request; written down with the next renewal."""
         counted = self._counted.setdefault((key, outcome), HostStatistics())

@@ -57,15 +57,6 @@ class Sources(Mapping[str, PlaceSource]):
             hint=f"Sources are: {', '.join(sorted(self._ready))}.",
         )
 
-    def lend(self, source: PlaceSource) -> Callable[[], None]:
-        """Add a source for a while; return how to take it back."""
-        self._ready[source.name] = source
-
-        def take_back() -> None:
-            self._ready.pop(source.name, None)
-
-        return take_back
-
     def __iter__(self) -> Iterator[str]:
         return iter(self._ready)
 

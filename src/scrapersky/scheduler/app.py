@@ -46,7 +46,6 @@ from scrapersky.providers.openstreetmap import NominatimSettings, OverpassSettin
 from scrapersky.providers.registry import ProviderSettings, open_sources
 from scrapersky.providers.source import PlaceSource
 from scrapersky.records.process import ProcessRole
-from scrapersky.scheduler.annex import AnnexedMailServers, Annexes, open_crawler
 from scrapersky.scheduler.presence import Presence, RestReasons
 from scrapersky.scheduler.run_log import AtMost, RunLog, RunOutcome, purge_runs
 from scrapersky.scheduler.schedule import Job, Schedule
@@ -59,6 +58,10 @@ from scrapersky.stages import STAGES, configured_pipeline, registry_of
 log = structlog.get_logger(__name__)
 
 SHORTEST_DRAIN = timedelta(minutes=1)
+FOR_OTHERS = timedelta(seconds=3)
+"""How long a fetch keeps its place while another process is at the host."""
+HANDOVER = timedelta(seconds=2)
+"""What a request may take beyond its own limit until everyone knows that it is over."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +84,6 @@ class Background:
     schedule: Schedule
     tools: Tools
     events: Events[Event]
-    annexes: Annexes
     presence: Presence
 
     @property
@@ -114,17 +116,11 @@ async def background_work(
         engine = connect(target, name="scrapersky-worker", pool_size=8)
         stack.push_async_callback(engine.dispose)
         await hand_out_keys(engine, secret=settings.suppression_key)
-        annexes = Annexes(engine)
         tools = await stack.enter_async_context(
-            open_tools(
-                settings, engine, world, annexes, warm=role is not ProcessRole.SERVE
-            )
+            open_tools(settings, engine, world, warm=role is not ProcessRole.SERVE)
         )
         events: Events[Event] = Events()
-        stages = tuple(
-            annexes.aware(doubting(stage))
-            for stage in configured_pipeline(settings.stages)
-        )
+        stages = tuple(map(doubting, configured_pipeline(settings.stages)))
         works = role is not ProcessRole.SERVE
         enabled = [s for s in stages if works and settings.stages[s.name].enabled]
         tally, heard = Tally(), Events[Event]()
@@ -170,7 +166,7 @@ async def background_work(
         if ticking and works:
             schedule.start()
         try:
-            yield Background(engine, worker, schedule, tools, events, annexes, presence)
+            yield Background(engine, worker, schedule, tools, events, presence)
         finally:
             grace = timedelta(seconds=settings.shutdown_grace_seconds)
             await asyncio.gather(stop(worker, grace), schedule.stop())
@@ -195,18 +191,13 @@ async def stop(worker: Worker | None, grace: timedelta) -> None:
 
 @asynccontextmanager
 async def open_tools(
-    settings: Settings,
-    engine: AsyncEngine,
-    world: World,
-    annexes: Annexes,
-    *,
-    warm: bool = True,
+    settings: Settings, engine: AsyncEngine, world: World, *, warm: bool = True
 ) -> AsyncIterator[Tools]:
     """Open what the stages work with; `warm` starts the parsing children at once."""
     policy = world.policy or crawler_policy(settings)
     async with AsyncExitStack() as stack:
         crawler = await stack.enter_async_context(
-            open_crawler(engine, policy, world.resolver, annexes)
+            open_crawler(engine, policy, world.resolver)
         )
         sandbox = await stack.enter_async_context(Sandbox(warm=WARM))
         # The children load their libraries while the first searches are still running.
@@ -221,7 +212,6 @@ async def open_tools(
                 pace_at=partial(LedgerPace, turns),
             )
         )
-        annexes.sources = sources
         # The names of a world of its own are not those of the real one.
         canaries = settings.canary_hosts if world.resolver is None else ()
         yield Tools(
@@ -229,9 +219,7 @@ async def open_tools(
             crawler=crawler,
             sandbox=sandbox,
             sources=sources,
-            mail_servers=AnnexedMailServers(
-                annexes, world.mail_servers or DnsMailServers()
-            ),
+            mail_servers=world.mail_servers or DnsMailServers(),
             database=engine,
             system_user_id=settings.scheduler_system_user_id,
             budgets=settings.budgets,
@@ -260,6 +248,25 @@ async def open_renderer(
         yield renderer
     finally:
         await renderer.close()
+
+
+@asynccontextmanager
+async def open_crawler(
+    engine: AsyncEngine, policy: CrawlerPolicy, resolver: Resolver | None
+) -> AsyncIterator[Crawler]:
+    """Open a crawler whose manners all processes share."""
+    longest = policy.limits.total + HANDOVER
+    async with (
+        PostgresLedger(
+            engine,
+            delay=policy.host_delay,
+            longest_request=longest,
+            lease=1.4 * longest,
+            for_others=FOR_OTHERS,
+        ) as ledger,
+        Crawler(policy, ledger, resolver=resolver) as crawler,
+    ):
+        yield crawler
 
 
 def crawler_policy(settings: Settings) -> CrawlerPolicy:

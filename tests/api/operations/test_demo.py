@@ -1,98 +1,114 @@
-"""The demo town beside the running system: found, read, and nothing else opened."""
+"""The demo in a workspace of its own; tests/page/test_story.py walks through the real one."""
 
 import asyncio
-from datetime import timedelta
+from collections.abc import AsyncIterator
+from typing import Any
 
-import psutil
+import asyncpg
 import pytest
+import pytest_asyncio
 
-from scrapersky.errors import BlockedAddress, FetchError, NoSuchHost
+from scrapersky.api.operations import workspace
+from scrapersky.db.connection import parse_target
 from scrapersky.records.status import Role
-from scrapersky.scheduler.annex import ENDING, PRESENCE, presence_ledger
 from sdk_tests.rig.waiting import HUNG
 from tests.api.operations.rig import Served, new_key
+from tests.conftest import TestDatabase
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
-CONTACTS = "SELECT count(*) FROM contacts WHERE tenant_id = :tenant"
+STANDING_IN = "tests.api.operations.standing_in"
+DATABASES = (
+    "SELECT datname FROM pg_database WHERE datname = current_database() || '_demo'"
+)
 
 
-async def test_the_town_is_searched_and_read_beside_the_real_world(
-    clean: Served,
-) -> None:
-    await clean.app.state.operations.town.close()
-    await clean.run("DELETE FROM hosts")
-    before = await clean.get("/demo")
-    started = await clean.post("/demo", {"size": 12, "decide": True})
-    again = await clean.post("/demo", {"size": 12})
+@pytest_asyncio.fixture(loop_scope="module")
+async def home(clean: Served, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Served]:
+    """Give a system whose demo is only a process that says it is there."""
+    monkeypatch.setattr(workspace, "MODULE", STANDING_IN)
+    yield clean
+    await clean.app.state.operations.demo.close()
+
+
+async def until(served: Served, field: str) -> dict[str, Any]:
+    """Ask how the demo is until something is so."""
     async with asyncio.timeout(HUNG):
-        while not await clean.scalar(CONTACTS, tenant=clean.tenant):  # noqa: ASYNC110
-            await asyncio.sleep(0.5)
-    crawler = clean.app.state.background.tools.crawler
-
-    # What another test of this module asked for may be noted a moment later.
-    assert not await clean.run(
-        "SELECT key FROM hosts WHERE key !~ '[.]bv$|[.]invalid$|^127[.]1[6-9]'"
-    )
-    assert (before["is_available"], before["is_running"]) == (True, False)
-    assert started["is_running"]
-    assert again["search_id"] == started["search_id"]
-    with pytest.raises(NoSuchHost, match="not of this town"):
-        await crawler.fetch("http://nobody-lives-here.bv/")
-    for closed in ("http://127.16.0.2/", "http://127.0.0.1:8080/", "http://[::1]/"):
-        with pytest.raises(BlockedAddress):
-            await crawler.fetch(closed)
+        while not (demo := await served.get("/demo"))[field]:  # noqa: ASYNC110
+            await asyncio.sleep(0.05)
+    return dict(demo)
 
 
-async def test_no_other_name_leads_into_the_town(clean: Served) -> None:
-    await clean.post("/demo", {"size": 12})
-    town = clean.app.state.operations.town.running.town
-    crawler = clean.app.state.background.tools.crawler
-
-    # The resolver of this machine is asked, and knows no such name.
-    for url in ("http://facebook.com.invalid/", "http://harbour.bv.invalid/"):
-        with pytest.raises(FetchError):
-            await crawler.fetch(url)
-
-    assert all(name.endswith((".bv", "127.0.0.1")) for name in town.log.sites)
-
-
-def listening() -> set[int]:
-    """Return the sockets of this process on which it answers others."""
-    mine = psutil.Process().net_connections("inet")
-    return {one.laddr.port for one in mine if one.status == psutil.CONN_LISTEN}
-
-
-async def test_a_town_that_another_process_has_open_is_not_opened_twice(
-    clean: Served,
+async def test_the_demo_has_a_database_of_its_own_which_closing_it_drops(
+    home: Served,
 ) -> None:
-    await clean.app.state.operations.town.close()
-    ports = listening()
-    async with presence_ledger(clean.engine) as other:
-        await other.acquire(PRESENCE, url=ENDING, timeout=timedelta(seconds=20))
-        refused = await clean.post("/demo", {"size": 12}, status=409)
-        left = await clean.get("/demo")
-        other.release(PRESENCE, delay=timedelta())
-    ports_left = listening()
-    opened = await clean.post("/demo", {"size": 12})
+    before = await home.get("/demo")
+    opening = await home.post("/demo", {"size": 12})
+    opened = await until(home, "address")
+    again = await home.post("/demo", {"size": 20})
+    made = await home.run(DATABASES)
+    await home.call("DELETE", "/demo", status=204)
+    await home.app.state.operations.demo.close()
+    after = await home.get("/demo")
 
-    assert ports_left == ports
-    assert opened["is_running"]
-    assert refused["type"].endswith("already-running")
-    assert refused["detail"].startswith("The demo town is open in another process")
-    assert refused["hint"] == "Use it there, or stop that process first."
-    assert (left["is_running"], left["search_id"]) == (False, None)
-    document = clean.app.openapi()["paths"]["/api/v3/demo"]["post"]["responses"]
-    assert document["409"]["description"] == (
-        "Another process of this system has the town open"
-    )
-    assert "application/problem+json" in document["409"]["content"]
+    assert (before["is_available"], before["is_opening"]) == (True, False)
+    assert (opening["is_opening"], opening["address"]) == (True, None)
+    assert (opened["address"], opened["size"]) == ("http://127.0.0.1:9", 12)
+    assert (again["is_running"], again["size"]) == (True, 12)
+    assert len(made) == 1
+    assert (after["is_running"], after["problem"]) == (False, None)
+    assert await home.run(DATABASES) == []
 
 
-async def test_only_operators_start_it(clean: Served) -> None:
+async def test_no_stage_crawler_or_source_of_the_product_knows_of_the_town(
+    home: Served,
+) -> None:
+    tools = home.app.state.background.tools
+    before = tools.crawler, [*tools.sources], tools.mail_servers
+    await home.post("/demo", {"size": 12})
+    await until(home, "address")
+
+    assert (tools.crawler, [*tools.sources], tools.mail_servers) == before
+    assert "demo" not in tools.sources
+
+
+async def test_a_demo_that_does_not_start_says_so_and_leaves_nothing(
+    home: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(workspace, "MODULE", "scrapersky.no_such_module")
+    await home.post("/demo", {"size": 12})
+    failed = await until(home, "problem")
+
+    assert failed["problem"] == "The demo has ended by itself."
+    assert not failed["is_opening"]
+    assert await home.run(DATABASES) == []
+
+
+async def test_a_demo_that_is_open_in_another_process_is_left_alone(
+    home: Served, module_database: TestDatabase
+) -> None:
+    name = await home.scalar("SELECT current_database() || '_demo'")
+    dsn = parse_target(module_database.url).dsn
+    base = await asyncpg.connect(dsn)
+    await base.execute(f'CREATE DATABASE "{name}"')
+    other = await asyncpg.connect(dsn, database=name)
+    try:
+        await home.post("/demo", {"size": 12})
+        refused = await until(home, "problem")
+        assert await other.fetchval("SELECT 1") == 1
+    finally:
+        await other.close()
+        await base.execute(f'DROP DATABASE "{name}" WITH (FORCE)')
+        await base.close()
+
+    assert refused["problem"].startswith("The demo town is open in another process")
+
+
+async def test_only_operators_start_and_close_it(clean: Served) -> None:
     curator = await new_key(clean.engine, clean.tenant, Role.CURATOR)
 
     for key in (curator, clean.other_key):
         await clean.post("/demo", {}, key=key, status=404)
+        await clean.call("DELETE", "/demo", key=key, status=404)
         assert not (await clean.get("/demo", key=key))["is_available"]
     await clean.post("/demo", {"size": 5}, status=422)

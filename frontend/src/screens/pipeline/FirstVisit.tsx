@@ -2,7 +2,7 @@ import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { read, write } from "@/api/client";
 import { Link } from "@/app/router";
-import { Button, Checkbox, Icon, type IconName, Select, toast, toastError } from "@/kit";
+import { Button, Checkbox, Icon, type IconName, Select, toastError } from "@/kit";
 
 const STEPS: readonly { icon: IconName; name: string; text: string }[] = [
   { icon: "search", name: "Search", text: "Say what and where; the price comes first." },
@@ -18,7 +18,11 @@ const SIZES = [
 const DEMO = ["demo"] as const;
 
 const useDemo = () =>
-  useQuery({ queryKey: DEMO, queryFn: () => read("/demo"), refetchInterval: 5000 });
+  useQuery({
+    queryKey: DEMO,
+    queryFn: () => read("/demo"),
+    refetchInterval: ({ state }) => (state.data?.is_opening ? 500 : 5000),
+  });
 
 /** An empty system explains itself, and offers two ways to begin. */
 export function FirstVisit() {
@@ -63,23 +67,21 @@ export function FirstVisit() {
 
 function DemoOffer() {
   const queries = useQueryClient();
+  const { data } = useDemo();
   const [size, setSize] = useState("20");
   const [decides, setDecides] = useState(true);
   const open = useMutation({
     mutationFn: () => write("POST", "/demo", { body: { size: Number(size), decide: decides } }),
-    onSuccess: (demo) => {
-      queries.setQueryData(DEMO, demo);
-      void queries.invalidateQueries();
-      toast({ kind: "good", text: `${demo.place} is open, and being searched.` });
-    },
+    onSuccess: (demo) => queries.setQueryData(DEMO, demo),
     onError: (error) => toastError(error),
   });
+  if (data?.is_running) return null;
   return (
     <div className="first-way chosen">
       <h3>Try the demo town</h3>
       <p className="small soft">
         Seven Quays and its websites are made up on this machine: no internet, no key, and nothing
-        leaves it.
+        leaves it. It opens in a workspace of its own, apart from yours.
       </p>
       <div className="row wrap">
         <Select
@@ -95,24 +97,51 @@ function DemoOffer() {
           onChange={(event) => setDecides(event.target.checked)}
         />
       </div>
-      <Button look="primary" icon="town" busy={open.isPending} onClick={() => open.mutate()}>
+      <Button
+        look="primary"
+        icon="town"
+        busy={open.isPending || (data?.is_opening ?? false)}
+        onClick={() => open.mutate()}
+      >
         Try the demo town
       </Button>
+      {data?.problem && <p role="alert">{data.problem}</p>}
     </div>
   );
 }
 
-/** While the town is open, say so: its businesses are not real. */
+/** Say what is made up, or where the town is open. */
 export function DemoNote() {
+  const queries = useQueryClient();
   const { data } = useDemo();
-  if (!data?.is_running) return null;
+  const close = useMutation({
+    mutationFn: () => write("DELETE", "/demo"),
+    onSuccess: () => void queries.invalidateQueries({ queryKey: DEMO }),
+    onError: (error) => toastError(error),
+  });
+  if (data?.is_here)
+    return (
+      <p className="demo-note" role="status">
+        <Icon name="town" />
+        <span>
+          This is the demo town <strong>{data.place}</strong>: its businesses are made up, and live
+          on this machine.
+        </span>
+      </p>
+    );
+  if (!data?.address) return null;
   return (
     <p className="demo-note" role="status">
       <Icon name="town" />
       <span>
-        The demo town <strong>{data.place}</strong> is open: its businesses are made up, and live on
-        this machine.
+        The demo town <strong>{data.place}</strong> is open in a workspace of its own.
       </span>
+      <a className="button" href={data.address} target="_blank" rel="noopener">
+        Visit the town
+      </a>
+      <Button busy={close.isPending} onClick={() => close.mutate()}>
+        Close the town
+      </Button>
     </p>
   );
 }

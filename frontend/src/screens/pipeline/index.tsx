@@ -26,7 +26,8 @@ export default function Pipeline() {
         }
       />
       {error && !data && <Failure error={error} retry={() => void refetch()} />}
-      {data && (isEmpty(stages) ? <FirstVisit /> : <DemoNote />)}
+      {data && <DemoNote />}
+      {data && isEmpty(stages) && <FirstVisit />}
       <Graph stages={stages} counts={counts} />
       <div className="pipeline-panels">
         <div className="stack wide">

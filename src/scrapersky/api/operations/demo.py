@@ -1,42 +1,32 @@
-"""The demo town beside the running system: for the first look at an empty page."""
+"""The demo town in a workspace of its own: for the first look at an empty page."""
 
 from datetime import datetime
 from typing import Annotated, Any, Final
-from uuid import UUID
 
 from fastapi import APIRouter, Request
 from pydantic import BaseModel, Field
-from sqlalchemy import insert, select
-from sqlalchemy.ext.asyncio import AsyncConnection
 from starlette.exceptions import HTTPException
 
-import curation_sdk
 from scrapersky.api.auth.identity import Identity, Permission
-from scrapersky.api.dependency import Transaction, actor_of, allow
+from scrapersky.api.auth.local import is_from_this_machine
+from scrapersky.api.dependency import Transaction, actor_of, after_commit, allow
 from scrapersky.api.operations.state import Operations, OperationsState
+from scrapersky.api.operations.workspace import OpenDemo
 from scrapersky.api.problem import Problem
 from scrapersky.api.records.schema import Strict
-from scrapersky.curation.condition import Comparison, Condition
-from scrapersky.curation.rule import save_rule
-from scrapersky.demo.locale import LOCALES, load_locale
 from scrapersky.demo.source import NAME as SOURCE
 from scrapersky.demo.town import DEFAULT_SIZE
-from scrapersky.records import PlaceSearch
-from scrapersky.records.audit import Actor, note
-from scrapersky.records.status import TaskStatus
-from scrapersky.scheduler.annex import ENDING
+from scrapersky.errors import AlreadyRunning
+from scrapersky.records.audit import note
 
 router = APIRouter(prefix="/api/v3/demo", tags=["demo"])
 
 PLACE: Final = "Seven Quays"
 REFUSALS: Final[dict[int | str, dict[str, Any]]] = {
     404: {"model": Problem, "description": "It may not be started here, or not by you"},
-    409: {
-        "model": Problem,
-        "description": "Another process of this system has the town open",
-    },
+    409: {"model": Problem, "description": "It is being closed"},
 }
-OPEN: Final = (TaskStatus.QUEUED, TaskStatus.IN_PROGRESS, TaskStatus.PAUSED)
+Operator = Annotated[Identity, allow(Permission.OPERATE, hidden=True)]
 
 
 class DemoIn(Strict):
@@ -51,161 +41,103 @@ class DemoIn(Strict):
 
 
 class DemoOut(BaseModel):
-    """Whether the town can be visited, and how far its search is."""
+    """Whether there is a demo, and where."""
 
     is_available: bool = Field(description="Whether it may be started here.")
+    is_here: bool = Field(description="Whether this workspace is the demo itself.")
+    is_opening: bool = Field(description="Whether it will be open in a moment.")
     is_running: bool
     place: str = Field(examples=[PLACE])
+    address: str | None = Field(
+        None, description="Where its workspace is.", examples=["http://127.0.0.1:40123"]
+    )
     size: int | None = None
     seed: int | None = None
     started_at: datetime | None = None
-    search_id: UUID | None = None
-    search_status: TaskStatus | None = None
+    problem: str | None = Field(None, description="Why it is not open.")
 
 
 @router.get("", operation_id="read_demo")
 async def read_demo(
     who: Annotated[Identity, allow(Permission.READ)],
+    request: Request,
     operations: Operations,
-    connection: Transaction,
 ) -> DemoOut:
-    """Tell whether the demo town can be started, runs, and how far its search is."""
-    return await state(operations, who, connection)
+    """Tell whether the demo can be started, and where it is."""
+    return state(operations, who, request)
 
 
 @router.post("", operation_id="start_demo", responses=REFUSALS)
 async def start_demo(
-    who: Annotated[Identity, allow(Permission.OPERATE, hidden=True)],
+    who: Operator,
     request: Request,
     operations: Operations,
     connection: Transaction,
     body: DemoIn | None = None,
 ) -> DemoOut:
-    """Open the demo town beside the running system and search it.
+    """Open a workspace with the demo town, and search it.
 
-    In development and on a laptop only. Nothing else changes: only names of the town
-    lead there, and no packet of the town leaves the machine.
+    From this machine, in development and on a laptop only. It has a database and a
+    process of its own: nothing of the town is seen here, and no packet of the town
+    leaves the machine. It is open a few seconds later; `GET /demo` says where.
     """
-    if not may_start(operations, who):
+    if not may_start(operations, who, request):
         raise HTTPException(404)
-    wanted = body or DemoIn()
-    await operations.town.open(wanted.size, wanted.seed)
-    actor = actor_of(who, request)
-    if wanted.decide:
-        for rule in rules():
-            await save_rule(connection, actor, **rule)
-    if await open_search(connection, who.tenant_id) is None:
-        await search_town(connection, actor)
-        await note(connection, actor, "started", "demo town", wanted.model_dump())
-    return await state(operations, who, connection)
-
-
-def may_start(operations: OperationsState, who: Identity) -> bool:
-    """Tell whether someone may start the town here."""
-    is_home = operations.settings.environment.is_development or who.via == "local"
-    return is_home and who.may(Permission.OPERATE) and not lives_in_town(operations)
-
-
-def lives_in_town(operations: OperationsState) -> bool:
-    """Tell whether this whole process is a demo, with no real world to be beside."""
-    return (
-        SOURCE in operations.background.tools.sources
-        and operations.town.running is None
-    )
-
-
-async def state(
-    operations: OperationsState, who: Identity, connection: AsyncConnection
-) -> DemoOut:
-    """Tell how the town and its latest search stand."""
-    running = operations.town.running
-    query = (
-        select(PlaceSearch.id, PlaceSearch.status)
-        .where(PlaceSearch.tenant_id == who.tenant_id, PlaceSearch.source == SOURCE)
-        .order_by(PlaceSearch.created_at.desc())
-        .limit(1)
-    )
-    latest = (await connection.execute(query)).one_or_none()
-    return DemoOut(
-        is_available=may_start(operations, who),
-        is_running=running is not None or lives_in_town(operations),
-        place=PLACE,
-        size=running.town.invitation.size if running else None,
-        seed=running.town.invitation.seed if running else None,
-        started_at=running.started_at if running else None,
-        search_id=latest.id if latest else None,
-        search_status=latest.status if latest else None,
-    )
-
-
-async def open_search(connection: AsyncConnection, tenant_id: UUID) -> UUID | None:
-    """Return the search of the town that is not over, if there is one."""
-    query = select(PlaceSearch.id).where(
-        PlaceSearch.tenant_id == tenant_id,
-        PlaceSearch.source == SOURCE,
-        PlaceSearch.status.in_(OPEN),
-    )
-    found: UUID | None = await connection.scalar(query.limit(1))
-    return found
-
-
-async def search_town(connection: AsyncConnection, actor: Actor) -> None:
-    """Queue the search for everything the town has."""
-    await connection.execute(
-        insert(PlaceSearch).values(
-            tenant_id=actor.tenant_id,
-            created_by=actor.user_id,
-            business_type="",
-            location=PLACE,
-            source=SOURCE,
+    if operations.demo.is_closing:
+        raise AlreadyRunning(
+            "The demo is being closed.", hint="Try again in a few seconds."
         )
+    wanted = body or DemoIn()
+    await note(connection, actor_of(who, request), "started", "demo town",
+               wanted.model_dump())  # fmt: skip
+    demo = OpenDemo(wanted.size, wanted.seed, wanted.decide)
+    after_commit(request, lambda: operations.demo.open(demo))
+    found = state(operations, who, request)
+    return found.model_copy(update={"is_opening": not found.is_running})
+
+
+@router.delete("", operation_id="close_demo", status_code=204, responses=REFUSALS)
+async def close_demo(
+    who: Operator, request: Request, operations: Operations, connection: Transaction
+) -> None:
+    """Close the demo's workspace, and drop its database."""
+    if not may_start(operations, who, request):
+        raise HTTPException(404)
+    await note(connection, actor_of(who, request), "closed", "demo town", {})
+    after_commit(request, operations.demo.begin_to_close)
+
+
+def may_start(operations: OperationsState, who: Identity, request: Request) -> bool:
+    """Tell whether someone may start the demo here: it is at this machine's loopback."""
+    is_home = operations.settings.environment.is_development or who.via == "local"
+    return (
+        is_home
+        and operations.demo.is_possible
+        and who.may(Permission.OPERATE)
+        and is_from_this_machine(request)
+        and not is_here(operations)
     )
-    await curation_sdk.wake(connection, "place_search")
 
 
-def rules() -> list[dict[str, Any]]:
-    """Say what a person would decide in the town, as rules that anyone can look at."""
-    towns = dict.fromkeys(load_locale(name).town for name in LOCALES)
-    in_town = Condition(field="url", comparison=Comparison.CONTAINS, value=f"{ENDING}/")
-    return [
-        {
-            "name": "Demo town: every place",
-            "kind": "places",
-            "status": "Selected",
-            "conditions": [Condition(field="source", value=SOURCE)],
-        },
-        {
-            "name": "Demo town: every business",
-            "kind": "businesses",
-            "status": "Selected",
-            "conditions": [
-                Condition(field="city", comparison=Comparison.ONE_OF, value=[*towns])
-            ],
-        },
-        {
-            "name": "Demo town: every sitemap",
-            "kind": "sitemap_files",
-            "status": "Selected",
-            "conditions": [
-                in_town,
-                Condition(
-                    field="sitemap_type",
-                    comparison=Comparison.NOT_EQUAL,
-                    value="index",
-                ),
-            ],
-        },
-        {
-            "name": "Demo town: every page like a contact page",
-            "kind": "pages",
-            "status": "Selected",
-            "conditions": [
-                in_town,
-                Condition(
-                    field="contact_likelihood",
-                    comparison=Comparison.AT_LEAST,
-                    value=0.3,
-                ),
-            ],
-        },
-    ]
+def is_here(operations: OperationsState) -> bool:
+    """Tell whether this whole process is a demo."""
+    return SOURCE in operations.background.tools.sources
+
+
+def state(operations: OperationsState, who: Identity, request: Request) -> DemoOut:
+    """Tell how the demo is."""
+    workspace, demo = operations.demo, operations.demo.demo
+    return DemoOut(
+        is_available=may_start(operations, who, request),
+        is_here=is_here(operations),
+        is_opening=demo is not None
+        and workspace.address is None
+        and not workspace.is_closing,
+        is_running=workspace.address is not None,
+        place=PLACE,
+        address=workspace.address,
+        size=demo.size if demo else None,
+        seed=demo.seed if demo else None,
+        started_at=demo.started_at if demo else None,
+        problem=workspace.problem,
+    )

@@ -15,7 +15,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 from scrapersky.api.events.broker import EventBroker
 from scrapersky.api.operations.refreshed import RefreshedValue
 from scrapersky.api.operations.stage_stats import StageStats
-from scrapersky.api.operations.town import DemoTown
+from scrapersky.api.operations.workspace import DemoWorkspace
 from scrapersky.db.connection import Target, connect
 from scrapersky.kit.clock import utc_now
 from scrapersky.observability.metrics import STANDING, Metrics
@@ -42,7 +42,7 @@ class OperationsState:
     """Sees all tenants: for what counts or watches with a tenant named in the query."""
     stats: StageStats
     broker: EventBroker
-    town: DemoTown
+    demo: DemoWorkspace
     metrics: Metrics
     waiting: RefreshedValue[list[Waiting]]
     database: RefreshedValue[DatabaseFigures]
@@ -85,7 +85,7 @@ class OperationsState:
         for value in (self.waiting, self.database, self.processes):
             await value.close()
         await self.stats.close()
-        await self.town.close()
+        await self.demo.close()
 
     def _returned(self, task: asyncio.Task[Any]) -> None:
         self._tasks.discard(task)
@@ -108,7 +108,7 @@ async def open_operations(
         engine=engine,
         stats=stats,
         broker=EventBroker(engine, stats),
-        town=DemoTown(background),
+        demo=DemoWorkspace(target),
         metrics=Metrics(background.events),
         waiting=waiting,
         database=RefreshedValue(partial(database_figures, engine)),
