@@ -250,7 +250,7 @@ def test_a_list_is_submitted_and_every_line_accounted_for(
     told = command("stages", "--json")
 
     assert done.returncode == 0, done.stderr
-    assert "2 accepted, 0 known already, 1 refused" in done.stdout
+    assert "2 accepted, 0 already in your list, 1 refused" in done.stdout
     assert "line 3" in done.stderr
     lines = {line["stage"]: line for line in json.loads(told.stdout)}
     assert lines["domain_metadata"]["queued"] == 2
@@ -309,7 +309,7 @@ def test_stages_are_paused_and_dead_letters_replayed_beside_a_worker(
     assert paused_why["place_search"] == "paused by hand"
     assert letter["stage"] == "place_search"
     assert "missing.csv" in story.stdout
-    assert "1 queued again" in replayed.stdout
+    assert "1 queued for retry" in replayed.stdout
 
 
 @pytest.mark.long

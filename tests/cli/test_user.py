@@ -160,5 +160,5 @@ def test_a_database_that_dies_under_a_command_is_said_in_words(
     assert (failed.returncode, failed.stdout) == (1, "")
     assert failed.stderr == (
         "scrapersky: The database does not answer.\n"
-        "What to do: Try again in a moment; `scrapersky doctor` tells what is wrong.\n"
+        "What to do: Try again in a moment; run `scrapersky doctor` to see what is wrong.\n"
     )

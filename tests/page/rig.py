@@ -42,7 +42,7 @@ SCREENS = {
     "/curate/contacts": "h1:text-is('Contacts')",
     "/rules": "h1:text-is('Rules')",
     "/batches": "h1:text-is('Batches')",
-    "/dead-letters": "h1:text-is('Dead letters')",
+    "/dead-letters": "h1:text-is('Failed')",
     "/settings": "#panel-system",
     "/settings/people": "#panel-people",
     "/settings/keys": "#panel-keys",

@@ -42,7 +42,7 @@ async def test_a_rule_is_tried_made_run_and_undone(page: Page, app: RunningApp) 
     await page.get_by_role("button", name="New rule").click()
     dialog = page.get_by_role("dialog", name="New rule")
     await dialog.get_by_label("Name").fill("Good places")
-    await dialog.get_by_role("button", name="Add a condition").click()
+    await dialog.get_by_role("button", name="Add condition").click()
     await dialog.get_by_label("Field").select_option("rating")
     await dialog.get_by_label("Comparison").select_option("at_least")
     await dialog.get_by_label("Value").fill("4.5")
@@ -51,14 +51,14 @@ async def test_a_rule_is_tried_made_run_and_undone(page: Page, app: RunningApp) 
     await dialog.get_by_role("button", name="Save").click()
     await expect(page.get_by_role("heading", name="Good places")).to_be_visible()
 
-    await page.get_by_role("button", name="What to do with Good places").click()
+    await page.get_by_role("button", name="Actions for Good places").click()
     await page.get_by_role("menuitem", name="Run it now").click()
     await expect(page.get_by_text("decided about 25 records")).to_be_visible()
     selected = "SELECT count(*) FROM places_staging WHERE status = 'Selected'"
     assert await app.run(selected) == [(25,)]
 
-    await page.get_by_role("button", name="What to do with Good places").click()
-    await page.get_by_role("menuitem", name="What it decided").click()
+    await page.get_by_role("button", name="Actions for Good places").click()
+    await page.get_by_role("menuitem", name="Show its decisions").click()
     await page.get_by_role("dialog").get_by_role("button", name="Undo").click()
     await told(app, selected, [(0,)])
     await page.keyboard.press("Escape")
@@ -77,7 +77,7 @@ async def test_a_pasted_list_gets_an_answer_for_every_line(
     await page.goto("/batches")
     await page.get_by_role("button", name="Submit a list").first.click()
     dialog = page.get_by_role("dialog", name="Submit a list")
-    await dialog.get_by_label("One a line").fill(
+    await dialog.get_by_label("One per line").fill(
         "harbour.example\nhttp://localhost/\nharbour.example\nquay.example"
     )
     await dialog.get_by_label("Name (if you like)").fill("From the fair")
@@ -139,14 +139,14 @@ async def test_dead_letters_stand_by_cause_with_their_story(
     story = page.get_by_role("dialog")
     await expect(story).to_contain_text("The server answered 500")
     assert await violations(page) == []
-    await story.get_by_role("button", name="Queue again").click()
+    await story.get_by_role("button", name="Retry").click()
     queued = (
         "SELECT domain FROM domains WHERE domain LIKE 'dead%' AND status = 'pending'"
     )
     await told(app, queued, [("dead-2.example",)])
 
-    await group.get_by_role("button", name="Forget").click()
-    await page.get_by_role("dialog").get_by_role("button", name="Forget").click()
+    await group.get_by_role("button", name="Dismiss").click()
+    await page.get_by_role("dialog").get_by_role("button", name="Dismiss").click()
 
     await expect(page.get_by_text("Nothing has failed")).to_be_visible()
     assert await app.run("SELECT count(*) FROM curation.dead_letter") == [(0,)]
@@ -154,8 +154,8 @@ async def test_dead_letters_stand_by_cause_with_their_story(
 
 async def test_a_key_is_shown_once_and_taken_back(page: Page, app: RunningApp) -> None:
     await page.goto("/settings/keys")
-    await page.get_by_role("button", name="Make a key").click()
-    dialog = page.get_by_role("dialog", name="Make a key")
+    await page.get_by_role("button", name="Create API key").click()
+    dialog = page.get_by_role("dialog", name="Create API key")
     await dialog.get_by_label("What is it for?").fill("nightly export")
     await dialog.get_by_role("button", name="Make it").click()
     shown = page.get_by_role("dialog", name="Copy the key now")
@@ -165,10 +165,10 @@ async def test_a_key_is_shown_once_and_taken_back(page: Page, app: RunningApp) -
         page.get_by_role("row").filter(has_text="nightly export")
     ).to_be_visible()
     assert secret not in await page.content()
-    await page.get_by_role("button", name="Take back").click()
-    await page.get_by_role("dialog").get_by_role("button", name="Take back").click()
+    await page.get_by_role("button", name="Revoke").click()
+    await page.get_by_role("dialog").get_by_role("button", name="Revoke").click()
 
-    await expect(page.get_by_text("taken back", exact=True)).to_be_visible()
+    await expect(page.get_by_text("Revoked", exact=True)).to_be_visible()
 
 
 async def test_who_is_left_alone_is_gone_from_the_contacts(
@@ -214,23 +214,25 @@ async def test_who_must_be_told_is_seen_marked_and_taken_away(
     await expect(table.get_by_role("row")).to_have_count(4)
     await expect(table.get_by_role("row").nth(1)).to_contain_text("late@late.example")
     await expect(table.get_by_role("row").nth(1)).to_contain_text("Overdue")
-    await expect(page.get_by_role("tab", name="To tell 1 overdue")).to_be_visible()
+    await expect(
+        page.get_by_role("tab", name="Privacy notices 1 overdue")
+    ).to_be_visible()
     await page.get_by_role("button", name="Export").click()
     async with page.expect_download() as waiting:
         await page.get_by_role("menuitem", name="CSV").click()
     await (await waiting.value).save_as(tmp_path / "notices.csv")
     assert (tmp_path / "notices.csv").read_text("utf-8-sig").count("late.example/team")
 
-    # By keyboard alone: the first one is ticked, and marked as told.
+    # By keyboard alone: the first one is ticked, and marked as notified.
     await page.get_by_role("checkbox", name="Select late@late.example").focus()
     await page.keyboard.press("Space")
-    await page.get_by_role("button", name="Mark as told").focus()
+    await page.get_by_role("button", name="Mark as notified").focus()
     await page.keyboard.press("Enter")
-    dialog = page.get_by_role("dialog", name="1 contact told")
+    dialog = page.get_by_role("dialog", name="Mark 1 contact as notified")
     await dialog.get_by_label("How").fill("by letter")
     assert await violations(page) == []
     await page.keyboard.press("Enter")
-    await expect(page.get_by_text("1 contact marked as told.")).to_be_visible()
+    await expect(page.get_by_text("1 contact marked as notified.")).to_be_visible()
     await expect(table.get_by_role("row")).to_have_count(3)
     told_how = "SELECT how FROM contact_notices WHERE informed_at IS NOT NULL"
     assert await app.run(told_how) == [("by letter",)]
@@ -247,9 +249,13 @@ async def test_who_must_be_told_is_seen_marked_and_taken_away(
         await app.tenant(),
     )
     await expect(table.get_by_role("row")).to_have_count(5)
-    await page.get_by_role("button", name="Mark everyone").click()
-    await page.get_by_role("dialog").get_by_role("button", name="Mark everyone").click()
+    await page.get_by_role("button", name="Mark all as notified").click()
+    await (
+        page.get_by_role("dialog")
+        .get_by_role("button", name="Mark all as notified")
+        .click()
+    )
 
     await expect(page.get_by_text("Nobody is left to tell")).to_be_visible()
-    await page.get_by_role("button", name="Told 4").click()
+    await page.get_by_role("button", name="Notified 4").click()
     await expect(table.get_by_role("row")).to_have_count(5)

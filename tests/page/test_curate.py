@@ -239,7 +239,7 @@ async def test_a_range_is_decided_and_undone_as_one(
     await open_list(page, "/curate/domains?sort=domain")
     await row_of(page, "shop-0010.example").get_by_role("checkbox").click()
     await row_of(page, "shop-0014.example").click(modifiers=["Shift"])
-    bar = page.get_by_label("What to do with the selection")
+    bar = page.get_by_label("Actions for the selection")
     await expect(bar).to_contain_text("5 selected")
     await bar.get_by_role("button", name="Not a Fit").click()
     await expect(page.get_by_text("5 domains: Not a Fit")).to_be_visible()
@@ -329,7 +329,7 @@ async def test_a_decision_survives_a_restart_of_the_server(
     app.stop()
     await page.keyboard.press("s")
     await expect(row_of(page, "shop-0200.example")).to_contain_text("Selected")
-    await expect(page.get_by_text("The server does not answer.")).to_be_visible()
+    await expect(page.get_by_text("The server is not responding.")).to_be_visible()
     app.start()
 
     await decided(app, "shop-0200.example", "Selected")
@@ -400,8 +400,10 @@ async def test_a_contact_is_edited_merged_and_suppressed_for_everyone(
 
     await row_of(page, "info@shop-0004.example").click()
     await pane.get_by_role("button", name="More").click()
-    await page.get_by_role("menuitem", name="Suppress").click()
-    await page.get_by_role("dialog").get_by_role("button", name="Suppress").click()
+    await page.get_by_role("menuitem", name="Do not contact").click()
+    await (
+        page.get_by_role("dialog").get_by_role("button", name="Do not contact").click()
+    )
     await told(app, "SELECT 1 FROM contacts WHERE email = 'info@shop-0004.example'", [])
     for name in ("info@shop-0002.example", "info@shop-0004.example"):
         await expect(row_of(second, name)).to_have_count(0)
@@ -429,10 +431,10 @@ async def test_the_list_is_exported_as_it_is_filtered(
 async def test_a_view_is_kept_and_opened_again(page: Page) -> None:
     await open_list(page, "/curate/domains?q=dentist&sort=-domain")
     await page.get_by_role("button", name="Views").click()
-    await page.get_by_role("menuitem", name="Keep this view").click()
+    await page.get_by_role("menuitem", name="Save view").click()
     await page.get_by_label("Name").fill("Dentists last first")
-    await page.get_by_role("button", name="Keep", exact=True).click()
-    await expect(page.get_by_text('Kept as "Dentists last first"')).to_be_visible()
+    await page.get_by_role("button", name="Save", exact=True).click()
+    await expect(page.get_by_text('Saved as "Dentists last first"')).to_be_visible()
 
     await page.goto("/curate/domains")
     await page.get_by_role("button", name="Views").click()

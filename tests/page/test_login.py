@@ -26,12 +26,12 @@ async def test_the_first_person_ends_the_open_door_and_lets_others_in(
 ) -> None:
     watch_of(page).forgive("status of 401")
     await page.goto("/settings/people")
-    await page.get_by_role("button", name="Let someone in").click()
-    dialog = page.get_by_role("dialog", name="Let someone in")
+    await page.get_by_role("button", name="Invite someone").click()
+    dialog = page.get_by_role("dialog", name="Invite someone")
     await expect(dialog).to_contain_text("From then on everyone logs in")
     await dialog.get_by_label("E-mail").fill("ada@harbour.example")
     await dialog.get_by_label("Password").fill("a long and quiet river")
-    await dialog.get_by_role("button", name="Let them in").click()
+    await dialog.get_by_role("button", name="Create account").click()
     await expect(page.get_by_role("heading", name="Log in")).to_be_visible()
     await page.get_by_label("E-mail").fill("ada@harbour.example")
     await page.get_by_label("Password").fill("not this one, no")
@@ -41,16 +41,16 @@ async def test_the_first_person_ends_the_open_door_and_lets_others_in(
     await page.get_by_label("Password").fill("a long and quiet river")
     await page.get_by_role("button", name="Log in").click()
 
-    await page.get_by_role("button", name="Let someone in").click()
+    await page.get_by_role("button", name="Invite someone").click()
     await dialog.get_by_label("E-mail").fill("bob@harbour.example")
     await dialog.get_by_label("Password").fill("another long quiet river")
-    await dialog.get_by_role("button", name="Let them in").click()
+    await dialog.get_by_role("button", name="Create account").click()
     person = page.get_by_role("row").filter(has_text="bob@harbour.example")
     await expect(person).to_contain_text("curator")
-    await person.get_by_role("button", name="What to do with").click()
-    await page.get_by_role("menuitem", name="Shut out").click()
+    await person.get_by_role("button", name="Actions for").click()
+    await page.get_by_role("menuitem", name="Deactivate").click()
 
-    await expect(person).to_contain_text("shut out")
+    await expect(person).to_contain_text("Deactivated")
     found = await app.run(
         "SELECT disabled_at IS NOT NULL FROM users WHERE email = 'bob@harbour.example'"
     )

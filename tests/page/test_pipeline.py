@@ -83,7 +83,7 @@ async def test_a_lost_server_is_said_to_be_lost_until_it_is_back(
         await page.goto("/")
         await expect(page.locator(".side").get_by_text("Live")).to_be_visible()
         app.stop()
-        banner = page.get_by_role("status").get_by_text("The server does not answer.")
+        banner = page.get_by_role("status").get_by_text("The server is not responding.")
         await expect(banner).to_be_visible()
         await add_places(app, 3, "while away")
         await app.run("UPDATE places_staging SET deep_scan_status = 'Queued'")

@@ -90,7 +90,7 @@ async def test_the_keys_are_explained_and_work(page: Page, app: RunningApp) -> N
     await page.goto("/")
     await expect(page.get_by_role("heading", name="Pipeline", level=1)).to_be_visible()
     await page.keyboard.press("?")
-    keys = page.get_by_role("dialog", name="Keys")
+    keys = page.get_by_role("dialog", name="Keyboard shortcuts")
     await expect(keys).to_contain_text("Go to contacts")
     await page.keyboard.press("Escape")
     await page.keyboard.press("g")

@@ -46,7 +46,7 @@ async def test_several_searches_show_their_price_and_start_at_once(
     await page.goto("/search")
     start = page.get_by_role("button", name="Start")
     await expect(start).to_be_disabled()
-    await page.get_by_label("What").fill("dentists\nbakeries")
+    await page.get_by_label("Business type").fill("dentists\nbakeries")
     await page.get_by_label("Place", exact=True).fill("Austin, TX\nPorto")
     await expect(page.locator(".estimate")).to_contain_text("free")
     await expect(page.locator(".estimate dd").first).to_have_text("4")
@@ -85,7 +85,7 @@ async def test_a_search_is_paused_taken_up_and_cancelled(
 
 async def test_an_area_is_chosen_on_the_map(page: Page, app: RunningApp) -> None:
     await page.goto("/search")
-    await page.get_by_label("What").fill("florists")
+    await page.get_by_label("Business type").fill("florists")
     await page.get_by_label("On the map").check()
     await page.locator(".map > svg").click(position={"x": 100, "y": 60})
     await expect(page.locator(".target .middle")).to_be_visible()
@@ -118,7 +118,7 @@ async def test_a_search_run_again_shows_what_is_new_changed_and_gone(
     ):  # fmt: skip
         await app.run(HIT, search, places[name], tenant, facts)
     await page.goto(f"/search/{second}")
-    panel = page.get_by_role("region", name="Against the last run")
+    panel = page.get_by_role("region", name="Changes since last run")
 
     await expect(panel.locator(".changes").nth(0)).to_contain_text("Arrives Bakery")
     await expect(panel.locator(".changes").nth(1)).to_contain_text("Changes Bakery")

@@ -23,8 +23,8 @@ async def test_from_first_visit_to_exported_file(
 ) -> None:
     await page.route("**/api/v3/demo", in_a_smaller_town)
     await page.goto("/")
-    await expect(page.get_by_text("Nothing is here yet")).to_be_visible()
-    await page.get_by_label("Let rules decide for me").uncheck()
+    await expect(page.get_by_text("There is no data yet")).to_be_visible()
+    await page.get_by_label("Decide automatically with rules").uncheck()
     await page.get_by_role("button", name="Try the demo town").click()
     visit = page.get_by_role("link", name="Visit the town")
     await expect(visit).to_be_visible(timeout=STARTING)
@@ -80,7 +80,9 @@ async def decide_all(page: Page, kind: str, key: str) -> None:
 async def until_quiet(page: Page) -> None:
     """Wait on the home screen until no stage has anything to do."""
     await walk_to(page, "/")
-    await expect(page.get_by_text("Nothing to do")).to_be_visible(timeout=120_000)
+    await expect(
+        page.get_by_text(re.compile("nothing is running", re.IGNORECASE))
+    ).to_be_visible(timeout=120_000)
 
 
 async def exported(page: Page, folder: Path) -> Path:

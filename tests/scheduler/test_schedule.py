@@ -15,7 +15,7 @@ from scrapersky.errors import UnknownJob
 from scrapersky.pipeline.stage_settings import JobSettings
 from scrapersky.records import SchedulerRun
 from scrapersky.scheduler.run_log import AtMost, RunLog, RunOutcome, purge_runs
-from scrapersky.scheduler.schedule import Job, Schedule
+from scrapersky.scheduler.schedule import Job, Schedule, cadence
 from scrapersky.scheduler.tally import Counts
 from sdk_tests.rig.waiting import HUNG, ends_at_once
 from tests.conftest import TestDatabase
@@ -280,3 +280,19 @@ async def test_without_a_database_a_job_still_runs() -> None:
     assert await schedule.trigger("a_job") == 7
 
     await engine.dispose()
+
+
+@pytest.mark.parametrize(
+    ("seconds", "said"),
+    [
+        (60, "every minute"),
+        (300, "every 5 minutes"),
+        (86_400, "every day"),
+        (90, "every 90 seconds"),
+        (0.5, "every 0.5 seconds"),
+    ],
+)
+def test_a_job_that_runs_every_minute_is_not_said_to_run_every_0_01_00(
+    seconds: float, said: str
+) -> None:
+    assert cadence(timedelta(seconds=seconds)) == said

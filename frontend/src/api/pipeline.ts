@@ -78,3 +78,11 @@ export function useKindCounts(): Partial<Record<string, KindCount>> {
       ),
   });
 }
+
+/** How many records wait for somebody's decision. */
+export function toDecide(counts: ReturnType<typeof useKindCounts>): number {
+  return kinds().reduce(
+    (sum, { name, undecided }) => sum + (counts[name]?.byStatus[undecided] ?? 0),
+    0,
+  );
+}

@@ -18,7 +18,7 @@ export class ApiError extends Error {
   readonly fields: { where: string; what: string }[];
 
   constructor(status: number, problem: Problem) {
-    super(problem.detail || problem.title || `The server answered ${status}.`);
+    super(problem.detail || problem.title || `The server answered with status ${status}.`);
     this.name = "ApiError";
     this.status = status;
     this.kind = problem.type?.split("/").at(-1) ?? String(status);
@@ -31,7 +31,7 @@ export class ApiError extends Error {
 /** The server could not be reached, or went away while it answered. */
 export class ConnectionLost extends Error {
   constructor(cause?: unknown) {
-    super("The server does not answer.", { cause });
+    super("The server is not responding.", { cause });
     this.name = "ConnectionLost";
   }
 }
@@ -46,8 +46,8 @@ export interface Explained {
 export function explain(error: unknown): Explained {
   if (error instanceof ConnectionLost) {
     return {
-      title: "The server does not answer.",
-      hint: "Check that ScraperSky is running; this page goes on by itself when it is back.",
+      title: "The server is not responding.",
+      hint: "Check that ScraperSky is running; this page reconnects by itself.",
       details: [],
     };
   }
@@ -59,16 +59,16 @@ export function explain(error: unknown): Explained {
     };
   }
   return {
-    title: "Something in this page went wrong.",
-    hint: "Load the page again. What you decided is safe on the server.",
+    title: "Something went wrong on this page.",
+    hint: "Reload the page. Your decisions are saved on the server.",
     details: error instanceof Error ? [error.message] : [],
   };
 }
 
 function usualHint(status: number): string | null {
-  if (status === 403) return "Ask an administrator for the right to do this.";
+  if (status === 403) return "Ask an administrator for permission.";
   if (status === 404) return "It may have been deleted or merged by someone else.";
-  if (status === 409 || status === 412) return "Someone else changed it meanwhile; look again.";
+  if (status === 409 || status === 412) return "Someone else changed it in the meantime. Check it again.";
   if (status === 429) return "Wait a moment, then try again.";
   return null;
 }

@@ -108,10 +108,10 @@ function CurrentScreen() {
   return (
     <Empty
       icon="search"
-      title="There is no screen at this address"
+      title="Page not found"
       actions={
         <Button look="primary" onClick={() => go("/")}>
-          To the pipeline
+          Go to the pipeline
         </Button>
       }
     />

@@ -15,16 +15,16 @@ export class Boundary extends Component<{ children: ReactNode }, { error: unknow
     return (
       <Empty
         icon="warning"
-        title="This screen could not be shown"
+        title="This screen could not be displayed"
         actions={
           <Button look="primary" icon="refresh" onClick={() => location.reload()}>
-            Load the page again
+            Reload the page
           </Button>
         }
       >
         <p>
-          ScraperSky may have been updated while the page was open. Nothing you decided is lost: it
-          is on the server.
+          ScraperSky may have been updated while the page was open. Your decisions are saved
+          on the server.
         </p>
         <p className="small mono">{error instanceof Error ? error.message : String(error)}</p>
       </Empty>

@@ -15,7 +15,7 @@ const SIGNS: Record<string, string> = {
 export function KeyMap({ onClose }: { onClose: () => void }) {
   const sections = useKeySections();
   return (
-    <Dialog title="Keys" wide onClose={onClose}>
+    <Dialog title="Keyboard shortcuts" wide onClose={onClose}>
       <div className="key-map">
         {[...sections].reverse().map((section) => (
           <section key={section.name}>

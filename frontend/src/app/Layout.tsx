@@ -27,10 +27,10 @@ export function Layout({ session, children }: { session: Session; children: Reac
     main.current?.focus({ preventScroll: true });
   }, [path]);
   useKeys("Everywhere", [
-    { keys: "?", does: "Show what the keys do", run: () => setMapOpen(true) },
+    { keys: "?", does: "Show keyboard shortcuts", run: () => setMapOpen(true) },
     {
       keys: "Mod+k",
-      does: "Go to a screen, view or record, or do something",
+      does: "Find a screen, view, record or command",
       whileTyping: true,
       run: () => setPaletteOpen(true),
     },
@@ -45,7 +45,7 @@ export function Layout({ session, children }: { session: Session; children: Reac
   return (
     <div className="layout">
       <a className="skip" href="#main">
-        Skip to the content
+        Skip to content
       </a>
       <aside className="side">
         <Brand />
@@ -53,7 +53,7 @@ export function Layout({ session, children }: { session: Session; children: Reac
         <Foot session={session} onKeys={() => setMapOpen(true)} />
       </aside>
       <header className="top">
-        <IconButton icon="menu" label="Open the navigation" onClick={() => setNavOpen(true)} />
+        <IconButton icon="menu" label="Open navigation" onClick={() => setNavOpen(true)} />
         <Brand />
         <ConnectionPill />
       </header>
@@ -75,7 +75,7 @@ export function Layout({ session, children }: { session: Session; children: Reac
 
 function Brand() {
   return (
-    <Link to="/" className="brand" aria-label="ScraperSky, to the pipeline">
+    <Link to="/" className="brand" aria-label="ScraperSky: go to the pipeline">
       <img src="/icon.svg" width={26} height={26} alt="" />
       <span>ScraperSky</span>
     </Link>
@@ -146,7 +146,7 @@ function NavLink({ place, path }: { place: Place; path: string }) {
 }
 
 const THEMES: readonly { id: Theme; name: string }[] = [
-  { id: "system", name: "As the system" },
+  { id: "system", name: "System theme" },
   { id: "light", name: "Light" },
   { id: "dark", name: "Dark" },
 ];
@@ -159,7 +159,7 @@ function Foot({ session, onKeys }: { session: Session; onKeys: () => void }) {
     checked: chosen === id,
     run: () => chooseTheme(id),
   }));
-  items.push("line", { name: "Keys", icon: "keyboard", hotkey: "?", run: onKeys });
+  items.push("line", { name: "Keyboard shortcuts", icon: "keyboard", hotkey: "?", run: onKeys });
   items.push({
     name: "API reference",
     icon: "open",
@@ -172,7 +172,7 @@ function Foot({ session, onKeys }: { session: Session; onKeys: () => void }) {
     <div className="side-foot">
       <ConnectionPill />
       <Menu
-        label={`${session.name} ${session.tenant.name}: theme, keys and more`}
+        label={`${session.name} ${session.tenant.name}: theme, shortcuts and more`}
         look="quiet"
         className="who"
         shown={
@@ -221,8 +221,8 @@ function ConnectionBanner() {
         <>
           <Icon name="warning" />
           <span>
-            <strong>The server does not answer.</strong> What you see may be old. This page tries
-            again by itself; decisions you make meanwhile wait for it.
+            <strong>The server is not responding.</strong> What you see may be out of date. This page
+            reconnects by itself; decisions you make meanwhile are sent then.
           </span>
         </>
       )}

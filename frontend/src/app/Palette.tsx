@@ -48,7 +48,7 @@ export function Palette({ onClose }: { onClose: () => void }) {
   }
 
   return (
-    <Dialog title="Go to or do" onClose={onClose} onSubmit={() => run(entries[current])}>
+    <Dialog title="Go to…" onClose={onClose} onSubmit={() => run(entries[current])}>
       <div className="palette">
         <input
           ref={box}
@@ -66,7 +66,7 @@ export function Palette({ onClose }: { onClose: () => void }) {
           }}
           onKeyDown={move}
         />
-        <div id={list} role="listbox" aria-label="What matches" className="palette-list">
+        <div id={list} role="listbox" aria-label="Matches" className="palette-list">
           {entries.map((entry, at) => (
             // biome-ignore lint/a11y/useKeyWithClickEvents: the keys are those of the input.
             // biome-ignore lint/a11y/useFocusableInteractive: the input has the focus.

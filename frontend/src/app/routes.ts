@@ -62,7 +62,7 @@ const AUTOMATE: Group = {
   places: [
     { to: "/rules", name: "Rules", icon: "rules", key: "r" },
     { to: "/batches", name: "Batches", icon: "batch", key: "a" },
-    { to: "/dead-letters", name: "Dead letters", icon: "letter", key: "x" },
+    { to: "/dead-letters", name: "Failed", icon: "letter", key: "x" },
   ],
 };
 

@@ -2,13 +2,13 @@ import { expect, it } from "vitest";
 import { causeOf } from "./cause";
 
 it.each([
-  ["too_big: https://a.example/x: more than 5 MB", "Too big: more than 5 MB"],
-  ["too_big: … more than 5 MB", "Too big: more than 5 MB"],
-  ["robots_denied", "Not allowed by robots.txt"],
-  ["trap: https://a.example/", "Without end"],
+  ["too_big: https://a.example/x: more than 5 MB", "Too large: more than 5 MB"],
+  ["too_big: … more than 5 MB", "Too large: more than 5 MB"],
+  ["robots_denied", "Blocked by robots.txt"],
+  ["trap: https://a.example/", "Endless pages"],
   ["the server answered 404", "The server answered 404 (not found)"],
   ["the server answered 418", "The server answered 418"],
-  ["https://a.example/: the server answered 503", "The server answered 503 (not available)"],
+  ["https://a.example/: the server answered 503", "The server answered 503 (temporarily unavailable)"],
   ["some_other: thing", "Some other: thing"],
   ["no: code of ours", "No: code of ours"],
   ["ran past its timeout of 60 s", "Ran past its timeout of 60 s"],

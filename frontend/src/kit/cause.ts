@@ -2,35 +2,35 @@
 
 /** What stands before the colon of a failed fetch. */
 const HEADS: Record<string, string> = {
-  too_slow: "Too slow",
-  too_big: "Too big",
-  bad_http: "Broken answer",
-  bad_tls: "No secure connection",
+  too_slow: "The website took too long",
+  too_big: "Too large",
+  bad_http: "Invalid response",
+  bad_tls: "Secure connection failed",
   blocked_addr: "Not a public address",
   blocked_scheme: "Not a web address",
-  bad_url: "Not an address",
-  dns_error: "Name not found",
-  connect_error: "No connection",
-  redirect_limit: "Sent on too often",
-  robots_denied: "Not allowed by robots.txt",
-  trap: "Without end",
+  bad_url: "Not a valid web address",
+  dns_error: "Domain not found",
+  connect_error: "Could not connect",
+  redirect_limit: "Too many redirects",
+  robots_denied: "Blocked by robots.txt",
+  trap: "Endless pages",
   not_html: "Not a web page",
-  bad_xml: "Not a sitemap",
-  backoff: "Asked to wait",
-  unforeseen: "Unforeseen",
+  bad_xml: "Not a valid sitemap",
+  backoff: "The website asked us to wait",
+  unforeseen: "Unexpected error",
 };
 
 const ANSWERS: Record<string, string> = {
   400: "bad request",
-  401: "login needed",
+  401: "login required",
   403: "forbidden",
   404: "not found",
-  410: "gone for good",
+  410: "removed",
   429: "too many requests",
-  500: "error of its own",
+  500: "server error",
   502: "bad gateway",
-  503: "not available",
-  504: "gateway too slow",
+  503: "temporarily unavailable",
+  504: "gateway timeout",
 };
 
 /**

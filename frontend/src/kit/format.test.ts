@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { bytes, duration, plural, relative, short } from "./format";
-import { wordOf } from "./Status";
+import { wordOf } from "./words";
 
 describe("what people read", () => {
   it("gives a duration in its two largest parts", () => {

@@ -16,3 +16,4 @@ export * from "./Time";
 export * from "./Toast";
 export * from "./useWidth";
 export * from "./Wait";
+export * from "./words";

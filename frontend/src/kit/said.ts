@@ -1,4 +1,4 @@
-import { wordOf } from "./Status";
+import { wordOf } from "./words";
 
 /** Any value of JSON as words in one line: `{"rows": 3, "kinds": ["a"]}` is "rows: 3; kinds: a". */
 export function said(value: unknown): string {

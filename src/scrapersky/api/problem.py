@@ -157,7 +157,7 @@ async def on_invalid(request: Request, error: Exception) -> JSONResponse:
     return respond(
         request,
         HTTPStatus.UNPROCESSABLE_ENTITY,
-        "The request does not fit what this address takes.",
+        "Please correct the marked fields.",
         kind="invalid-input",
         errors=errors,
     )
@@ -176,7 +176,7 @@ async def on_unforeseen(request: Request, error: Exception) -> JSONResponse:
         request,
         HTTPStatus.INTERNAL_SERVER_ERROR,
         "Something went wrong on our side.",
-        hint="Give the request id to whoever runs this server.",
+        hint="Send the request id to the administrator of this server.",
     )
 
 

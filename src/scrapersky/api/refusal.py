@@ -69,7 +69,7 @@ def away() -> DatabaseUnreachable:
     """Say that there is no database at the moment."""
     return DatabaseUnreachable(
         "The database does not answer.",
-        hint="Try again in a moment; `scrapersky doctor` tells what is wrong.",
+        hint="Try again in a moment; run `scrapersky doctor` to see what is wrong.",
     )
 
 

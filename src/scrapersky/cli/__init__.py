@@ -123,7 +123,7 @@ List the items that failed for good; inspect, replay or discard them.
 SUBMIT = """\
 Submit a list of domains, sitemaps or pages.
 
-A line that cannot be used, or is known already, is reported and never fails the rest.
+A line that is invalid or already in your list is reported; the others still go through.
 """
 EXPORT = """\
 Write contacts, or any other list, to a CSV, Excel or JSON lines file.
@@ -159,12 +159,12 @@ Tutorials, how-to guides, explanations, decisions, and a reference with the API 
 a clone; `--build DIR` writes the site instead.
 """
 USER = """\
-Let people in: create, list, disable, set a password.
+Manage accounts: create, list, deactivate, set a password.
 
-`scrapersky user create YOU@EXAMPLE.COM --role admin` makes the first admin.
+`scrapersky user create YOU@EXAMPLE.COM --role admin` creates the first administrator.
 """
-TENANT = "Make and list tenants, each with data of its own."
-KEY = "Make an API key for a program."
+TENANT = "Create and list tenants, each with its own data."
+KEY = "Create an API key for a program."
 VERSION = "Print the version of ScraperSky and of what it stands on."
 
 app.command("scrapersky.cli.up:up", group=run, help=UP)

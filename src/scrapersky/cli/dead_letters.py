@@ -83,12 +83,12 @@ def replay(stage: str, *items: str) -> None:
         await note_change(engine, "replayed", stage, items, count)
         return count
 
-    print(f"{on_database(act)} queued again.")
+    print(f"{on_database(act)} queued for retry.")
 
 
 @dead_letters.command
 def discard(stage: str, *items: str) -> None:
-    """Forget dead letters; the records keep their failed status.
+    """Dismiss failed records from the list; they keep their failed status.
 
     Parameters
     ----------
@@ -103,7 +103,7 @@ def discard(stage: str, *items: str) -> None:
         await note_change(engine, "discarded", stage, items, count)
         return count
 
-    print(f"{on_database(act)} forgotten.")
+    print(f"{on_database(act)} dismissed.")
 
 
 async def note_change(

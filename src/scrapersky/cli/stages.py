@@ -109,7 +109,7 @@ def resume(stage: str) -> None:
         await note_operation(engine, "resumed", f"stage {stage}", {})
 
     on_database(act)
-    print(f"{stage} goes on.")
+    print(f"{stage} is running again.")
 
 
 async def look(engine: AsyncEngine) -> list[StageLine]:

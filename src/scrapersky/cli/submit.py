@@ -56,8 +56,10 @@ def submit(
         return found
 
     done: Submitted = on_database(act)
-    print(f"Batch {done.batch_id}: {done.accepted} accepted, {done.duplicates} known "
-          f"already, {done.refused} refused.")  # fmt: skip
+    print(
+        f"Batch {done.batch_id}: {done.accepted} accepted, {done.duplicates} already in "
+        f"your list, {done.refused} refused."
+    )
     for number, written, why in done.refusals[:SHOWN]:
         print(f"  line {number}: {written[:60]!r}: {why}", file=sys.stderr)
     return 1 if done.accepted + done.duplicates == 0 else 0

@@ -91,7 +91,7 @@ def create_user(
             return made
 
     on_database(act)
-    print(f"{address} may come in as {role.value}.")
+    print(f"{address} can now log in as {role.value}.")
     if is_new:
         print(f"Password (shown once): {password}")
 
@@ -131,7 +131,7 @@ def disable_user(email: str, *, tenant: str | None = None) -> None:
         The short name of their tenant; without it, the installation's own.
     """
     change(email, tenant, {"disabled_at": func.clock_timestamp()})
-    print(f"{email} is shut out.")
+    print(f"{email} is deactivated.")
 
 
 @user.command(name="password")

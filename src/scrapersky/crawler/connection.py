@@ -145,7 +145,9 @@ class Connection(asyncio.BufferedProtocol):
             exchange.limits.headers.total_seconds(),
             exchange.deadline - exchange.sent_at,
         )
-        self._timer = loop.call_later(max(wait, 0.0), self._late, "no complete headers")
+        self._timer = loop.call_later(
+            max(wait, 0.0), self._late, "no complete response headers"
+        )
         self.transport.write(request)
         try:
             return await self._answer

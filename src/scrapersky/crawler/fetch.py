@@ -306,7 +306,7 @@ class Crawler:
         url, limits = journey.current, self.policy.limits
         remaining = limits.total.total_seconds() - journey.spent
         if remaining <= 0:
-            raise TooSlow(str(url), "the time for the whole fetch is over")
+            raise TooSlow(str(url), "took too long overall")
         return Exchange(
             str(url),
             limits,

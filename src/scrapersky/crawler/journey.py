@@ -38,10 +38,10 @@ class Journey:
         self.hops.append(Hop(self.current, status, how))
         self.seen.add(self.current)
         if target in self.seen:
-            raise RedirectLimit(str(self.requested), "was sent in a circle")
+            raise RedirectLimit(str(self.requested), "redirect loop")
         if len(self.hops) > limit:
             raise RedirectLimit(
-                str(self.requested), f"was sent on more than {limit} times"
+                str(self.requested), f"redirected more than {limit} times"
             )
         if self.current.scheme == "https" and target.scheme == "http":
             self.downgraded = True

@@ -259,11 +259,11 @@ def converted(column: Attribute, value: Value) -> object:
     if isinstance(read, str):
         return text_of(read)
     if isinstance(read, datetime) and read.tzinfo is None:
-        raise InvalidCondition(f"{column.key} needs a time with its zone.")
+        raise InvalidCondition(f"{column.key} needs a time with a time zone.")
     if isinstance(read, int) and abs(read) >= largest(kind):
         raise InvalidCondition(f"{column.key}: that number is too large.")
     if isinstance(read, (float, Decimal)) and not isfinite(read):
-        raise InvalidCondition(f"{column.key} needs a number with an end.")
+        raise InvalidCondition(f"{column.key} needs a finite number.")
     assert isinstance(read, (int, float, bool, Decimal, UUID, datetime, StrEnum))  # noqa: S101
     return read
 
@@ -299,7 +299,7 @@ def require_text(column: Attribute) -> None:
 def text_of(value: Value) -> str:
     """Return a text PostgreSQL can hold, or raise InvalidCondition."""
     if not isinstance(value, str) or "\x00" in value or len(value) > MOST_VALUES:
-        raise InvalidCondition(f"{shown(value)} is not a text to look for.")
+        raise InvalidCondition(f"{shown(value)} is not a text to search for.")
     try:
         value.encode()
     except UnicodeEncodeError:

@@ -458,7 +458,7 @@ async def undo(database: Database, actor: Actor, action_id: UUID) -> Decided:
         query = select(CurationAction.kind, CurationAction.status).where(mine)
         action = (await connection.execute(query)).one_or_none()
     if action is None:
-        raise UnknownAction("There is no such action to undo, or it is undone.")
+        raise UnknownAction("There is no such action, or it is already undone.")
     kind = kind_named(action.kind, CURATED)
     total = Decided(action_id=action_id)
     last: UUID | None = None

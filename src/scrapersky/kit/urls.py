@@ -334,11 +334,11 @@ def _mapped(host: str) -> str:
 def _check_labels(name: str) -> None:
     if not name or len(name) > MAX_HOST:
         raise InvalidUrl(name, "has a host that is empty or too long")
-    if found := _FORBIDDEN_HOST.search(name):
-        raise InvalidUrl(name, f"has {found[0]!r} in its host")
+    if _FORBIDDEN_HOST.search(name):
+        raise InvalidUrl(name, "is not a valid web address")
     for label in name.split("."):
         if not 0 < len(label) <= MAX_LABEL:
-            raise InvalidUrl(name, "has an empty or too long label in its host")
+            raise InvalidUrl(name, "is not a valid web address")
 
 
 def _ends_in_number(name: str) -> bool:

@@ -143,8 +143,8 @@ async def refuse_suppressed(
     """Raise Suppressed if a person writes what is on the list; hold the list till then."""
     if await shield(connection, tenant_id, *data, domains=domains):
         raise Suppressed(
-            "This is on your suppression list: it is not stored.",
-            hint="Take it off the list first, if its owner has agreed.",
+            "This is on your Do not contact list: it is not stored.",
+            hint="Remove it from Do not contact first, if its owner has agreed.",
         )
 
 

@@ -159,7 +159,7 @@ async def lift(database: Database, actor: Actor, suppression_id: UUID) -> None:
             .returning(Suppression.kind)
         )
         if gone is None:
-            raise UnknownSuppression("There is no such entry in your list.")
+            raise UnknownSuppression("There is no such entry.")
         await note(connection, actor, "unsuppressed", "suppressions", {"kind": gone})
 
 

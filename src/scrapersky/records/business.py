@@ -113,13 +113,13 @@ BUSINESSES = Kind(
     singular="business",
     plural="businesses",
     label=("name",),
-    unnamed="Business without a name",
+    unnamed="Unnamed business",
     under=("street", "city"),
     icon="business",
     key="b",
-    about="Places with all their details. Select those whose website should be read.",
+    about="Selected places with full details. Select those whose website to visit.",
     source=Source(
-        "Businesses come from selected places.", "/curate/places", "To the places"
+        "Businesses come from selected places.", "/curate/places", "Go to places"
     ),
     decision=curation(
         LocalBusiness.status,

@@ -206,9 +206,9 @@ CONTACTS = Kind(
     under=("name", "role", "business"),
     icon="contact",
     key="c",
-    about="Ways to reach people, each with where it was found.",
+    about="E-mail addresses and phone numbers, with the source of each.",
     source=Source(
-        "Contacts are found on selected pages.", "/curate/pages", "To the pages"
+        "Contacts are found on selected pages.", "/curate/pages", "Go to pages"
     ),
     decision=Decision(
         column=Contact.contact_curation_status,
@@ -225,15 +225,15 @@ CONTACTS = Kind(
     columns=(
         Column(field="email", title="E-mail or phone", width=19, grow=2, show=Show.TITLE,
                instead=("phone",), under=("business",)),
-        Column(field="contact_curation_status", title="Decision", width=5.75),
-        Column(field="validation_processing_status", title="Check", width=6.5),
+        Column(field="contact_curation_status", title="Decision", width=8.5),
+        Column(field="validation_processing_status", title="Verification", width=6.5),
         Column(field="name", title="Name", width=11, grow=1.2, show=Show.TITLE,
                under=("role",)),
         Column(field="role", title="Role", width=7, grow=0.8, is_hidden=True),
         Column(field="phone", title="Phone", width=9, only_with="email"),
         Column(field="business", title="Business", width=9, grow=1.2, is_hidden=True),
-        Column(field="email_type", title="Type", width=7, is_hidden=True),
-        Column(field="confidence", title="Sure", width=4, show=Show.SHARE),
+        Column(field="email_type", title="Address type", width=8, show=Show.WORD, is_hidden=True),
+        Column(field="confidence", title="Confidence", width=6, show=Show.SHARE),
         Column(field="domain", title="Domain", width=8, grow=1, is_hidden=True),
         Column(field="tags", title="Tags", width=8, is_hidden=True),
         CHANGED,

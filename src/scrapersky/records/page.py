@@ -181,12 +181,12 @@ PAGES = Kind(
     under=("title",),
     icon="page",
     key="p",
-    about="Pages of websites. Select those that may name contacts; sort by Likely to see "
-    "the best first.",
+    about="Pages of websites. Select those likely to list contacts; sort by contact "
+    "likelihood to see the best first.",
     source=Source(
-        "Pages come from the links of a site's pages, and from imported sitemap files.",
+        "Pages come from links on a website and from imported sitemap files.",
         "/curate/domains",
-        "To the domains",
+        "Go to domains",
     ),
     decision=Decision(
         column=Page.page_curation_status,
@@ -202,10 +202,10 @@ PAGES = Kind(
     columns=(
         Column(field="url", title="Address", width=15.5, grow=2.5, show=Show.LINK),
         Column(field="page_curation_status", title="Decision", width=6.5),
-        Column(field="page_processing_status", title="Reading", width=7),
+        Column(field="page_processing_status", title="Scan", width=7),
         Column(field="contact_scrape_status", title="Contacts", width=8.5),
         Column(field="page_type", title="Type", width=7, show=Show.WORD),
-        Column(field="contact_likelihood", title="Likely", width=4.5, show=Show.SHARE),
+        Column(field="contact_likelihood", title="Contact likelihood", width=8, show=Show.SHARE),
         Column(field="title", title="Title", width=9, grow=1.5),
         Column(field="domain", title="Domain", width=8, grow=1, is_hidden=True),
         CHANGED,

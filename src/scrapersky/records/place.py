@@ -90,11 +90,11 @@ PLACES = Kind(
     singular="place",
     plural="places",
     label=("name",),
-    unnamed="Place without a name",
+    unnamed="Unnamed place",
     under=("address",),
     icon="place",
     key="l",
-    about="What searches found. Select the ones worth a closer look.",
+    about="Results of your searches. Select the ones worth a closer look.",
     source=Source("Places come from searches.", "/search", "Start a search"),
     decision=curation(
         Place.status,

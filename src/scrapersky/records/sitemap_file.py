@@ -96,9 +96,9 @@ SITEMAP_FILES = Kind(
     under=("domain",),
     icon="sitemap",
     key="f",
-    about="Lists of pages that websites publish. Select those to import.",
+    about="Lists of pages published by websites. Select the ones to import.",
     source=Source(
-        "Sitemap files are found on domains.", "/curate/domains", "To the domains"
+        "Sitemap files are found on domains.", "/curate/domains", "Go to domains"
     ),
     decision=curation(
         SitemapFile.deep_scrape_curation_status,

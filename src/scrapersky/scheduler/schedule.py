@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import asdict, dataclass, replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import structlog
@@ -207,7 +207,7 @@ class Schedule:
         return JobStatus(
             id=job.id,
             name=job.name,
-            trigger=f"every {job.settings.interval}",
+            trigger=cadence(job.settings.interval),
             next_run_at=found.next_run_time if found else None,
             running=self._running[job.id],
             last=self._last.get(job.id),
@@ -231,3 +231,13 @@ class Schedule:
         task = asyncio.ensure_future(self._runs.record(job_id, due_at, outcome))
         self._notes.add(task)
         task.add_done_callback(self._notes.discard)
+
+
+def cadence(interval: timedelta) -> str:
+    """Say how often something happens: every minute, every 5 minutes."""
+    seconds = interval.total_seconds()
+    for size, unit in ((86_400, "day"), (3600, "hour"), (60, "minute"), (1, "second")):
+        count, rest = divmod(seconds, size)
+        if count and not rest:
+            return f"every {unit}" if count == 1 else f"every {count:.0f} {unit}s"
+    return f"every {seconds:g} seconds"

@@ -65,7 +65,7 @@ async def doubt(contact: Contact, domain: str, tools: Tools) -> Outcome | None:
         return Later(unfit, COME_BACK)
     if await was_tried_before(tools.reader, "contact_validation", contact.id):
         return None
-    return Retry(f"the DNS knows no {domain}", tools.crawler.policy.second_look)
+    return Retry(f"DNS does not know {domain}", tools.crawler.policy.second_look)
 
 
 def keep(

@@ -12,6 +12,7 @@ import {
   causeOf,
   Failure,
   Panel,
+  plural,
   ScreenHead,
   Select,
   Skeleton,
@@ -35,7 +36,7 @@ interface Detail {
 const STATES = [
   { value: "", label: "All lines" },
   { value: "queued", label: "Waiting" },
-  { value: "processing", label: "At work" },
+  { value: "processing", label: "Running" },
   { value: "done", label: "Done" },
   { value: "failed", label: "Failed" },
   { value: "skipped", label: "Skipped" },
@@ -63,7 +64,7 @@ export function BatchPage({ id }: { id: string }) {
   async function command(word: "pause" | "resume" | "cancel" | "retry") {
     try {
       const { changed } = await call<{ changed: number }>("POST", `/batches/${id}/${word}`);
-      toast({ kind: "good", text: `${SAID[word]}: ${whole(changed)} lines.` });
+      toast({ kind: "good", text: `${SAID[word]}: ${plural(changed, "line")}.` });
     } catch (error) {
       toastError(error);
     }
@@ -96,7 +97,7 @@ export function BatchPage({ id }: { id: string }) {
             <>
               {batch.failed > 0 && (
                 <Button icon="refresh" onClick={() => void command("retry")}>
-                  Try the failed again
+                  Retry failed lines
                 </Button>
               )}
               {!isOver &&
@@ -128,7 +129,7 @@ export function BatchPage({ id }: { id: string }) {
           <dl className="batch-stats">
             <Stat name="Lines" value={whole(batch.total)} />
             <Stat name="Waiting" value={whole(batch.pending)} />
-            <Stat name="At work" value={whole(batch.working)} />
+            <Stat name="Running" value={whole(batch.working)} />
             <Stat name="Done" value={whole(batch.done)} tone="good" />
             <Stat name="Failed" value={whole(batch.failed)} tone={batch.failed ? "bad" : ""} />
             {batch.skipped > 0 && <Stat name="Skipped" value={whole(batch.skipped)} />}
@@ -141,7 +142,7 @@ export function BatchPage({ id }: { id: string }) {
         title="Lines"
         actions={
           <Select
-            label="Which lines"
+            label="Show lines"
             bare
             value={state}
             options={STATES}
@@ -168,7 +169,7 @@ export function BatchPage({ id }: { id: string }) {
             },
             { name: "State", show: (item) => <Status status={item.state} /> },
             {
-              name: "What happened",
+              name: "Result",
               minor: true,
               show: (item) => <span className="foreign small soft">{happened(item)}</span>,
             },
@@ -190,7 +191,7 @@ export function BatchPage({ id }: { id: string }) {
           onClose={() => setCancelling(false)}
           onConfirm={() => void command("cancel")}
         >
-          <p>What has not begun is taken out of the queue. What is done stays.</p>
+          <p>Lines that have not started are removed from the queue. Finished lines stay.</p>
         </Confirm>
       )}
     </div>
@@ -203,4 +204,4 @@ function happened(item: BatchItem): string {
   return item.hint ? `${why}. ${item.hint}` : why;
 }
 
-const SAID = { pause: "Paused", resume: "Resumed", cancel: "Cancelled", retry: "Queued again" };
+const SAID = { pause: "Paused", resume: "Resumed", cancel: "Cancelled", retry: "Queued for retry" };

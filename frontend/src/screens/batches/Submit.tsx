@@ -42,8 +42,8 @@ export function Submit({ onDone, onClose }: SubmitProps) {
       const done = await send();
       toast({
         kind: done.accepted ? "good" : "info",
-        text: `${plural(done.accepted, "line")} taken.`,
-        hint: `${done.duplicates} known already, ${done.refused_count} refused.`,
+        text: `${plural(done.accepted, "line")} accepted.`,
+        hint: `${done.duplicates} already in your list, ${done.refused_count} rejected.`,
       });
       onDone(done.batch_id);
     } catch (error) {
@@ -101,13 +101,13 @@ export function Submit({ onDone, onClose }: SubmitProps) {
       >
         <div className="rule-pair">
           <Select
-            label="What is it?"
+            label="Type of list"
             value={kind}
             options={offered().map(({ value }) => ({ value, label: wordOf(value) }))}
             onChange={(event) => setKind(event.target.value)}
           />
           <Input
-            label="Name (if you like)"
+            label="Name (optional)"
             value={name}
             maxLength={200}
             onChange={(event) => setName(event.target.value)}
@@ -119,11 +119,11 @@ export function Submit({ onDone, onClose }: SubmitProps) {
               {file.name} <span className="faint">{bytes(file.size)}</span>
             </span>
             <Button small icon="cross" onClick={() => setFile(null)}>
-              Another
+              Choose another
             </Button>
           </div>
         ) : (
-          <Field label="One a line" hint="Or drop a text or CSV file here; it may be of any size.">
+          <Field label="One per line" hint="Or drop a text or CSV file of any size here.">
             {(props) => (
               <textarea
                 className="input mono"
@@ -136,7 +136,7 @@ export function Submit({ onDone, onClose }: SubmitProps) {
             )}
           </Field>
         )}
-        <Field label="A file">
+        <Field label="File">
           {(props) => (
             <input
               type="file"

@@ -47,7 +47,7 @@ function AllBatches() {
     <div className="screen">
       <ScreenHead
         title="Batches"
-        about="Lists you bring along: domains, sitemaps or pages. Each line gets an answer."
+        about="Your own lists of domains, sitemaps or pages. Every line gets a result."
         actions={submit}
       />
       {batches.error ? (
@@ -57,7 +57,7 @@ function AllBatches() {
       ) : batches.data.items.length === 0 ? (
         <Empty icon="batch" title="No batches yet" actions={submit}>
           <p>
-            Paste a list of domains, or drop a file. Lines that are known already are told apart.
+            Paste a list of domains, or drop a file. Lines already in your list are marked.
           </p>
         </Empty>
       ) : (

@@ -13,7 +13,7 @@ interface BudgetProps {
 
 const COLUMNS: readonly Column<BudgetLine>[] = [
   {
-    name: "Part",
+    name: "Limit",
     show: (line) => (
       <>
         {budgetWord(line.name)}
@@ -21,14 +21,14 @@ const COLUMNS: readonly Column<BudgetLine>[] = [
       </>
     ),
   },
-  { name: "So far", number: true, show: (line) => budgetAmount(line.name, line.used) },
-  { name: "At most", number: true, show: (line) => budgetAmount(line.name, line.most) },
+  { name: "Used", number: true, show: (line) => budgetAmount(line.name, line.used) },
+  { name: "Maximum", number: true, show: (line) => budgetAmount(line.name, line.most) },
 ];
 
 export function Budget({ id, lines, mayCurate }: BudgetProps) {
   return (
     <section className="stack">
-      <p className="small soft">What is taken of this site, whoever asks for it.</p>
+      <p className="small soft">How much may be fetched from this site in total.</p>
       <Table label="Budget" columns={COLUMNS} rows={lines} keyOf={(line) => line.name} />
       {mayCurate && <Raise id={id} lines={lines} />}
     </section>
@@ -49,7 +49,7 @@ function Raise({ id, lines }: { id: string; lines: readonly BudgetLine[] }) {
         body: { [name]: Number(most) },
       });
       setMost("");
-      toast({ kind: "good", text: `${budgetWord(name)}: changed. What waited for it goes on.` });
+      toast({ kind: "good", text: `${budgetWord(name)} changed. Waiting pages continue.` });
       await queries.invalidateQueries({ queryKey: ["record", "domains", id] });
     } catch (error) {
       toastError(error);
@@ -61,13 +61,13 @@ function Raise({ id, lines }: { id: string; lines: readonly BudgetLine[] }) {
   return (
     <form className="row wrap" onSubmit={(event) => void raise(event)}>
       <Select
-        label="Part to change"
+        label="Limit to change"
         value={name}
         options={lines.map((line) => ({ value: line.name, label: budgetWord(line.name) }))}
         onChange={(event) => setName(event.target.value)}
       />
       <Input
-        label="At most"
+        label="Maximum"
         type="number"
         min={0}
         step={1}

@@ -1,7 +1,7 @@
 /** A value of a record as its column shows it. */
 import type { ReactNode } from "react";
 import { type Column, written } from "@/api/kinds";
-import { bytes, percent, Status, short, Time, wordOf } from "@/kit";
+import { bytes, percent, Status, short, Time, valueWord } from "@/kit";
 import { list, number, type Row, readable, text, webAddress } from "./model";
 
 type Shown = (column: Column, row: Row) => ReactNode;
@@ -76,7 +76,7 @@ const SHOWN: Readonly<Record<Column["show"], Shown>> = {
   link: ({ field }, row) => <Address value={row[field]} />,
   word: ({ field }, row) => {
     const value = text(row[field]);
-    return value ? <span className="cut">{wordOf(value)}</span> : <None />;
+    return value ? <span className="cut">{valueWord(value, field)}</span> : <None />;
   },
   status: ({ field }, row) => <Status status={text(row[field])} field={field} />,
   list: ({ field }, row) => <Words value={list(row[field]).map(readable).join(", ")} />,

@@ -52,16 +52,16 @@ export function ContactTools({ detail, onChanged, onGone }: ContactToolsProps) {
   if (!mayCurate) return null;
   const items: (MenuItem | "line")[] = [
     {
-      name: "Check the address again",
+      name: "Verify again",
       icon: "refresh",
       run: () =>
-        void run(() => call("POST", `/contacts/${record.id}/validate`), "The check is queued."),
+        void run(() => call("POST", `/contacts/${record.id}/validate`), "Verification is queued."),
     },
     { name: "Delete", icon: "trash", danger: true, run: () => setAsked("delete") },
     ...(mayAdminister
       ? ([
           "line",
-          { name: "Suppress: never contact", icon: "shield", run: () => setAsked("suppress") },
+          { name: "Do not contact", icon: "shield", run: () => setAsked("suppress") },
           {
             name: "Erase this person's data",
             icon: "trash",
@@ -94,13 +94,13 @@ export function ContactTools({ detail, onChanged, onGone }: ContactToolsProps) {
             )
           }
         >
-          <p>It may come back when its page is read again. To keep it away, suppress it.</p>
+          <p>It may come back when its page is scanned again. To prevent that, choose Do not contact.</p>
         </Confirm>
       )}
       {asked === "suppress" && (
         <Confirm
           title={`Never contact ${email ?? phone}?`}
-          action="Suppress"
+          action="Do not contact"
           danger
           busy={busy}
           onClose={close}
@@ -110,14 +110,14 @@ export function ContactTools({ detail, onChanged, onGone }: ContactToolsProps) {
                 call("POST", "/suppressions", {
                   body: { values: [email ?? phone] },
                 }),
-              "It is removed, and will not be stored or exported again.",
+              "Deleted. It will not be stored or exported again.",
               true,
             )
           }
         >
           <p>
-            The contact is removed now, from exports that are running too, and never stored again.
-            Only a hash is kept, to recognise it by.
+            The contact is deleted now, from running exports too, and never stored again. Only a hash
+            is kept, to recognise it.
           </p>
         </Confirm>
       )}
@@ -131,12 +131,12 @@ export function ContactTools({ detail, onChanged, onGone }: ContactToolsProps) {
           onConfirm={() =>
             void run(
               () => call("POST", "/people/erase", { body: person }),
-              "Everything about this person is erased.",
+              "All data about this person is erased.",
               true,
             )
           }
         >
-          <p>Every table is searched for this person. This cannot be undone.</p>
+          <p>All data about this person is deleted. This cannot be undone.</p>
         </Confirm>
       )}
     </div>

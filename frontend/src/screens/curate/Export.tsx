@@ -12,14 +12,14 @@ const FORMATS = [
   { value: "jsonl", label: "JSON lines, for programs" },
 ];
 
-const OWN_COLUMNS = { value: "", label: "The columns chosen below" };
+const OWN_COLUMNS = { value: "", label: "Columns chosen below" };
 const PRESETS: Record<string, string> = {
-  leads: "The lead list, one row per company",
+  leads: "Lead list, one row per company",
   hubspot: "HubSpot",
   salesforce: "Salesforce",
   pipedrive: "Pipedrive",
   mailchimp: "Mailchimp",
-  zoho: "Zoho",
+  zoho: "Zoho CRM",
   "google-contacts": "Google Contacts",
 };
 
@@ -81,13 +81,13 @@ export function Export({ kind, query, total, onClose }: ExportProps) {
         />
         {kind.presets.length > 0 && (
           <Select
-            label="Made for"
+            label="Preset"
             value={preset}
             options={[
               OWN_COLUMNS,
               ...kind.presets.map((value) => ({ value, label: PRESETS[value] ?? value })),
             ]}
-            hint="A preset has the columns and headings that program reads."
+            hint="Uses the columns and headings that program expects."
             onChange={(event) => setPreset(event.target.value)}
           />
         )}
@@ -111,8 +111,8 @@ export function Export({ kind, query, total, onClose }: ExportProps) {
           </fieldset>
         )}
         <p className="small soft">
-          People who asked to be left alone are never in a file. Cells that a spreadsheet could take
-          for a formula are made harmless.
+          Entries of Do not contact are never exported. Cells that a spreadsheet could read as a
+          formula are made safe.
         </p>
       </div>
     </Dialog>

@@ -2,7 +2,7 @@
 import type { ReactNode } from "react";
 import { type Kind, kindNamed, recordScreen } from "@/api/kinds";
 import { Link } from "@/app/router";
-import { bytes, causeOf, percent, Status, said, Time, whole, wordOf } from "@/kit";
+import { bytes, causeOf, hasWords, percent, Status, said, Time, valueWord, whole, wordOf } from "@/kit";
 import { Address } from "./Cell";
 import { fieldWord } from "./filters";
 import { type DetailAnswer, list, type Row, readable, webAddress } from "./model";
@@ -67,7 +67,7 @@ function isKnown(value: unknown): boolean {
 const CODE = /^[a-z]+(_[a-z]+)+$/;
 const TIME = /^\d{4}-\d\d-\d\dT/;
 /** Whose values are one of a few words. */
-const WORDS = new Set(["verdict", "found_by", "sitemap_type", "page_type", "email_type", "source"]);
+const WORDS = new Set(["found_by", "sitemap_type", "source"]);
 const SIZES = new Set(["bytes", "size_bytes", "wire_bytes"]);
 const SHARES = new Set(["contact_likelihood", "confidence"]);
 
@@ -83,7 +83,9 @@ function Value({ value, field }: { value: unknown; field: string }): ReactNode {
   const written = String(value);
   if (TIME.test(written)) return <Time at={written} />;
   if (field.endsWith("status")) return <Status status={written} field={field} />;
-  if (WORDS.has(field)) return wordOf(written.toLowerCase());
+  if (field === "deliverability") return <Status status={written} field={field} />;
+  if (hasWords(field)) return valueWord(written, field);
+  if (WORDS.has(field)) return wordOf(written);
   if (field.endsWith("error")) return causeOf(written);
   if (CODE.test(written)) return readable(written);
   return webAddress(written) ? <Address value={written} full /> : written;

@@ -100,9 +100,9 @@ function useSearchName({ field, comparison, value }: Filter): string | null {
     staleTime: Number.POSITIVE_INFINITY,
   });
   if (!isSearch) return null;
-  if (!data) return error ? "a search that is gone" : "…";
+  if (!data) return error ? "a deleted search" : "…";
   const { business_type, location } = data.record;
-  return [business_type || "every business", location].filter(Boolean).join(" in ");
+  return [business_type || "all businesses", location].filter(Boolean).join(" in ");
 }
 
 /** Typing waits a moment before it asks; what stands in the address wins. */

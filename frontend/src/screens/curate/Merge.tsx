@@ -20,7 +20,7 @@ export function Merge({ kind, rows, onDone, onClose }: MergeProps) {
     try {
       const ids = rows.map(({ id }) => id).filter((id) => id !== into);
       await call("POST", `${kind.path}/merge`, { body: { ids, into } });
-      toast({ kind: "good", text: `${rows.length} ${kind.many} are one now.` });
+      toast({ kind: "good", text: `${rows.length} ${kind.many} merged.` });
       onDone();
     } catch (error) {
       toastError(error);
@@ -36,7 +36,7 @@ export function Merge({ kind, rows, onDone, onClose }: MergeProps) {
       onClose={onClose}
     >
       <fieldset className="stack merge">
-        <legend className="small soft">Which one stays? It takes in what the others know.</legend>
+        <legend className="small soft">Which one should stay? It keeps the details of the others.</legend>
         {rows.map((row) => (
           <label key={row.id} className="check">
             <input

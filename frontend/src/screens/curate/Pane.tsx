@@ -13,6 +13,7 @@ import {
   TabPanel,
   Tabs,
   Time,
+  valueWord,
   wordOf,
 } from "@/kit";
 import { Budget } from "./Budget";
@@ -91,11 +92,11 @@ export function Pane({
         <CompanyTools detail={detail.data} onChanged={onChanged} />
       )}
       <Tabs
-        label="About the record"
+        label="Record details"
         open={tab}
         onOpen={setTab}
         tabs={[
-          { id: "facts", name: "Facts" },
+          { id: "facts", name: "Details" },
           {
             id: "evidence",
             name: `Evidence${detail.data ? ` ${detail.data.evidence.length}` : ""}`,
@@ -128,7 +129,7 @@ export function Pane({
 
 /** Where each value was seen, with the value marked in the words around it. */
 function Evidence({ items }: { items: readonly EvidenceItem[] }) {
-  if (!items.length) return <p className="soft small">Nothing here came from a page.</p>;
+  if (!items.length) return <p className="soft small">No evidence: nothing here came from a web page.</p>;
   return (
     <ol className="evidence">
       {items.map((item, place) => (
@@ -148,7 +149,7 @@ function Evidence({ items }: { items: readonly EvidenceItem[] }) {
             </blockquote>
           )}
           <div className="small faint row wrap">
-            <span>{wordOf(item.method)}</span>
+            <span>{valueWord(item.method, "method")}</span>
             {item.seen_at && <Time at={item.seen_at} />}
             {item.url && <Address value={item.url} full />}
           </div>

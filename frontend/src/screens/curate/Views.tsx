@@ -23,7 +23,7 @@ export function Views({ kind, query, onOpen }: ViewsProps) {
   async function remove(view: View) {
     try {
       await write("DELETE", "/views/{view_id}", { path: { view_id: view.id } });
-      toast({ text: `The view "${view.name}" is gone.` });
+      toast({ text: `View "${view.name}" deleted.` });
     } catch (error) {
       toastError(error);
     }
@@ -37,11 +37,11 @@ export function Views({ kind, query, onOpen }: ViewsProps) {
       run: () => onOpen(writtenQuery(view.query)),
     })),
     ...(views.length ? (["line"] as const) : []),
-    { name: "Keep this view…", icon: "plus", run: () => setNaming(true) },
+    { name: "Save view…", icon: "plus", run: () => setNaming(true) },
     ...(open
       ? [
           {
-            name: `Forget "${open.name}"`,
+            name: `Delete "${open.name}"`,
             icon: "trash" as const,
             danger: true,
             run: () => void remove(open),
@@ -61,7 +61,7 @@ export function Views({ kind, query, onOpen }: ViewsProps) {
                 body: { name, kind: kind.name, query: asked(query) },
               });
               setNaming(false);
-              toast({ kind: "good", text: `Kept as "${name}".` });
+              toast({ kind: "good", text: `Saved as "${name}".` });
             } catch (error) {
               toastError(error);
             }
@@ -77,21 +77,21 @@ function NameView({ onName, onClose }: { onName: (name: string) => void; onClose
   const [name, setName] = useState("");
   return (
     <Dialog
-      title="Keep this view"
+      title="Save view"
       onClose={onClose}
       onSubmit={() => name.trim() && onName(name.trim())}
       actions={
         <>
           <Button onClick={onClose}>Cancel</Button>
           <Button type="submit" look="primary" disabled={!name.trim()}>
-            Keep
+            Save
           </Button>
         </>
       }
     >
       <Input
         label="Name"
-        hint="The filters, the search and the sorting are kept under this name."
+        hint="Saves the filters, the search and the sort order."
         maxLength={100}
         value={name}
         onChange={(event) => setName(event.target.value)}

@@ -61,8 +61,8 @@ export function WideDialog({ kind, wide, decide, onClose }: WideDialogProps) {
         <div className="stack">
           <p>
             {wide.filters.length || wide.words
-              ? "All that match: "
-              : `All ${kind.many}, without any filter.`}
+              ? "All matching: "
+              : `All ${kind.many}, no filter.`}
             <strong className="foreign">
               {[
                 ...wide.filters.map((filter) => describe(filter, kind)),
@@ -74,8 +74,8 @@ export function WideDialog({ kind, wide, decide, onClose }: WideDialogProps) {
           </p>
           <p className="soft">
             {wide.status === kind.decisions[0]?.status &&
-              "They are queued for the next stage, unless it has had them already. "}
-            It can be undone as one.
+              "They are queued for the next stage, unless already processed. "}
+            You can undo this in one step.
           </p>
           {isRunning && (
             <Meter

@@ -107,7 +107,7 @@ export function useDecisions(kind: Kind, records: RecordList) {
     if (!wanted) await underWay.current;
     const action = wanted ?? done.current.at(-1)?.action;
     if (!action) {
-      toast({ about: ABOUT, text: "There is nothing to undo." });
+      toast({ about: ABOUT, text: "Nothing to undo." });
       return;
     }
     const made = done.current.find((one) => one.action === action);
@@ -149,6 +149,6 @@ function wordsFor({ restored, skipped }: Undone, said: string): { text: string; 
 
 function skippedWords(skipped: Decided["skipped"]): string {
   return Object.entries(skipped)
-    .map(([reason, count]) => `${whole(count)} left (${reason})`)
+    .map(([reason, count]) => `${whole(count)} unchanged (${reason})`)
     .join(", ");
 }

@@ -4,7 +4,7 @@
  */
 import type { Kind } from "@/api/kinds";
 import { percent } from "@/kit/format";
-import { statusWord, wordOf } from "@/kit/Status";
+import { hasWords, statusWord, valueWord, wordOf } from "@/kit/words";
 import type { FieldInfo } from "./model";
 
 export interface Filter {
@@ -27,8 +27,8 @@ const SAID: Record<string, string> = {
   at_most: "is at most",
   contains: "contains",
   starts_with: "starts with",
-  known: "is known",
-  unknown: "is unknown",
+  known: "is set",
+  unknown: "is not set",
 };
 
 export const needsValue = (comparison: string): boolean =>
@@ -41,6 +41,7 @@ const WORDS: Record<string, string> = {
   bytes: "Size",
   canonical_url: "Canonical address",
   contact_curation_status: "Decision",
+  contact_likelihood: "Contact likelihood",
   contact_scrape_status: "Contacts",
   created_at: "Added",
   deep_scan_status: "Deep scan",
@@ -48,29 +49,29 @@ const WORDS: Record<string, string> = {
   domain_extraction_status: "Domain extraction",
   dropped: "Last import",
   email: "E-mail",
-  email_type: "Kind of address",
+  email_type: "Address type",
   emails: "E-mails",
   expires_at: "Kept until",
   favicon_url: "Icon",
   fetch_facts: "Fetch",
   fetch_ms: "Fetched in",
   fetched_at: "Fetched",
-  generator: "Made with",
+  generator: "Built with",
   generator_version: "Version",
   gone_at: "Gone since",
   h1: "Heading",
   has_contact_form: "Contact form",
   home_url: "Home page",
-  http_status: "Answer",
-  is_disposable: "Throw-away",
-  is_free: "Free provider",
-  is_role: "Role, not a person",
-  is_valid: "Written rightly",
-  lastmod: "Changed there",
-  likelihood_reasons: "Why likely",
+  http_status: "HTTP status",
+  is_disposable: "Disposable",
+  is_free: "Free mail",
+  is_role: "Shared inbox",
+  is_valid: "Valid format",
+  lastmod: "Last changed on the site",
+  likelihood_reasons: "Reasons",
   logo_url: "Logo",
   page_curation_status: "Decision",
-  page_processing_status: "Reading",
+  page_processing_status: "Scan",
   page_type: "Type",
   reviews_count: "Reviews",
   search_id: "Search",
@@ -82,16 +83,17 @@ const WORDS: Record<string, string> = {
   size_bytes: "Size",
   source_url: "Found on",
   decision_maker: "Decision maker",
-  decision_maker_role: "Role of the decision maker",
-  source_place_id: "Number at the source",
+  decision_maker_role: "Decision maker's role",
+  source_place_id: "ID at the source",
   tech_stack: "Technology",
   updated_at: "Changed",
   url: "Address",
   url_count: "Pages",
-  validated_at: "Checked",
-  validation_processing_status: "Check",
-  verdict_evidence: "Why",
-  wire_bytes: "On the wire",
+  validated_at: "Verified",
+  validation_processing_status: "Verification",
+  verdict: "Website type",
+  verdict_evidence: "Reasons",
+  wire_bytes: "Transferred",
   word_count: "Words",
 };
 
@@ -131,10 +133,16 @@ export function describe({ field, comparison, value }: Filter, kind?: Kind): str
   }
   if (MOMENT.test(value)) return `${name} ${SAID_OF_TIME[comparison] ?? "at"} ${asDay(value)}`;
   if (kind && isShare(kind, field)) return `${said} ${percent(Number(value))}`;
-  if (!field.endsWith("status")) return `${said} ${value.replaceAll(",", ", ")}`;
-  const words = value.split(",").map((one) => statusWord(one, field));
-  return `${said} ${words.join(", ")}`;
+  return `${said} ${value
+    .split(",")
+    .map((one) => wordIn(field, one))
+    .join(", ")}`;
 }
+
+const wordIn = (field: string, value: string): string => {
+  if (field.endsWith("status") || field === "deliverability") return statusWord(value, field);
+  return hasWords(field) ? valueWord(value, field) : value;
+};
 
 /** Lengths of time before now, as the API reads them (ISO 8601). */
 export const PERIODS: Record<string, string> = {
@@ -175,7 +183,7 @@ export function optionsOf({ name, type, values }: FieldInfo): { value: string; l
           { value: "true", label: "Yes" },
           { value: "false", label: "No" },
         ]
-      : (values ?? []).map((value) => ({ value, label: statusWord(value, name) }));
+      : (values ?? []).map((value) => ({ value, label: wordIn(name, value) }));
   return [{ value: "", label: "Choose a value" }, ...known];
 }
 

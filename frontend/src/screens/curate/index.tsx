@@ -45,10 +45,10 @@ export default function Curate({ params }: ScreenProps) {
     return (
       <Empty
         icon="search"
-        title="There is no such kind of record"
+        title="Page not found"
         actions={
           <Button look="primary" onClick={() => go("/")}>
-            To the pipeline
+            Go to the pipeline
           </Button>
         }
       />
@@ -195,14 +195,14 @@ function CurateKind({ kind }: { kind: Kind }) {
       does: "Select the record",
       run: () => current >= 0 && setSelection(toggle(selection, rows, current)),
     },
-    { keys: ["Shift+j", "Shift+ArrowDown"], does: "Select downwards", run: reach(1) },
-    { keys: ["Shift+k", "Shift+ArrowUp"], does: "Select upwards", run: reach(-1) },
+    { keys: ["Shift+j", "Shift+ArrowDown"], does: "Extend selection down", run: reach(1) },
+    { keys: ["Shift+k", "Shift+ArrowUp"], does: "Extend selection up", run: reach(-1) },
     {
       keys: "Mod+a",
-      does: "Select all loaded; again: all that match",
+      does: "Select all loaded, then all matching",
       run: () => setSelection(widen(selection, rows)),
     },
-    { keys: "Escape", does: "Close the record, or select nothing", run: stepBack },
+    { keys: "Escape", does: "Close the record, or clear the selection", run: stepBack },
     { keys: "/", does: "Search", run: () => searchBox.current?.focus() },
     ...(mayCurate
       ? [
@@ -215,7 +215,7 @@ function CurateKind({ kind }: { kind: Kind }) {
         ]
       : []),
     ...(mayExport ? [{ keys: "e", does: "Export the list", run: () => setDialog("export") }] : []),
-    { keys: "Shift+r", does: "Load the list again", run: reload },
+    { keys: "Shift+r", does: "Refresh the list", run: reload },
   ];
   useKeys(kind.title, keys);
 
@@ -300,12 +300,12 @@ function CurateKind({ kind }: { kind: Kind }) {
           )}
           {state.error !== null && rows.length > 0 && <Failure error={state.error} retry={more} />}
           {size > 0 && (
-            <section className="selection-bar" aria-label="What to do with the selection">
+            <section className="selection-bar" aria-label="Actions for the selection">
               <strong className="number">{whole(size)} selected</strong>
               {!selection.isAll && selection.ids.size === rows.length && state.hasMore && (
                 <Button small look="quiet" onClick={() => setSelection(widen(selection, rows))}>
                   Select all {total.is_exact ? "" : "about "}
-                  {whole(total.count)} that match
+                  {whole(total.count)} matching
                 </Button>
               )}
               {mayCurate && <Decisions kind={kind} onDecide={decideHere} />}
@@ -413,7 +413,7 @@ function Nothing({
         )
       }
     >
-      <p>{source?.text} They appear here by themselves.</p>
+      <p>{source?.text} They appear here automatically.</p>
     </Empty>
   );
 }

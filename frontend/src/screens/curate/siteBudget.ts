@@ -8,15 +8,15 @@ export interface BudgetLine {
 }
 
 const WORDS: Record<string, string> = {
-  page_budget: "Pages that rules choose",
+  page_budget: "Pages chosen by rules",
   pages_stored: "Pages stored",
   pages_fetched: "Pages fetched",
   hosts: "Hosts",
-  query_variants: "Query variants of one path",
-  url_bytes: "Addresses together",
-  bytes: "Received",
-  parse_seconds: "Parsing, in seconds",
-  robots_bytes: "robots.txt of all hosts",
+  query_variants: "Query variants per path",
+  url_bytes: "Total length of addresses",
+  bytes: "Data received",
+  parse_seconds: "Parsing time (seconds)",
+  robots_bytes: "robots.txt, all hosts",
 };
 
 export function budgetWord(name: string): string {

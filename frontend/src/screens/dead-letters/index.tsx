@@ -62,9 +62,9 @@ interface Story extends Letter {
 type Command = "replay" | "discard";
 
 const REASONS: Record<string, string> = {
-  gave_up: "another try makes no sense",
-  exhausted: "tried as often as allowed",
-  quarantined: "its workers died of it",
+  gave_up: "won't be retried",
+  exhausted: "out of retries",
+  quarantined: "it crashed its workers",
 };
 
 const keyOf = ({ stage, kind, cause }: Group) => `${stage} ${kind} ${cause}`;
@@ -88,7 +88,7 @@ export default function DeadLetters() {
       const { changed } = await call<{ changed: number }>("POST", `/dead-letters/${command}`, {
         body,
       });
-      const done = command === "replay" ? "queued again" : "forgotten";
+      const done = command === "replay" ? "queued for retry" : "dismissed";
       toast({ kind: "good", text: `${plural(changed, "record")} ${done}.` });
     } catch (error) {
       toastError(error);
@@ -107,8 +107,8 @@ export default function DeadLetters() {
   return (
     <div className="screen">
       <ScreenHead
-        title="Dead letters"
-        about="Records a stage could not do. Fix the cause, then queue them again; or forget them."
+        title="Failed"
+        about="Records that could not be processed. Fix the cause, then retry them, or dismiss them."
         actions={groups.data && <span className="soft number">{plural(total, "record")}</span>}
       />
       {groups.error ? (
@@ -117,7 +117,7 @@ export default function DeadLetters() {
         <Skeleton lines={6} />
       ) : groups.data.length === 0 ? (
         <Empty icon="check" title="Nothing has failed">
-          <p>When a record cannot be done, it appears here with the reason and what was tried.</p>
+          <p>A record that cannot be processed appears here, with the reason and every attempt.</p>
         </Empty>
       ) : (
         <ul className="stack">
@@ -150,14 +150,14 @@ export default function DeadLetters() {
                           icon="refresh"
                           onClick={() => setAsked({ command: "replay", group })}
                         >
-                          Queue again
+                          Retry
                         </Button>
                         <Button
                           small
                           icon="trash"
                           onClick={() => setAsked({ command: "discard", group })}
                         >
-                          Forget
+                          Dismiss
                         </Button>
                       </>
                     )}
@@ -173,10 +173,10 @@ export default function DeadLetters() {
         <Confirm
           title={
             asked.command === "replay"
-              ? `Queue ${plural(asked.group.count, "record")} again?`
-              : `Forget ${plural(asked.group.count, "dead letter")}?`
+              ? `Retry ${plural(asked.group.count, "record")}?`
+              : `Dismiss ${plural(asked.group.count, "failure")}?`
           }
-          action={asked.command === "replay" ? "Queue again" : "Forget"}
+          action={asked.command === "replay" ? "Retry" : "Dismiss"}
           danger={asked.command === "discard"}
           busy={busy}
           onClose={() => setAsked(null)}
@@ -193,8 +193,8 @@ export default function DeadLetters() {
           </p>
           <p className="soft">
             {asked.command === "replay"
-              ? "Each gets all its attempts anew."
-              : "The records stay as failed; only the letters go."}
+              ? "Each one starts over with all its attempts."
+              : "The records stay marked as failed; they only leave this list."}
           </p>
         </Confirm>
       )}
@@ -235,7 +235,7 @@ function Letters({
           <button type="button" className="grow cut letter" onClick={() => onOpen(letter.id)}>
             <span className="foreign">{letter.label ?? letter.record_id}</span>
           </button>
-          <span className="small faint">{plural(letter.tries, "try", "tries")}</span>
+          <span className="small faint">{plural(letter.tries, "attempt")}</span>
           <span className="small faint">
             <Time at={letter.died_at} />
           </span>
@@ -263,17 +263,17 @@ function LetterStory({
   const letter = story.data;
   return (
     <Dialog
-      title={letter?.title ?? "Story"}
+      title={letter?.title ?? "History"}
       wide
       onClose={onClose}
       actions={
         onCommand && (
           <>
             <Button icon="trash" busy={busy} onClick={() => onCommand("discard")}>
-              Forget
+              Dismiss
             </Button>
             <Button look="primary" icon="refresh" busy={busy} onClick={() => onCommand("replay")}>
-              Queue again
+              Retry
             </Button>
           </>
         )

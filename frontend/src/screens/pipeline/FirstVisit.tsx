@@ -5,9 +5,9 @@ import { Link } from "@/app/router";
 import { Button, Checkbox, Icon, type IconName, Select, toastError } from "@/kit";
 
 const STEPS: readonly { icon: IconName; name: string; text: string }[] = [
-  { icon: "search", name: "Search", text: "Say what and where; the price comes first." },
-  { icon: "check", name: "Decide", text: "Keep what fits, at every step, with single keys." },
-  { icon: "contact", name: "Take away", text: "Contacts with the source of every value." },
+  { icon: "search", name: "Search", text: "Enter a business type and a place. You see the cost first." },
+  { icon: "check", name: "Decide", text: "Keep what fits at every step, with single keys." },
+  { icon: "contact", name: "Export", text: "Contacts, with the source of every value." },
 ];
 const SIZES = [
   { value: "20", label: "20 businesses, under a minute" },
@@ -30,10 +30,10 @@ export function FirstVisit() {
   return (
     <section className="first panel" aria-label="Welcome">
       <div className="first-head">
-        <h2>Welcome. Nothing is here yet.</h2>
+        <h2>Welcome. There is no data yet.</h2>
         <p className="soft">
-          A search finds businesses; ScraperSky follows each one to its website and brings back
-          contacts. What you see below is that way, empty.
+          A search finds businesses. ScraperSky visits their websites and collects contacts. The
+          pipeline below shows each step.
         </p>
       </div>
       <ol className="first-steps">
@@ -54,7 +54,7 @@ export function FirstVisit() {
         <div className="first-way">
           <h3>Start a search</h3>
           <p className="small soft">
-            OpenStreetMap needs no key. Everything is fetched politely, from public sites only.
+            OpenStreetMap needs no API key. Only public websites are visited, at a polite pace.
           </p>
           <Link to="/search" className="button">
             Start a search
@@ -80,19 +80,19 @@ function DemoOffer() {
     <div className="first-way chosen">
       <h3>Try the demo town</h3>
       <p className="small soft">
-        Seven Quays and its websites are made up on this machine: no internet, no key, and nothing
-        leaves it. It opens in a workspace of its own, apart from yours.
+        Seven Quays and its websites are made up on this machine: no internet and no API key
+        needed. It opens in its own workspace, apart from yours.
       </p>
       <div className="row wrap">
         <Select
           bare
-          label="Size of the town"
+          label="Town size"
           options={SIZES}
           value={size}
           onChange={(event) => setSize(event.target.value)}
         />
         <Checkbox
-          label="Let rules decide for me"
+          label="Decide automatically with rules"
           checked={decides}
           onChange={(event) => setDecides(event.target.checked)}
         />
@@ -134,7 +134,7 @@ export function DemoNote() {
     <p className="demo-note" role="status">
       <Icon name="town" />
       <span>
-        The demo town <strong>{data.place}</strong> is open in a workspace of its own.
+        The demo town <strong>{data.place}</strong> is open in its own workspace.
       </span>
       <a className="button" href={data.address} target="_blank" rel="noopener">
         Visit the town

@@ -8,7 +8,7 @@ export function Funnel({ counts }: { counts: Partial<Record<string, KindCount>> 
   const totals = kinds().map(({ name }) => counts[name]?.total ?? 0);
   const most = Math.max(1, ...totals);
   return (
-    <Panel title="Funnel" about="Records so far, and how many were chosen">
+    <Panel title="Funnel" about="Records so far, and how many are decided">
       <ol className="funnel">
         {kinds().map((kind, place) => {
           const total = totals[place] ?? 0;
@@ -34,8 +34,8 @@ export function Funnel({ counts }: { counts: Partial<Record<string, KindCount>> 
         })}
       </ol>
       <p className="small faint funnel-legend">
-        <span className="key chosen" /> decided <span className="key all" /> new; lengths grow with
-        the digits, so that small numbers stay visible
+        <span className="key chosen" /> decided <span className="key all" /> new; bars use a
+        logarithmic scale
       </p>
     </Panel>
   );

@@ -19,7 +19,7 @@ const COLUMNS: readonly Column<Job>[] = [
     show: (job) => (job.last_items == null ? "–" : short(job.last_items)),
   },
   {
-    name: "Took",
+    name: "Duration",
     number: true,
     minor: true,
     show: (job) => (job.last_seconds == null ? "–" : `${job.last_seconds.toFixed(1)} s`),
@@ -39,12 +39,12 @@ const COLUMNS: readonly Column<Job>[] = [
 export function Jobs() {
   const { data, error, refetch } = useJobs();
   return (
-    <Panel title="Scheduler" about="Wakes every stage at the latest on its tick" flush>
+    <Panel title="Scheduler" about="Runs each stage on its schedule, or sooner when there is work" flush>
       {error ? (
         <Failure error={error} retry={() => void refetch()} />
       ) : data ? (
         <Table
-          label="Jobs of the scheduler"
+          label="Scheduled jobs"
           columns={COLUMNS}
           rows={data}
           keyOf={(job) => job.id}

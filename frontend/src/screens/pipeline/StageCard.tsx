@@ -28,10 +28,10 @@ export function StageCard({ stage }: { stage: Stage }) {
         <span className="depth number">{short(stage.queued)}</span>
         <span className="soft">waiting</span>
         {stage.working > 0 && (
-          <span className="badge accent number">{short(stage.working)} at work</span>
+          <span className="badge accent number">{short(stage.working)} running</span>
         )}
         {stage.waiting_retry > 0 && (
-          <span className="badge warn number">{short(stage.waiting_retry)} again later</span>
+          <span className="badge warn number">{short(stage.waiting_retry)} to retry</span>
         )}
       </div>
       <Meter
@@ -49,7 +49,7 @@ export function StageCard({ stage }: { stage: Stage }) {
           <dd className="number">{rate(stage.rate_per_minute)}</dd>
         </div>
         <div>
-          <dt>{stage.queued > 0 && stage.eta_seconds ? "Empty in" : "Oldest"}</dt>
+          <dt>{stage.queued > 0 && stage.eta_seconds ? "Done in" : "Oldest"}</dt>
           <dd className="number">{waiting(stage)}</dd>
         </div>
         <div>
@@ -92,7 +92,7 @@ function PauseButton({ stage }: { stage: Stage }) {
         stages?.map((one) => (one.stage === answer.stage ? answer : one)),
       );
       const said =
-        wanted === "pause" ? "is paused: what it has in hand is finished" : "works again";
+        wanted === "pause" ? "is paused; running items are finished" : "is running again";
       toast({
         kind: "good",
         text: `${stage.title} ${said}.`,

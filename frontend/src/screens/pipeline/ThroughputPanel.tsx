@@ -25,11 +25,11 @@ export function ThroughputPanel() {
   return (
     <Panel
       title="Throughput"
-      about="Items settled per minute"
+      about="Items finished per minute"
       actions={
         <Select
           bare
-          label="Span"
+          label="Time range"
           options={SPANS}
           value={span}
           onChange={(event) => setSpan(event.target.value)}
@@ -70,5 +70,5 @@ function summary(data: readonly Throughput[], span: string): string {
     const done = stage.minutes.reduce((sum, minute) => sum + minute.done + minute.failed, 0);
     return `${stage.title} ${whole(done)}`;
   });
-  return `Items settled in the last ${span} minutes: ${parts.join(", ")}`;
+  return `Items finished in the last ${span} minutes: ${parts.join(", ")}`;
 }

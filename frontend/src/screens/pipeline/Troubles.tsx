@@ -8,10 +8,10 @@ export function Troubles() {
   return (
     <Panel
       title="Recent errors"
-      about="The last hour, by cause"
+      about="In the last hour, by cause"
       actions={
         <Link to="/dead-letters" className="small">
-          Dead letters
+          All failed records
         </Link>
       }
     >
@@ -35,9 +35,9 @@ export function Troubles() {
                 <span>{trouble.title}</span>
                 <span>{plural(trouble.items, "record")}</span>
                 {trouble.final > 0 ? (
-                  <Badge tone="bad">{trouble.final} given up</Badge>
+                  <Badge tone="bad">{trouble.final} failed</Badge>
                 ) : (
-                  <Badge tone="warn">tried again</Badge>
+                  <Badge tone="warn">will retry</Badge>
                 )}
               </div>
             </li>

@@ -1,4 +1,5 @@
-import { useKindCounts, useStages } from "@/api/pipeline";
+import { toDecide, useKindCounts, useStages } from "@/api/pipeline";
+import { useMay } from "@/app/session";
 import { Link } from "@/app/router";
 import { Failure, ScreenHead } from "@/kit";
 import { DemoNote, FirstVisit } from "./FirstVisit";
@@ -14,15 +15,18 @@ export default function Pipeline() {
   const { data, error, refetch } = useStages();
   const counts = useKindCounts();
   const stages = data ?? [];
+  const maySearch = useMay("curate");
   return (
     <div className="screen">
       <ScreenHead
         title="Pipeline"
-        about={data ? standing(stages) : "Asking how it stands…"}
+        about={data ? standing(stages, toDecide(counts)) : "Loading…"}
         actions={
-          <Link to="/search" className="button primary">
-            New search
-          </Link>
+          maySearch && (
+            <Link to="/search" className="button primary">
+              New search
+            </Link>
+          )
         }
       />
       {error && !data && <Failure error={error} retry={() => void refetch()} />}

@@ -96,11 +96,14 @@ describe("the picture of the pipeline", () => {
 
 describe("how it stands", () => {
   it("is one sentence", () => {
-    expect(standing([stage({})])).toBe("Nothing to do yet.");
-    expect(standing([stage({ done: 1 })])).toBe("Nothing to do: all that was queued is done.");
+    expect(standing([stage({})])).toBe("No data yet.");
+    expect(standing([stage({ done: 1 })])).toBe("Nothing is running.");
     expect(standing([stage({ working: 1, queued: 2, paused: "why" })])).toBe(
-      "1 item at work, 2 items waiting, 1 stage paused.",
+      "1 item running, 2 items waiting, 1 stage paused.",
     );
+  });
+  it("does not say that nothing is to do while records wait for a person", () => {
+    expect(standing([stage({ done: 1 })], 300)).toBe("300 records to decide, nothing is running.");
   });
   it("is empty only when nothing ever was", () => {
     expect(isEmpty([stage({})])).toBe(true);
@@ -137,14 +140,14 @@ describe("the notes on a stage", () => {
     const full = "Page curation has no room: at most 10 may wait for it";
 
     expect(texts({})).toEqual(["works"]);
-    expect(texts({ held_back: full })).toEqual([`Held back: ${full}`]);
+    expect(texts({ held_back: full })).toEqual([`On hold: ${full}`]);
     expect(texts({ held_back: full, paused: "lunch" })).toEqual(["Paused: lunch"]);
   });
 
   it("tell its pace unless it works at once", () => {
     expect(texts({ pace: "at once, at most 30 a minute" })).toEqual([
       "works",
-      "Works at once, at most 30 a minute",
+      "Runs at once, at most 30 a minute",
     ]);
   });
 });

@@ -8,21 +8,21 @@ export function isEmpty(stages: readonly Stage[]): boolean {
   );
 }
 
-const QUIET = "Nothing to do: all that was queued is done";
-
-/** The state of everything in one sentence. */
-export function standing(stages: readonly Stage[]): string {
+/** The state of everything in one sentence: what the machine does, and what waits for a person. */
+export function standing(stages: readonly Stage[], toDecide = 0): string {
   const sum = (of: (stage: Stage) => number) =>
     stages.reduce((total, stage) => total + of(stage), 0);
   const paused = stages.filter((stage) => stage.paused).length;
   const working = sum((stage) => stage.working);
   const waiting = sum((stage) => stage.queued + stage.waiting_retry);
   const parts = [];
-  if (working) parts.push(`${plural(working, "item")} at work`);
+  if (toDecide) parts.push(`${plural(toDecide, "record")} to decide`);
+  if (working) parts.push(`${plural(working, "item")} running`);
   if (waiting) parts.push(`${plural(waiting, "item")} waiting`);
-  if (!parts.length) parts.push(isEmpty(stages) ? "Nothing to do yet" : QUIET);
+  if (!working && !waiting) parts.push(isEmpty(stages) ? "no data yet" : "nothing is running");
   if (paused) parts.push(`${plural(paused, "stage")} paused`);
-  return `${parts.join(", ")}.`;
+  const said = parts.join(", ");
+  return `${said.charAt(0).toUpperCase()}${said.slice(1)}.`;
 }
 
 export interface Note {
@@ -36,9 +36,9 @@ export function notes(stage: Stage): Note[] {
     stage.paused
       ? { text: `Paused: ${stage.paused}`, isWarning: true }
       : stage.held_back
-        ? { text: `Held back: ${stage.held_back}`, isWarning: true }
+        ? { text: `On hold: ${stage.held_back}`, isWarning: true }
         : { text: stage.does, isWarning: false },
   ];
-  if (stage.pace !== "at once") found.push({ text: `Works ${stage.pace}`, isWarning: false });
+  if (stage.pace !== "at once") found.push({ text: `Runs ${stage.pace}`, isWarning: false });
   return found;
 }

@@ -85,7 +85,7 @@ export function RuleForm({ rule, onSave, onClose }: RuleFormProps) {
 
   return (
     <Dialog
-      title={rule ? `Change "${rule.name}"` : "New rule"}
+      title={rule ? `Edit "${rule.name}"` : "New rule"}
       wide
       onClose={onClose}
       onSubmit={() => void save()}
@@ -108,7 +108,7 @@ export function RuleForm({ rule, onSave, onClose }: RuleFormProps) {
         />
         <div className="rule-pair">
           <Select
-            label="Decides about new"
+            label="Applies to new"
             value={kindName}
             disabled={rule !== null}
             options={kinds().map(({ name: value, many }) => ({ value, label: many }))}
@@ -133,11 +133,11 @@ export function RuleForm({ rule, onSave, onClose }: RuleFormProps) {
               checked={bestFirst}
               onChange={(event) => setBestFirst(event.target.checked)}
             />{" "}
-            Only the best pages of each site, within its budget
+            Best pages of each site only, within its budget
           </label>
         )}
         <fieldset className="conditions">
-          <legend className="small soft">When all of this holds</legend>
+          <legend className="small soft">If all conditions are met</legend>
           {filters.map((filter, place) => (
             <ConditionRow
               key={place}
@@ -157,7 +157,7 @@ export function RuleForm({ rule, onSave, onClose }: RuleFormProps) {
               ])
             }
           >
-            Add a condition
+            Add condition
           </Button>
         </fieldset>
         <PreviewLine kind={kind} conditions={conditions} />
@@ -215,7 +215,7 @@ function ConditionRow({ kind, filter, onChange, onRemove }: ConditionRowProps) {
       ) : (
         <span />
       )}
-      <IconButton icon="trash" label="Remove this condition" small onClick={onRemove} />
+      <IconButton icon="trash" label="Remove condition" small onClick={onRemove} />
     </div>
   );
 }
@@ -237,11 +237,11 @@ function PreviewLine({ kind, conditions }: { kind: Kind; conditions: Condition[]
       {preview.error ? (
         <span className="bad">{explain(preview.error).title}</span>
       ) : !preview.data ? (
-        <span className="soft">Looking what this would match…</span>
+        <span className="soft">Counting matches…</span>
       ) : (
         <>
           <strong>
-            It would decide about {plural(preview.data.count, kind.one, kind.many)} now.
+            It would decide on {plural(preview.data.count, kind.one, kind.many)} now.
           </strong>
           <ul className="small soft">
             {preview.data.sample.slice(0, 6).map(({ id, label }) => (

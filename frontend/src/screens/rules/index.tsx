@@ -96,8 +96,8 @@ export default function Rules() {
       toast({
         kind: "good",
         text: done.finished
-          ? `"${rule.name}" decided about ${plural(done.changed, "record")}.`
-          : `"${rule.name}" is at work.`,
+          ? `"${rule.name}" decided on ${plural(done.changed, "record")}.`
+          : `"${rule.name}" is running.`,
         action:
           done.action_id && done.changed
             ? { name: "Undo", run: () => undo(done.action_id as string) }
@@ -108,7 +108,7 @@ export default function Rules() {
 
   async function undo(action: string) {
     const isDone = await attempt(() => call("POST", `/actions/${action}/undo`));
-    if (isDone) toast({ text: "The rule's decision is undone." });
+    if (isDone) toast({ text: "The rule's decision was undone." });
     await queries.invalidateQueries({ queryKey: ["rule-actions"] });
   }
 
@@ -116,7 +116,7 @@ export default function Rules() {
     <div className="screen">
       <ScreenHead
         title="Rules"
-        about="A rule decides about new records, and never overrules a person. Its decisions are marked, and can be undone."
+        about="Rules decide on new records automatically and never overrule a person. Their decisions are marked and can be undone."
         actions={
           mayCurate && (
             <Button look="primary" icon="plus" onClick={() => setEditing("new")}>
@@ -136,14 +136,14 @@ export default function Rules() {
           actions={
             mayCurate && (
               <Button look="primary" icon="plus" onClick={() => setEditing("new")}>
-                Make the first one
+                Create a rule
               </Button>
             )
           }
         >
           <p>
-            Without a rule everything waits for a person. A good first one: places with a rating of
-            at least 4 and a website are selected.
+            Without rules, every record waits for a person. A good first rule: select places with a
+            rating of at least 4 and a website.
           </p>
         </Empty>
       ) : (
@@ -164,28 +164,28 @@ export default function Rules() {
                       {kindNamed(rule.kind)?.title ?? rule.kind}:{" "}
                       {rule.conditions.map((one) => describe(filterOf(one))).join(", and ") ||
                         "all of them"}
-                      {rule.best_first && "; only the best of each site, within its budget"}
+                      {rule.best_first && "; best pages of each site only, within its budget"}
                     </p>
                   </div>
                   <Status status={rule.status} field={kindNamed(rule.kind)?.status} />
                   <div className="rule-count small soft">
                     <strong className="number">{whole(rule.decided)}</strong> decided
                     <div className="faint">
-                      {rule.last_decided_at ? <Time at={rule.last_decided_at} /> : "never yet"}
+                      {rule.last_decided_at ? <Time at={rule.last_decided_at} /> : "never"}
                     </div>
                   </div>
                   <Menu
-                    label={`What to do with ${rule.name}`}
+                    label={`Actions for ${rule.name}`}
                     shown=""
                     icon="more"
                     look="quiet"
                     align="right"
                     items={[
-                      { name: "What it decided", icon: "eye", run: () => setShown(rule) },
+                      { name: "Show its decisions", icon: "eye", run: () => setShown(rule) },
                       ...(mayCurate
                         ? ([
-                            { name: "Run it now", icon: "play", run: () => void run(rule) },
-                            { name: "Change", icon: "edit", run: () => setEditing(rule) },
+                            { name: "Run now", icon: "play", run: () => void run(rule) },
+                            { name: "Edit", icon: "edit", run: () => setEditing(rule) },
                             "line",
                             {
                               name: "Delete",
@@ -221,7 +221,7 @@ export default function Rules() {
             setRemoving(null);
           }}
         >
-          <p>What it decided stays decided, and can still be undone.</p>
+          <p>Its decisions stay, and can still be undone.</p>
         </Confirm>
       )}
       {shown && <RuleActions rule={shown} undo={undo} onClose={() => setShown(null)} />}
@@ -243,7 +243,7 @@ function RuleActions({
     queryFn: () => call<{ items: Action[] }>("GET", `/rules/${rule.id}/actions`),
   });
   return (
-    <Dialog title={`What "${rule.name}" decided`} wide onClose={onClose}>
+    <Dialog title={`Decisions of "${rule.name}"`} wide onClose={onClose}>
       {actions.error ? (
         <Failure error={actions.error} retry={() => void actions.refetch()} />
       ) : !actions.data ? (

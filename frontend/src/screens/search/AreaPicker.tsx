@@ -36,7 +36,7 @@ export function AreaPicker({ wanted, change }: AreaPickerProps) {
         </label>
       </div>
       {wanted.mode === "name" ? (
-        <Field label="Place" bare hint="A town, district or region per line">
+        <Field label="Place" bare hint="One town, district or region per line">
           {(props) => (
             <textarea
               className="input lines"
@@ -57,7 +57,7 @@ export function AreaPicker({ wanted, change }: AreaPickerProps) {
         min={0.1}
         max={200}
         step="any"
-        placeholder={wanted.mode === "name" ? "the whole place" : "5"}
+        placeholder={wanted.mode === "name" ? "whole place" : "5"}
         value={wanted.radiusKm}
         onChange={(event) => change({ radiusKm: event.target.value })}
       />
@@ -81,7 +81,7 @@ function PointPicker({
   return (
     <>
       <WorldMap
-        label="Map: click to choose the middle of the area"
+        label="Map: click to choose the center of the area"
         view={view}
         onView={setView}
         onPick={(picked) =>

@@ -44,7 +44,7 @@ export function EstimateView({ missing, count, sum, error, isPending, budget }: 
         </div>
       </dl>
       <ul className="small soft">
-        {sum.free > 0 && <li>and {plural(sum.free, "request")} that cost nothing</li>}
+        {sum.free > 0 && <li>plus {plural(sum.free, "free request")}</li>}
         {capped && budget !== null && (
           <li>Stops at {money(budget, sum.currency)} per search, whatever is left.</li>
         )}
@@ -57,6 +57,6 @@ export function EstimateView({ missing, count, sum, error, isPending, budget }: 
 }
 
 function between(low: number, high: number | null, write: (value: number) => string): string {
-  if (high === null) return `${write(low)} or more`;
+  if (high === null) return `at least ${write(low)}`;
   return low === high ? write(low) : `${write(low)} – ${write(high)}`;
 }

@@ -11,7 +11,7 @@ export function FoundList({ search }: { search: Search }) {
   return (
     <Panel
       title="Places"
-      about="The best known of them"
+      about="Most reviewed first"
       flush
       actions={
         <Link to={placesOf(search)} className="small">
@@ -24,7 +24,7 @@ export function FoundList({ search }: { search: Search }) {
           <li key={place.id}>
             <Link to={`${placesOf(search)}&open=${place.id}`}>
               <span className="grow">
-                <span className="foreign cut strong">{place.name || "Without a name"}</span>
+                <span className="foreign cut strong">{place.name || "Unnamed place"}</span>
                 <span className="foreign cut small soft">{place.address}</span>
               </span>
               <Rated place={place} />

@@ -149,18 +149,18 @@ export function WorldMap({
           small
           look="plain"
           icon="plus"
-          label="Nearer"
+          label="Zoom in"
           onClick={() => onView(zoomed(view, 0.5))}
         />
         <IconButton
           small
           look="plain"
           icon="minus"
-          label="Farther"
+          label="Zoom out"
           onClick={() => onView(zoomed(view, 2))}
         />
         {onWhole && (
-          <IconButton small look="plain" icon="whole" label="Show all of it" onClick={onWhole} />
+          <IconButton small look="plain" icon="whole" label="Show everything" onClick={onWhole} />
         )}
       </div>
       <div className="map-scale" style={{ width: `${(bar.degrees / view.width) * 100}%` }}>

@@ -69,7 +69,7 @@ export function SearchDetail({ id }: { id: string }) {
           <>
             {search.found_count > 0 && (
               <Link to={placesOf(search)} className="button">
-                <Icon name="place" size={16} /> Look at the places
+                <Icon name="place" size={16} /> View the places
               </Link>
             )}
             <Commands search={search} />
@@ -95,7 +95,7 @@ function Meant({ search }: { search: Search }) {
   if (!located || located.name === search.location) return null;
   const others = located.alternatives?.slice(0, 3).join("; ");
   return (
-    <span className="foreign" title={others ? `Not meant: ${others}` : undefined}>
+    <span className="foreign" title={others ? `Other matches: ${others}` : undefined}>
       in {located.name}
     </span>
   );
@@ -174,7 +174,7 @@ function BudgetDialog({ search, busy, onClose, onResume }: BudgetProps) {
   const [budget, setBudget] = useState(String(Number(search.budget)));
   return (
     <Confirm
-      title="Go on with the search"
+      title="Resume the search"
       action="Resume"
       busy={busy}
       onClose={onClose}
@@ -186,7 +186,7 @@ function BudgetDialog({ search, busy, onClose, onResume }: BudgetProps) {
           is kept, and nothing is paid for twice.
         </p>
         <Input
-          label="Budget in all, in US dollars"
+          label="Total budget, in US dollars"
           type="number"
           required
           min={Number(search.spent)}
@@ -211,7 +211,7 @@ function Progress({ search }: { search: Search }) {
         <Stat
           name="Requests"
           value={whole(made)}
-          note={isLive && (left ? `about ${short(left)} to go` : progress.phase)}
+          note={isLive && (left ? `about ${short(left)} left` : progress.phase)}
         />
         <Stat
           name="Spent"
@@ -233,7 +233,7 @@ function Progress({ search }: { search: Search }) {
 
 function newness({ found_count, new_count }: Search): string {
   if (found_count === 0) return "";
-  return new_count ? `${whole(new_count)} not known before` : "all known before";
+  return new_count ? `${whole(new_count)} new` : "none new";
 }
 
 const GROUPS = [
@@ -244,7 +244,7 @@ const GROUPS = [
 
 function ChangesPanel({ changes }: { changes: Changes }) {
   return (
-    <Panel title="Against the last run" about="The same question, asked before">
+    <Panel title="Changes since last run" about="Compared with the previous run of this search">
       {GROUPS.map(([key, name, tone]) => (
         <section key={key} className="changes">
           <h3>

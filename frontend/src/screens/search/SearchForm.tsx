@@ -45,7 +45,7 @@ export function SearchForm() {
   return (
     <Panel title="New search" about="Find businesses of a kind in a place" className="search-form">
       <form onSubmit={submit} className="stack">
-        <Field label="What" hint="One kind of business per line: each becomes a search of its own">
+        <Field label="Business type" hint="One per line. Each becomes its own search.">
           {(props) => (
             <textarea
               className="input lines"
@@ -71,17 +71,17 @@ export function SearchForm() {
             type="number"
             min={0}
             step="any"
-            placeholder={chosen?.needs_budget ? "needed" : "no limit"}
-            hint="Per search, in US dollars; it is never passed"
+            placeholder={chosen?.needs_budget ? "required" : "no limit"}
+            hint="Per search, in US dollars. Never exceeded."
             value={wanted.budget}
             onChange={(event) => change({ budget: event.target.value })}
           />
           <Input
-            label="At most"
+            label="Max results"
             type="number"
             min={1}
             placeholder="all"
-            hint="Places per search"
+            hint="Per search"
             value={wanted.limit}
             onChange={(event) => change({ limit: event.target.value })}
           />

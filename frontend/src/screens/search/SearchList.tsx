@@ -25,8 +25,8 @@ export function SearchList() {
       ) : !data ? (
         <Skeleton lines={5} />
       ) : data.items.length === 0 ? (
-        <Empty icon="search" title="No search yet">
-          Say what and where, and what it costs is shown before anything starts.
+        <Empty icon="search" title="No searches yet">
+          Enter a business type and a place. You see the cost before the search starts.
         </Empty>
       ) : (
         <ul className="searches">
@@ -41,10 +41,10 @@ export function SearchList() {
 
 function said(items: readonly Search[], total: number): string {
   const running = items.filter((search) => LIVE.has(search.status)).length;
-  return `${plural(total, "search", "searches")}${running ? `, ${running} at work` : ""}`;
+  return `${plural(total, "search", "searches")}${running ? `, ${running} running` : ""}`;
 }
 
-export const kindOf = (search: Search): string => search.business_type || "Every business";
+export const kindOf = (search: Search): string => search.business_type || "All businesses";
 
 export function placeOf(search: Search): string {
   if (search.location) {
@@ -57,7 +57,7 @@ export function placeOf(search: Search): string {
     const [latitude, longitude, metres] = area.circle;
     return `${distance(metres)} around ${latitude.toFixed(3)}, ${longitude.toFixed(3)}`;
   }
-  return area ? "an area of the map" : "everywhere";
+  return area ? "an area on the map" : "everywhere";
 }
 
 function SearchRow({ search }: { search: Search }) {

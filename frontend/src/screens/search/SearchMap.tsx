@@ -101,13 +101,13 @@ function Said({ coverage }: { coverage: Coverage }) {
 
 const Complete = ({ coverage }: { coverage: Coverage }) => (
   <Badge tone={coverage.complete ? "good" : "warn"}>
-    {coverage.complete ? "complete" : "not complete"}
+    {coverage.complete ? "complete" : "incomplete"}
   </Badge>
 );
 
 const ServiceAreas = () => (
   <p className="small soft">
-    Businesses without premises gave all one question can: there may be more of them.
+    There may be more businesses that serve customers without premises of their own.
   </p>
 );
 
@@ -117,7 +117,7 @@ function spoken(leaves: readonly Leaf[], places: readonly FoundPlace[]): string 
   return [
     `Map of ${plural(places.length, "place")}`,
     leaves.length ? `${plural(leaves.length, "cell")} searched` : "",
-    full ? `${full} of them may hold more` : "",
+    full ? `${full} of them may contain more` : "",
   ]
     .filter(Boolean)
     .join(", ");
@@ -145,7 +145,7 @@ function Cells({ leaves }: { leaves: readonly Leaf[] }) {
       >
         <title>
           {plural(leaf.count, "place")}
-          {leaf.saturated ? ", perhaps more" : ""}
+          {leaf.saturated ? ", maybe more" : ""}
         </title>
       </rect>
     );
@@ -211,7 +211,7 @@ function Legend({
       {leaves.length > 1 && <li>{plural(leaves.length, "cell")} searched</li>}
       {full > 0 && (
         <li>
-          <span className="map-key full" /> {plural(full, "cell")} may hold more
+          <span className="map-key full" /> {plural(full, "cell")} may contain more
         </li>
       )}
       {!isAll && <li>the best known {places.length} are shown</li>}
@@ -219,4 +219,4 @@ function Legend({
   );
 }
 
-const TONES = { new: "new", selected: "selected", other: "decided otherwise" };
+const TONES = { new: "new", selected: "selected", other: "other decisions" };

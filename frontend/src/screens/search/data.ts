@@ -44,8 +44,8 @@ export const LIVE = new Set(["Queued", "InProgress"]);
 const TITLES: Record<string, string> = {
   osm: "OpenStreetMap",
   google: "Google Places",
-  file: "A file",
-  demo: "The demo town",
+  file: "File",
+  demo: "Demo town",
 };
 
 export const titleOf = (source: string): string => TITLES[source] ?? source;

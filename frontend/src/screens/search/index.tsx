@@ -19,7 +19,7 @@ export default function SearchScreen({ params }: ScreenProps) {
     <div className="screen">
       <ScreenHead
         title="Search"
-        about="Every search feeds the pipeline; the price comes before the first request."
+        about="Every search feeds the pipeline. You see the cost before it starts."
       />
       <div className="search-columns">
         {may && <SearchForm />}

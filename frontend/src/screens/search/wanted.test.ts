@@ -56,11 +56,11 @@ describe("the searches of a form", () => {
     ]);
   });
   it("are none while something is missing, and say what", () => {
-    expect(searchesOf(form({ what: " ;\n", where: "x" })).missing).toMatch(/what/);
-    expect(searchesOf(form({ what: "x" })).missing).toMatch(/where/);
+    expect(searchesOf(form({ what: " ;\n", where: "x" })).missing).toMatch(/business type/);
+    expect(searchesOf(form({ what: "x" })).missing).toMatch(/place/);
     expect(searchesOf(form({ what: "x", mode: "point" })).missing).toMatch(/point/);
     const many = Array.from({ length: 21 }, (_, place) => `k${place}`).join("\n");
-    expect(searchesOf(form({ what: many, where: "x" })).missing).toMatch(/At most 20/);
+    expect(searchesOf(form({ what: many, where: "x" })).missing).toMatch(/up to 20/);
   });
 });
 

@@ -67,20 +67,20 @@ function missingIn(
   places: string[],
   source?: Source,
 ): string | null {
-  if (!kinds.length) return "Say what you look for.";
-  if (!places.length) return "Say where.";
+  if (!kinds.length) return "Enter a business type.";
+  if (!places.length) return "Enter a place.";
   if (wanted.mode === "point" && !wanted.point) return "Choose a point on the map.";
   if (wanted.mode === "point" && !(Number(wanted.radiusKm) > 0))
-    return "Say how far around the point.";
+    return "Enter a radius.";
   if (!wanted.source) return "Choose a source.";
   if (source && !source.is_ready) return "This source is not set up.";
   if (source?.needs_budget && !wanted.budget) return "This source costs money: set a budget.";
-  if (kinds.length * places.length > MOST) return `At most ${MOST} searches at once.`;
+  if (kinds.length * places.length > MOST) return `You can start up to ${MOST} searches at once.`;
   return null;
 }
 
 function searchOfFile(wanted: Wanted): { searches: SearchIn[]; missing: string | null } {
-  if (!wanted.file.trim()) return { searches: [], missing: "Name the file." };
+  if (!wanted.file.trim()) return { searches: [], missing: "Enter a file name." };
   const kind = lines(wanted.what)[0];
   const search = {
     source: wanted.source,

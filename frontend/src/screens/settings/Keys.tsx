@@ -43,14 +43,14 @@ export function Keys() {
   });
   const make = (
     <Button icon="plus" look="primary" onClick={() => setMaking(true)}>
-      Make a key
+      Create API key
     </Button>
   );
   return (
     <Panel
       flush
       title="API keys"
-      about="For programs. A key may do what its role may."
+      about="For programs. A key has the permissions of its role."
       actions={make}
     >
       {keys.error ? (
@@ -71,11 +71,11 @@ export function Keys() {
           keyOf={(key) => key.id}
           columns={[
             { name: "Name", show: (key) => <span className="foreign">{key.name}</span> },
-            { name: "Begins with", minor: true, show: (key) => <code>{key.prefix}…</code> },
+            { name: "Starts with", minor: true, show: (key) => <code>{key.prefix}…</code> },
             { name: "Role", show: (key) => <Badge>{key.role}</Badge> },
             { name: "Last used", minor: true, show: (key) => <Time at={key.last_used_at} /> },
             {
-              name: "Ends",
+              name: "Expires",
               minor: true,
               show: (key) => (key.expires_at ? <Time at={key.expires_at} isPlanned /> : "never"),
             },
@@ -83,10 +83,10 @@ export function Keys() {
               name: "Actions",
               show: (key) =>
                 key.revoked_at ? (
-                  <Badge tone="bad">taken back</Badge>
+                  <Badge tone="bad">Revoked</Badge>
                 ) : (
                   <Button small onClick={() => setRevoking(key)}>
-                    Take back
+                    Revoke
                   </Button>
                 ),
             },
@@ -119,14 +119,14 @@ export function Keys() {
                 void navigator.clipboard
                   .writeText(secret)
                   .then(() => toast({ kind: "good", text: "Copied." }))
-                  .catch(() => toast({ text: "Select the key and copy it by hand." }))
+                  .catch(() => toast({ text: "Select the key and copy it yourself." }))
               }
             >
               Copy
             </Button>
           }
         >
-          <p className="soft">It is shown this once, and kept only as a hash.</p>
+          <p className="soft">It is shown only once. Only a hash of it is stored.</p>
           <p className="secret">
             <code>{secret}</code>
           </p>
@@ -134,8 +134,8 @@ export function Keys() {
       )}
       {revoking && (
         <Confirm
-          title={`Take back the key "${revoking.name}"?`}
-          action="Take back"
+          title={`Revoke the key "${revoking.name}"?`}
+          action="Revoke"
           danger
           busy={busy}
           onClose={() => setRevoking(null)}
@@ -147,7 +147,7 @@ export function Keys() {
             setRevoking(null);
           }}
         >
-          <p>Programs that use it are refused from now on.</p>
+          <p>Programs that use it lose access at once.</p>
         </Confirm>
       )}
     </Panel>
@@ -168,7 +168,7 @@ function MakeKey({
   const [days, setDays] = useState("365");
   return (
     <Dialog
-      title="Make a key"
+      title="Create API key"
       onClose={onClose}
       onSubmit={() =>
         name.trim() &&
@@ -182,7 +182,7 @@ function MakeKey({
         <>
           <Button onClick={onClose}>Cancel</Button>
           <Button type="submit" look="primary" busy={busy} disabled={!name.trim()}>
-            Make it
+            Create
           </Button>
         </>
       }
@@ -201,11 +201,11 @@ function MakeKey({
           onChange={(event) => setRole(event.target.value)}
         />
         <Input
-          label="Ends after days"
+          label="Expires after (days)"
           type="number"
           min={0}
           max={3650}
-          hint="0: never."
+          hint="0 means never."
           value={days}
           onChange={(event) => setDays(event.target.value)}
         />

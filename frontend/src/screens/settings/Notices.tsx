@@ -37,9 +37,9 @@ type State = Schemas["State"];
 const NOTICES = ["notices"] as const;
 const SOON_MS = 1000;
 const STATES: readonly { id: State; name: string }[] = [
-  { id: "open", name: "To tell" },
+  { id: "open", name: "To notify" },
   { id: "overdue", name: "Overdue" },
-  { id: "informed", name: "Told" },
+  { id: "informed", name: "Notified" },
 ];
 const FORMATS = [
   { format: "csv", name: "CSV, for any spreadsheet" },
@@ -90,7 +90,7 @@ export function Notices() {
     const done = await change(() =>
       write("POST", "/notices/open", { body: { contact_ids: contacts } }),
     );
-    if (done) toast({ text: `${plural(done.changed, "contact")} must be told again.` });
+    if (done) toast({ text: `${plural(done.changed, "contact")} marked as not notified.` });
     setPicked(new Set());
   }
 
@@ -105,7 +105,7 @@ export function Notices() {
     setPicked(new Set());
     toast({
       kind: "good",
-      text: `${plural(done.changed, "contact")} marked as told.`,
+      text: `${plural(done.changed, "contact")} marked as notified.`,
       action: contacts ? { name: "Undo", run: () => open(contacts) } : undefined,
     });
   }
@@ -114,8 +114,8 @@ export function Notices() {
     <Panel
       flush
       className="notices"
-      title="Who must be told"
-      about="Whose data you found elsewhere learns within a month what you hold, and from where."
+      title="Privacy notices (GDPR)"
+      about="People whose data you collected must be told within a month what you hold and where you found it."
       actions={
         <Menu
           label="Export"
@@ -151,12 +151,12 @@ export function Notices() {
           </span>
           {isTold ? (
             <Button icon="undo" busy={busy} disabled={!ids.length} onClick={() => void open(ids)}>
-              Not told after all
+              Mark as not notified
             </Button>
           ) : (
             <>
               <Button disabled={rows.length === 0} onClick={() => setTelling("all")}>
-                Mark everyone
+                Mark all as notified
               </Button>
               <Button
                 icon="check"
@@ -164,7 +164,7 @@ export function Notices() {
                 disabled={!ids.length}
                 onClick={() => setTelling("picked")}
               >
-                Mark as told
+                Mark as notified
               </Button>
             </>
           )}
@@ -178,14 +178,14 @@ export function Notices() {
         <Nobody state={state} />
       ) : (
         <Table
-          label="Who must be told"
+          label="Privacy notices"
           rows={rows}
           keyOf={(notice) => notice.contact_id}
           columns={[
             pickColumn(rows, ids, setPicked),
             { name: "Contact", show: (notice) => <Who notice={notice} /> },
             isTold
-              ? { name: "Told", show: (notice) => <Told notice={notice} /> }
+              ? { name: "Notified", show: (notice) => <Told notice={notice} /> }
               : { name: "Due", show: (notice) => <Due notice={notice} /> },
             { name: "Found on", minor: true, show: (notice) => <Sources notice={notice} /> },
             { name: "Since", minor: true, show: ({ obtained_at }) => <Time at={obtained_at} /> },
@@ -331,7 +331,7 @@ function Told({ notice }: { notice: Notice }) {
 /** The pages they must be told of: the first, and the others when asked for. */
 function Sources({ notice: { sources } }: { notice: Notice }) {
   const [first, ...others] = sources;
-  if (!first) return <span className="faint">typed in by hand</span>;
+  if (!first) return <span className="faint">entered by hand</span>;
   return (
     <div className="small source">
       <Source source={first} />
@@ -356,7 +356,7 @@ const Source = ({ source }: { source: Notice["sources"][number] }) => (
 function Nobody({ state }: { state: State }) {
   if (state === "informed") {
     return (
-      <Empty icon="letter" title="Nobody is marked as told">
+      <Empty icon="letter" title="Nobody is marked as notified">
         <p>Tick those you have written to, and mark them: they are kept here with the day.</p>
       </Empty>
     );
@@ -364,7 +364,7 @@ function Nobody({ state }: { state: State }) {
   return (
     <Empty
       icon="check"
-      title={state === "overdue" ? "Nobody is overdue" : "Nobody is left to tell"}
+      title={state === "overdue" ? "Nobody is overdue" : "Everyone is notified"}
     >
       <p>
         A contact stands here from the day it is found. Tell them with your own mail who you are,
@@ -408,14 +408,14 @@ function Tell({ count, busy, onSave, onClose }: TellProps) {
   }
   return (
     <Dialog
-      title={count === null ? "Everyone was told" : `${plural(count, "contact")} told`}
+      title={count === null ? "Mark all as notified" : `Mark ${plural(count, "contact")} as notified`}
       onClose={onClose}
       onSubmit={save}
       actions={
         <>
           <Button onClick={onClose}>Cancel</Button>
           <Button type="submit" look="primary" busy={busy} disabled={!isReady}>
-            {count === null ? "Mark everyone" : `Mark ${whole(count)} as told`}
+            {count === null ? "Mark all as notified" : `Mark ${whole(count)} as notified`}
           </Button>
         </>
       }
@@ -431,7 +431,7 @@ function Tell({ count, busy, onSave, onClose }: TellProps) {
           />
         )}
         <Input
-          label="Told on"
+          label="Notified on"
           type="date"
           max={today}
           value={day}
@@ -439,7 +439,7 @@ function Tell({ count, busy, onSave, onClose }: TellProps) {
         />
         <Input
           label="How"
-          hint="Kept with the date, for whoever asks. Or why they need not be told."
+          hint="Kept as a record, with the date. Or why no notice is needed."
           placeholder="Our first e-mail, with a link to the policy"
           maxLength={200}
           value={how}
@@ -449,7 +449,7 @@ function Tell({ count, busy, onSave, onClose }: TellProps) {
           label="Legal basis"
           value={basis}
           options={[
-            { value: "", label: "As it is" },
+            { value: "", label: "Unchanged" },
             ...BASES.map((value) => ({ value, label: wordOf(value) })),
           ]}
           onChange={(event) => setBasis(event.target.value)}

@@ -29,9 +29,9 @@ interface Person {
 }
 
 const ROLES = [
-  { value: "viewer", label: "Viewer: looks" },
-  { value: "curator", label: "Curator: decides and exports" },
-  { value: "admin", label: "Admin: lets people in" },
+  { value: "viewer", label: "Viewer: can look" },
+  { value: "curator", label: "Curator: can decide and export" },
+  { value: "admin", label: "Admin: can also manage people" },
 ];
 
 const PEOPLE = ["people"] as const;
@@ -53,10 +53,10 @@ export function People() {
     <Panel
       flush
       title="People"
-      about="Everyone here works on the same records."
+      about="Everyone works on the same records."
       actions={
         <Button icon="plus" look="primary" onClick={() => setInviting(true)}>
-          Let someone in
+          Invite someone
         </Button>
       }
     >
@@ -65,9 +65,9 @@ export function People() {
       ) : !people.data ? (
         <Skeleton lines={4} />
       ) : people.data.items.length === 0 ? (
-        <Empty icon="users" title="Nobody has a password yet">
-          Whoever sits at this machine is its administrator. From the first person on, everyone logs
-          in.
+        <Empty icon="users" title="No accounts yet">
+          Until the first account is created, whoever uses this machine is its administrator. After
+          that, everyone logs in.
         </Empty>
       ) : (
         <Table
@@ -91,9 +91,9 @@ export function People() {
               name: "State",
               show: (person) =>
                 person.disabled_at ? (
-                  <Badge tone="bad">shut out</Badge>
+                  <Badge tone="bad">Deactivated</Badge>
                 ) : (
-                  <Badge tone="good">may come in</Badge>
+                  <Badge tone="good">Active</Badge>
                 ),
             },
             { name: "Since", minor: true, show: (person) => <Time at={person.created_at} /> },
@@ -101,7 +101,7 @@ export function People() {
               name: "Actions",
               show: (person) => (
                 <Menu
-                  label={`What to do with ${person.email}`}
+                  label={`Actions for ${person.email}`}
                   shown=""
                   icon="more"
                   look="quiet"
@@ -109,23 +109,23 @@ export function People() {
                   align="right"
                   items={[
                     ...ROLES.filter(({ value }) => value !== person.role).map(({ value }) => ({
-                      name: `Make them ${value}`,
-                      run: () => patch(person, { role: value }, `${person.email} is ${value} now.`),
+                      name: `Change role to ${value}`,
+                      run: () => patch(person, { role: value }, `${person.email} is now ${value}.`),
                     })),
                     {
-                      name: "Give a new password",
+                      name: "Set a new password",
                       icon: "key" as const,
                       run: () => setRenewing(person),
                     },
                     {
-                      name: person.disabled_at ? "Let in again" : "Shut out",
+                      name: person.disabled_at ? "Reactivate" : "Deactivate",
                       icon: "logout" as const,
                       danger: !person.disabled_at,
                       run: () =>
                         patch(
                           person,
                           { disabled: !person.disabled_at },
-                          person.disabled_at ? "They may come in again." : "They are shut out.",
+                          person.disabled_at ? `${person.email} is active again.` : `${person.email} is deactivated.`,
                         ),
                     },
                   ]}
@@ -142,7 +142,7 @@ export function People() {
           onSave={async (body) => {
             const made = await change(
               () => call<Person>("POST", "/users", { body }),
-              "They may come in.",
+              "The account is ready.",
             );
             if (made) setInviting(false);
           }}
@@ -154,7 +154,7 @@ export function People() {
           busy={busy}
           onClose={() => setRenewing(null)}
           onSave={(password) => {
-            patch(renewing, { password }, "The new password holds; open sessions are ended.");
+            patch(renewing, { password }, "The password is changed. Open sessions were ended.");
             setRenewing(null);
           }}
         />
@@ -180,7 +180,7 @@ function Invite({
   const isReady = email.includes("@") && password.length > 0;
   return (
     <Dialog
-      title="Let someone in"
+      title="Invite someone"
       onClose={onClose}
       onSubmit={() =>
         isReady && onSave({ email, role, password, ...(name.trim() ? { name: name.trim() } : {}) })
@@ -189,7 +189,7 @@ function Invite({
         <>
           <Button onClick={onClose}>Cancel</Button>
           <Button type="submit" look="primary" busy={busy} disabled={!isReady}>
-            Let them in
+            Create account
           </Button>
         </>
       }
@@ -210,7 +210,7 @@ function Invite({
         />
         {isFirst ? (
           <p className="small soft">
-            The first person becomes an admin. From then on everyone logs in, on this machine too.
+            The first account is an administrator. From then on everyone logs in, even on this machine.
           </p>
         ) : (
           <Select
@@ -224,7 +224,7 @@ function Invite({
           label="Password"
           type="password"
           autoComplete="new-password"
-          hint="Tell it to them by a safe way; they can ask for another."
+          hint="Share it securely. An administrator can set a new one."
           value={password}
           onChange={(event) => setPassword(event.target.value)}
         />
@@ -254,7 +254,7 @@ function Renew({
         <>
           <Button onClick={onClose}>Cancel</Button>
           <Button type="submit" look="primary" busy={busy} disabled={!password}>
-            Set it
+            Set password
           </Button>
         </>
       }

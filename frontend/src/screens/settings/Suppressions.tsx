@@ -62,8 +62,8 @@ export function Suppressions() {
   return (
     <Panel
       flush
-      title="Left alone"
-      about="Addresses, numbers and domains that are never stored or exported. The list itself keeps only their hashes: tell entries apart by reason and date."
+      title="Do not contact"
+      about="E-mail addresses, phone numbers and domains that are never stored or exported. The list keeps only hashes, so entries are told apart by reason and date."
       actions={
         <Button icon="plus" look="primary" onClick={() => setAdding(true)}>
           Add
@@ -75,12 +75,13 @@ export function Suppressions() {
       ) : !entries.data ? (
         <Skeleton lines={4} />
       ) : rows.length === 0 ? (
-        <Empty icon="shield" title="Nobody has asked to be left alone">
-          <p>When someone does, add their address here. It is removed at once, everywhere.</p>
+        <Empty icon="shield" title="The list is empty">
+          <p>When someone asks not to be contacted, add their address here. Their contacts are deleted
+            at once.</p>
         </Empty>
       ) : (
         <Table
-          label="Left alone"
+          label="Do not contact"
           rows={rows}
           keyOf={(entry) => entry.id}
           columns={[
@@ -99,7 +100,7 @@ export function Suppressions() {
               name: "Actions",
               show: (entry) => (
                 <Button small onClick={() => setFreeing(entry)}>
-                  Take off
+                  Remove
                 </Button>
               ),
             },
@@ -115,19 +116,19 @@ export function Suppressions() {
       )}
       {freeing && (
         <Confirm
-          title="Take it off the list?"
-          action="Take off"
+          title="Remove this entry?"
+          action="Remove"
           danger
           busy={busy}
           onClose={() => setFreeing(null)}
           onConfirm={async () => {
-            await change(() => call("DELETE", `/suppressions/${freeing.id}`), "The entry is gone.");
+            await change(() => call("DELETE", `/suppressions/${freeing.id}`), "The entry is removed.");
             setFreeing(null);
           }}
         >
           <p>
-            What it stands for may be found and stored again. Only its owner can put it back, by
-            asking once more: what it was is not kept.
+            This address can then be found and stored again. To restore the entry you must enter the
+            address again: the list does not contain it.
           </p>
         </Confirm>
       )}
@@ -165,7 +166,7 @@ function Add({
   const values = linesOf(text);
   return (
     <Dialog
-      title="Leave them alone"
+      title="Do not contact"
       onClose={onClose}
       onSubmit={() =>
         values.length > 0 && onSave({ values, ...(reason.trim() ? { reason: reason.trim() } : {}) })
@@ -182,7 +183,7 @@ function Add({
       <div className="stack">
         <Field
           label="E-mail addresses, phone numbers, domains"
-          hint="One a line. Contacts that have them are removed at once."
+          hint="One per line. Matching contacts are deleted at once."
         >
           {(props) => (
             <textarea

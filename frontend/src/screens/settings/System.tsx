@@ -97,7 +97,7 @@ function Facts() {
 
 function Insides({ inside }: { inside: Schemas["InsideOut"] }) {
   const { database, disk } = inside;
-  const where = database.is_embedded ? "embedded" : "a server of its own";
+  const where = database.is_embedded ? "embedded" : "separate server";
   const schema = database.is_up_to_date
     ? "schema up to date"
     : "schema behind: run scrapersky migrate";
@@ -117,7 +117,7 @@ function Insides({ inside }: { inside: Schemas["InsideOut"] }) {
         note={`of ${bytes(disk.total_bytes)}, ${disk.path}`}
         {...(disk.free_bytes < disk.total_bytes * 0.05 ? { tone: "bad" } : {})}
       />
-      <Stat name="Listeners" value={whole(inside.event_streams)} note="pages that follow live" />
+      <Stat name="Live connections" value={whole(inside.event_streams)} note="open pages that update live" />
     </>
   );
 }
@@ -135,10 +135,10 @@ function SettingsTable({ settings }: { settings: Schemas["SettingOut"][] }) {
     <Panel
       flush
       title="Settings"
-      about="From the environment and .env, as they hold now; secrets are masked"
+      about="From the environment and .env, as currently in effect; secrets are masked"
       actions={
         <div className="row wrap">
-          <Checkbox label="Also defaults" checked={isAll} onChange={() => setAll(!isAll)} />
+          <Checkbox label="Show defaults" checked={isAll} onChange={() => setAll(!isAll)} />
           <Input
             bare
             label="Find a setting"
@@ -189,9 +189,9 @@ function Kept() {
     return <Failure error={retention.error} retry={() => void retention.refetch()} />;
   if (!retention.data) return <Skeleton lines={4} />;
   return (
-    <Panel flush title="How long data is kept">
+    <Panel flush title="Data retention">
       <Table
-        label="How long data is kept"
+        label="Data retention"
         rows={retention.data.kinds}
         keyOf={(kind) => kind.kind}
         columns={[
@@ -199,9 +199,9 @@ function Kept() {
           {
             name: "Days",
             number: true,
-            show: (kind) => (kind.days === null ? "for good" : whole(kind.days)),
+            show: (kind) => (kind.days === null ? "kept forever" : whole(kind.days)),
           },
-          { name: "Then", show: (kind) => kind.what },
+          { name: "After that", show: (kind) => kind.what },
           { name: "Oldest", minor: true, show: (kind) => <Time at={kind.oldest_at} /> },
           { name: "Overdue", number: true, minor: true, show: (kind) => whole(kind.overdue) },
           { name: "Setting", minor: true, show: (kind) => <code>{kind.setting}</code> },

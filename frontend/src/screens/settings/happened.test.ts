@@ -4,6 +4,6 @@ import { happened } from "./happened";
 it("says what was done without the names that machines give", () => {
   expect(happened("key.created", "api-keys/a17c7f6d-efbe")).toBe("Key created");
   expect(happened("decided", "sitemap files")).toBe("Decided sitemap files");
-  expect(happened("informed", "notices")).toBe("Marked as told");
+  expect(happened("informed", "notices")).toBe("Marked as notified");
   expect(happened("merged", "contacts/1")).toBe("Merged contacts");
 });

@@ -1,12 +1,12 @@
 /** What the audit log says was done, as people say it. */
-import { wordOf } from "@/kit/Status";
+import { wordOf } from "@/kit/words";
 
 const SAID: Record<string, string> = {
-  "suppressed suppressions": "Put on the list of who is left alone",
-  "unsuppressed suppressions": "Taken off the list of who is left alone",
-  "informed notices": "Marked as told",
-  "reopened notices": "Marked as not told",
-  "purged contacts": "Contacts deleted, their time was over",
+  "suppressed suppressions": "Added to Do not contact",
+  "unsuppressed suppressions": "Removed from Do not contact",
+  "informed notices": "Marked as notified",
+  "reopened notices": "Marked as not notified",
+  "purged contacts": "Contacts deleted at the end of their retention period",
 };
 
 /** `key.created` of `api-keys/1f…` is "Key created"; `decided` of `pages` is "Decided pages". */

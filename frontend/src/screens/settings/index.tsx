@@ -17,9 +17,9 @@ const PARTS: readonly { id: Part; name: string }[] = [
   { id: "system", name: "System" },
   { id: "people", name: "People" },
   { id: "keys", name: "API keys" },
-  { id: "suppressions", name: "Left alone" },
-  { id: "notices", name: "To tell" },
-  { id: "audit", name: "Audit" },
+  { id: "suppressions", name: "Do not contact" },
+  { id: "notices", name: "Privacy notices" },
+  { id: "audit", name: "Audit log" },
 ];
 
 const SHOWN = {
@@ -34,10 +34,10 @@ const SHOWN = {
 /** The month of some is over: that is seen from every part of the settings. */
 function ToTell() {
   const overdue = useOverdue();
-  if (!overdue) return "To tell";
+  if (!overdue) return "Privacy notices";
   return (
     <>
-      To tell <Badge tone="bad">{short(overdue)} overdue</Badge>
+      Privacy notices <Badge tone="bad">{short(overdue)} overdue</Badge>
     </>
   );
 }
@@ -70,7 +70,8 @@ export default function Settings({ params }: ScreenProps) {
       ) : (
         <Panel>
           <p>
-            These are for administrators. Ask one to change your role, or to make a key for you.
+            Only administrators can open these. Ask one to change your role or to create an API key for
+            you.
           </p>
         </Panel>
       )}

@@ -86,7 +86,7 @@ def scopes_of(who: Identity, given: KeyIn) -> frozenset[Permission]:
     beyond = scopes - who.permissions
     if beyond or not usual <= ROLES[who.role]:
         raise NotAllowed(
-            "A key may not do more than whoever makes it.",
+            "A key cannot have more permissions than the person who creates it.",
             hint=f"Leave out: {', '.join(sorted(beyond)) or given.role.value}.",
         )
     return scopes

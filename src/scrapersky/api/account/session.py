@@ -92,7 +92,7 @@ async def log_out(
             await revoke_token(connection, token.digest, token.expires_at)
         case "key":
             raise NotAllowed(
-                "A key does not log out.",
+                "An API key has no session to log out of.",
                 hint="Revoke it with DELETE /api/v3/api-keys.",
             )
         case "local":
@@ -112,7 +112,7 @@ async def recognise(
     ):
         allowance = limiter.take(caller)
         if not allowance.is_granted:
-            raise refuse(allowance, "Too many logins were tried.")
+            raise refuse(allowance, "Too many login attempts.")
     query = (
         active_users()
         .add_columns(User.password_hash)
@@ -131,7 +131,7 @@ async def recognise(
     if not found:
         await authenticator.passwords.verify(given.password, None)
     raise NotAuthenticated(
-        "E-mail address and password do not belong together.",
+        "Wrong e-mail address or password.",
         hint="An admin of your tenant can set a new password.",
     )
 

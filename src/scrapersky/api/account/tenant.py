@@ -123,7 +123,7 @@ def changes(given: TenantChange) -> dict[str, Any]:
     """Return the columns a request changes."""
     values = given.model_dump(exclude_unset=True)
     if values.get("name", "") is None or not values:
-        raise InvalidUserChange("The request changes nothing that can be changed.")
+        raise InvalidUserChange("The request contains no field that can be changed.")
     if "suspended" in values:
         is_out = values.pop("suspended")
         values["suspended_at"] = func.clock_timestamp() if is_out else None

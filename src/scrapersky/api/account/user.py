@@ -119,7 +119,7 @@ def changes(given: UserChange) -> dict[str, Any]:
     """Return the columns a request changes."""
     values = given.model_dump(exclude_unset=True)
     if values.get("role", "") is None or values.get("password", "") is None:
-        raise InvalidUserChange("A role or password can be changed, not taken away.")
+        raise InvalidUserChange("A role or password can be changed, not removed.")
     if "disabled" in values:
         is_out = values.pop("disabled")
         values["disabled_at"] = func.clock_timestamp() if is_out else None

@@ -132,7 +132,7 @@ class Authenticator:
         all_of_us = self.tenants.take(str(who.tenant_id))
         if not mine.is_granted or not all_of_us.is_granted:
             allowance = all_of_us if mine.is_granted else mine
-            raise refuse(allowance, "You are asking faster than you may.")
+            raise refuse(allowance, "Too many requests.")
         return mine.headers()
 
     async def close(self) -> None:
@@ -148,7 +148,7 @@ class Authenticator:
         if authorization:
             scheme, _, value = authorization[0].partition(" ")
             if scheme.lower() != "bearer":
-                raise self._failed(request, "Only Bearer tokens are taken.")
+                raise self._failed(request, "Only Bearer tokens are accepted.")
             return await self._by_header(request, value.strip())
         if keys:
             return await self._by_header(request, keys[0].strip())
@@ -161,7 +161,7 @@ class Authenticator:
             refuse_other_sites(request)
             return self._local()
         raise NotAuthenticated(
-            "This needs a login, an access token or an API key.",
+            "Please log in, or send an access token or an API key.",
             hint="Send `Authorization: Bearer ...`, or log in with POST /api/v3/session.",
         )
 
@@ -177,11 +177,11 @@ class Authenticator:
                 digest(secret), lambda: account_of_key(self.engine, secret)
             )
             if found is None:
-                raise self._failed(request, "The API key is not good here.")
+                raise self._failed(request, "The API key is not valid.")
             return self._identity(found, "key", secret[:14])
         rules = self.rules
         if rules is None:
-            raise self._failed(request, "Access tokens are not set up here.")
+            raise self._failed(request, "Access tokens are not set up on this server.")
         try:
             token = await read_token(rules, secret, self.clock())
         except NotAuthenticated as error:
@@ -193,7 +193,7 @@ class Authenticator:
             ),
         )
         if found is None or token.tenant_id not in {None, found.tenant_id}:
-            raise self._failed(request, "The access token is not good here.")
+            raise self._failed(request, "The access token is not valid on this server.")
         request.state.token = token
         return self._identity(found, "token", token.subject)
 

@@ -101,6 +101,6 @@ def refuse(allowance: Allowance, what: str) -> TooManyRequests:
     seconds = math.ceil(allowance.wait.total_seconds()) or 1
     return TooManyRequests(
         what,
-        hint=f"Come back in {seconds} s.",
+        hint=f"Try again in {seconds} s.",
         retry_after=timedelta(seconds=seconds),
     )

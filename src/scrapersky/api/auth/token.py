@@ -189,6 +189,8 @@ def tenant_of(claims: Mapping[str, Any]) -> UUID | None:
     return UUID(str(claims["tenant_id"])) if "tenant_id" in claims else None
 
 
-def refusal(why: str = "The access token is not good here.") -> NotAuthenticated:
+def refusal(
+    why: str = "The access token is not valid on this server.",
+) -> NotAuthenticated:
     """Say no; which of the checks failed is of use to attackers only."""
     return NotAuthenticated(why, hint="Get a new token, and send it again.")

@@ -59,7 +59,7 @@ def check_headers(headers: Headers, most: int) -> None:
         )
     if headers.get("content-type", "").strip().lower().startswith(FORMS):
         raise EncodedBody(
-            "Forms are not taken here.",
+            "Forms are not accepted here.",
             hint="Send JSON, or the file itself as the body.",
         )
     length = headers.get("content-length")
@@ -154,7 +154,8 @@ async def check_json(headers: Headers, body: bytes) -> None:
         kind.startswith("application/") and kind.endswith("+json")
     ):
         raise EncodedBody(
-            "This address takes JSON.", hint="Send Content-Type: application/json."
+            "This address accepts JSON only.",
+            hint="Send Content-Type: application/json.",
         )
     if len(body) > SLOW_JSON:
         await asyncio.to_thread(refuse_ambiguous, body)
@@ -178,7 +179,7 @@ def refuse_ambiguous(body: bytes) -> None:
         if "depth" in str(error):
             raise MalformedRequest("The JSON is nested too deeply.") from None
         raise NotStorable(
-            "The body is not JSON we can take.",
+            "The body is not valid JSON.",
             hint="UTF-8, no NaN or Infinity, no lone surrogates, no endless numbers.",
         ) from None
     if NUL.search(body):

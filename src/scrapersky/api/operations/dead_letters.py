@@ -210,7 +210,7 @@ async def read_dead_letter(
     chosen = DeadFilter(items=[parts_of(letter_id)])
     found = await dead_page(connection, who.tenant_id, chosen, after=None, limit=1)
     if not found:
-        raise UnknownItem("There is no such dead letter.")
+        raise UnknownItem("There is no such failed record.")
     history = await curation_sdk.history(connection, *parts_of(letter_id))
     return DeadStoryOut(
         **letter(found[0]).model_dump(),
@@ -236,7 +236,7 @@ async def change_dead_letters(
     """
     if not (body.is_narrowed or body.everything):
         raise UnknownItem(
-            "Nothing says which dead letters are meant.",
+            "Choose which failed records you mean.",
             hint="Give ids, stage, kind or cause, or say everything: true.",
         )
     chosen = body.chosen()

@@ -234,7 +234,7 @@ async def patch_rule(
         as_of = None if if_match == "*" else row.updated_at
         if not await change_rule(connection, actor, rule_id, as_of=as_of, **changes):
             raise RecordChanged(
-                "Someone has changed the rule since you read it.",
+                "Someone else changed the rule in the meantime.",
                 hint="Read it again, and make your change of what it is now.",
             )
         await note(connection, actor, "changed", f"rule {row.name}", changes)

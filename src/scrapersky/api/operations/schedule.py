@@ -43,7 +43,7 @@ class JobOut(BaseModel):
 
     id: str = Field(examples=["process_pending_domains"])
     name: str = Field(examples=["Process Pending Domains"])
-    trigger: str = Field(examples=["every 0:01:00"])
+    trigger: str = Field(examples=["every minute"])
     next_run_at: datetime | None = None
     running: int = Field(description="Instances running now.", examples=[0])
     last_outcome: RunOutcome | None = None

@@ -85,7 +85,7 @@ def selection_of(asked: Selecting) -> Selection:
     """Read which records are meant: by ids or by a filter, not both, not neither."""
     if (asked.ids is None) == (asked.filter is None):
         raise InvalidDecision(
-            "Say which records are meant: either `ids` or `filter`.",
+            "Choose the records: send either `ids` or `filter`.",
             hint="An empty `filter` means all records.",
         )
     if asked.ids is None:

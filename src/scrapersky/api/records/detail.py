@@ -62,7 +62,7 @@ def require_version(given: str | None, updated_at: datetime) -> None:
         )
     if given.strip() not in {"*", etag_of(updated_at)}:
         raise RecordChanged(
-            "Someone has changed the record since you read it.",
+            "Someone else changed the record in the meantime.",
             hint="Read it again, and make your change of what it is now.",
         )
 

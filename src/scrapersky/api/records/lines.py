@@ -67,7 +67,7 @@ async def read_lines(
         waiting += rows.feed(line)
     waiting += rows.end()
     if is_empty and not waiting:
-        raise InvalidImport("The file holds no addresses.")
+        raise InvalidImport("The file contains no addresses.")
     while waiting:
         yield waiting[:CHUNK]
         del waiting[:CHUNK]

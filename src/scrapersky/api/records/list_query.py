@@ -139,7 +139,7 @@ def read_key(column: InstrumentedAttribute[Any], key: Any) -> Any:  # noqa: ANN4
     try:
         return converted(column, key)
     except InvalidCondition:
-        raise InvalidCursor("The cursor is of another version.") from None
+        raise InvalidCursor("The cursor is from another version.") from None
 
 
 def is_text(column: InstrumentedAttribute[Any]) -> bool:

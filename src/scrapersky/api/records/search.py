@@ -72,7 +72,7 @@ class SearchIn(Strict):
             exclude={"source", "budget"}, exclude_none=True, exclude_defaults=True
         )
         if not (self.location or self.area or self.file):
-            raise BadPlaceQuery(self.source, "it does not say where to look")
+            raise BadPlaceQuery(self.source, "enter a place")
         return PlaceQuery.from_json(asked)
 
 
@@ -164,9 +164,7 @@ async def create_search(
     # Asks whether the source is there and understands the list_query, before it is kept.
     await sources_of(request)[asked.source].estimate(asked.query())
     if asked.source in PAID and asked.budget is None:
-        raise BadPlaceQuery(
-            asked.source, "this source charges: say how much it may cost"
-        )
+        raise BadPlaceQuery(asked.source, "this source costs money: set a budget")
     values = row_of(asked)
     search_id = await queue_search(connection, actor_of(who, request), values)
     return await shown(connection, search_id, status=201)

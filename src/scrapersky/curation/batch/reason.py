@@ -60,7 +60,9 @@ class Reason:
 def why_refused(problem: str) -> Reason:
     """Explain a line that was not taken."""
     if problem == SUPPRESSED:
-        return Reason(problem, "Take it off the list first, if its owner has agreed.")
+        return Reason(
+            problem, "Remove it from Do not contact first, if its owner has agreed."
+        )
     if problem.endswith(NOT_ONE_BUSINESS):
         return Reason(problem, "Submit the business's own website.")
     return Reason(problem, FIX)
@@ -69,7 +71,7 @@ def why_refused(problem: str) -> Reason:
 def why_failed(error: str | None) -> Reason:
     """Explain a line whose record was worked on in vain."""
     if error is None:
-        return Reason("it failed, and nobody has said why", LATER)
+        return Reason("it failed without a reason", LATER)
     if error == CANCELLED:
         return Reason(error, MEANT)
     found = CODE.fullmatch(error)
@@ -84,8 +86,8 @@ def why_failed(error: str | None) -> Reason:
 def why_skipped(*, is_duplicate: bool) -> Reason:
     """Explain a line whose record is in no queue, and was not worked on."""
     if is_duplicate:
-        return Reason("it was known already, and nobody has selected it", SELECT)
-    return Reason("it was taken out of the queue", SELECT)
+        return Reason("already in your list, and not selected", SELECT)
+    return Reason("it was removed from the queue", SELECT)
 
 
 def reason_of(
@@ -101,6 +103,6 @@ def reason_of(
             return why_skipped(is_duplicate=is_duplicate)
     if is_duplicate:
         return Reason(
-            "it was known already", "Nothing: its record tells how far it is."
+            "already in your list", "Nothing: open the record to see its progress."
         )
     return None

@@ -131,7 +131,7 @@ class OpenStreetMap:
             free_requests=left,
             is_exact=left == 0,
             assumes=(
-                "one query does; an area the server balks at is asked in quarters",
+                "one query does; large areas are split automatically",
                 "public servers are for modest use: run your own for more",
             ),
         )
