@@ -46,14 +46,14 @@ async def test_a_rule_is_tried_made_run_and_undone(page: Page, app: RunningApp) 
     await dialog.get_by_label("Field").select_option("rating")
     await dialog.get_by_label("Comparison").select_option("at_least")
     await dialog.get_by_label("Value").fill("4.5")
-    await expect(dialog).to_contain_text("It would decide about 25 places now")
+    await expect(dialog).to_contain_text("It would decide on 25 places now")
     assert await violations(page) == []
     await dialog.get_by_role("button", name="Save").click()
     await expect(page.get_by_role("heading", name="Good places")).to_be_visible()
 
     await page.get_by_role("button", name="Actions for Good places").click()
-    await page.get_by_role("menuitem", name="Run it now").click()
-    await expect(page.get_by_text("decided about 25 records")).to_be_visible()
+    await page.get_by_role("menuitem", name="Run now").click()
+    await expect(page.get_by_text("decided on 25 records")).to_be_visible()
     selected = "SELECT count(*) FROM places_staging WHERE status = 'Selected'"
     assert await app.run(selected) == [(25,)]
 
@@ -78,11 +78,12 @@ async def test_a_pasted_list_gets_an_answer_for_every_line(
     await page.get_by_role("button", name="Submit a list").first.click()
     dialog = page.get_by_role("dialog", name="Submit a list")
     await dialog.get_by_label("One per line").fill(
-        "harbour.example\nhttp://localhost/\nharbour.example\nquay.example"
+        "domain;town\nharbour.example;Porto\nhttp://localhost/;\nharbour.example;\n"
+        "quay.example;Faro"
     )
-    await dialog.get_by_label("Name (if you like)").fill("From the fair")
+    await dialog.get_by_label("Name (optional)").fill("From the fair")
     assert await violations(page) == []
-    await dialog.get_by_role("button", name="Submit 4 lines").click()
+    await dialog.get_by_role("button", name="Submit 5 lines").click()
 
     await expect(
         page.get_by_role("heading", name="From the fair", level=1)
@@ -117,7 +118,7 @@ async def test_a_file_is_submitted_whole(
     await page.goto("/batches")
     await page.get_by_role("button", name="Submit a list").first.click()
     dialog = page.get_by_role("dialog", name="Submit a list")
-    await dialog.get_by_label("A file").set_input_files(file)
+    await dialog.get_by_label("File", exact=True).set_input_files(file)
     await dialog.get_by_role("button", name="Submit shops.csv").click()
 
     await expect(page.get_by_role("heading", name="shops.csv", level=1)).to_be_visible()
@@ -131,7 +132,7 @@ async def test_dead_letters_stand_by_cause_with_their_story(
 ) -> None:
     await page.goto("/dead-letters")
     group = page.get_by_role("listitem").filter(
-        has_text="The server answered 500 (error of its own)"
+        has_text="The server answered 500 (server error)"
     )
     await expect(group).to_contain_text("3")
     await group.get_by_role("button", name="Show").click()
@@ -157,7 +158,7 @@ async def test_a_key_is_shown_once_and_taken_back(page: Page, app: RunningApp) -
     await page.get_by_role("button", name="Create API key").click()
     dialog = page.get_by_role("dialog", name="Create API key")
     await dialog.get_by_label("What is it for?").fill("nightly export")
-    await dialog.get_by_role("button", name="Make it").click()
+    await dialog.get_by_role("button", name="Create", exact=True).click()
     shown = page.get_by_role("dialog", name="Copy the key now")
     secret = await shown.locator("code").inner_text()
     await page.keyboard.press("Escape")
@@ -256,6 +257,6 @@ async def test_who_must_be_told_is_seen_marked_and_taken_away(
         .click()
     )
 
-    await expect(page.get_by_text("Nobody is left to tell")).to_be_visible()
+    await expect(page.get_by_text("Everyone is notified")).to_be_visible()
     await page.get_by_role("button", name="Notified 4").click()
     await expect(table.get_by_role("row")).to_have_count(5)

@@ -97,7 +97,7 @@ async def test_words_filters_and_sorting_stand_in_the_address(page: Page) -> Non
     await expect(
         page.get_by_role("status").filter(has_text="400 domains")
     ).to_be_visible()
-    await page.get_by_role("columnheader", name="Domain").get_by_role("button").click()
+    # Words begin at A.
     await page.get_by_role("columnheader", name="Domain").get_by_role("button").click()
     await expect(page.get_by_role("row").nth(1)).to_contain_text("shop-0003.example")
 
@@ -428,6 +428,22 @@ async def test_the_list_is_exported_as_it_is_filtered(
     assert not any(name == "id" or name.endswith("_id") for name in rows[0])
 
 
+async def test_the_export_ignored_the_selection(page: Page, tmp_path: Path) -> None:
+    await open_list(page, "/curate/domains?q=dentist&sort=domain")
+    for name in ("shop-0003.example", "shop-0009.example"):
+        await row_of(page, name).get_by_role("checkbox").click()
+    await page.keyboard.press("e")
+    dialog = page.get_by_role("dialog", name="Export 2 domains")
+    async with page.expect_download() as waiting:
+        await dialog.get_by_role("link", name="Download").click()
+    target = tmp_path / "domains.csv"
+    await (await waiting.value).save_as(target)
+
+    with target.open(encoding="utf-8-sig", newline="") as file:
+        names = [row["domain"] for row in csv.DictReader(file)]
+    assert names == ["shop-0003.example", "shop-0009.example"]
+
+
 async def test_a_view_is_kept_and_opened_again(page: Page) -> None:
     await open_list(page, "/curate/domains?q=dentist&sort=-domain")
     await page.get_by_role("button", name="Views").click()
@@ -466,3 +482,74 @@ async def test_the_palette_finds_screens_records_and_commands(page: Page) -> Non
     await page.keyboard.press("Enter")
 
     await expect(page.get_by_role("heading", name="Rules", exact=True)).to_be_visible()
+
+
+async def test_an_address_that_bounces_was_green_and_said_complete(
+    page: Page, app: RunningApp
+) -> None:
+    await app.run(
+        "UPDATE contacts SET contact_curation_status = 'Complete',"
+        " validation_processing_status = 'Complete', validated_at = now(), validation ="
+        " jsonb_build_object('verdict', CASE WHEN email ~ '0002' THEN 'undeliverable'"
+        " ELSE 'deliverable' END)"
+    )
+    await open_list(page, "/curate/contacts?sort=email")
+    bad = row_of(page, "info@shop-0002.example")
+    await expect(bad.locator(".badge.bad")).to_have_text("Undeliverable")
+    await expect(bad.locator(".badge.good")).to_have_count(0)
+    good = row_of(page, "info@shop-0001.example")
+    await expect(good.locator(".badge.good")).to_have_text("Deliverable")
+    await expect(good.locator(".badge.accent").first).to_have_text("Approved")
+
+    await page.get_by_role("button", name="Add filter").click()
+    dialog = page.get_by_role("dialog")
+    await dialog.get_by_label("Field").select_option(label="Deliverability")
+    await dialog.get_by_label("Value").select_option(label="Undeliverable")
+    await dialog.get_by_role("button", name="Add filter").click()
+    await expect(good).to_have_count(0)
+    await expect(bad).to_be_visible()
+    assert await violations(page) == []
+
+
+async def test_of_two_people_who_edited_one_note_the_first_was_lost(
+    page: Page, app: RunningApp
+) -> None:
+    watch_of(page).forgive("412")
+    written = "SELECT name, notes FROM contacts WHERE email = 'info@shop-0001.example'"
+    await open_list(page, "/curate/contacts?sort=email")
+    await row_of(page, "info@shop-0001.example").click()
+    await page.get_by_role("button", name="Edit").click()
+    dialog = page.get_by_role("dialog")
+    await dialog.get_by_label("Notes").fill("Call on Monday")
+    await app.run(
+        "UPDATE contacts SET notes = 'Retired', name = 'Bea', updated_at = now()"
+        " WHERE email = 'info@shop-0001.example'"
+    )
+    # The list hears of it, and the pane reads the contact again behind the dialog.
+    await expect(row_of(page, "info@shop-0001.example")).to_contain_text("Bea")
+
+    await dialog.get_by_role("button", name="Save").click()
+    await expect(dialog).to_contain_text("Someone else changed this to: Retired")
+    assert await app.run(written) == [("Bea", "Retired")]
+    assert await violations(page) == []
+
+    await dialog.get_by_role("button", name="Save my version").click()
+    await expect(dialog).to_have_count(0)
+    assert await app.run(written) == [("Bea", "Call on Monday")]
+
+
+async def test_a_few_reloads_made_the_server_seem_away(page: Page) -> None:
+    statuses: list[int] = []
+    page.on(
+        "response",
+        lambda answer: (
+            statuses.append(answer.status) if "/api/v3/events" in answer.url else None
+        ),
+    )
+    await page.goto("/rules")
+    live = page.get_by_role("complementary").get_by_text("Live")
+    for _ in range(6):
+        await expect(live).to_be_visible()
+        await page.reload()
+    await expect(live).to_be_visible()
+    assert set(statuses) == {200}

@@ -79,7 +79,7 @@ async def test_a_phone_has_the_navigation_behind_a_button(
 ) -> None:
     async with a_page(browser, app.address, viewport=PHONE) as page:
         await page.goto("/")
-        await page.get_by_role("button", name="Open the navigation").click()
+        await page.get_by_role("button", name="Open navigation").click()
         await page.get_by_role("dialog").get_by_role("link", name="Rules").click()
 
         await expect(page).to_have_url(f"{app.address}/rules")
@@ -101,7 +101,7 @@ async def test_the_keys_are_explained_and_work(page: Page, app: RunningApp) -> N
 
 async def test_the_theme_stays_as_chosen(page: Page) -> None:
     await page.goto("/")
-    await page.get_by_role("button", name="theme, keys and more").click()
+    await page.get_by_role("button", name="theme, shortcuts and more").click()
     await page.get_by_role("menuitemcheckbox", name="Dark").click()
     await page.reload()
 
@@ -110,7 +110,7 @@ async def test_the_theme_stays_as_chosen(page: Page) -> None:
 
 async def test_an_unknown_address_is_said_to_be_one(page: Page) -> None:
     await page.goto("/nowhere/at/all")
-    await expect(page.get_by_text("There is no screen at this address")).to_be_visible()
-    await page.get_by_role("button", name="To the pipeline").click()
+    await expect(page.get_by_text("Page not found")).to_be_visible()
+    await page.get_by_role("button", name="Go to the pipeline").click()
 
     await expect(page.get_by_role("heading", name="Pipeline", level=1)).to_be_visible()

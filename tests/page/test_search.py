@@ -123,10 +123,10 @@ async def test_a_search_run_again_shows_what_is_new_changed_and_gone(
     await expect(panel.locator(".changes").nth(0)).to_contain_text("Arrives Bakery")
     await expect(panel.locator(".changes").nth(1)).to_contain_text("Changes Bakery")
     await expect(panel.locator(".changes").nth(2)).to_contain_text("Leaves Bakery")
-    await expect(page.get_by_text("not complete")).to_be_visible()
+    await expect(page.get_by_text("incomplete")).to_be_visible()
     await expect(page.locator(".leaf.full")).to_have_count(1)
     await expect(page.locator(".found")).to_have_count(3)
     assert await violations(page) == []
-    await page.get_by_role("link", name="Look at the places").click()
+    await page.get_by_role("link", name="View the places").click()
     await expect(page.get_by_text("Found by: bakeries in Porto")).to_be_visible()
     await expect(page.locator(".grid-row")).to_have_count(3)

@@ -36,7 +36,7 @@ async def test_from_first_visit_to_exported_file(
     await page.get_by_role("button", name="Close the town").click()
     await expect(visit).to_have_count(0)
     # What happened there did not happen here.
-    await expect(page.get_by_text("Nothing is here yet")).to_be_visible()
+    await expect(page.get_by_text("There is no data yet")).to_be_visible()
 
 
 async def walk_through(page: Page, tmp_path: Path) -> None:

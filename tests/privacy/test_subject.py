@@ -39,7 +39,18 @@ def test_equal_things_are_spelt_equally(written: str, kind: str, value: str) -> 
 
 @pytest.mark.parametrize(
     "written",
-    ["", "ada", "@a.bv", "a b@a.bv", "ada@", "020 7946 0018", "http://", "a..bv"],
+    [
+        "",
+        "ada",
+        "@a.bv",
+        "a b@a.bv",
+        "ada@",
+        "020 7946 0018",
+        "http://",
+        "a..bv",
+        "12345",
+        "10.1.2.3",
+    ],
 )
 def test_what_is_none_of_them_is_refused(written: str) -> None:
     with pytest.raises(InvalidSubject):

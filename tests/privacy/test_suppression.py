@@ -147,7 +147,7 @@ async def test_a_person_cannot_write_what_is_on_the_list(house: House) -> None:
 
     async with house.engine.begin() as connection:
         await refuse_suppressed(connection, house.actor.tenant_id, {"email": "b@a.bv"})
-        with pytest.raises(Suppressed, match="suppression list"):
+        with pytest.raises(Suppressed, match="Do not contact"):
             await refuse_suppressed(
                 connection, house.actor.tenant_id, {"email": "ada@a.bv"}
             )

@@ -3,7 +3,7 @@
  * nobody looks at lets go of its connection, because a browser has only six per server.
  */
 import { useEffect, useRef, useSyncExternalStore } from "react";
-import { addressOf } from "./client";
+import { addressOf, randomKey } from "./client";
 import { EventParser, type ServerEvent } from "./stream";
 
 export type Connection = "connecting" | "live" | "lost";
@@ -11,6 +11,18 @@ type Handler = (data: unknown) => void;
 
 const HIDDEN_GRACE = 30_000;
 const SILENCE = 45_000;
+const NAME = "stream";
+
+/**
+ * What this page's stream is called, and what the one before it in this tab was: the server
+ * ends that one at once, so that nobody runs out of streams by loading the page again.
+ */
+function streamNames(): { stream: string; instead_of: string | null } {
+  const stream = randomKey();
+  const before = sessionStorage.getItem(NAME);
+  sessionStorage.setItem(NAME, stream);
+  return { stream, instead_of: before };
+}
 
 class LiveEvents {
   private handlers = new Map<string, Set<Handler>>();
@@ -18,6 +30,7 @@ class LiveEvents {
   private connection: Connection = "connecting";
   private lastId: string | null = null;
   private stop: AbortController | null = null;
+  private names: ReturnType<typeof streamNames> | null = null;
   private failures = 0;
   private pending: ServerEvent[] = [];
   private isScheduled = false;
@@ -58,6 +71,7 @@ class LiveEvents {
       const one = new AbortController();
       const end = () => one.abort();
       signal.addEventListener("abort", end);
+      window.addEventListener("pagehide", end);
       const away = this.endWhenHidden(end);
       try {
         await this.follow(one);
@@ -66,6 +80,7 @@ class LiveEvents {
       }
       away();
       signal.removeEventListener("abort", end);
+      window.removeEventListener("pagehide", end);
       if (signal.aborted || document.hidden) continue;
       this.failures += 1;
       this.say(this.failures > 1 ? "lost" : "connecting");
@@ -78,7 +93,9 @@ class LiveEvents {
     if (this.lastId) headers["Last-Event-ID"] = this.lastId;
     let silence = setTimeout(() => stop.abort(), SILENCE);
     try {
-      const answer = await fetch(addressOf("/events"), { headers, signal: stop.signal });
+      this.names ??= streamNames();
+      const address = addressOf("/events", this.names);
+      const answer = await fetch(address, { headers, signal: stop.signal });
       if (!answer.ok || !answer.body) return;
       this.failures = 0;
       this.say("live");

@@ -79,10 +79,9 @@ export function useKindCounts(): Partial<Record<string, KindCount>> {
   });
 }
 
-/** How many records wait for somebody's decision. */
+/** How many records go on only when somebody has decided. */
 export function toDecide(counts: ReturnType<typeof useKindCounts>): number {
-  return kinds().reduce(
-    (sum, { name, undecided }) => sum + (counts[name]?.byStatus[undecided] ?? 0),
-    0,
-  );
+  return kinds()
+    .filter(({ stageStatus }) => stageStatus !== "")
+    .reduce((sum, { name, undecided }) => sum + (counts[name]?.byStatus[undecided] ?? 0), 0);
 }

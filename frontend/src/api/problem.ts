@@ -65,10 +65,19 @@ export function explain(error: unknown): Explained {
   };
 }
 
+/** What is wrong with which field of a form, to say it beside the field. */
+export function fieldErrors(error: unknown): Record<string, string> {
+  if (!(error instanceof ApiError)) return {};
+  return Object.fromEntries(
+    error.fields.map(({ where, what }) => [where.replace(/^body\./, ""), what]),
+  );
+}
+
 function usualHint(status: number): string | null {
   if (status === 403) return "Ask an administrator for permission.";
   if (status === 404) return "It may have been deleted or merged by someone else.";
-  if (status === 409 || status === 412) return "Someone else changed it in the meantime. Check it again.";
+  if (status === 409 || status === 412)
+    return "Someone else changed it in the meantime. Check it again.";
   if (status === 429) return "Wait a moment, then try again.";
   return null;
 }

@@ -2945,6 +2945,7 @@ export interface components {
             created_at: string;
             created_by: string | null;
             decision_maker: string | null;
+            deliverability: components["schemas"]["Deliverability"] | null;
             domain: string | null;
             /** Format: uuid */
             domain_id: string;
@@ -3091,6 +3092,11 @@ export interface components {
          * @enum {string}
          */
         DeepScanStatus: "Queued" | "Processing" | "Completed" | "Error";
+        /**
+         * @description What the check of an address came to.
+         * @enum {string}
+         */
+        Deliverability: "deliverable" | "risky" | "undeliverable";
         /** @description How the town shall be. */
         DemoIn: {
             /**
@@ -7566,7 +7572,12 @@ export interface operations {
     };
     listen: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description A random name of this stream. A later one of the same name, or one that comes `instead_of` it, ends it. */
+                stream?: string | null;
+                /** @description A random name of this stream. A later one of the same name, or one that comes `instead_of` it, ends it. */
+                instead_of?: string | null;
+            };
             header?: {
                 "last-event-id"?: string | null;
             };

@@ -23,8 +23,8 @@ export class Boundary extends Component<{ children: ReactNode }, { error: unknow
         }
       >
         <p>
-          ScraperSky may have been updated while the page was open. Your decisions are saved
-          on the server.
+          ScraperSky may have been updated while the page was open. Your decisions are saved on the
+          server.
         </p>
         <p className="small mono">{error instanceof Error ? error.message : String(error)}</p>
       </Empty>

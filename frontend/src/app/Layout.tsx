@@ -145,6 +145,9 @@ function NavLink({ place, path }: { place: Place; path: string }) {
   );
 }
 
+/** Where the server does not show the reference of its API. */
+const DEPLOYED = new Set(["staging", "production"]);
+
 const THEMES: readonly { id: Theme; name: string }[] = [
   { id: "system", name: "System theme" },
   { id: "light", name: "Light" },
@@ -160,11 +163,13 @@ function Foot({ session, onKeys }: { session: Session; onKeys: () => void }) {
     run: () => chooseTheme(id),
   }));
   items.push("line", { name: "Keyboard shortcuts", icon: "keyboard", hotkey: "?", run: onKeys });
-  items.push({
-    name: "API reference",
-    icon: "open",
-    run: () => window.open("/docs", "_blank", "noopener"),
-  });
+  if (!DEPLOYED.has(session.environment)) {
+    items.push({
+      name: "API reference",
+      icon: "open",
+      run: () => window.open("/docs", "_blank", "noopener"),
+    });
+  }
   if (session.via === "session") {
     items.push({ name: "Log out", icon: "logout", run: () => logout(queries).catch(toastError) });
   }
@@ -221,8 +226,8 @@ function ConnectionBanner() {
         <>
           <Icon name="warning" />
           <span>
-            <strong>The server is not responding.</strong> What you see may be out of date. This page
-            reconnects by itself; decisions you make meanwhile are sent then.
+            <strong>The server is not responding.</strong> What you see may be out of date. This
+            page reconnects by itself; decisions you make meanwhile are sent then.
           </span>
         </>
       )}

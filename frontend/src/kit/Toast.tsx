@@ -1,5 +1,5 @@
 /** Short messages at the foot of the page; an action that can be taken back offers it. */
-import { useSyncExternalStore } from "react";
+import { useEffect, useRef, useSyncExternalStore } from "react";
 import { explain } from "@/api/problem";
 import { Button, IconButton } from "./Button";
 import { Icon } from "./Icon";
@@ -60,8 +60,15 @@ export function Toasts() {
     },
     () => shown,
   );
+  // A dialog covers all but what is opened after it: every new message opens the list again.
+  const box = useRef<HTMLElement>(null);
+  const newest = messages.at(-1)?.id;
+  useEffect(() => {
+    if (newest !== undefined) box.current?.hidePopover();
+    box.current?.showPopover();
+  }, [newest]);
   return (
-    <section className="toasts" aria-label="Messages" aria-live="polite">
+    <section ref={box} popover="manual" className="toasts" aria-label="Messages" aria-live="polite">
       {messages.map((message) => (
         <OneToast key={message.id} message={message} />
       ))}

@@ -8,7 +8,10 @@ it.each([
   ["trap: https://a.example/", "Endless pages"],
   ["the server answered 404", "The server answered 404 (not found)"],
   ["the server answered 418", "The server answered 418"],
-  ["https://a.example/: the server answered 503", "The server answered 503 (temporarily unavailable)"],
+  [
+    "https://a.example/: the server answered 503",
+    "The server answered 503 (temporarily unavailable)",
+  ],
   ["some_other: thing", "Some other: thing"],
   ["no: code of ours", "No: code of ours"],
   ["ran past its timeout of 60 s", "Ran past its timeout of 60 s"],

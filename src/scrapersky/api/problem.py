@@ -1,9 +1,9 @@
 """Errors as RFC 9457 problem details: what happened, what to do, nothing from inside."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from http import HTTPStatus
-from typing import Any
+from typing import Any, Final
 
 import structlog
 from fastapi import FastAPI, Request
@@ -151,7 +151,7 @@ async def on_invalid(request: Request, error: Exception) -> JSONResponse:
     """Answer input that does not fit, naming each place, never echoing the value."""
     assert isinstance(error, RequestValidationError)  # noqa: S101 - registered for this type
     errors = [
-        {"where": place(found["loc"]), "what": found["msg"]}
+        {"where": place(found["loc"]), "what": in_words(found)}
         for found in error.errors()[:MOST_ERRORS]
     ]
     return respond(
@@ -161,6 +161,38 @@ async def on_invalid(request: Request, error: Exception) -> JSONResponse:
         kind="invalid-input",
         errors=errors,
     )
+
+
+IN_WORDS: Final = {
+    "missing": "Required.",
+    "extra_forbidden": "There is no such field.",
+    "string_too_short": "Use at least {min_length} character(s).",
+    "string_too_long": "Use at most {max_length} character(s).",
+    "too_short": "Give at least {min_length}.",
+    "too_long": "Give at most {max_length}.",
+    "greater_than": "Must be more than {gt}.",
+    "greater_than_equal": "Must be at least {ge}.",
+    "less_than": "Must be less than {lt}.",
+    "less_than_equal": "Must be at most {le}.",
+    "int_parsing": "Must be a whole number.",
+    "int_from_float": "Must be a whole number.",
+    "float_parsing": "Must be a number.",
+    "decimal_parsing": "Must be a number.",
+    "bool_parsing": "Must be true or false.",
+    "uuid_parsing": "Must be an id.",
+    "enum": "Must be {expected}.",
+    "literal_error": "Must be {expected}.",
+}
+"""What a validator finds, as people say it."""
+
+
+def in_words(found: Mapping[str, Any]) -> str:
+    """Say what is wrong with a value; a validator speaks to programmers."""
+    if known := IN_WORDS.get(found["type"]):
+        return known.format_map(found.get("ctx", {}))
+    said = found["msg"].removeprefix("Value error, ").rstrip(".")
+    said = said.replace("Input should be", "Must be")
+    return f"{said[:1].upper()}{said[1:]}."
 
 
 def place(steps: Sequence[object]) -> str:

@@ -15,6 +15,9 @@ MOST_WORDS = 8
 PARTS = re.compile(r"[^\W_]+")
 """What an index of words knows: letters and digits, three of them at a time."""
 SHORTEST_INDEXED = 3
+LIKE_A_NUMBER = re.compile(r"\+?[\d\s()/.-]+")
+SHORTEST_NUMBER = 6
+"""Fewer digits are looked for as they are written."""
 
 
 def matches(kind: Kind, words: str | None) -> ColumnElement[bool]:
@@ -23,12 +26,25 @@ def matches(kind: Kind, words: str | None) -> ColumnElement[bool]:
         return true()
     wanted = text_of(words).split()[:MOST_WORDS]
     texts = kind.words
+    if (number := national_number(words)) is not None:
+        wanted = [number]
     return and_(
         *(
             or_(*(has(text, form) for text in texts for form in forms_of(word)))
             for word in wanted
         )
     )
+
+
+def national_number(words: str) -> str | None:
+    """Return the digits that a phone number is kept with, however it is written.
+
+    Numbers are kept with their country code, which takes the place of a leading zero.
+    """
+    if not LIKE_A_NUMBER.fullmatch(words.strip()):
+        return None
+    digits = re.sub(r"\D", "", words.replace("(0)", "")).lstrip("0")
+    return digits if len(digits) >= SHORTEST_NUMBER else None
 
 
 def forms_of(word: str) -> set[str]:

@@ -27,7 +27,7 @@ CHUNK = 1_000
 
 SELECT = """
 SELECT c.id, b.name AS business, d.domain, c.email, c.email_type::text AS email_type,
-  c.validation->>'verdict' AS validation, c.name, c.role, c.phone,
+  c.deliverability::text AS validation, c.name, c.role, c.phone,
   CASE WHEN c.phones <> '{}' THEN (SELECT string_agg(k, ' ' ORDER BY k)
     FROM jsonb_object_keys(c.phones) AS k) END AS phones,
   a.street, a.city, a.state, a.postal_code, a.country, d.home_url AS website,

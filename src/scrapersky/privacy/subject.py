@@ -144,6 +144,9 @@ def domain_subject(text: str) -> Subject:
     bare = re.sub(r"^[a-z]+://", "", text.strip(), flags=re.IGNORECASE)
     host = re.split(r"[/:?#]", bare, maxsplit=1)[0]
     name = canonical_domain(host)
+    # Browsers read 12345 as an address of the network, 0.0.48.57: nobody's domain.
+    if name.rpartition(".")[2].isdigit():
+        raise InvalidSubject("This is not a domain.")
     return Subject(SubjectKind.DOMAIN, name.removeprefix("www."))
 
 

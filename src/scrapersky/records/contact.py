@@ -7,6 +7,7 @@ from uuid import UUID
 from sqlalchemy import (
     CheckConstraint,
     ColumnElement,
+    Computed,
     Executable,
     ForeignKey,
     Index,
@@ -20,6 +21,7 @@ from sqlalchemy import (
 from sqlalchemy.dialects.postgresql import ARRAY
 from sqlalchemy.orm import Mapped, mapped_column
 
+from scrapersky.kit.deliverability import Deliverability
 from scrapersky.kit.email_type import EmailType
 from scrapersky.records.base import ERROR_LIMIT, Base, Json, OwnedRecord, list_indexes
 from scrapersky.records.business import LocalBusiness
@@ -38,12 +40,21 @@ from scrapersky.records.person import decision_maker
 from scrapersky.records.status import (
     CONTACT_CURATION_STATUS,
     CONTACT_PROCESSING_STATUS,
+    DELIVERABILITY,
     EMAIL_TYPE,
     ContactCurationStatus,
     ContactProcessingStatus,
 )
 from scrapersky.records.work_queue import Attribute, work_queue
 
+VERDICT = " ".join(
+    [
+        "CASE (validation ->> 'verdict'::text)",
+        *(f"WHEN '{one}'::text THEN '{one}'::deliverability" for one in Deliverability),
+        "ELSE NULL::deliverability END",
+    ]
+)
+"""Written as PostgreSQL writes it, so that schema and code can be compared."""
 BY_HAND = "by hand"
 """The method of a value that a person wrote."""
 
@@ -102,6 +113,10 @@ class Contact(OwnedRecord, Base):
     notes: Mapped[str | None]
     tags: Mapped[list[str]] = mapped_column(ARRAY(Text), server_default=text("'{}'"))
     validation: Mapped[Json | None]
+    deliverability: Mapped[Deliverability | None] = mapped_column(
+        DELIVERABILITY, Computed(VERDICT, persisted=True)
+    )
+    """The verdict of the validation; empty until there is one."""
     validated_at: Mapped[datetime | None]
     contact_curation_status: Mapped[ContactCurationStatus] = mapped_column(
         CONTACT_CURATION_STATUS, server_default=ContactCurationStatus.NEW.value
@@ -223,10 +238,12 @@ CONTACTS = Kind(
         unattended=Contact.email.is_not(None),
     ),
     columns=(
-        Column(field="email", title="E-mail or phone", width=19, grow=2, show=Show.TITLE,
+        Column(field="email", title="E-mail or phone", width=16, grow=2, show=Show.TITLE,
                instead=("phone",), under=("business",)),
         Column(field="contact_curation_status", title="Decision", width=8.5),
-        Column(field="validation_processing_status", title="Verification", width=6.5),
+        Column(field="deliverability", title="Deliverability", width=7.5),
+        Column(field="validation_processing_status", title="Verification", width=6.5,
+               is_hidden=True),
         Column(field="name", title="Name", width=11, grow=1.2, show=Show.TITLE,
                under=("role",)),
         Column(field="role", title="Role", width=7, grow=0.8, is_hidden=True),
@@ -239,12 +256,13 @@ CONTACTS = Kind(
         CHANGED,
     ),
     facts=(
-        "email", "email_type", "name", "role", "phone", "phones", "business", "domain",
+        "email", "deliverability", "email_type", "name", "role", "phone", "phones",
+        "business", "domain",
         "address", "social_links", "confidence", "notes", "tags", "validation",
     ),
     facets=(
-        "contact_curation_status", "validation_processing_status", "email_type", "role",
-        "tags",
+        "contact_curation_status", "deliverability", "validation_processing_status",
+        "email_type", "role", "tags",
     ),
     words=(Contact.email, Contact.name, Contact.role, Contact.phone),
     extras={

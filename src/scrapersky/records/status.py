@@ -10,6 +10,7 @@ from typing import Annotated
 from sqlalchemy.dialects.postgresql import ENUM
 from sqlalchemy.orm import mapped_column
 
+from scrapersky.kit.deliverability import Deliverability
 from scrapersky.kit.email_type import EmailType
 from scrapersky.kit.seniority import Seniority
 from scrapersky.records.base import native_enum
@@ -201,6 +202,7 @@ CONTACT_SCRAPE_STATUS = native_enum(ContactScrapeStatus, "contact_scrape_status"
 CONTACT_PROCESSING_STATUS = native_enum(
     ContactProcessingStatus, "contact_processing_status"
 )
+DELIVERABILITY = native_enum(Deliverability, "deliverability")
 EMAIL_TYPE = native_enum(EmailType, "contact_email_type")
 LEAD_STATUS = native_enum(LeadStatus, "lead_status")
 PAIR_VERDICT = native_enum(PairVerdict, "pair_verdict")
@@ -222,6 +224,7 @@ ENUMS: tuple[ENUM, ...] = (
     PAGE_PROCESSING_STATUS,
     CONTACT_SCRAPE_STATUS,
     CONTACT_PROCESSING_STATUS,
+    DELIVERABILITY,
     EMAIL_TYPE,
     LEAD_STATUS,
     PAIR_VERDICT,

@@ -6,6 +6,7 @@ import orjson
 
 from curation_sdk import Done, Effect, Later, Outcome, Retry, Transaction
 from scrapersky.extraction.email_quality import EmailQuality, judge_email
+from scrapersky.kit.deliverability import Deliverability
 from scrapersky.kit.email_type import EmailType
 from scrapersky.pipeline.declaration import Endings, Job, Lane, stage
 from scrapersky.pipeline.doubt import COME_BACK, was_tried_before
@@ -72,9 +73,13 @@ def keep(
     contact: Contact, quality: EmailQuality, found: MailServersFound | None
 ) -> Effect:
     """Keep the judgement, with what it rests on."""
-    verdict = "undeliverable"
+    verdict = Deliverability.UNDELIVERABLE
     if quality.is_valid and found is not None and found.answer in DELIVERABLE:
-        verdict = "risky" if quality.is_disposable else "deliverable"
+        verdict = (
+            Deliverability.RISKY
+            if quality.is_disposable
+            else Deliverability.DELIVERABLE
+        )
     judged = {
         key: value for key, value in asdict(quality).items() if key != "is_same_domain"
     }

@@ -183,7 +183,7 @@ class Served:
 
     @asynccontextmanager
     async def listening(
-        self, key: str | None = None, last_id: str | None = None
+        self, key: str | None = None, last_id: str | None = None, **names: str
     ) -> AsyncIterator[Listener]:
         """Listen to the stream while the block runs."""
         headers = {"X-API-Key": key or self.key}
@@ -192,7 +192,7 @@ class Served:
         listener = Listener()
         url = "/api/v3/events"
         async with self.client.stream(
-            "GET", url, headers=headers, timeout=60
+            "GET", url, headers=headers, params=names, timeout=60
         ) as answer:
             listener.status = answer.status_code
             reading = asyncio.create_task(listener.read(answer))

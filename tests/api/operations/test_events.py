@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Iterator
+from contextlib import AsyncExitStack
 from datetime import timedelta
 from pathlib import Path
 
@@ -235,6 +236,25 @@ async def test_nobody_listens_more_than_five_times(clean: Served) -> None:
             await stream.__aexit__(None, None, None)
     async with clean.listening() as again:
         assert again.status == 200
+
+
+async def test_loading_a_page_again_and_again_used_up_the_streams(
+    clean: Served,
+) -> None:
+    broker = operations_of(clean).broker
+    async with AsyncExitStack() as pages:
+        listeners = []
+        for count in range(2 * MOST_STREAMS_EACH):
+            names = {"stream": f"page-{count:04}"}
+            if count:
+                names["instead_of"] = f"page-{count - 1:04}"
+            page = clean.listening(**names)
+            listeners.append(await pages.enter_async_context(page))
+            assert broker.streams == 1
+
+        assert {one.status for one in listeners} == {200}
+        for gone in listeners[:-1]:
+            await asyncio.wait_for(gone.ended.wait(), HUNG)
 
 
 async def test_a_process_serves_two_hundred_at_most(clean: Served) -> None:

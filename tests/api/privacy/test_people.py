@@ -80,7 +80,7 @@ async def test_a_suppressed_domain_cannot_be_submitted(desk: Desk) -> None:
     done = await desk.post("/domains", {"items": ["a.bv", "b.bv"]})
 
     assert done["accepted"] == 1
-    assert done["refused"][0]["reason"] == "it is on your suppression list"
+    assert done["refused"][0]["reason"] == "it is on your Do not contact list"
 
 
 async def test_a_contact_cannot_be_given_a_suppressed_number(desk: Desk) -> None:

@@ -183,6 +183,21 @@ async def test_words_are_found_in_any_text_of_the_record(desk: Desk) -> None:
 
 
 @pytest.mark.parametrize(
+    "written",
+    ["020 7946 0018", "(020) 7946-0018", "+44 (0)20 7946 0018", "02079460018"],
+)
+async def test_a_phone_number_as_written_nationally_found_nothing(
+    desk: Desk, written: str
+) -> None:
+    await desk.add(Place, source="osm", source_place_id="1", phone="+442079460018")
+    await desk.add(Place, source="osm", source_place_id="2", phone="+442079460019")
+
+    page = await desk.get("/places/staging", {"q": written})
+
+    assert [item["phone"] for item in page["items"]] == ["+442079460018"]
+
+
+@pytest.mark.parametrize(
     ("filters", "expected"),
     [
         (["rating:at_least:4"], {"b"}),

@@ -53,17 +53,12 @@ export function Submit({ onDone, onClose }: SubmitProps) {
   }
 
   function send(): Promise<Submitted> {
-    const label = name.trim();
-    if (file) {
-      const path = offered().find(({ value }) => value === kind)?.path ?? "/domains";
-      return call("POST", `${path}/import`, {
-        body: file,
-        query: { name: label || file.name },
-        headers: { "Content-Type": "text/csv" },
-      });
-    }
-    return call("POST", "/batches", {
-      body: { kind, items: lines, ...(label ? { name: label } : {}) },
+    // What is pasted is read like a file: of any length, and with columns.
+    const path = offered().find(({ value }) => value === kind)?.path ?? "/domains";
+    return call("POST", `${path}/import`, {
+      body: file ?? new Blob([text]),
+      query: { name: name.trim() || file?.name },
+      headers: { "Content-Type": "text/csv" },
     });
   }
 

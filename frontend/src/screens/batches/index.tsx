@@ -56,9 +56,7 @@ function AllBatches() {
         <Skeleton lines={6} />
       ) : batches.data.items.length === 0 ? (
         <Empty icon="batch" title="No batches yet" actions={submit}>
-          <p>
-            Paste a list of domains, or drop a file. Lines already in your list are marked.
-          </p>
+          <p>Paste a list of domains, or drop a file. Lines already in your list are marked.</p>
         </Empty>
       ) : (
         <Panel flush>

@@ -1,10 +1,11 @@
 /** Work on one company: who does it, notes and tags; what it is made of, taken apart again. */
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import { ApiError, read, write } from "@/api/client";
+import { ApiError, call, read, write } from "@/api/client";
 import { useMay } from "@/app/session";
 import { Button, Dialog, Field, Input, Select, toast, toastError } from "@/kit";
-import { type DetailAnswer, list, text } from "./model";
+import { clashWords, merge, tagsIn } from "./edit";
+import { type DetailAnswer, list, type Row, text } from "./model";
 
 interface CompanyToolsProps {
   detail: DetailAnswer;
@@ -26,7 +27,7 @@ export function CompanyTools({ detail, onChanged }: CompanyToolsProps) {
         Assign and note
       </Button>
       <Button small look="quiet" icon="merge" onClick={() => setAsked("parts")}>
-        Made of
+        Sources
       </Button>
       {asked === "edit" && <Edit detail={detail} onDone={done} onClose={close} />}
       {asked === "parts" && <Parts id={detail.record.id} onDone={done} onClose={close} />}
@@ -40,36 +41,56 @@ interface EditProps {
   onClose: () => void;
 }
 
+const fieldsOf = (record: Row) => ({
+  owner: text(record.owner_id) ?? "",
+  notes: text(record.notes) ?? "",
+  tags: list(record.tags).join(", "),
+});
+
+type Fields = ReturnType<typeof fieldsOf>;
+
 function Edit({ detail, onDone, onClose }: EditProps) {
-  const { record, etag } = detail;
-  const [owner, setOwner] = useState(text(record.owner_id) ?? "");
-  const [notes, setNotes] = useState(text(record.notes) ?? "");
-  const [tags, setTags] = useState(list(record.tags).join(", "));
+  // The version that was opened, not the newest: what others write meanwhile must be noticed.
+  const [base, setBase] = useState(detail);
+  const [values, setValues] = useState(fieldsOf(detail.record));
+  const [theirs, setTheirs] = useState<Partial<Fields>>({});
   const [busy, setBusy] = useState(false);
+  const { record } = base;
+  const set = (name: keyof Fields) => (event: { target: { value: string } }) =>
+    setValues({ ...values, [name]: event.target.value });
   const people = useQuery({ queryKey: ["assignees"], queryFn: () => read("/assignees") });
-  async function save() {
+  async function save(version: DetailAnswer, wanted: Fields): Promise<void> {
     setBusy(true);
-    const named = tags.split(",").flatMap((tag) => tag.trim() || []);
-    const body = { owner_id: owner || null, notes: notes.trim() || null, tags: named };
+    const { owner, notes, tags } = wanted;
+    const body = { owner_id: owner || null, notes: notes.trim() || null, tags: tagsIn(tags) };
     try {
       await write("PATCH", "/companies/{record_id}", {
         path: { record_id: record.id },
         body,
-        headers: { "If-Match": etag },
+        headers: { "If-Match": version.etag },
       });
       toast({ kind: "good", text: "Saved." });
       onDone();
     } catch (error) {
-      if (error instanceof ApiError && error.status === 412) onDone();
-      else setBusy(false);
-      toastError(error);
+      if (error instanceof ApiError && error.status === 412) await compare(version, wanted);
+      else toastError(error);
     }
+    setBusy(false);
+  }
+
+  async function compare(version: DetailAnswer, wanted: Fields): Promise<void> {
+    const now = await call<DetailAnswer>("GET", `/companies/${record.id}`);
+    const merged = merge(fieldsOf(version.record), wanted, fieldsOf(now.record));
+    setBase(now);
+    setValues(merged.values);
+    setTheirs(merged.clashes);
+    if (Object.keys(merged.clashes).length === 0) await save(now, merged.values);
   }
   return (
     <Dialog
-      title={`Work on ${text(record.name) ?? "this company"}`}
+      title={`Edit ${text(record.name) ?? "this company"}`}
       onClose={onClose}
-      onSubmit={() => void save()}
+      onSubmit={() => void save(base, values)}
       actions={
         <>
           <Button onClick={onClose}>Cancel</Button>
@@ -82,26 +103,28 @@ function Edit({ detail, onDone, onClose }: EditProps) {
       <div className="stack">
         <Select
           label="Assigned to"
-          value={owner}
+          value={values.owner}
+          error={theirs.owner === undefined ? undefined : "Someone else changed this, too."}
           options={[
             { value: "", label: "Nobody" },
             ...(people.data ?? []).map(({ id, name }) => ({ value: id, label: name })),
           ]}
-          onChange={(event) => setOwner(event.target.value)}
+          onChange={set("owner")}
         />
         <Input
           label="Tags"
           hint="Separated by commas."
-          value={tags}
-          onChange={(event) => setTags(event.target.value)}
+          error={clashWords(theirs.tags)}
+          value={values.tags}
+          onChange={set("tags")}
         />
-        <Field label="Notes">
+        <Field label="Notes" error={clashWords(theirs.notes)}>
           {(props) => (
             <textarea
               className="input"
               maxLength={10000}
-              value={notes}
-              onChange={(event) => setNotes(event.target.value)}
+              value={values.notes}
+              onChange={set("notes")}
               {...props}
             />
           )}
@@ -135,7 +158,7 @@ function Parts({ id, onDone, onClose }: PartsProps) {
   const records = parts.data?.records ?? [];
   const merges = (parts.data?.merges ?? []).filter(({ undone_at }) => undone_at === null);
   return (
-    <Dialog title="What this company is made of" wide onClose={onClose}>
+    <Dialog title="Sources of this company" wide onClose={onClose}>
       <ul className="stack">
         {records.map((part) => (
           <li key={part.id} className="row wrap">
@@ -157,7 +180,7 @@ function Parts({ id, onDone, onClose }: PartsProps) {
                         path,
                         body: { records: [part.id] },
                       }),
-                    "It is a company of its own now.",
+                    "It is now a separate company.",
                   )
                 }
               >
@@ -178,7 +201,7 @@ function Parts({ id, onDone, onClose }: PartsProps) {
                     write("POST", "/company-merges/{merge_id}/undo", {
                       path: { merge_id: merge.id },
                     }),
-                  "The merge is undone.",
+                  "The merge was undone.",
                 )
               }
             >

@@ -1,6 +1,7 @@
 /** What can be done with one contact beyond deciding about it. */
 import { type ReactNode, useState } from "react";
 import { ApiError, call } from "@/api/client";
+import { fieldErrors } from "@/api/problem";
 import { useMay } from "@/app/session";
 import {
   Button,
@@ -13,7 +14,8 @@ import {
   toast,
   toastError,
 } from "@/kit";
-import { type DetailAnswer, list, text } from "./model";
+import { changed, clashWords, type Fields, fieldsOf, merge } from "./edit";
+import { type DetailAnswer, text } from "./model";
 
 interface ContactToolsProps {
   detail: DetailAnswer;
@@ -37,7 +39,7 @@ export function ContactTools({ detail, onChanged, onGone }: ContactToolsProps) {
   async function run(work: () => Promise<unknown>, said: string, isGone = false): Promise<void> {
     setBusy(true);
     try {
-      await work();
+      if ((await work()) === UNFINISHED) return;
       setAsked(null);
       toast({ kind: "good", text: said });
       if (isGone) onGone();
@@ -94,7 +96,9 @@ export function ContactTools({ detail, onChanged, onGone }: ContactToolsProps) {
             )
           }
         >
-          <p>It may come back when its page is scanned again. To prevent that, choose Do not contact.</p>
+          <p>
+            It may come back when its page is scanned again. To prevent that, choose Do not contact.
+          </p>
         </Confirm>
       )}
       {asked === "suppress" && (
@@ -116,8 +120,8 @@ export function ContactTools({ detail, onChanged, onGone }: ContactToolsProps) {
           }
         >
           <p>
-            The contact is deleted now, from running exports too, and never stored again. Only a hash
-            is kept, to recognise it.
+            The contact is deleted now, from running exports too, and never stored again. Only a
+            hash is kept, to recognise it.
           </p>
         </Confirm>
       )}
@@ -143,7 +147,8 @@ export function ContactTools({ detail, onChanged, onGone }: ContactToolsProps) {
   );
 }
 
-const FIELDS = ["name", "role", "phone"] as const;
+/** What work returns that goes on in front of the person. */
+const UNFINISHED = Symbol("unfinished");
 
 interface EditProps {
   detail: DetailAnswer;
@@ -153,72 +158,89 @@ interface EditProps {
 }
 
 function Edit({ detail, busy, run, onClose }: EditProps): ReactNode {
-  const { record, etag } = detail;
-  const [values, setValues] = useState<Record<string, string>>({
-    name: text(record.name) ?? "",
-    role: text(record.role) ?? "",
-    phone: text(record.phone) ?? "",
-    notes: text(record.notes) ?? "",
-    tags: list(record.tags).join(", "),
+  // The version that was opened, not the newest: what others write meanwhile must be noticed.
+  const [base, setBase] = useState(detail);
+  const [values, setValues] = useState(fieldsOf(detail.record));
+  const [theirs, setTheirs] = useState<Partial<Fields>>({});
+  const [wrong, setWrong] = useState<Record<string, string>>({});
+  const path = `/contacts/${base.record.id}`;
+  const isClash = Object.keys(theirs).length > 0;
+  const bind = (name: keyof Fields) => ({
+    value: values[name],
+    onChange: (event: { target: { value: string } }) =>
+      setValues({ ...values, [name]: event.target.value }),
+    error: wrong[name] ?? clashWords(theirs[name]),
   });
-  const set = (name: string) => (event: { target: { value: string } }) =>
-    setValues({ ...values, [name]: event.target.value });
-  function save() {
-    const tags = (values.tags ?? "")
-      .split(",")
-      .map((tag) => tag.trim())
-      .filter(Boolean);
-    const body = {
-      ...Object.fromEntries(
-        [...FIELDS, "notes"].map((name) => [name, values[name]?.trim() || null]),
-      ),
-      tags,
-    };
-    void run(async () => {
-      try {
-        await call("PATCH", `/contacts/${record.id}`, { body, headers: { "If-Match": etag } });
-      } catch (error) {
-        if (error instanceof ApiError && error.status === 412) onClose();
-        throw error;
+
+  async function send(version: DetailAnswer, wanted: Fields): Promise<unknown> {
+    const body = changed(fieldsOf(version.record), wanted);
+    setWrong({});
+    if (Object.keys(body).length === 0) return;
+    try {
+      return await call("PATCH", path, { body, headers: { "If-Match": version.etag } });
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error;
+      if (error.status !== 412) {
+        const found = fieldErrors(error);
+        setWrong(found);
+        if (Object.keys(found).length === 0) throw error;
+        return UNFINISHED;
       }
-    }, "Saved.");
+    }
+    const now = await call<DetailAnswer>("GET", path);
+    const merged = merge(fieldsOf(version.record), wanted, fieldsOf(now.record));
+    setBase(now);
+    setValues(merged.values);
+    setTheirs(merged.clashes);
+    if (Object.keys(merged.clashes).length) return UNFINISHED;
+    return send(now, merged.values);
   }
+
   return (
     <Dialog
-      title={`Edit ${text(record.email) ?? text(record.phone) ?? "contact"}`}
+      title={`Edit ${text(base.record.email) ?? text(base.record.phone) ?? "contact"}`}
       onClose={onClose}
-      onSubmit={save}
+      onSubmit={() => void run(() => send(base, values), "Saved.")}
       actions={
         <>
           <Button onClick={onClose}>Cancel</Button>
           <Button type="submit" look="primary" busy={busy}>
-            Save
+            {isClash ? "Save my version" : "Save"}
           </Button>
         </>
       }
     >
       <div className="stack">
-        <Input label="Name" value={values.name} onChange={set("name")} maxLength={200} />
-        <Input label="Role" value={values.role} onChange={set("role")} maxLength={200} />
-        <Input label="Phone" value={values.phone} onChange={set("phone")} maxLength={50} />
-        <Input
-          label="Tags"
-          hint="Separated by commas."
-          value={values.tags}
-          onChange={set("tags")}
-        />
-        <Field label="Notes">
-          {(props) => (
-            <textarea
-              className="input"
-              maxLength={5000}
-              value={values.notes}
-              onChange={set("notes")}
-              {...props}
-            />
+        <div role="status">
+          {isClash && (
+            <p className="small warn">
+              Someone else edited this contact while you did. Nothing is lost: compare, then save or
+              cancel.
+            </p>
           )}
-        </Field>
+        </div>
+        <Input label="Name" maxLength={200} {...bind("name")} />
+        <Input label="Role" maxLength={200} {...bind("role")} />
+        <Input label="Phone" maxLength={50} {...bind("phone")} />
+        <Input label="Tags" hint="Separated by commas." {...bind("tags")} />
+        <Notes {...bind("notes")} />
       </div>
     </Dialog>
+  );
+}
+
+interface NotesProps {
+  value: string;
+  error: string | undefined;
+  onChange: (event: { target: { value: string } }) => void;
+}
+
+function Notes({ value, error, onChange }: NotesProps) {
+  return (
+    <Field label="Notes" error={error}>
+      {(props) => (
+        <textarea className="input" maxLength={5000} value={value} onChange={onChange} {...props} />
+      )}
+    </Field>
   );
 }

@@ -27,14 +27,21 @@ const PRESETS: Record<string, string> = {
 const isWanted = (column: string): boolean =>
   column !== "id" && column !== "created_by" && !column.endsWith("_id");
 
+/** As many ids as fit into the address of a download. */
+const MOST_SELECTED = 300;
+
 interface ExportProps {
   kind: Kind;
   query: Query;
   total: Total;
+  /** The ids that are selected one by one. */
+  selected: readonly string[];
   onClose: () => void;
 }
 
-export function Export({ kind, query, total, onClose }: ExportProps) {
+export function Export({ kind, query, total, selected, onClose }: ExportProps) {
+  const isSmall = selected.length > 0 && selected.length <= MOST_SELECTED;
+  const [isPart, setPart] = useState(isSmall);
   const [format, setFormat] = useState("csv");
   const [preset, setPreset] = useState(kind.presets.includes("leads") ? "leads" : "");
   const [flipped, setFlipped] = useState<ReadonlySet<string>>(new Set());
@@ -42,11 +49,13 @@ export function Export({ kind, query, total, onClose }: ExportProps) {
   const isChosen = (name: string) => isWanted(name) !== flipped.has(name);
   const chosen = columns.filter(isChosen);
   const address = addressOf(`${kind.path}/export`, {
-    ...query,
+    ...(isPart ? { filter: `id:one_of:${selected.join(",")}`, sort: query.sort } : query),
     format,
     ...(preset ? { preset } : { columns: chosen.join(",") }),
   });
-  const count = `${total.is_exact ? "" : "about "}${plural(total.count, kind.one, kind.many)}`;
+  const all = `${total.is_exact ? "" : "about "}${plural(total.count, kind.one, kind.many)}`;
+  const some = plural(selected.length, kind.one, kind.many);
+  const count = isPart ? some : all;
   return (
     <Dialog
       title={`Export ${count}`}
@@ -73,6 +82,18 @@ export function Export({ kind, query, total, onClose }: ExportProps) {
       }
     >
       <div className="stack">
+        {selected.length > 0 && (
+          <Select
+            label="Records"
+            value={isPart ? "some" : "all"}
+            options={[
+              ...(isSmall ? [{ value: "some", label: `Selected: ${some}` }] : []),
+              { value: "all", label: `All in the list: ${all}` },
+            ]}
+            hint={isSmall ? undefined : `Up to ${MOST_SELECTED} can be exported by selection.`}
+            onChange={(event) => setPart(event.target.value === "some")}
+          />
+        )}
         <Select
           label="Format"
           value={format}

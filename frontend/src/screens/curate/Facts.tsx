@@ -2,7 +2,18 @@
 import type { ReactNode } from "react";
 import { type Kind, kindNamed, recordScreen } from "@/api/kinds";
 import { Link } from "@/app/router";
-import { bytes, causeOf, hasWords, percent, Status, said, Time, valueWord, whole, wordOf } from "@/kit";
+import {
+  bytes,
+  causeOf,
+  hasWords,
+  percent,
+  Status,
+  said,
+  Time,
+  valueWord,
+  whole,
+  wordOf,
+} from "@/kit";
 import { Address } from "./Cell";
 import { fieldWord } from "./filters";
 import { type DetailAnswer, list, type Row, readable, webAddress } from "./model";

@@ -35,9 +35,11 @@ export function Grid(props: GridProps) {
   const { kind, state, sort, selection, current, onMore } = props;
   const box = useRef<HTMLDivElement>(null);
   const width = useWidth(box);
+  // Nobody misses a column that is cut, but whoever asked for one more scrolls to it.
+  const isFitted = props.isBeside || !props.columns.some((column) => column.is_hidden);
   const columns = useMemo(
-    () => (props.isBeside ? fitting(props.columns, width / REM) : props.columns),
-    [props.columns, props.isBeside, width],
+    () => (isFitted ? fitting(props.columns, width / REM) : props.columns),
+    [props.columns, isFitted, width],
   );
   const rows = useVirtualizer({
     count: state.rows.length,
@@ -140,6 +142,14 @@ function narrowest(columns: readonly Column[]): number {
   return columns.reduce((sum, { width }) => sum + width, 2.5);
 }
 
+const LARGEST_FIRST: ReadonlySet<Column["show"]> = new Set([
+  "number",
+  "bytes",
+  "share",
+  "rating",
+  "time",
+]);
+
 function Heading({
   column,
   sort,
@@ -151,6 +161,8 @@ function Heading({
 }) {
   const isDown = sort === `-${column.field}`;
   const isUp = sort === column.field;
+  // Words begin at A; of numbers and times the largest and the latest are wanted first.
+  const isNextUp = isDown || (!isUp && !LARGEST_FIRST.has(column.show));
   const order = isUp ? "ascending" : isDown ? "descending" : "none";
   return (
     // biome-ignore lint/a11y/useSemanticElements: a table element cannot hold virtual rows.
@@ -166,7 +178,7 @@ function Heading({
         <button
           type="button"
           className="cut"
-          onClick={() => onSort(isDown ? column.field : `-${column.field}`)}
+          onClick={() => onSort(isNextUp ? column.field : `-${column.field}`)}
         >
           {column.title}
           {(isDown || isUp) && <Icon name={isDown ? "down" : "up"} size={14} />}

@@ -36,7 +36,9 @@ export function Merge({ kind, rows, onDone, onClose }: MergeProps) {
       onClose={onClose}
     >
       <fieldset className="stack merge">
-        <legend className="small soft">Which one should stay? It keeps the details of the others.</legend>
+        <legend className="small soft">
+          Which one should stay? It keeps the details of the others.
+        </legend>
         {rows.map((row) => (
           <label key={row.id} className="check">
             <input

@@ -95,7 +95,7 @@ function Side({ side }: { side: Pair["one"] }) {
   const told = [side.street, side.phone, side.domain, side.source].filter(Boolean).join(" · ");
   return (
     <p className="foreign">
-      <strong>{side.name ?? "Without a name"}</strong> <span className="small soft">{told}</span>
+      <strong>{side.name ?? "Unnamed"}</strong> <span className="small soft">{told}</span>
     </p>
   );
 }

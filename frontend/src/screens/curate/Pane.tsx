@@ -129,7 +129,8 @@ export function Pane({
 
 /** Where each value was seen, with the value marked in the words around it. */
 function Evidence({ items }: { items: readonly EvidenceItem[] }) {
-  if (!items.length) return <p className="soft small">No evidence: nothing here came from a web page.</p>;
+  if (!items.length)
+    return <p className="soft small">No evidence: nothing here came from a web page.</p>;
   return (
     <ol className="evidence">
       {items.map((item, place) => (

@@ -60,9 +60,7 @@ export function WideDialog({ kind, wide, decide, onClose }: WideDialogProps) {
       ) : (
         <div className="stack">
           <p>
-            {wide.filters.length || wide.words
-              ? "All matching: "
-              : `All ${kind.many}, no filter.`}
+            {wide.filters.length || wide.words ? "All matching: " : `All ${kind.many}, no filter.`}
             <strong className="foreign">
               {[
                 ...wide.filters.map((filter) => describe(filter, kind)),

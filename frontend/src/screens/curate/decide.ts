@@ -116,8 +116,10 @@ export function useDecisions(kind: Kind, records: RecordList) {
       const undone = await call<Undone>("POST", `/actions/${action}/undo`);
       toast({ about: ABOUT, ...wordsFor(undone, made?.said ?? "the decision") });
       // Rows change where they stand: the list must not move under the cursor.
-      if (made?.before.size && undone.restored === made.before.size) records.patch(made.before);
-      else await records.load();
+      const before = made?.before ?? new Map<string, Row>();
+      if (before.size === 0) await records.load();
+      else if (undone.restored === before.size) records.patch(before);
+      else records.hear(new Map([...before.keys()].map((id) => [id, {}])));
     } catch (error) {
       toastError(error);
       await records.load();

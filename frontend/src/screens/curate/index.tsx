@@ -356,7 +356,13 @@ function CurateKind({ kind }: { kind: Kind }) {
         />
       )}
       {dialog === "export" && (
-        <Export kind={kind} query={query} total={total} onClose={() => setDialog(null)} />
+        <Export
+          kind={kind}
+          query={query}
+          total={total}
+          selected={selection.isAll ? [] : [...selection.ids]}
+          onClose={() => setDialog(null)}
+        />
       )}
       {dialog === "pairs" && <Pairs onChanged={reload} onClose={() => setDialog(null)} />}
       {dialog === "merge" && (

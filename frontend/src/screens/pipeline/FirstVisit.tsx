@@ -5,7 +5,11 @@ import { Link } from "@/app/router";
 import { Button, Checkbox, Icon, type IconName, Select, toastError } from "@/kit";
 
 const STEPS: readonly { icon: IconName; name: string; text: string }[] = [
-  { icon: "search", name: "Search", text: "Enter a business type and a place. You see the cost first." },
+  {
+    icon: "search",
+    name: "Search",
+    text: "Enter a business type and a place. You see the cost first.",
+  },
   { icon: "check", name: "Decide", text: "Keep what fits at every step, with single keys." },
   { icon: "contact", name: "Export", text: "Contacts, with the source of every value." },
 ];
@@ -80,8 +84,8 @@ function DemoOffer() {
     <div className="first-way chosen">
       <h3>Try the demo town</h3>
       <p className="small soft">
-        Seven Quays and its websites are made up on this machine: no internet and no API key
-        needed. It opens in its own workspace, apart from yours.
+        Seven Quays and its websites are made up on this machine: no internet and no API key needed.
+        It opens in its own workspace, apart from yours.
       </p>
       <div className="row wrap">
         <Select

@@ -39,16 +39,15 @@ const COLUMNS: readonly Column<Job>[] = [
 export function Jobs() {
   const { data, error, refetch } = useJobs();
   return (
-    <Panel title="Scheduler" about="Runs each stage on its schedule, or sooner when there is work" flush>
+    <Panel
+      title="Scheduler"
+      about="Runs each stage on its schedule, or sooner when there is work"
+      flush
+    >
       {error ? (
         <Failure error={error} retry={() => void refetch()} />
       ) : data ? (
-        <Table
-          label="Scheduled jobs"
-          columns={COLUMNS}
-          rows={data}
-          keyOf={(job) => job.id}
-        />
+        <Table label="Scheduled jobs" columns={COLUMNS} rows={data} keyOf={(job) => job.id} />
       ) : (
         <Skeleton lines={6} />
       )}

@@ -1,6 +1,6 @@
 import { toDecide, useKindCounts, useStages } from "@/api/pipeline";
-import { useMay } from "@/app/session";
 import { Link } from "@/app/router";
+import { useMay } from "@/app/session";
 import { Failure, ScreenHead } from "@/kit";
 import { DemoNote, FirstVisit } from "./FirstVisit";
 import { Funnel } from "./Funnel";

@@ -240,9 +240,7 @@ function PreviewLine({ kind, conditions }: { kind: Kind; conditions: Condition[]
         <span className="soft">Counting matches…</span>
       ) : (
         <>
-          <strong>
-            It would decide on {plural(preview.data.count, kind.one, kind.many)} now.
-          </strong>
+          <strong>It would decide on {plural(preview.data.count, kind.one, kind.many)} now.</strong>
           <ul className="small soft">
             {preview.data.sample.slice(0, 6).map(({ id, label }) => (
               <li key={id} className="foreign cut">

@@ -70,8 +70,7 @@ function missingIn(
   if (!kinds.length) return "Enter a business type.";
   if (!places.length) return "Enter a place.";
   if (wanted.mode === "point" && !wanted.point) return "Choose a point on the map.";
-  if (wanted.mode === "point" && !(Number(wanted.radiusKm) > 0))
-    return "Enter a radius.";
+  if (wanted.mode === "point" && !(Number(wanted.radiusKm) > 0)) return "Enter a radius.";
   if (!wanted.source) return "Choose a source.";
   if (source && !source.is_ready) return "This source is not set up.";
   if (source?.needs_budget && !wanted.budget) return "This source costs money: set a budget.";

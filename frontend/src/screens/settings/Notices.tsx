@@ -362,10 +362,7 @@ function Nobody({ state }: { state: State }) {
     );
   }
   return (
-    <Empty
-      icon="check"
-      title={state === "overdue" ? "Nobody is overdue" : "Everyone is notified"}
-    >
+    <Empty icon="check" title={state === "overdue" ? "Nobody is overdue" : "Everyone is notified"}>
       <p>
         A contact stands here from the day it is found. Tell them with your own mail who you are,
         what you hold, from where and why, and that they may object.
@@ -408,7 +405,9 @@ function Tell({ count, busy, onSave, onClose }: TellProps) {
   }
   return (
     <Dialog
-      title={count === null ? "Mark all as notified" : `Mark ${plural(count, "contact")} as notified`}
+      title={
+        count === null ? "Mark all as notified" : `Mark ${plural(count, "contact")} as notified`
+      }
       onClose={onClose}
       onSubmit={save}
       actions={

@@ -39,7 +39,7 @@ const PEOPLE = ["people"] as const;
 export function People() {
   const [isInviting, setInviting] = useState(false);
   const [renewing, setRenewing] = useState<Person | null>(null);
-  const { change, busy } = useChange(PEOPLE);
+  const { change, busy, wrong } = useChange(PEOPLE);
   const people = useQuery({
     queryKey: PEOPLE,
     queryFn: () => call<{ items: Person[] }>("GET", "/users"),
@@ -125,7 +125,9 @@ export function People() {
                         patch(
                           person,
                           { disabled: !person.disabled_at },
-                          person.disabled_at ? `${person.email} is active again.` : `${person.email} is deactivated.`,
+                          person.disabled_at
+                            ? `${person.email} is active again.`
+                            : `${person.email} is deactivated.`,
                         ),
                     },
                   ]}
@@ -138,6 +140,7 @@ export function People() {
       {isInviting && (
         <Invite
           busy={busy}
+          wrong={wrong}
           onClose={() => setInviting(false)}
           onSave={async (body) => {
             const made = await change(
@@ -165,10 +168,12 @@ export function People() {
 
 function Invite({
   busy,
+  wrong,
   onSave,
   onClose,
 }: {
   busy: boolean;
+  wrong: Record<string, string>;
   onSave: (body: object) => void;
   onClose: () => void;
 }) {
@@ -199,18 +204,21 @@ function Invite({
           label="E-mail"
           type="email"
           autoComplete="off"
+          error={wrong.email}
           value={email}
           onChange={(event) => setEmail(event.target.value)}
         />
         <Input
           label="Name"
           autoComplete="off"
+          error={wrong.name}
           value={name}
           onChange={(event) => setName(event.target.value)}
         />
         {isFirst ? (
           <p className="small soft">
-            The first account is an administrator. From then on everyone logs in, even on this machine.
+            The first account is an administrator. From then on everyone logs in, even on this
+            machine.
           </p>
         ) : (
           <Select
@@ -225,6 +233,7 @@ function Invite({
           type="password"
           autoComplete="new-password"
           hint="Share it securely. An administrator can set a new one."
+          error={wrong.password}
           value={password}
           onChange={(event) => setPassword(event.target.value)}
         />

@@ -76,8 +76,10 @@ export function Suppressions() {
         <Skeleton lines={4} />
       ) : rows.length === 0 ? (
         <Empty icon="shield" title="The list is empty">
-          <p>When someone asks not to be contacted, add their address here. Their contacts are deleted
-            at once.</p>
+          <p>
+            When someone asks not to be contacted, add their address here. Their contacts are
+            deleted at once.
+          </p>
         </Empty>
       ) : (
         <Table
@@ -122,7 +124,10 @@ export function Suppressions() {
           busy={busy}
           onClose={() => setFreeing(null)}
           onConfirm={async () => {
-            await change(() => call("DELETE", `/suppressions/${freeing.id}`), "The entry is removed.");
+            await change(
+              () => call("DELETE", `/suppressions/${freeing.id}`),
+              "The entry is removed.",
+            );
             setFreeing(null);
           }}
         >

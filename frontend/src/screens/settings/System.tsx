@@ -117,7 +117,11 @@ function Insides({ inside }: { inside: Schemas["InsideOut"] }) {
         note={`of ${bytes(disk.total_bytes)}, ${disk.path}`}
         {...(disk.free_bytes < disk.total_bytes * 0.05 ? { tone: "bad" } : {})}
       />
-      <Stat name="Live connections" value={whole(inside.event_streams)} note="open pages that update live" />
+      <Stat
+        name="Live connections"
+        value={whole(inside.event_streams)}
+        note="open pages that update live"
+      />
     </>
   );
 }

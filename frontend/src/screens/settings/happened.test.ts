@@ -7,3 +7,7 @@ it("says what was done without the names that machines give", () => {
   expect(happened("informed", "notices")).toBe("Marked as notified");
   expect(happened("merged", "contacts/1")).toBe("Merged contacts");
 });
+
+it("does not cut a name at its slash", () => {
+  expect(happened("deleted", "rule A/B test")).toBe("Deleted rule A/B test");
+});

@@ -13,8 +13,8 @@ const SAID: Record<string, string> = {
 export function happened(action: string, subject: string): string {
   const known = SAID[`${action} ${subject}`];
   if (known) return known;
-  const words = action.replaceAll(".", "_");
-  const about = subject.split("/")[0] ?? "";
-  const whole = action.includes(".") || !about ? words : `${words}_${about}`;
-  return wordOf(whole.replace(/[\s-]/g, "_"));
+  const words = wordOf(action.replace(/[.\s-]/g, "_"));
+  // An id at the end goes; a name may have a slash of its own.
+  const about = subject.replace(/\/(?:\d+|[0-9a-f-]{8,})$/i, "");
+  return action.includes(".") || !about ? words : `${words} ${about.replaceAll("_", " ")}`;
 }

@@ -70,8 +70,8 @@ export default function Settings({ params }: ScreenProps) {
       ) : (
         <Panel>
           <p>
-            Only administrators can open these. Ask one to change your role or to create an API key for
-            you.
+            Only administrators can open these. Ask one to change your role or to create an API key
+            for you.
           </p>
         </Panel>
       )}

@@ -62,10 +62,13 @@ class Event:
 class Stream:
     """One client's end of the broker."""
 
-    def __init__(self, broker: "EventBroker", tenant_id: UUID, listener: str) -> None:
+    def __init__(
+        self, broker: "EventBroker", tenant_id: UUID, listener: str, name: str | None
+    ) -> None:
         self._broker = broker
         self.tenant_id = tenant_id
         self.listener = listener
+        self.name = name
         self.is_open = True
         self._events: deque[Event] = deque()
         self._news = asyncio.Event()
@@ -113,6 +116,7 @@ class EventBroker:
         self._board = stats
         self._channels: dict[UUID, Channel] = {}
         self._listeners: Counter[str] = Counter()
+        self._named: dict[tuple[str, str], Stream] = {}
         self._looking: asyncio.Task[None] | None = None
         self._horizon = RefreshedValue(self._look_at_horizon)
         self._reading = asyncio.Semaphore(1)
@@ -123,8 +127,22 @@ class EventBroker:
         """How many listen."""
         return self._listeners.total()
 
-    def open(self, tenant_id: UUID, listener: str) -> Stream:
-        """Let one more listen; raise TooManyRequests if that is one too many."""
+    def open(
+        self,
+        tenant_id: UUID,
+        listener: str,
+        name: str | None = None,
+        instead_of: str | None = None,
+    ) -> Stream:
+        """Let one more listen; raise TooManyRequests if that is one too many.
+
+        A stream takes the place of the listener's earlier one of the same name, and of
+        the one it comes instead of: a page that is loaded again is still one page, even
+        before anybody notices that its old connection is dead.
+        """
+        for old in (name, instead_of):
+            if old is not None and (earlier := self._named.get((listener, old))):
+                earlier.close()
         if self._listeners[listener] >= MOST_STREAMS_EACH:
             raise TooManyRequests(
                 f"You have {MOST_STREAMS_EACH} event streams open already.",
@@ -138,7 +156,9 @@ class EventBroker:
                 retry_after=COME_BACK,
             )
         self._listeners[listener] += 1
-        stream = Stream(self, tenant_id, listener)
+        stream = Stream(self, tenant_id, listener, name)
+        if name is not None:
+            self._named[listener, name] = stream
         channel = self._channels.get(tenant_id)
         if channel is None:
             channel = self._channels[tenant_id] = Channel(tenant_id)
@@ -153,6 +173,8 @@ class EventBroker:
         if channel is None or stream not in channel.streams:
             return
         channel.streams.remove(stream)
+        if stream.name is not None:
+            del self._named[stream.listener, stream.name]
         self._listeners[stream.listener] -= 1
         if not self._listeners[stream.listener]:
             del self._listeners[stream.listener]

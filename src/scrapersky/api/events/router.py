@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator
 from typing import Annotated, Final
 
 import structlog
-from fastapi import APIRouter, Depends, Header, Request
+from fastapi import APIRouter, Depends, Header, Query, Request
 from fastapi.sse import EventSourceResponse, ServerSentEvent
 from sqlalchemy.exc import SQLAlchemyError
 
@@ -28,16 +28,27 @@ RETRY: Final = 2_000
 """Milliseconds after which a browser comes back."""
 
 Who = Annotated[Identity, allow(Permission.READ)]
+Name = Annotated[
+    str | None,
+    Query(
+        min_length=8,
+        max_length=64,
+        description="A random name of this stream. A later one of the same name, or one "
+        "that comes `instead_of` it, ends it.",
+    ),
+]
 
 
-async def a_stream(who: Who, operations: Operations) -> AsyncIterator[Stream]:
+async def a_stream(
+    who: Who, operations: Operations, stream: Name = None, instead_of: Name = None
+) -> AsyncIterator[Stream]:
     """Open a stream for the length of one request."""
-    listener = str(who.user_id or who.credential or who.name)
-    stream = operations.broker.open(who.tenant_id, f"{who.tenant_id} {listener}")
+    listener = f"{who.tenant_id} {who.user_id or who.credential or who.name}"
+    opened = operations.broker.open(who.tenant_id, listener, stream, instead_of)
     try:
-        yield stream
+        yield opened
     finally:
-        stream.close()
+        opened.close()
 
 
 @router.get(

@@ -40,7 +40,7 @@ INNER_NAMES = (
 )  # fmt: skip
 """Endings of names that mean something only inside a network."""
 CANCELLED = "cancelled with its batch"
-SUPPRESSED = "it is on your suppression list"
+SUPPRESSED = "it is on your Do not contact list"
 NOT_ONE_BUSINESS = "is not a site of one business"
 
 

@@ -1,0 +1,48 @@
+"""What is wrong with a request, said to people."""
+
+from typing import Annotated
+
+import pytest
+from pydantic import AfterValidator, BaseModel, Field, ValidationError
+
+from scrapersky.api.problem import in_words
+
+
+def refused(value: str) -> str:
+    """Refuse any value, in our own words."""
+    raise ValueError(f"not a phone number, {len(value)} signs")
+
+
+class Form(BaseModel):
+    """Fields as the forms of the page have them."""
+
+    name: str = Field("x", min_length=1, max_length=3)
+    days: int = Field(1, ge=0)
+
+    phone: Annotated[str, AfterValidator(refused)] = ""
+    password: str
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"name": ""}, "Use at least 1 character(s)."),
+        ({"name": "long"}, "Use at most 3 character(s)."),
+        ({"days": -1}, "Must be at least 0."),
+        ({"days": "x"}, "Must be a whole number."),
+        ({"phone": "12"}, "Not a phone number, 2 signs."),
+        ({"password": None}, "Must be a valid string."),
+    ],
+)
+def test_a_validator_spoke_to_people(given: dict[str, object], said: str) -> None:
+    with pytest.raises(ValidationError) as refusal:
+        Form.model_validate({"password": "x", **given})
+
+    assert [in_words(one) for one in refusal.value.errors()] == [said]
+
+
+def test_a_missing_field_is_said_to_be_required() -> None:
+    with pytest.raises(ValidationError) as refusal:
+        Form.model_validate({})
+
+    assert [in_words(one) for one in refusal.value.errors()] == ["Required."]
