@@ -62,6 +62,8 @@ PAGES: dict[str, Callable[[int], str]] = {
     "digits": _repeat("1"),
     "digits and spaces": _repeat("1 "),
     "+1-+1-": _repeat("+1-"),
+    "codes of countries": _repeat("+49 30 901820 "),
+    "codes without spaces": _repeat("+4930901820"),
     "capital words": _repeat("Anna "),
     "capital letters": _repeat("A"),
     "A. A. A.": _repeat("A. "),
