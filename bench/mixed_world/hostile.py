@@ -13,7 +13,7 @@ from functools import cache
 from itertools import cycle, islice
 
 from scrapersky.crawler.proxy import ProxyRules
-from scrapersky.demo.__main__ import told_to_stop
+from scrapersky.demo.ending import until_stopped
 from scrapersky.demo.resolver import TOWN_NETWORK, TownResolver
 from scrapersky.errors import NoSuchHost
 from scrapersky.kit.urls import Url
@@ -218,7 +218,7 @@ async def serve() -> None:
     bomb()
     server = await asyncio.start_server(answer, "127.0.0.1", 0, backlog=1024)
     print(server.sockets[0].getsockname()[1], flush=True)
-    await told_to_stop()
+    await until_stopped()
     # Without a farewell: many of its connections never end.
     os._exit(0)
 
