@@ -175,3 +175,36 @@ def test_strings_side_by_side_in_a_script_are_not_joined_to_an_address() -> None
 
 def test_what_a_script_leaves_open_is_not_left_out_of_an_address() -> None:
     assert addresses("<script>m = 'jo' + suffix + '@acme.com';</script>") == []
+
+
+@pytest.mark.parametrize(
+    "secret", ["jogpApck/ef", "0i1o2h3r0@1p2d3m0.1e2g", turned("info@obj.de")]
+)
+def test_an_address_in_cipher_that_a_link_hands_to_a_script_is_read(
+    secret: str,
+) -> None:
+    page = f"""<p><a href="javascript:DeCryptX('{secret}')">Write to us</a></p>"""
+
+    assert addresses(page) == ["info@obj.de"]
+
+
+def test_the_argument_of_any_other_script_is_not_an_address() -> None:
+    page = """<p><a href="javascript:openWindow('gallery/summer')">Photos</a></p>"""
+
+    assert addresses(page) == []
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        "<p>E-Mail: info @ acme . com</p>",
+        "<p>info @ acme . com Tel. 040 123</p>",
+        '<p>info<img src="at.gif" alt="@">acme.com</p>',
+    ],
+)
+def test_an_address_with_gaps_or_a_picture_of_its_sign_is_read(page: str) -> None:
+    assert addresses(page) == ["info@acme.com"]
+
+
+def test_a_sentence_with_the_sign_in_it_is_not_an_address() -> None:
+    assert addresses("<p>Join us @ noon . it is free</p>") == []

@@ -459,6 +459,8 @@ class _Walk:
             marks.clear()
 
     def _read_image(self, node: turbohtml.Element, context: _Context) -> None:
+        if node.attr("alt") == "@" and self.pieces:
+            self.pieces.append("@")  # between the halves of an address
         if len(self.images) >= MAX_LINKS:
             return
         parent = node.parent

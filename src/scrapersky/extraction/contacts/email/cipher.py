@@ -30,10 +30,21 @@ def moved(text: str, by: int) -> str:
 
 def deciphered(text: str) -> Iterator[str]:
     """Yield what a text without white space may stand for: turned, moved, backwards."""
+    if plain := unsalted(text):
+        yield plain
     yield rot13(text)
     yield moved(text, -1)
     yield moved(text, 1)
     yield text[::-1]
+
+
+def unsalted(text: str) -> str:
+    """Undo CryptX, which moves each character by the digit it puts before it."""
+    moves = text[::2]
+    if len(text) % 2 or not (moves.isascii() and moves.isdecimal()):
+        return ""
+    pairs = zip(moves, text[1::2], strict=True)
+    return "".join(moved(letter, -int(by)) for by, letter in pairs)
 
 
 # The characters TYPO3 turns within each range; all others stay as they are.

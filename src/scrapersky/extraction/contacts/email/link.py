@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Final
 from urllib.parse import unquote
 
-from scrapersky.extraction.contacts.email.cipher import typo3
+from scrapersky.extraction.contacts.email.cipher import deciphered, typo3
 from scrapersky.extraction.contacts.email.script import script_addresses
 from scrapersky.extraction.contacts.email.sighting import as_found
 from scrapersky.extraction.contacts.email.spelling import respelled
@@ -30,15 +30,19 @@ def from_links(page: Page) -> Iterator[Found]:
             target = typo3(secret[1]) if secret else ""
             yield from _from_mailto(target, link.line, link.text)
         elif low.startswith("javascript:"):
-            yield from as_found(
-                script_addresses(unquote(href[11:2000])),
-                Method.SCRIPT,
-                link.line,
-                link.text,
-            )
+            source = unquote(href[11:2000])
+            addresses = [*script_addresses(source), *_in_cipher(source)]
+            yield from as_found(addresses, Method.SCRIPT, link.line, link.text)
         elif "email-protection#" in href[:200]:
             address = _cloudflare(href.rpartition("#")[2])
             yield from as_found([address], Method.CLOUDFLARE, link.line, link.text)
+
+
+def _in_cipher(source: str) -> Iterator[str]:
+    """Yield the address that a call such as `DeCryptX('jogpA...')` is handed in cipher."""
+    coded = _ARGUMENT.search(source)
+    for text in deciphered(coded[1]) if coded else ():
+        yield from (one for _, _, one in addresses_in(text) if one == text.lower())
 
 
 def from_cloudflare(page: Page) -> Iterator[Found]:

@@ -134,6 +134,8 @@ def _joined(left: str, right: str, pattern: str) -> str | None:
     if pattern == "bracket":
         right = _DOT_AFTER_LABEL.sub(r"\1.", right)
         right = re.sub(r"^([\w-]{1,63}) ?\. ?(?=[a-z]{2,10}\b)", r"\1.", right)
+    if pattern == "spaced":
+        right = _SPACED_DOT.sub(r"\1.\2", right)
     local = _TAIL_LOCAL.search(left)
     domain = _HEAD_DOMAIN.match(right)
     if not local or not domain:
@@ -196,6 +198,10 @@ _SPELLED_DOTS: Final = tuple(
     re.compile(rf" (?:{dot}) ", re.IGNORECASE) for _, dot in _PAIRS
 )
 _SPACED_AT: Final = re.compile(r"(?<=\w) {0,2}[@\uff20] {0,2}(?=\w)")
+# Only where nothing of a sentence follows: "come @ noon . it is free" is no address.
+_SPACED_DOT: Final = re.compile(
+    r"^([\w-]{1,63}) \. ([a-z]{2,6})(?=\s{0,3}(?:$|[|,;)]|[A-Z]))"
+)
 _STAR_AT: Final = re.compile(r"(?<=[\w])[★☆■◎●](?=[\w-]{1,63}(?:\.[\w-]{1,63}){1,4})")
 _NO_SPAM: Final = re.compile(
     r"[-_.]?(?:no-?spam|nospam|remove-?this|removethis|entfernen|antispam|"
