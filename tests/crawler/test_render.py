@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from scrapersky.crawler import Fetched, Renderer, RenderLimits, can_render
+from scrapersky.crawler import Fetched, Renderer, RenderLimits, can_render, render
 from scrapersky.crawler.limits import MIB
 from scrapersky.crawler.render import Gate
 from scrapersky.errors import BlockedAddress, RenderFailed
@@ -132,16 +132,24 @@ def test_nothing_is_rendered_unless_a_browser_is_there(
     assert can_render("auto")
 
 
-async def test_a_browser_that_cannot_start_is_not_tried_again() -> None:
-    async with a_site({"/": answer(SHELL)}) as site, a_crawler(site) as crawler:
-        fetched = await crawler.fetch(site.url())
-        renderer = Renderer(crawler, browser="/nowhere/chromium")
-        for _ in range(2):
-            with pytest.raises(
-                RenderFailed, match=r"cannot start|could not be started"
-            ):
-                await renderer.render(fetched)
-        await renderer.close()
+async def test_a_browser_that_cannot_start_is_not_tried_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    tries = []
+
+    async def start(*given: Any) -> None:
+        tries.append(given)
+        raise OSError("there is no such program")
+
+    monkeypatch.setattr(render, "start", start)
+    page: Any = SimpleNamespace(url="https://a.bv/")
+    renderer = Renderer(Fetcher())  # type: ignore[arg-type]
+    for why in ("cannot start: there is no such program", "could not be started"):
+        with pytest.raises(RenderFailed, match=why):
+            await renderer.render(page)
+    await renderer.close()
+
+    assert len(tries) == 1
 
 
 @asynccontextmanager
