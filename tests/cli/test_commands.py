@@ -6,18 +6,21 @@ import re
 import signal
 import socket
 import subprocess
+import sys
 import time
 import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 
-from scrapersky.cli import app
+from scrapersky.api.auth.identity import Permission
+from scrapersky.cli import app, commands
 from scrapersky.db.embedded import is_alive, running_postmaster
+from scrapersky.records.status import Role
 from sdk_tests.rig.waiting import HUNG, wait_until
 from tests.cli.rig import CLEAN, COMMAND, Command, run
 from tests.conftest import TestDatabase
@@ -321,3 +324,36 @@ def test_up_with_two_workers_is_two_processes_that_end_together(
 
     assert (first["role"], second["role"]) == ("up", "worker")
     assert not is_alive(second["pid"])
+
+
+LOAD_ALL_HELP = """
+import contextlib, io, sys
+from scrapersky.cli import app
+
+for words in sys.argv[1:]:
+    with contextlib.redirect_stdout(io.StringIO()) as shown:
+        app.help_print(words.split())
+    assert shown.getvalue(), words
+print(sorted({"aiohttp", "fastapi", "sqlalchemy"} & sys.modules.keys()))
+"""
+
+
+def test_help_of_a_command_loads_no_stage() -> None:
+    names = [name for name in app.resolved_commands() if not name.startswith("-")]
+    # These two name kinds and statuses of records, which are declared with their tables.
+    light = [name for name in names if name not in {"export", "leads"}]
+    asked = [*light, "user create", "key create"]
+
+    found = subprocess.run(
+        [sys.executable, "-c", LOAD_ALL_HELP, *asked],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+
+    assert found.stdout == "[]\n"
+
+
+def test_roles_and_scopes_of_the_command_line_are_those_of_the_product() -> None:
+    assert get_args(commands.Role) == tuple(Role)
+    assert get_args(commands.Scope) == tuple(Permission)

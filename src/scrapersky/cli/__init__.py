@@ -1,11 +1,12 @@
-"""The command line: one file a command, imported only when it is asked for."""
+"""The command line: one file a command, loaded only when it is run."""
 
 import sys
 from difflib import get_close_matches
 
-from cyclopts import App, CycloptsError, Group, Parameter, UnknownCommandError
+from cyclopts import App, CycloptsError, Parameter, UnknownCommandError
 from cyclopts.exceptions import UnusedCliTokensError
 
+from scrapersky.cli import commands
 from scrapersky.cli.garbage import without_collector
 from scrapersky.errors import ConfigurationError, ScraperSkyError
 
@@ -30,100 +31,12 @@ app = App(
     version_flags=[],
     default_parameter=Parameter(negative=(), show_default=False),
 )
-run = Group("Run it", sort_key=1)
-care = Group("Look after it", sort_key=2)
 
-# Help stands here and not in the functions, so that `--help` imports none of them.
-UP = """\
-Start everything on this machine.
-
-The embedded PostgreSQL is created on the first start, under your data directory or
-`SCRAPERSKY_DATA_DIR`; `DATABASE_URL` selects another. Migrations are applied, the
-application listens on `HOST`:`PORT` (127.0.0.1:8000). Ctrl-C stops all of it. `--workers N` works
-the stages in N processes.
-"""
-MIGRATE = """\
-Bring the database to the schema this version needs.
-
-`scrapersky up` does this by itself on the embedded database; on any other this is a step of
-its own, before new processes start. Many may do it at once, and it is all or nothing.
-"""
-UPGRADE = """\
-Tell what migrating would do (`--check`), or do it.
-
-Which revisions are missing, which tables they touch and how large those are, and the free disk.
-`--check` changes nothing and exits with 1 if something is missing.
-"""
-DOCTOR = """\
-Check what ScraperSky needs, and say how to fix it.
-
-Settings, data directory, disk, database, clock, schema, system user. Changes nothing;
-exits with 1 if something is wrong. `--watch` goes on looking at the whole installation: stages
-that stall, workers that vanish, jobs that keep missing.
-"""
-BACKUP = """\
-Write the whole database and the files to import into one file, while everything goes on.
-
-It is one snapshot. `SUPPRESSION_KEY` is not in it, and neither are logins.
-"""
-RESTORE = """\
-Put a backup into the database that the settings name.
-
-All of it or nothing. Processes must be stopped; what was erased since the backup is erased again.
-"""
-MOVE = """\
-Copy the whole database to another PostgreSQL, such as from the embedded one to a server.
-
-`scrapersky move postgresql://user:password@host/scrapersky` in one step; the old one stays.
-"""
+# Help of commands that are loaded for it stands here: `scrapersky --help` loads none.
 CONFIG = """\
 Print every setting with its value and its origin.
 
 Secrets are masked. The environment beats `.env`, which beats the default.
-"""
-WORKER = """\
-Run the stages and the scheduler, without the application.
-
-As many as you like, on any number of hosts: they share the work through the database that
-`DATABASE_URL` names. Ctrl-C finishes what is in hand and hands the rest back. How it stands is
-served at `WORKER_HOST`:`WORKER_PORT` (`/metrics`, `/health/live`, `/health/ready`).
-"""
-SERVE = """\
-Serve the API and the page, without the stages.
-
-For a fleet: the stages run in `scrapersky worker`, here or on other hosts, on the database that
-`DATABASE_URL` names. Restarting one disturbs no work in the other.
-"""
-WORKERS = """\
-List the processes that serve and work: host, version, last sign of life, why one rests.
-
-`scrapersky workers drain NAME` lets one finish what it has and claim nothing more;
-`resume NAME` lets it claim again.
-"""
-RUN = """\
-Search, follow every place to its contacts, and write them to a file.
-
-`scrapersky run "dentists in Austin, TX"` does it all without a person. Ctrl-C keeps what is
-done, and the same command goes on.
-"""
-DEMO = """\
-Run the whole pipeline over a simulated town, and compare with the truth.
-
-Business websites of many kinds on this machine's loopback; no internet, no key. The
-application stays open on the result until Ctrl-C.
-"""
-STAGES = """\
-Print depth, rate, oldest item, failures and pauses of every stage.
-
-`scrapersky stages pause NAME` and `resume NAME` stop a stage and let it go on.
-"""
-DEAD_LETTERS = """\
-List the items that failed for good; inspect, replay or discard them.
-"""
-SUBMIT = """\
-Submit a list of domains, sitemaps or pages.
-
-A line that is invalid or already in your list is reported; the others still go through.
 """
 EXPORT = """\
 Write contacts, or any other list, to a CSV, Excel or JSON lines file.
@@ -145,60 +58,40 @@ the list of misses; then how many contact pages are ranked among the first three
 by address alone and with the texts of links. The format is explained in
 docs/explanation/contacts.md, the ranking in docs/reference/page-types.md.
 """
-SCORE_SITES = """\
-Measure the whole pipeline on annotated websites.
-
-Serves a directory of sites on this machine's loopback, submits their domains, and compares what
-is stored in the end with the truth: shares by kind, every miss, one line of JSON. The format is
-explained in docs/explanation/real-sites.md.
-"""
 DOCS = """\
 Serve the documentation as a site with a search.
 
 Tutorials, how-to guides, explanations, decisions, and a reference with the API and the SDK. Needs
 a clone; `--build DIR` writes the site instead.
 """
-USER = """\
-Manage accounts: create, list, deactivate, set a password.
-
-`scrapersky user create YOU@EXAMPLE.COM --role admin` creates the first administrator.
-"""
-TENANT = "Create and list tenants, each with its own data."
-KEY = "Create an API key for a program."
 VERSION = "Print the version of ScraperSky and of what it stands on."
 
-app.command("scrapersky.cli.up:up", group=run, help=UP)
-app.command("scrapersky.cli.demo:demo", group=run, help=DEMO)
-app.command("scrapersky.cli.run:run", group=run, help=RUN)
-app.command("scrapersky.cli.submit:submit", group=run, help=SUBMIT)
-app.command("scrapersky.cli.export:export", group=run, help=EXPORT)
-app.command("scrapersky.cli.leads:leads", group=run, help=LEADS)
-app.command("scrapersky.cli.serve:serve", group=run, help=SERVE)
-app.command("scrapersky.cli.worker:worker", group=run, help=WORKER)
-app.command("scrapersky.cli.workers:workers", group=care, help=WORKERS)
-app.command("scrapersky.cli.stages:stages", group=care, help=STAGES)
-app.command(
-    "scrapersky.cli.dead_letters:dead_letters", name="dead-letters", group=care,
-    help=DEAD_LETTERS,
-)  # fmt: skip
-app.command("scrapersky.cli.user:user", group=care, help=USER)
-app.command("scrapersky.cli.user:tenant", group=care, help=TENANT)
-app.command("scrapersky.cli.user:key", group=care, help=KEY)
-app.command("scrapersky.cli.migrate:migrate", group=care, help=MIGRATE)
-app.command("scrapersky.cli.upgrade:upgrade", group=care, help=UPGRADE)
-app.command("scrapersky.cli.backup:backup", group=care, help=BACKUP)
-app.command("scrapersky.cli.backup:restore", group=care, help=RESTORE)
-app.command("scrapersky.cli.backup:move", group=care, help=MOVE)
-app.command("scrapersky.cli.doctor:doctor", group=care, help=DOCTOR)
-app.command("scrapersky.cli.config:config", group=care, help=CONFIG)
-app.command("scrapersky.cli.score:score", group=care, help=SCORE)
-app.command(
-    "scrapersky.cli.score_sites:score_sites", name="score-sites", group=care,
-    help=SCORE_SITES,
-)  # fmt: skip
-app.command("scrapersky.cli.docs:docs", group=care, help=DOCS)
-app.command("scrapersky.cli.version:version", group=care, help=VERSION)
-app.register_install_completion_command(group=care)
+app.command(commands.up, group=commands.RUN)
+app.command(commands.demo, group=commands.RUN)
+app.command(commands.run, group=commands.RUN)
+app.command(commands.submit, group=commands.RUN)
+app.command("scrapersky.cli.export:export", group=commands.RUN, help=EXPORT)
+app.command("scrapersky.cli.leads:leads", group=commands.RUN, help=LEADS)
+app.command(commands.serve, group=commands.RUN)
+app.command(commands.worker, group=commands.RUN)
+app.command(commands.workers)
+app.command(commands.stages)
+app.command(commands.dead_letters)
+app.command(commands.user)
+app.command(commands.tenant)
+app.command(commands.key)
+app.command(commands.migrate, group=commands.CARE)
+app.command(commands.upgrade, group=commands.CARE)
+app.command(commands.backup, group=commands.CARE)
+app.command(commands.restore, group=commands.CARE)
+app.command(commands.move, group=commands.CARE)
+app.command(commands.doctor, group=commands.CARE)
+app.command("scrapersky.cli.config:config", group=commands.CARE, help=CONFIG)
+app.command("scrapersky.cli.score:score", group=commands.CARE, help=SCORE)
+app.command(commands.score_sites, name="score-sites", group=commands.CARE)
+app.command("scrapersky.cli.docs:docs", group=commands.CARE, help=DOCS)
+app.command("scrapersky.cli.version:version", group=commands.CARE, help=VERSION)
+app.register_install_completion_command(group=commands.CARE)
 
 
 def main() -> None:

@@ -47,13 +47,7 @@ CLEAR: Final = (
 
 
 def backup(file: Path) -> None:
-    """Write a snapshot of the database into a file, while everything goes on.
-
-    Parameters
-    ----------
-    file
-        Where to; one that is there is replaced once the new one is whole.
-    """
+    """Write a snapshot of the database into a file, while everything goes on."""
     settings = load_settings().settings
     with stop_on_signals(), a_database(settings) as target:
         manifest = save(target, settings, file)
@@ -64,15 +58,7 @@ def backup(file: Path) -> None:
 
 
 def restore(file: Path, *, replace: bool = False) -> None:
-    """Put a backup into the database that the settings name.
-
-    Parameters
-    ----------
-    file
-        The backup.
-    replace
-        Replace what is in the database. What was erased since the backup is erased again.
-    """
+    """Put a backup into the database that the settings name."""
     settings = load_settings().settings
     with stop_on_signals(), a_database(settings, say) as target:
         with opened(file) as (manifest, snapshot, imports):
@@ -86,13 +72,7 @@ def restore(file: Path, *, replace: bool = False) -> None:
 
 
 def move(url: str) -> None:
-    """Copy the whole database to another PostgreSQL, such as from the embedded one.
-
-    Parameters
-    ----------
-    url
-        Where to: postgresql://user:password@host/database, empty.
-    """
+    """Copy the whole database to another PostgreSQL, such as from the embedded one."""
     settings = load_settings().settings
     there = parse_target(url)
     if there.behind_pooler:

@@ -3,7 +3,6 @@
 from dataclasses import asdict
 
 import orjson
-from cyclopts import App
 from rich import box
 from rich.table import Table
 from sqlalchemy.ext.asyncio import AsyncEngine
@@ -13,22 +12,9 @@ from scrapersky.cli.operator import note_operation
 from scrapersky.cli.stages import on_database
 from scrapersky.cli.table import print_table
 
-dead_letters = App(name="dead-letters")
 
-
-@dead_letters.default
 def show(stage: str | None = None, *, limit: int = 50, json: bool = False) -> None:
-    """List the items that failed for good, the latest first.
-
-    Parameters
-    ----------
-    stage
-        Only of this stage.
-    limit
-        How many at the most.
-    json
-        Print them as JSON.
-    """
+    """List the items that failed for good, the latest first."""
 
     async def act(engine: AsyncEngine) -> object:
         return await curation_sdk.dead_letters.list(engine, stage, limit=limit)
@@ -47,17 +33,8 @@ def show(stage: str | None = None, *, limit: int = 50, json: bool = False) -> No
     print_table(table, whole=("stage", "item"))
 
 
-@dead_letters.command
 def inspect(stage: str, item: str) -> None:
-    """Tell the whole story of one dead letter.
-
-    Parameters
-    ----------
-    stage
-        The stage it died in.
-    item
-        Its id.
-    """
+    """Tell the whole story of one dead letter."""
 
     async def act(engine: AsyncEngine) -> object:
         return await curation_sdk.dead_letters.inspect(engine, stage, item)
@@ -66,17 +43,8 @@ def inspect(stage: str, item: str) -> None:
     print(orjson.dumps(asdict(letter), option=orjson.OPT_INDENT_2).decode())
 
 
-@dead_letters.command
 def replay(stage: str, *items: str) -> None:
-    """Queue dead letters again with all their attempts; none named: the stage's all.
-
-    Parameters
-    ----------
-    stage
-        The stage they died in.
-    items
-        Their ids.
-    """
+    """Queue dead letters again with all their attempts; none named: the stage's all."""
 
     async def act(engine: AsyncEngine) -> object:
         count = await curation_sdk.dead_letters.replay(engine, stage, *items)
@@ -86,17 +54,8 @@ def replay(stage: str, *items: str) -> None:
     print(f"{on_database(act)} queued for retry.")
 
 
-@dead_letters.command
 def discard(stage: str, *items: str) -> None:
-    """Dismiss failed records from the list; they keep their failed status.
-
-    Parameters
-    ----------
-    stage
-        The stage they died in.
-    items
-        Their ids; none named: the stage's all.
-    """
+    """Dismiss failed records from the list; they keep their failed status."""
 
     async def act(engine: AsyncEngine) -> object:
         count = await curation_sdk.dead_letters.discard(engine, stage, *items)

@@ -49,17 +49,7 @@ UNION SELECT d.domain, 'phone', k FROM contacts c JOIN domains d ON d.id = c.dom
 
 
 def demo(*, size: int = 300, seed: int = 1, once: bool = False) -> int:
-    """Build the town, run the pipeline over it, and compare with the truth.
-
-    Parameters
-    ----------
-    size
-        How many businesses the town has.
-    seed
-        Another number is another town.
-    once
-        End with the result, instead of keeping the application open on it.
-    """
+    """Build the town, run the pipeline over it, and compare with the truth."""
     settings = load_settings().settings
     configure_logs("ERROR", settings.log_format)
     console = Console()

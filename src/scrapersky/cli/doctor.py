@@ -50,15 +50,7 @@ class Finding:
 
 
 def doctor(*, json: bool = False, watch: bool = False) -> int:
-    """Make every check, print the findings, return the exit code.
-
-    Parameters
-    ----------
-    json
-        Print the findings as JSON.
-    watch
-        Look at the alerts every ten seconds instead, until Ctrl-C.
-    """
+    """Make every check, print the findings, return the exit code."""
     if watch:
         return watch_alerts(as_json=json)
     findings: list[Finding] = []

@@ -16,13 +16,7 @@ from scrapersky.settings import load_settings
 
 
 def migrate(*, json: bool = False) -> None:
-    """Apply what is missing and print what was applied.
-
-    Parameters
-    ----------
-    json
-        Print the result as JSON.
-    """
+    """Apply what is missing and print what was applied."""
     settings = load_settings().settings
     with stop_on_signals(), a_database(settings, say) as target:
         applied = asyncio.run(bring_up_to_date(target))

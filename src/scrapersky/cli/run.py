@@ -41,23 +41,7 @@ def run(
     out: Path = Path("contacts.csv"),
     file: str | None = None,
 ) -> int:
-    """Search, follow every place to its contacts, and write them to a file.
-
-    Parameters
-    ----------
-    search
-        What and where: "dentists in Austin, TX".
-    source
-        Where places come from.
-    limit
-        At most this many places.
-    budget
-        Spend at most this much, in US dollars; Google needs it.
-    out
-        The CSV file to write.
-    file
-        The file of places, in the data directory's `imports`, for `--source file`.
-    """
+    """Search, follow every place to its contacts, and write them to a file."""
     settings = load_settings().settings
     configure_logs("ERROR", settings.log_format)
     query = read_query(search, source, limit, file)

@@ -29,21 +29,7 @@ def score_sites(
     misses: int = 20,
     out: Path | None = None,
 ) -> int:
-    """Serve annotated websites, run the pipeline over them, and print how well it went.
-
-    Parameters
-    ----------
-    directory
-        Holds `truth.jsonl` and one directory a site.
-    quick
-        Measure a few sites only, evenly spread over the list.
-    only
-        Measure only the sites of this comma-separated list.
-    misses
-        How many misses of each kind to list.
-    out
-        A JSON file for what was stored and every miss, by site.
-    """
+    """Serve annotated websites, run the pipeline over them, and print how well it went."""
     configure_logs("ERROR", "console")
     sites = chosen(read_corpus(directory), quick=quick, only=only)
     measured = measure(sites)

@@ -6,7 +6,6 @@ from datetime import datetime
 from typing import Any
 
 import orjson
-from cyclopts import App
 from rich import box
 from rich.table import Table
 from sqlalchemy.ext.asyncio import AsyncEngine
@@ -21,8 +20,6 @@ from scrapersky.kit.clock import utc_now
 from scrapersky.reporting.stage_counts import count_stages
 from scrapersky.reporting.stage_stats import full_queues, waiting_for_anyone
 from scrapersky.settings import load_settings
-
-stages = App(name="stages")
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,15 +38,8 @@ class StageLine:
     paused: str | None
 
 
-@stages.default
 def show(*, json: bool = False) -> None:
-    """Print depth, rate, oldest item, failures, limits and pauses of every stage.
-
-    Parameters
-    ----------
-    json
-        Print it as JSON.
-    """
+    """Print depth, rate, oldest item, failures, limits and pauses of every stage."""
     lines: list[StageLine] = on_database(look)
     if json:
         print(orjson.dumps([asdict(line) for line in lines]).decode())
@@ -74,17 +64,8 @@ def show(*, json: bool = False) -> None:
     print_table(table, whole=("stage",))
 
 
-@stages.command
 def pause(stage: str, *, why: str = "paused by hand") -> None:
-    """Stop a stage from taking more work, in every process.
-
-    Parameters
-    ----------
-    stage
-        The stage's name, as `scrapersky stages` prints it.
-    why
-        The reason that everyone sees.
-    """
+    """Stop a stage from taking more work, in every process."""
 
     async def act(engine: AsyncEngine) -> None:
         await curation_sdk.pause(engine, stage, why)
@@ -94,15 +75,8 @@ def pause(stage: str, *, why: str = "paused by hand") -> None:
     print(f"{stage} is paused.")
 
 
-@stages.command
 def resume(stage: str) -> None:
-    """Let a paused stage go on.
-
-    Parameters
-    ----------
-    stage
-        The stage's name, as `scrapersky stages` prints it.
-    """
+    """Let a paused stage go on."""
 
     async def act(engine: AsyncEngine) -> None:
         await curation_sdk.resume(engine, stage)

@@ -4,10 +4,8 @@ import csv
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Literal
 
-from cyclopts import Parameter
-from cyclopts.validators import Number
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from scrapersky.cli.operator import operator
@@ -28,20 +26,9 @@ def submit(
     file: Path,
     *,
     kind: Literal["domains", "sitemaps", "pages"] = "domains",
-    priority: Annotated[int, Parameter(validator=Number(gte=-1000, lte=1000))] = 0,
+    priority: int = 0,
 ) -> int:
-    """Submit a list and print what became of every line.
-
-    Parameters
-    ----------
-    file
-        A text file with one domain or URL a line, or a CSV whose first row names the
-        column (domain, url, website ...); - reads standard input.
-    kind
-        What the lines are.
-    priority
-        New records of a higher priority are taken first, from -1000 to 1000.
-    """
+    """Submit a list and print what became of every line."""
 
     async def act(engine: AsyncEngine) -> Submitted:
         await hand_out_keys(engine, secret=load_settings().settings.suppression_key)

@@ -14,11 +14,8 @@ from ipaddress import ip_address
 from pathlib import Path
 from threading import Thread
 from types import ModuleType
-from typing import Annotated
 
 import orjson
-from cyclopts import Parameter
-from cyclopts.validators import Number
 
 from scrapersky.api.auth.secret import refuse_unsafe
 from scrapersky.cli.crew import Crew
@@ -34,14 +31,8 @@ from scrapersky.settings import Settings, load_settings
 SERVING = "scrapersky.cli.serving"
 
 
-def up(*, workers: Annotated[int, Parameter(validator=Number(gte=1))] = 1) -> None:
-    """Start database and application, and serve until asked to stop.
-
-    Parameters
-    ----------
-    workers
-        How many processes work the stages, this one among them: as many as there are cores.
-    """
+def up(*, workers: int = 1) -> None:
+    """Start database and application, and serve until asked to stop."""
     run(ProcessRole.UP, workers=workers)
 
 

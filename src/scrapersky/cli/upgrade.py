@@ -59,15 +59,7 @@ class Step:
 
 
 def upgrade(*, check: bool = False, json: bool = False) -> int:
-    """Bring the database to the schema this version needs, or only tell what that would do.
-
-    Parameters
-    ----------
-    check
-        Tell what would change and change nothing; exits with 1 if anything would.
-    json
-        Print it as JSON.
-    """
+    """Bring the database to the schema this version needs, or only tell what that would do."""
     if not check:
         migrate(json=json)
         return 0

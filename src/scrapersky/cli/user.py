@@ -4,10 +4,9 @@ import asyncio
 import getpass
 import secrets
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
-from cyclopts import App
 from rich import box
 from rich.console import Console
 from rich.table import Table
@@ -38,35 +37,19 @@ from scrapersky.records.audit import note
 from scrapersky.records.status import Role
 from scrapersky.settings import load_settings
 
-user = App(name="user")
-tenant = App(name="tenant")
-key = App(name="key")
 
-
-@user.command(name="create")
 def create_user(
     email: str,
     *,
-    role: Role = Role.VIEWER,
+    role: str = "viewer",
     tenant: str | None = None,
     subject: str | None = None,
 ) -> None:
     """Let a person in.
 
     Asks for a password on a terminal; elsewhere one is made and printed once.
-
-    Parameters
-    ----------
-    email
-        The e-mail address to log in with.
-    role
-        viewer, curator or admin.
-    tenant
-        The short name of the tenant; without it, the installation's own.
-    subject
-        Who they are to the issuer of access tokens; then they need no password.
     """
-    address = checked(email, a_plain_email)
+    address, granted = checked(email, a_plain_email), Role(role)
     password, is_new = (None, False) if subject else a_password()
 
     async def act(engine: AsyncEngine) -> AnyRow:
@@ -76,7 +59,7 @@ def create_user(
                 connection,
                 place.id,
                 email=address,
-                role=role,
+                role=granted,
                 password_hash=HASHER.hash(password) if password else None,
                 subject=subject,
                 issuer=load_settings().settings.jwt_issuer,
@@ -86,17 +69,16 @@ def create_user(
                 operator(place.id),
                 "user.created",
                 f"users/{made.id}",
-                {"email": address, "role": role.value},
+                {"email": address, "role": granted.value},
             )
             return made
 
     on_database(act)
-    print(f"{address} can now log in as {role.value}.")
+    print(f"{address} can now log in as {granted.value}.")
     if is_new:
         print(f"Password (shown once): {password}")
 
 
-@user.command(name="list")
 def list_users() -> None:
     """List everyone who may come in."""
 
@@ -119,32 +101,14 @@ def list_users() -> None:
     Console().print(table)
 
 
-@user.command(name="disable")
 def disable_user(email: str, *, tenant: str | None = None) -> None:
-    """Shut a person out, everywhere and at once.
-
-    Parameters
-    ----------
-    email
-        Whom.
-    tenant
-        The short name of their tenant; without it, the installation's own.
-    """
+    """Shut a person out, everywhere and at once."""
     change(email, tenant, {"disabled_at": func.clock_timestamp()})
     print(f"{email} is deactivated.")
 
 
-@user.command(name="password")
 def set_password(email: str, *, tenant: str | None = None) -> None:
-    """Set a new password; every session of that person ends.
-
-    Parameters
-    ----------
-    email
-        Whose.
-    tenant
-        The short name of their tenant; without it, the installation's own.
-    """
+    """Set a new password; every session of that person ends."""
     password, is_new = a_password()
     values = {"password_hash": HASHER.hash(password), "disabled_at": None}
     change(email, tenant, values)
@@ -153,17 +117,8 @@ def set_password(email: str, *, tenant: str | None = None) -> None:
         print(f"Password (shown once): {password}")
 
 
-@tenant.command(name="create")
 def create_tenant(name: str, *, slug: str | None = None) -> None:
-    """Make a tenant: its data is invisible to every other.
-
-    Parameters
-    ----------
-    name
-        Its name.
-    slug
-        Its short name; without it, made out of the name.
-    """
+    """Make a tenant: its data is invisible to every other."""
 
     async def act(engine: AsyncEngine) -> AnyRow:
         async with engine.begin() as connection:
@@ -183,7 +138,6 @@ def create_tenant(name: str, *, slug: str | None = None) -> None:
     print(f"Next: scrapersky user create EMAIL --role admin --tenant {made.slug}")
 
 
-@tenant.command(name="list")
 def list_tenants() -> None:
     """List all tenants."""
 
@@ -198,37 +152,25 @@ def list_tenants() -> None:
     Console().print(table)
 
 
-@key.command(name="create")
 def create_key(
     name: str,
     *,
-    role: Role = Role.VIEWER,
+    role: str = "viewer",
     tenant: str | None = None,
-    scope: list[Permission] | None = None,
+    scope: Iterable[str] | None = None,
 ) -> None:
-    """Make an API key; its secret is printed once.
-
-    Parameters
-    ----------
-    name
-        What it is for.
-    role
-        viewer, curator or admin.
-    tenant
-        The short name of the tenant; without it, the installation's own.
-    scope
-        What it is limited to (may be given several times).
-    """
+    """Make an API key; its secret is printed once."""
+    granted = Role(role)
+    scopes = [Permission(one) for one in scope or sorted(ROLES[granted])]
 
     async def act(engine: AsyncEngine) -> str:
         async with engine.begin() as connection:
             place = await tenant_named(connection, tenant)
-            scopes = scope or sorted(ROLES[role])
             made, row = await add_key(
                 connection,
                 place.id,
                 name=name,
-                role=role,
+                role=granted,
                 scopes=scopes,
                 made_by=None,
             )
@@ -237,7 +179,7 @@ def create_key(
                 operator(place.id),
                 "key.created",
                 f"api-keys/{row.id}",
-                {"name": name, "role": role.value, "scopes": scopes},
+                {"name": name, "role": granted.value, "scopes": scopes},
             )
         return made.secret
 

@@ -20,13 +20,7 @@ PORTS: Final = range(8001, 8101)
 
 
 def worker(*, beside: int | None = None) -> None:
-    """Run the stages and the scheduler, without the application.
-
-    Parameters
-    ----------
-    beside
-        The process that started this one, with which it ends; `up --workers` gives it.
-    """
+    """Run the stages and the scheduler, without the application."""
     if beside is not None:
         end_with(beside)
     loaded = load_settings()

@@ -3,7 +3,6 @@
 from dataclasses import asdict
 
 import orjson
-from cyclopts import App
 from rich import box
 from rich.table import Table
 from sqlalchemy.ext.asyncio import AsyncEngine
@@ -13,18 +12,9 @@ from scrapersky.cli.stages import on_database
 from scrapersky.cli.table import print_table
 from scrapersky.scheduler.presence import LiveProcess, ask_to_drain, live_processes
 
-workers = App(name="workers")
 
-
-@workers.default
 def show(*, json: bool = False) -> None:
-    """List the processes that serve and work on the database.
-
-    Parameters
-    ----------
-    json
-        Print it as JSON.
-    """
+    """List the processes that serve and work on the database."""
     live: list[LiveProcess] = on_database(live_processes)
     if json:
         print(orjson.dumps([asdict(one) for one in live]).decode())
@@ -47,28 +37,14 @@ def show(*, json: bool = False) -> None:
     print_table(table, whole=("name",))
 
 
-@workers.command
 def drain(name: str) -> None:
-    """Let one process finish what it has in work, and claim nothing more.
-
-    Parameters
-    ----------
-    name
-        The process's name, as `scrapersky workers` prints it.
-    """
+    """Let one process finish what it has in work, and claim nothing more."""
     on_database(asking(name, drain=True))
     print(f"{name} was asked to drain; `scrapersky workers` tells when it has.")
 
 
-@workers.command
 def resume(name: str) -> None:
-    """Let a process that was asked to drain claim again.
-
-    Parameters
-    ----------
-    name
-        The process's name, as `scrapersky workers` prints it.
-    """
+    """Let a process that was asked to drain claim again."""
     on_database(asking(name, drain=False))
     print(f"{name} claims again.")
 
