@@ -1,4 +1,4 @@
-"""How fast the API lists, decides, takes in, hands out and tells, at a million records.
+"""How fast the API lists, decides, takes in, hands out and reports, at a million records.
 
     python bench/api.py            1,000,000 contacts; some minutes
     python bench/api.py --quick    30,000 contacts, under a minute
@@ -414,7 +414,7 @@ async def decision_by_ids(bench: Bench) -> dict[str, Any]:
 
 
 async def plain_decision(bench: Bench, ids: list[str], status: str) -> None:
-    """Set a status as a simple program would: no action to undo, nobody told."""
+    """Set a status as a simple program would: no action to undo, no event."""
     chosen = Contact.id == func.any(literal(ids))
     statement = update(Contact).where(Contact.tenant_id == bench.tenant, chosen)
     async with bench.database.begin() as connection:

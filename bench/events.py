@@ -171,7 +171,7 @@ async def run(url, base, process, keys, places, *, seconds, rate) -> dict[str, f
         ).status_code
         await asyncio.sleep(5)
         for mine in heard:
-            mine.clear()  # the rows were made a moment ago, and that is told too
+            mine.clear()  # the rows were made a moment ago, and that is reported too
         cpu = process.cpu_times()
         busy_before = cpu.user + cpu.system
         began = time.time()

@@ -458,8 +458,8 @@ def show_town(crew: int, size: int, run: dict[str, Any]) -> None:
     print(f"{'stage':22}{'records':>10}{'per second':>12}")
     for name in STAGES:
         if name in run["stages"]:
-            told = run["stages"][name]
-            print(f"{name:22}{told['records']:>10,}{told['per_second']:>12.1f}")
+            found = run["stages"][name]
+            print(f"{name:22}{found['records']:>10,}{found['per_second']:>12.1f}")
     print(
         f"{run['seconds']:.1f} s; CPU {run['cpu_workers']:.1f} s workers, "
         f"{run['cpu_postgres']:.1f} s PostgreSQL; peak memory {run['memory']:.0f} MB; "
@@ -529,7 +529,7 @@ async def run_town(line: Line, size: int) -> dict[str, Any]:
     crew = len(line.crew.members)
     run = await time_town(line)
     show_town(crew, size, run)
-    told = {
+    found = {
         "seconds": run["seconds"],
         "pages_per_second": run["stages"]["page_curation"]["records"] / run["seconds"],
         "cpu_seconds_workers": run["cpu_workers"],
@@ -539,7 +539,7 @@ async def run_town(line: Line, size: int) -> dict[str, Any]:
         "contacts_found_share": run["found"] / run["true"],
         "contacts_wrong": run["wrong"],
     }
-    named = {f"{name}_{crew}_workers": round(v, 4) for name, v in told.items()}
+    named = {f"{name}_{crew}_workers": round(v, 4) for name, v in found.items()}
     return {"businesses": size} | named
 
 
@@ -553,16 +553,16 @@ async def run_latency(line: Line, plan: Plan) -> dict[str, Any]:
 
 
 async def run_import(line: Line, plan: Plan) -> dict[str, Any]:
-    told = await time_import(line, plan)
-    whole, storing = plan.archive / told["seconds"], plan.archive / told["storing"]
+    found = await time_import(line, plan)
+    whole, storing = plan.archive / found["seconds"], plan.archive / found["storing"]
     print(f"\na sitemap of {plan.archive:,} URLs, {plan.imports} times")
-    print(f"from claim to commit {told['seconds']:.2f} s: {whole:,.0f} URLs/s")
-    print(f"into the table {told['storing']:.2f} s: {storing:,.0f} URLs/s")
-    print(f"memory growth {told['grown']:.0f} MB")
+    print(f"from claim to commit {found['seconds']:.2f} s: {whole:,.0f} URLs/s")
+    print(f"into the table {found['storing']:.2f} s: {storing:,.0f} URLs/s")
+    print(f"memory growth {found['grown']:.0f} MB")
     return {
         "import_urls_per_second": round(whole),
         "import_urls_per_second_into_the_table": round(storing),
-        "import_memory_growth_mb": round(told["grown"], 1),
+        "import_memory_growth_mb": round(found["grown"], 1),
     }
 
 

@@ -119,7 +119,7 @@ def routes_page() -> str:
             "the code, so a new route does not go unseen. `public` needs no identity. "
             "The roles: a viewer may `read`; a curator also `export` and `curate`; an "
             "admin also `administer`; an admin of the installation's own tenant also "
-            "`operate`. *Hidden*: whoever may not is told that there is nothing."
+            '`operate`. *Hidden*: whoever may not gets "not found".'
         ),
         "",
         "| method | path | permission | operation |",

@@ -1,6 +1,6 @@
 """Hostile sites beside healthy ones: a server for them, and the names that lead there.
 
-What a site does is told by its name, so that every process knows it without asking.
+What a site does follows from its name, so that every process knows it without asking.
 Everything stays on loopback: as in the demo town, the server speaks as a proxy.
 """
 

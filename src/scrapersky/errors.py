@@ -318,7 +318,7 @@ class DatabaseBusy(DatabaseProblem):
 
 
 class QueryTooSlow(DatabaseProblem):
-    """The database was told to stop: the question takes longer than one may."""
+    """The database was asked to stop: the query takes longer than one may."""
 
 
 class SchemaMismatch(DatabaseProblem):

@@ -43,7 +43,7 @@ from scrapersky.settings import Settings
 log = structlog.get_logger(__name__)
 
 OWN_HEADERS = ("Idempotency-Key", "If-Match", "X-API-Key", "X-Request-ID")
-TOLD_HEADERS = (
+EXPOSED_HEADERS = (
     "ETag", "RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset", "Retry-After",
     "X-Request-ID",
 )  # fmt: skip
@@ -162,7 +162,7 @@ def create_app(
             allow_origins=settings.cors_origins,
             allow_methods=["GET", "POST", "PATCH", "DELETE"],
             allow_headers=["Authorization", "Content-Type", *OWN_HEADERS],
-            expose_headers=TOLD_HEADERS,
+            expose_headers=EXPOSED_HEADERS,
             max_age=600,
         )
     app.add_middleware(RequestLog)

@@ -22,7 +22,7 @@ class Allowed:
 
     permission: Permission
     hidden: bool = False
-    """Whether those without it are told that there is nothing here."""
+    """Whether those without it get "not found"."""
 
     async def __call__(self, request: Request) -> Identity:
         """Return who is asking, with their rows in sight, or raise why not."""

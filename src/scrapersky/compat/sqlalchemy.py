@@ -19,7 +19,7 @@ class Explain(Executable, ClauseElement):
     type: TypeEngine[Any] = JSON()
     _traverse_internals = [("query", InternalTraversal.dp_clauseelement)]  # noqa: RUF012
 
-    # What a result of a cached statement is told its columns by: there are none of ours.
+    # What a result of a cached statement gets its columns from: there are none of ours.
     _all_selected_columns = ()
 
     def __init__(self, query: Select[Any]) -> None:

@@ -2,7 +2,7 @@
 
 A dead name costs seconds each time it is asked for, and one site asks under several
 spellings. So a failure is remembered for a while, which doubles each time it is met
-anew, and whoever asks meanwhile is told at once, and when to come back.
+anew, and whoever asks meanwhile gets an answer at once, with when to come back.
 """
 
 import time

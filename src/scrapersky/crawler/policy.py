@@ -15,7 +15,7 @@ WEB_PORTS = frozenset({80, 443, 8080, 8443})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CrawlerPolicy:
-    """Everything the crawler may be told; the defaults are polite and safe."""
+    """Everything the crawler can be configured with; the defaults are polite and safe."""
 
     user_agent: str = "ScraperSky/0.1 (+https://scrapersky.invalid/bot)"
     """One honest name with a contact URL; its first word is what robots.txt matches."""

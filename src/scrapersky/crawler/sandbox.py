@@ -486,8 +486,8 @@ class _Child:
         job = _Job(b"")
         # How long a page may take says nothing about how long a process takes to start.
         self._expect(job, replace(limits, wall=timedelta(seconds=START_TIMEOUT)))
-        _, told = await job.answer
-        self.layers = TypeAdapter(list[str]).validate_json(told)
+        _, answer = await job.answer
+        self.layers = TypeAdapter(list[str]).validate_json(answer)
         self.calls = 0
 
     def works_on(self, job: _Job) -> bool:
@@ -604,7 +604,7 @@ class _Child:
         return f"the parser died (status {code})"
 
     def kill(self) -> None:
-        """End the process; whoever still waits for its answer is told."""
+        """End the process; whoever still waits for its answer gets an error."""
         self._stop_listening()
         self.on_done = None
         self.link.close()

@@ -43,7 +43,7 @@ def main(descriptor: int) -> None:
     link = socket.socket(fileno=descriptor)
     settings = pickle.loads(read_frame(link)[0])  # noqa: S301 - from our own parent
     sys.path[:] = settings["path"]
-    # Found only now: where our own modules are, the parent has just told.
+    # Found only now: where our own modules are, the parent has just said.
     importlib.import_module(CONFINEMENT)
     for module, name, args in settings["warm"]:
         function = find(module, name)

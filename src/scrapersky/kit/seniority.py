@@ -1,4 +1,4 @@
-"""How much somebody has to say in a business; told by their role."""
+"""How much somebody has to say in a business, judged by their role."""
 
 from enum import StrEnum
 

@@ -68,7 +68,7 @@ def judge(site: TrueSite, found: Outcome) -> Score:
         is_right = any(is_same_organisation(found.organisation, n) for n in names)
         score.count("organisation", right=is_right)
         if not is_right:
-            stored = f"told {found.organisation!r}, true {site.organisation!r}"
+            stored = f"found {found.organisation!r}, true {site.organisation!r}"
             score.miss("organisation wrong", site.name, stored)
     return score
 

@@ -6,7 +6,7 @@ that the ranking uses. There are several readings, each weaker than the one befo
 `shown`   People annotated a phone number, a street, an e-mail address or hours on the
           page, and it calls itself a contact page in its title or main heading; where
           none of the site's pages does, it holds the most such values of several. Its
-          address is told by the file, by `canonical` or `og:url`, or by the menu, which
+          address is given by the file, by `canonical` or `og:url`, or by the menu, which
           marks it.
 `titled`  The same, but its address is only known from a link whose whole text is what
           the page calls itself.

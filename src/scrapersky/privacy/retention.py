@@ -163,7 +163,7 @@ class Overdue:
 
 
 async def forget_expired(engine: AsyncEngine) -> int:
-    """Clear what sources told about places and businesses whose time is over.
+    """Clear what sources said about places and businesses whose time is over.
 
     A deep scan asks the source anew. Returns how many rows were cleared.
     """

@@ -1,4 +1,4 @@
-"""What every record has: a key, a tenant, and times told by the database."""
+"""What every record has: a key, a tenant, and times set by the database."""
 
 from datetime import datetime
 from enum import StrEnum

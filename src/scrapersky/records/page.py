@@ -1,4 +1,4 @@
-"""WF6 and WF7: a page of a domain, and what fetching it told."""
+"""WF6 and WF7: a page of a domain, and what fetching it showed."""
 
 from datetime import datetime
 from typing import Any

@@ -63,7 +63,7 @@ class Place(OwnedRecord, Base):
     licence: Mapped[str | None]
     expires_at: Mapped[datetime | None]
     seen_at: Mapped[datetime | None]
-    """When the source told these facts."""
+    """When the source gave these facts."""
     status: Mapped[Curated]
     deep_scan_status: Mapped[DeepScanStatus | None] = mapped_column(DEEP_SCAN_STATUS)
     deep_scan_error: Mapped[StageError]

@@ -1,4 +1,4 @@
-"""WF4 - Domain metadata: what stands at a domain, told by its home page."""
+"""WF4 - Domain metadata: what stands at a domain, read from its home page."""
 
 import re
 from collections.abc import Iterator

@@ -38,7 +38,7 @@ CHUNK = 5_000
 MANY = 500
 """From so many pages on, new ones are copied; below, one statement does it all."""
 OVER = "beyond the budget of"
-"""How it is told, with the file, that pages were not stored."""
+"""What is said, with the file, when pages were not stored."""
 LINKS = "links"
 """The type of a file that is not a sitemap but a page whose links are taken."""
 

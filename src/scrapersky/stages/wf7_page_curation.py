@@ -118,14 +118,14 @@ ON CONFLICT (domain_id, name_key) DO UPDATE SET
 # What most pages call the business, each as sure as it is; the home page knows best, and
 # a name that the domain has too counts double. Hours and address are the likeliest page's.
 STORE_ORGANISATION = """
-WITH told AS (
+WITH named AS (
   SELECT organisation AS o, 1 AS weight FROM pages
   WHERE domain_id = $1 AND organisation->>'name' IS NOT NULL
   UNION ALL
   SELECT organisation->'home', 2 FROM domains
   WHERE id = $1 AND organisation->'home'->>'name' IS NOT NULL
 ), best AS (
-  SELECT min(o->>'name') AS name FROM told GROUP BY lower(o->>'name')
+  SELECT min(o->>'name') AS name FROM named GROUP BY lower(o->>'name')
   ORDER BY sum((o->>'confidence')::float8 * weight
     * CASE WHEN (o->>'is_in_domain')::boolean THEN 2 ELSE 1 END) DESC, 1 LIMIT 1
 ), known AS (
@@ -135,10 +135,10 @@ WITH told AS (
       ORDER BY contact_likelihood DESC NULLS LAST, id LIMIT 1),
     'address', (SELECT organisation->'address' FROM pages
       WHERE domain_id = $1 AND organisation ? 'address'
-      ORDER BY contact_likelihood DESC NULLS LAST, id LIMIT 1))) AS told
+      ORDER BY contact_likelihood DESC NULLS LAST, id LIMIT 1))) AS facts
 )
-UPDATE domains SET organisation = coalesce(organisation, '{}') || known.told
-FROM known WHERE id = $1 AND NOT coalesce(organisation, '{}') @> known.told
+UPDATE domains SET organisation = coalesce(organisation, '{}') || known.facts
+FROM known WHERE id = $1 AND NOT coalesce(organisation, '{}') @> known.facts
 """
 
 
@@ -344,7 +344,7 @@ def store(page: Page, site: Whose, fetched: Fetched, found: Findings) -> Effect:
 async def store_facts(
     transaction: Transaction, page: Page, values: dict[str, Any], *, has_contacts: bool
 ) -> None:
-    """Store what the visit told about the page itself."""
+    """Store what the visit showed about the page itself."""
     found = (
         ContactScrapeStatus.CONTACT_FOUND
         if has_contacts
@@ -357,7 +357,7 @@ async def store_facts(
 
 
 def facts(fetched: Fetched, findings: Findings) -> dict[str, Any]:
-    """Write what the visit told about the page itself."""
+    """Write what the visit showed about the page itself."""
     found, rendered = findings.page, findings.rendered
     values = found.facts
     return {

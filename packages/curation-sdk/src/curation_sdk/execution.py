@@ -415,7 +415,7 @@ class Slot:
 
     @property
     def is_stopped(self) -> bool:
-        """Whether its item has been told to end."""
+        """Whether its item has been asked to end."""
         return self._stopped_by is not None
 
     def stop(self, result: Result) -> None:

@@ -1,1 +1,1 @@
-"""Live events: what changes in the records, told to everyone who listens."""
+"""Live events: what changes in the records, sent to everyone who listens."""

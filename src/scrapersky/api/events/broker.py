@@ -2,7 +2,7 @@
 
 It looks only while somebody listens, once per tenant however many they are, and keeps
 no connection between two looks. A client that cannot keep up, or comes back after too
-much has happened, is told to fetch anew; nobody's memory grows for it.
+much has happened, is asked to fetch anew; nobody's memory grows for it.
 """
 
 import asyncio
@@ -40,7 +40,7 @@ LOOK_EVERY: Final = 1.0
 MOST_STREAMS: Final = 200
 MOST_STREAMS_EACH: Final = 5
 LONGEST_QUEUE: Final = 64
-"""Events a client may be behind before it is told to fetch anew."""
+"""Events a client may be behind before it is asked to fetch anew."""
 CHUNK: Final = 500
 """Changes in one event."""
 LONGEST_ABSENCE: Final = timedelta(hours=1)
@@ -185,7 +185,7 @@ class EventBroker:
         """Tell a new listener what it has missed, and how the stages stand.
 
         After a restart everyone comes back at once: they share what can be shared, and
-        read what they missed one after the other. Without a database they are told to
+        read what they missed one after the other. Without a database they are asked to
         fetch anew, and hear of the stages when it is back.
         """
         try:
@@ -347,7 +347,7 @@ class Channel:
         self._sent = sent
 
     def new_notes(self, found: dict[UUID, str]) -> Iterable[Event]:
-        """Tell that contacts have gone or were told: no row can tell of each."""
+        """Report that contacts have gone or were informed: no row can say which."""
         fresh = found.keys() - self._noted
         yield from map(many, sorted({found[one] for one in fresh}))
         self._noted = set(found)
@@ -402,7 +402,7 @@ def records(kind: str, changes: Sequence[Change]) -> Iterable[Event]:
 
 
 def many(kind: str) -> Event:
-    """Tell that more has changed than is told one by one."""
+    """Report that more has changed than is sent one by one."""
     return event("records", {"kind": kind, "changes": [], "many": True})
 
 

@@ -3,7 +3,7 @@
 Every record's `updated_at` is set by the database when it is written, and becomes
 visible when its transaction commits, which may be later. So a reader goes back behind
 the oldest transaction that was still writing when it last looked, and leaves out what
-it has told already.
+it has reported already.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -18,11 +18,11 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from scrapersky.records import CURATED, PlaceSearch
 
 MOST: Final = 2_000
-"""Changes of one kind told one by one; more of them are told as "many"."""
+"""Changes of one kind reported one by one; more of them are reported as "many"."""
 OVERLAP: Final = timedelta(seconds=3)
 """How far a reader goes back at least, for writers whom we may not see."""
 LONGEST_OVERLAP: Final = timedelta(seconds=60)
-"""How far at most; a transaction that writes for longer is told of by nobody."""
+"""How far at most; a transaction that writes for longer is reported by nobody."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +90,7 @@ async def noted_since(
 ) -> dict[UUID, str]:
     """Return what only the audit log tells, with the kind it is about.
 
-    No row is left of contacts that have gone, and whom we have told is kept beside them.
+    No row is left of contacts that have gone, and whom we have informed is kept beside them.
     """
     rows = await connection.execute(NOTED, {"tenant": tenant_id, "since": since})
     return {row.id: row.kind for row in rows}

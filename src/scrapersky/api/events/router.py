@@ -101,7 +101,7 @@ async def may_still_listen(request: Request, who: Identity) -> bool:
     except ScraperSkyError:
         return False
     except (OSError, SQLAlchemyError) as error:
-        # Nobody can be asked while the database is away, and nothing is told either.
+        # Nobody can be asked while the database is away, and nothing is sent either.
         log.warning("events.identity_not_checked", error=str(error)[:300])
         return True
     return now.tenant_id == who.tenant_id and now.may(Permission.READ)

@@ -19,7 +19,7 @@ ROLE: Final = "scrapersky_api"
 MILLISECOND: Final = timedelta(milliseconds=1)
 STATEMENT_TIMEOUT: Final = timedelta(seconds=5)
 POOL_TIMEOUT: Final = timedelta(seconds=1)
-"""How long a request waits for its connection before it is told to come back later.
+"""How long a request waits for its connection before it is asked to come back later.
 
 It waits once for its transaction, and before that at most once to be recognised."""
 
@@ -85,7 +85,7 @@ async def statement_timeout(
 ) -> AsyncIterator[None]:
     """Let the statements that follow take longer than a request's usually may.
 
-    A transaction that the connection is in already is told so, too.
+    This also holds for a transaction that the connection is in already.
     """
     before = TIMEOUT.set(timeout)
     try:

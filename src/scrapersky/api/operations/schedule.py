@@ -31,7 +31,7 @@ from scrapersky.scheduler.schedule import JobStatus
 from scrapersky.scheduler.tally import Counts
 
 Developer = Annotated[Identity, allow(Permission.OPERATE, hidden=True)]
-"""Others are told that there is nothing."""
+"""Others get "not found"."""
 router = APIRouter(prefix="/api/v3", tags=["scheduler"])
 
 TIMEOUT: Final = 10.0

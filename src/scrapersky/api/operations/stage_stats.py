@@ -67,7 +67,7 @@ class StageView:
 
     @property
     def sign(self) -> tuple[object, ...]:
-        """What must change before anyone is told anew: not the mere passing of time."""
+        """What must change before anyone is notified anew: not the mere passing of time."""
         return (
             self.stage, self.queued, self.working, self.waiting_retry, self.held,
             self.done, self.failed, self.errors_last_hour, self.paused, self.held_back,

@@ -307,9 +307,9 @@ def written(changes: dict[str, Any]) -> Iterator[tuple[str, str]]:
         if name == "social_links":
             yield from (value or {}).items()
         elif name == "address":
-            told = ", ".join(part for part in (value or {}).values() if part)
-            if told:
-                yield name, value.get("text") or told
+            joined = ", ".join(part for part in (value or {}).values() if part)
+            if joined:
+                yield name, value.get("text") or joined
         elif value:
             yield name, value
 

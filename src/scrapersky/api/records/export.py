@@ -47,7 +47,7 @@ class Plan:
 
 def read_export(resource: Kind, form: ExportFormat, columns: str, preset: str) -> Plan:
     """Read which columns are asked for, or raise InvalidExport."""
-    estimate = columns_of(resource)
+    known = columns_of(resource)
     if preset:
         if columns or resource.name not in PRESETS_OF:
             kinds = " and ".join(PRESETS_OF)
@@ -59,12 +59,12 @@ def read_export(resource: Kind, form: ExportFormat, columns: str, preset: str) -
             for name, source in chosen.items()
         }
         return Plan(form, [*made], made)
-    names = list(dict.fromkeys(columns.split(","))) if columns else list(estimate)
-    unknown = [name for name in names if name not in estimate]
+    names = list(dict.fromkeys(columns.split(","))) if columns else list(known)
+    unknown = [name for name in names if name not in known]
     if unknown:
         raise InvalidExport(
             f"There is no column '{unknown[0][:50]}'.",
-            hint=f"Columns: {', '.join(estimate)}.",
+            hint=f"Columns: {', '.join(known)}.",
         )
     return Plan(form, names)
 

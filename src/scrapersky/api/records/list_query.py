@@ -79,7 +79,7 @@ class CountEstimate:
 
 @dataclass(frozen=True, slots=True)
 class CursorPosition:
-    """Where a page ended: the last row's key and id, and what is estimate of the list."""
+    """Where a page ended: the last row's key and id, and what is known of the list."""
 
     key: Any
     id: UUID

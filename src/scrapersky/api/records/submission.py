@@ -73,7 +73,7 @@ def add_submitting(router: APIRouter, resource: Kind, submission: Submission) ->
             name=asked.name,
             priority=asked.priority,
         )
-        return told(done)
+        return shown(done)
 
     @router.post(
         f"{address_of(resource)}/import",
@@ -107,10 +107,10 @@ def add_submitting(router: APIRouter, resource: Kind, submission: Submission) ->
             batch_id=asked.batch,
             priority=asked.priority,
         )
-        return told(done)
+        return shown(done)
 
 
-def told(done: Submitted) -> SubmittedOut:
+def shown(done: Submitted) -> SubmittedOut:
     """Tell what a submission came to."""
     return SubmittedOut(
         batch_id=done.batch_id,

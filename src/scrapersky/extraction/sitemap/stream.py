@@ -102,7 +102,7 @@ class Inflater:
 class Transcoder:
     """Gives UTF-8 whatever the file is written in.
 
-    The XML parser is told UTF-8 and never sees another encoding, so that what we looked
+    The XML parser is given UTF-8 and never sees another encoding, so that what we looked
     at (is there a DOCTYPE?) is what it reads.
     """
 

@@ -38,7 +38,7 @@ def encoding_of(path: Path) -> str:
 
 
 def wide_encoding(start: bytes) -> str | None:
-    """Return UTF-16 without a mark, told by every other byte being zero."""
+    """Return UTF-16 without a mark, recognised by every other byte being zero."""
     even, odd = start[0::2], start[1::2]
     if len(start) < 4:  # noqa: PLR2004
         return None

@@ -51,7 +51,7 @@ LINES = frozenset(
     {".jsonl", ".ndjson", ".json", ".geojsonl", ".geojsonseq", ".geojson"}
 )
 REMEMBERED = 500_000
-"""Ids kept in memory to tell duplicates; beyond, only those within a page are told."""
+"""Ids kept in memory to find duplicates; beyond, only those within a page are found."""
 PIECE = 65_536
 
 

@@ -1,4 +1,4 @@
-"""Names told by their trade: Miller Roofing, University of Leeds, Rose Hotel."""
+"""Names recognised by their trade: Miller Roofing, University of Leeds, Rose Hotel."""
 
 import re
 from collections.abc import Iterator

@@ -106,7 +106,7 @@ def _goes_on(page: PageWords, number: int, first: str) -> bool:
     )
 
 
-# What is told of people: "Cedar fences are ..." goes on otherwise.
+# What is said of people: "Cedar fences are ..." goes on otherwise.
 _DOES: Final = re.compile(
     r"(?:[A-Z]\S+ )?(?:is|was|has|had|joined|received|graduated|earned|holds|comes|came|brings|"
     r"started|began|studied|works|worked|loves|enjoys|specializes|specialises|grew|lives|spent|"

@@ -51,7 +51,7 @@ _CREDIT: Final = re.compile(
 )
 
 
-# "Ann Lee, a leading dermatologist, recommends ...": told of somebody, not their role.
+# "Ann Lee, a leading dermatologist, recommends ...": said of somebody, not their role.
 _APPOSITION: Final = re.compile(
     r"(?:an?|my|his|her|their|the|who|one of)\s", re.IGNORECASE
 )
