@@ -20,7 +20,14 @@ from scrapersky.db.connection import connect, parse_target
 from scrapersky.reporting.attempts import Attempts
 from scrapersky.reporting.database import DatabaseFigures
 from scrapersky.reporting.stage_stats import Waiting
-from scrapersky.scheduler.alert import RULES, Marks, Sight, Trouble, troubles
+from scrapersky.scheduler.alert import (
+    LEAST_DISK,
+    RULES,
+    Marks,
+    Sight,
+    Trouble,
+    troubles,
+)
 from scrapersky.scheduler.courier import Courier, Message
 from scrapersky.scheduler.presence import LiveProcess
 from scrapersky.scheduler.watch import Looker, Watch, remember
@@ -144,12 +151,21 @@ def webhook() -> Iterator[tuple[str, list[Any]]]:
     server.server_close()
 
 
+class OnlyProcesses(Looker):
+    """Sees no more of this machine than who works on the database."""
+
+    @override
+    async def sight(self) -> Sight:
+        seen = await Looker.sight(self)
+        return replace(seen, database=WELL, disk_free=LEAST_DISK)
+
+
 async def test_trouble_is_told_once_and_so_is_its_end(
     engine: AsyncEngine, webhook: tuple[str, list[Any]], tmp_path: Path
 ) -> None:
     url, told = webhook
     marks = Marks(oldest=timedelta(minutes=10))
-    looker = Looker(engine, dict.fromkeys(STAGES, 0), marks, tmp_path)
+    looker = OnlyProcesses(engine, dict.fromkeys(STAGES, 0), marks, tmp_path)
     watch = Watch(looker, Courier(webhook=SecretStr(url)))
     async with engine.begin() as connection:
         await connection.execute(

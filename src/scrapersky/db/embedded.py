@@ -36,7 +36,7 @@ START_TIMEOUT = 60.0
 """Seconds. Crash recovery after a power cut may take long; a healthy start takes 0.2."""
 STOP_TIMEOUT = 15.0
 LOOK_EVERY = 0.5
-RESTARTS = 5
+RESTARTS = 10
 SOCKET_PATH_LIMIT = 103
 """Bytes a unix socket's path may have on the strictest system we run on (macOS)."""
 

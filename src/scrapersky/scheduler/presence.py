@@ -28,6 +28,8 @@ from scrapersky.records import Process
 from scrapersky.records.process import ProcessRole
 
 BEAT_EVERY: Final = 5.0
+LAST_WORD: Final = 3.0
+"""Seconds for which a process that stops waits for the database."""
 GONE_AFTER: Final = 30.0
 """Seconds without a beat after which a process counts as gone."""
 FORGOTTEN_AFTER: Final = "1 day"
@@ -116,6 +118,7 @@ class Presence:
             "address": address,
             "stages": [] if worker is None else [s.name for s in worker.stages],
         }
+        self._ending = asyncio.Event()
         self._beating: asyncio.Task[None] | None = None
 
     @property
@@ -144,6 +147,9 @@ class Presence:
     ) -> None:
         """Say goodbye; who cannot is gone after a while."""
         if self._beating is not None:
+            # A beat that is under way ends first, or it would be our last word.
+            self._ending.set()
+            await asyncio.wait({self._beating}, timeout=LAST_WORD)
             self._beating.cancel()
             with suppress(asyncio.CancelledError):
                 await self._beating
@@ -176,8 +182,10 @@ class Presence:
             return await connection.scalar(statement)
 
     async def _keep_beating(self) -> None:
-        while True:
-            await asyncio.sleep(BEAT_EVERY)
+        while not self._ending.is_set():
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._ending.wait(), BEAT_EVERY)
+                return
             try:
                 await self.beat()
             except (SQLAlchemyError, OSError) as error:
