@@ -236,6 +236,17 @@ SELECT
 """
 
 
+ASKED = """
+SELECT count(*), coalesce(avg(k.score), 0) AS score,
+  coalesce(avg((split_part(p.source_place_id, '-', 1)
+    = split_part(q.source_place_id, '-', 1))::int), 0)::float8 AS same
+FROM company_pairs k
+JOIN company_members l ON l.id = k.left_id JOIN places_staging p ON p.id = l.place_id
+JOIN company_members r ON r.id = k.right_id JOIN places_staging q ON q.id = r.place_id
+"""
+"""What a person is asked: how sure we were on average, and how often it was one company."""
+
+
 def pairs_of(groups: Counter[object]) -> int:
     return sum(size * (size - 1) // 2 for size in groups.values())
 
@@ -299,13 +310,15 @@ async def measure(count: int) -> dict[str, float]:
             connection = await asyncpg.connect(target.dsn)
             pairs = await connection.fetchrow(PAIRS)
             companies = await connection.fetchval("SELECT count(*) FROM companies")
-            asked = await connection.fetchval("SELECT count(*) FROM company_pairs")
+            asked = await connection.fetchrow(ASKED)
             await connection.close()
             await engine.dispose()
     return {
         "places": matched,
         "companies": companies,
-        "asked": asked,
+        "asked": asked["count"],
+        "asked_score": round(asked["score"], 3),
+        "asked_same": round(asked["same"], 3),
         "precision": round(pairs["both"] / max(pairs["found"], 1), 4),
         "recall": round(pairs["both"] / max(pairs["meant"], 1), 4),
         "seconds": round(seconds, 1),
@@ -336,8 +349,11 @@ def main() -> None:
             found[f"{prefix}{key}"] for key in ("precision", "recall", "seconds")
         )
         print(f"{name:24}" + "".join(f"{figure:>10}" for figure in figures))
-    print(f"{found['places']} places, {found['companies']} companies, "
-          f"{found['asked']} pairs for a person, {found['peak_mb']} MB")  # fmt: skip
+    told = f"claimed {found['asked_score']}, true {found['asked_same']}"
+    print(
+        f"{found['places']} places, {found['companies']} companies, {found['asked']} pairs"
+        f" for a person ({told}), {found['peak_mb']} MB"
+    )
     print(json.dumps(found))
 
 

@@ -24,6 +24,7 @@ import {
 } from "@/kit";
 import {
   type Changes,
+  companiesOf,
   type SearchDetail as Detail,
   LIVE,
   placesOf,
@@ -68,9 +69,14 @@ export function SearchDetail({ id }: { id: string }) {
         actions={
           <>
             {search.found_count > 0 && (
-              <Link to={placesOf(search)} className="button">
-                <Icon name="place" size={16} /> View the places
-              </Link>
+              <>
+                <Link to={placesOf(search)} className="button">
+                  <Icon name="place" size={16} /> View the places
+                </Link>
+                <Link to={companiesOf(search)} className="button">
+                  <Icon name="users" size={16} /> View the companies
+                </Link>
+              </>
             )}
             <Commands search={search} />
           </>

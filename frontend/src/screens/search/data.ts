@@ -135,6 +135,10 @@ function placesKind(): Kind {
 export const placesOf = (search: Search): string =>
   filtered(placesKind().screen, "search_id", search.id);
 
+/** The lead list of what a search found. */
+export const companiesOf = (search: Search): string =>
+  filtered("/curate/companies", "search_id", search.id);
+
 export const start = (body: SearchIn) => call<SearchDetail>("POST", "/searches", { body });
 
 export const estimate = (body: SearchIn, signal?: AbortSignal) =>
