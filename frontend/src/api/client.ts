@@ -34,7 +34,7 @@ export function onLoginNeeded(run: () => void): void {
   state.loginNeeded = run;
 }
 
-/** Ask the server for JSON; `path` is below /api/v3. */
+/** Ask the server for JSON; `path` is below /api/v3. Screens use `read` and `write`. */
 export async function call<T>(method: Method, path: string, options: CallOptions = {}): Promise<T> {
   const answer = await send(method, path, options);
   if (answer.status === 204) return undefined as T;
@@ -172,6 +172,28 @@ export type RouteAnswer<P extends string, M extends string = "get"> = Answer<Op<
 interface Typed<O> extends Omit<CallOptions, "body"> {
   path?: Params<O>;
   body?: Body<O>;
+  /** Sent as it is, in place of a body of JSON. */
+  file?: Blob;
+}
+
+/** What every kind of record has; all have the same shapes as contacts, or domains. */
+interface KindRoutes {
+  "": "/contacts";
+  "/facets": "/contacts/facets";
+  "/fields": "/contacts/fields";
+  "/status": "/contacts/status";
+  "/{record_id}": "/contacts/{record_id}";
+  "/{record_id}/history": "/contacts/{record_id}/history";
+  "/import": "/domains/import";
+  "/merge": "/contacts/merge";
+}
+
+/** `read(ofKind(kind, "/facets"))`: a route of any kind, with the types that all of them have. */
+export function ofKind<B extends keyof KindRoutes>(
+  { path }: { readonly path: string },
+  below: B,
+): KindRoutes[B] {
+  return `${path}${below}` as KindRoutes[B];
 }
 
 /** `read("/stages")`: a GET whose answer has the type the server declares. */
@@ -189,8 +211,8 @@ export function write<M extends Exclude<Method, "GET">, P extends Route>(
   route: P,
   options: Typed<Op<P, Lowercase<M>>> = {},
 ): Promise<Answer<Op<P, Lowercase<M>>>> {
-  const { path, ...rest } = options;
-  return call(method, filled(route, path), rest);
+  const { path, file, ...rest } = options;
+  return call(method, filled(route, path), file ? { ...rest, body: file } : rest);
 }
 
 export function filled(route: string, params?: Record<string, unknown>): string {

@@ -1,6 +1,6 @@
 /** What the pipeline's state looks like, and how a screen asks for it. */
 import { useQueries, useQuery, useQueryClient } from "@tanstack/react-query";
-import { call, read } from "./client";
+import { ofKind, read } from "./client";
 import { useLive } from "./events";
 import { kinds } from "./kinds";
 import type { Stage } from "./types";
@@ -49,17 +49,13 @@ export interface KindCount {
   byStatus: Record<string, number>;
 }
 
-interface Facets {
-  facets: Record<string, { value: string | null; count: number }[]>;
-}
-
 /** How many records of each kind there are, by what people decided about them. */
 export function useKindCounts(): Partial<Record<string, KindCount>> {
   return useQueries({
     queries: kinds().map(({ name, path, status }) => ({
       queryKey: ["counts", name],
       queryFn: async () => {
-        const { facets } = await call<Facets>("GET", `${path}/facets`, {
+        const { facets } = await read(ofKind({ path }, "/facets"), {
           query: { field: status },
         });
         const values = facets[status] ?? [];

@@ -1,8 +1,8 @@
 /** Ctrl-K: type where to go, what to open or what to do. */
 import { useQueries } from "@tanstack/react-query";
 import { type KeyboardEvent, useDeferredValue, useEffect, useId, useRef, useState } from "react";
-import { call } from "@/api/client";
-import { type Kind, kinds, type Values } from "@/api/kinds";
+import { ofKind, read } from "@/api/client";
+import { type Kind, kinds } from "@/api/kinds";
 import { useViews, viewScreen } from "@/api/views";
 import { Dialog, Icon, type IconName } from "@/kit";
 import { type Key, useKeySections } from "./keys";
@@ -149,7 +149,7 @@ function useRecords(words: string): Entry[] {
 
 async function find(kind: Kind, words: string): Promise<Entry[]> {
   const query = { q: words, limit: OF_EACH };
-  const { items } = await call<{ items: (Values & { id: string })[] }>("GET", kind.path, { query });
+  const { items } = await read(ofKind(kind, ""), { query });
   return items.map((row) => ({
     id: `record ${kind.name} ${row.id}`,
     group: kind.one,

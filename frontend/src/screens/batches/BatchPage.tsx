@@ -1,7 +1,7 @@
 /** One batch: its progress, its lines, and what can be done with it. */
 import { useInfiniteQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
-import { call } from "@/api/client";
+import { read, write } from "@/api/client";
 import { useLive } from "@/api/events";
 import { recordScreen } from "@/api/kinds";
 import { Link } from "@/app/router";
@@ -25,13 +25,7 @@ import {
   wordOf,
 } from "@/kit";
 import { Progress } from ".";
-import type { Batch, BatchItem } from "./model";
-
-interface Detail {
-  batch: Batch;
-  items: BatchItem[];
-  next_cursor: string | null;
-}
+import type { BatchItem } from "./model";
 
 const STATES = [
   { value: "", label: "All lines" },
@@ -52,7 +46,10 @@ export function BatchPage({ id }: { id: string }) {
   const detail = useInfiniteQuery({
     queryKey: [...key, state],
     queryFn: ({ pageParam }) =>
-      call<Detail>("GET", `/batches/${id}`, { query: { state, cursor: pageParam, limit: 100 } }),
+      read("/batches/{batch_id}", {
+        path: { batch_id: id },
+        query: { state, cursor: pageParam, limit: 100 },
+      }),
     initialPageParam: null as string | null,
     getNextPageParam: (page) => page.next_cursor,
     refetchInterval: 5000,
@@ -63,7 +60,9 @@ export function BatchPage({ id }: { id: string }) {
 
   async function command(word: "pause" | "resume" | "cancel" | "retry") {
     try {
-      const { changed } = await call<{ changed: number }>("POST", `/batches/${id}/${word}`);
+      const { changed } = await write("POST", "/batches/{batch_id}/{command}", {
+        path: { batch_id: id, command: word },
+      });
       toast({ kind: "good", text: `${SAID[word]}: ${plural(changed, "line")}.` });
     } catch (error) {
       toastError(error);

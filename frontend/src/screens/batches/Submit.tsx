@@ -1,6 +1,6 @@
 /** Submit a list: pasted, or dropped as a file of any size. */
 import { type DragEvent, useState } from "react";
-import { call } from "@/api/client";
+import { ofKind, write } from "@/api/client";
 import { kinds } from "@/api/kinds";
 import {
   Button,
@@ -55,8 +55,8 @@ export function Submit({ onDone, onClose }: SubmitProps) {
   function send(): Promise<Submitted> {
     // What is pasted is read like a file: of any length, and with columns.
     const path = offered().find(({ value }) => value === kind)?.path ?? "/domains";
-    return call("POST", `${path}/import`, {
-      body: file ?? new Blob([text]),
+    return write("POST", ofKind({ path }, "/import"), {
+      file: file ?? new Blob([text]),
       query: { name: name.trim() || file?.name },
       headers: { "Content-Type": "text/csv" },
     });

@@ -1,7 +1,7 @@
 /** Batches: domains, sitemaps or pages submitted together, and how far they are. */
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
-import { call } from "@/api/client";
+import { read } from "@/api/client";
 import { useLive } from "@/api/events";
 import { go } from "@/app/router";
 import type { ScreenProps } from "@/app/routes";
@@ -34,7 +34,7 @@ function AllBatches() {
   const [isSubmitting, setSubmitting] = useState(false);
   const batches = useQuery({
     queryKey: ["batches"],
-    queryFn: () => call<{ items: Batch[] }>("GET", "/batches"),
+    queryFn: () => read("/batches"),
     refetchInterval: 10_000,
   });
   useLive("batch", () => void queries.invalidateQueries({ queryKey: ["batches"] }));

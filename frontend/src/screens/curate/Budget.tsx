@@ -1,7 +1,7 @@
 /** How much of a site may be taken and how much was; a person may raise any part of it. */
 import { useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
-import { call } from "@/api/client";
+import { write } from "@/api/client";
 import { Button, type Column, Input, Select, Table, toast, toastError } from "@/kit";
 import { type BudgetLine, budgetAmount, budgetWord, isUsedUp } from "./siteBudget";
 
@@ -45,7 +45,8 @@ function Raise({ id, lines }: { id: string; lines: readonly BudgetLine[] }) {
     event.preventDefault();
     setBusy(true);
     try {
-      await call<BudgetLine[]>("PATCH", `/domains/${id}/budget`, {
+      await write("PATCH", "/domains/{record_id}/budget", {
+        path: { record_id: id },
         body: { [name]: Number(most) },
       });
       setMost("");

@@ -1,7 +1,7 @@
 /** Work on one company: who does it, notes and tags; what it is made of, taken apart again. */
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import { ApiError, call, read, write } from "@/api/client";
+import { ApiError, read, write } from "@/api/client";
 import { useMay } from "@/app/session";
 import { Button, Dialog, Field, Input, Select, toast, toastError } from "@/kit";
 import { clashWords, merge, tagsIn } from "./edit";
@@ -79,7 +79,7 @@ function Edit({ detail, onDone, onClose }: EditProps) {
   }
 
   async function compare(version: DetailAnswer, wanted: Fields): Promise<void> {
-    const now = await call<DetailAnswer>("GET", `/companies/${record.id}`);
+    const now = await read("/companies/{record_id}", { path: { record_id: record.id } });
     const merged = merge(fieldsOf(version.record), wanted, fieldsOf(now.record));
     setBase(now);
     setValues(merged.values);

@@ -1,6 +1,6 @@
 /** What can be done with one contact beyond deciding about it. */
 import { type ReactNode, useState } from "react";
-import { ApiError, call } from "@/api/client";
+import { ApiError, read, write } from "@/api/client";
 import { fieldErrors } from "@/api/problem";
 import { useMay } from "@/app/session";
 import {
@@ -57,7 +57,10 @@ export function ContactTools({ detail, onChanged, onGone }: ContactToolsProps) {
       name: "Verify again",
       icon: "refresh",
       run: () =>
-        void run(() => call("POST", `/contacts/${record.id}/validate`), "Verification is queued."),
+        void run(
+          () => write("POST", "/contacts/{record_id}/validate", { path: { record_id: record.id } }),
+          "Verification is queued.",
+        ),
     },
     { name: "Delete", icon: "trash", danger: true, run: () => setAsked("delete") },
     ...(mayAdminister
@@ -90,7 +93,7 @@ export function ContactTools({ detail, onChanged, onGone }: ContactToolsProps) {
           onClose={close}
           onConfirm={() =>
             void run(
-              () => call("DELETE", `/contacts/${record.id}`),
+              () => write("DELETE", "/contacts/{record_id}", { path: { record_id: record.id } }),
               "The contact is deleted.",
               true,
             )
@@ -111,8 +114,8 @@ export function ContactTools({ detail, onChanged, onGone }: ContactToolsProps) {
           onConfirm={() =>
             void run(
               () =>
-                call("POST", "/suppressions", {
-                  body: { values: [email ?? phone] },
+                write("POST", "/suppressions", {
+                  body: { values: [email ?? phone ?? ""] },
                 }),
               "Deleted. It will not be stored or exported again.",
               true,
@@ -134,7 +137,7 @@ export function ContactTools({ detail, onChanged, onGone }: ContactToolsProps) {
           onClose={close}
           onConfirm={() =>
             void run(
-              () => call("POST", "/people/erase", { body: person }),
+              () => write("POST", "/people/erase", { body: person }),
               "All data about this person is erased.",
               true,
             )
@@ -163,7 +166,6 @@ function Edit({ detail, busy, run, onClose }: EditProps): ReactNode {
   const [values, setValues] = useState(fieldsOf(detail.record));
   const [theirs, setTheirs] = useState<Partial<Fields>>({});
   const [wrong, setWrong] = useState<Record<string, string>>({});
-  const path = `/contacts/${base.record.id}`;
   const isClash = Object.keys(theirs).length > 0;
   const bind = (name: keyof Fields) => ({
     value: values[name],
@@ -177,7 +179,11 @@ function Edit({ detail, busy, run, onClose }: EditProps): ReactNode {
     setWrong({});
     if (Object.keys(body).length === 0) return;
     try {
-      return await call("PATCH", path, { body, headers: { "If-Match": version.etag } });
+      return await write("PATCH", "/contacts/{record_id}", {
+        path: { record_id: version.record.id },
+        body,
+        headers: { "If-Match": version.etag },
+      });
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
       if (error.status !== 412) {
@@ -187,7 +193,7 @@ function Edit({ detail, busy, run, onClose }: EditProps): ReactNode {
         return UNFINISHED;
       }
     }
-    const now = await call<DetailAnswer>("GET", path);
+    const now = await read("/contacts/{record_id}", { path: { record_id: version.record.id } });
     const merged = merge(fieldsOf(version.record), wanted, fieldsOf(now.record));
     setBase(now);
     setValues(merged.values);

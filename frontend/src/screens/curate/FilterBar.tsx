@@ -1,7 +1,7 @@
 /** What the list shows: words, statuses with their counts, and conditions on any field. */
 import { useQuery } from "@tanstack/react-query";
 import { type RefObject, useEffect, useState } from "react";
-import { call } from "@/api/client";
+import { ofKind, read } from "@/api/client";
 import type { Kind } from "@/api/kinds";
 import { Button, Dialog, Icon, Select, short, statusWord } from "@/kit";
 import { FilterValue } from "./FilterValue";
@@ -86,16 +86,12 @@ function FilterChip({ kind, filter, onRemove }: FilterChipProps) {
   );
 }
 
-interface SearchAnswer {
-  record: { business_type: string; location: string | null };
-}
-
 /** What a search is called, for a filter that knows its number only. */
 function useSearchName({ field, comparison, value }: Filter): string | null {
   const isSearch = field === "search_id" && comparison === "equal";
   const { data, error } = useQuery({
     queryKey: ["search-name", value],
-    queryFn: () => call<SearchAnswer>("GET", `/searches/${value}`),
+    queryFn: () => read("/searches/{record_id}", { path: { record_id: value } }),
     enabled: isSearch,
     staleTime: Number.POSITIVE_INFINITY,
   });
@@ -132,24 +128,22 @@ function Words({ kind, words, search, onWords }: FilterBarProps) {
   );
 }
 
-interface FacetsAnswer {
-  facets: Record<string, { value: string | null; count: number }[]>;
-}
-
 /** The decision's values as switches, each with how many records have it. */
 function StatusChips({ kind, words, filters, version, onFilters }: FilterBarProps) {
   const others = filters.filter(({ field }) => field !== kind.status);
   const query = { field: kind.status, q: words, filter: others.map(writeFilter) };
   const facets = useQuery({
     queryKey: ["facets", kind.name, query, version],
-    queryFn: () => call<FacetsAnswer>("GET", `${kind.path}/facets`, { query }),
+    queryFn: () => read(ofKind(kind, "/facets"), { query }),
     placeholderData: (before) => before,
   });
   const counts = new Map(
-    (facets.data?.facets[kind.status] ?? []).map(({ value, count }) => [value, count]),
+    (facets.data?.facets[kind.status] ?? [])
+      .filter(({ value }) => value !== null)
+      .map(({ value, count }) => [String(value), count]),
   );
   const known = [kind.undecided, ...kind.decisions.map(({ status }) => status)];
-  const all = [...new Set([...known, ...[...counts.keys()].filter((value) => value !== null)])];
+  const all = [...new Set([...known, ...counts.keys()])];
   return (
     <fieldset className="row wrap chips">
       <legend className="unseen">Decision</legend>
@@ -241,7 +235,7 @@ function AddFilter({
 export function useFields(kind: Kind) {
   return useQuery({
     queryKey: ["fields", kind.name],
-    queryFn: () => call<FieldInfo[]>("GET", `${kind.path}/fields`),
+    queryFn: () => read(ofKind(kind, "/fields")),
     staleTime: Number.POSITIVE_INFINITY,
   });
 }

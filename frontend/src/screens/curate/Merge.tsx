@@ -1,6 +1,6 @@
 /** Several records that are one: keep one, and let it take in the others. */
 import { useState } from "react";
-import { call } from "@/api/client";
+import { ofKind, write } from "@/api/client";
 import type { Kind } from "@/api/kinds";
 import { Confirm, toast, toastError } from "@/kit";
 import type { Row } from "./model";
@@ -19,7 +19,7 @@ export function Merge({ kind, rows, onDone, onClose }: MergeProps) {
     setBusy(true);
     try {
       const ids = rows.map(({ id }) => id).filter((id) => id !== into);
-      await call("POST", `${kind.path}/merge`, { body: { ids, into } });
+      await write("POST", ofKind(kind, "/merge"), { body: { ids, into } });
       toast({ kind: "good", text: `${rows.length} ${kind.many} merged.` });
       onDone();
     } catch (error) {

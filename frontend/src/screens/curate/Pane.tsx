@@ -1,7 +1,7 @@
 /** One record, beside the list: all its facts, where they came from, what happened to it. */
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import { call } from "@/api/client";
+import { ofKind, read } from "@/api/client";
 import type { Kind } from "@/api/kinds";
 import {
   causeOf,
@@ -24,7 +24,7 @@ import { Decisions } from "./Decisions";
 import { Facts } from "./Facts";
 import { fieldWord } from "./filters";
 import { marked } from "./marked";
-import { type DetailAnswer, type EvidenceItem, type HistoryEvent, type Row, text } from "./model";
+import { type EvidenceItem, type Row, text } from "./model";
 import { People } from "./People";
 
 type Tab = "facts" | "evidence" | "budget" | "history";
@@ -54,7 +54,8 @@ export function Pane({
   const [tab, setTab] = useState<Tab>("facts");
   const detail = useQuery({
     queryKey: ["record", kind.name, id, row?.updated_at],
-    queryFn: ({ signal }) => call<DetailAnswer>("GET", `${kind.path}/${id}`, { signal }),
+    queryFn: ({ signal }) =>
+      read(ofKind(kind, "/{record_id}"), { path: { record_id: id }, signal }),
     placeholderData: (before) => (before?.record.id === id ? before : undefined),
   });
   const record = { ...detail.data?.record, ...row } as Row;
@@ -112,11 +113,11 @@ export function Pane({
           <History kind={kind} id={id} version={record.updated_at} />
         ) : !detail.data ? (
           <Skeleton lines={8} />
-        ) : tab === "budget" && detail.data.budget.length ? (
+        ) : tab === "budget" && detail.data.budget?.length ? (
           <Budget id={id} lines={detail.data.budget} mayCurate={mayCurate} />
         ) : tab === "facts" || tab === "budget" ? (
           <>
-            <People people={detail.data.people} />
+            <People people={detail.data.people ?? []} />
             <Facts kind={kind} record={record} related={detail.data.related} />
           </>
         ) : (
@@ -169,7 +170,7 @@ function happening(what: string): string {
 function History({ kind, id, version }: { kind: Kind; id: string; version: string }) {
   const history = useQuery({
     queryKey: ["history", kind.name, id, version],
-    queryFn: () => call<{ events: HistoryEvent[] }>("GET", `${kind.path}/${id}/history`),
+    queryFn: () => read(ofKind(kind, "/{record_id}/history"), { path: { record_id: id } }),
     placeholderData: (before) => before,
   });
   if (history.error) return <Failure error={history.error} retry={() => void history.refetch()} />;
@@ -191,8 +192,8 @@ function History({ kind, id, version }: { kind: Kind; id: string; version: strin
               <Status status={event.status_after} field={kind.status} />
             </div>
           )}
-          {text(event.details.why) && (
-            <div className="small foreign">{causeOf(text(event.details.why) ?? "")}</div>
+          {text(event.details?.why) && (
+            <div className="small foreign">{causeOf(text(event.details?.why) ?? "")}</div>
           )}
           {event.who && <div className="small faint foreign">by {event.who}</div>}
         </li>

@@ -1,6 +1,6 @@
 /** Decisions: shown at once, made on the server, and each of them can be taken back. */
 import { useRef } from "react";
-import { call } from "@/api/client";
+import { ofKind, write } from "@/api/client";
 import type { Kind } from "@/api/kinds";
 import { plural, statusWord, toast, toastError, whole } from "@/kit";
 import { conditionOf, type Filter } from "./filters";
@@ -46,8 +46,8 @@ export function useDecisions(kind: Kind, records: RecordList) {
     const change: Partial<Row> = { [kind.status]: status };
     const before = records.patch(new Map(ids.map((id) => [id, change])));
     try {
-      const decided = await call<Decided>("POST", `${kind.path}/status`, {
-        body: { ids, status, force },
+      const decided = await write("POST", ofKind(kind, "/status"), {
+        body: { ids: [...ids], status, force },
       });
       keep(decided, status, turn, before);
     } catch (error) {
@@ -59,7 +59,7 @@ export function useDecisions(kind: Kind, records: RecordList) {
   async function decideAll(wide: Wide): Promise<void> {
     turns.current += 1;
     const turn = turns.current;
-    const decided = await call<Decided>("POST", `${kind.path}/status`, {
+    const decided = await write("POST", ofKind(kind, "/status"), {
       body: bodyOf(wide, false),
     });
     keep(decided, wide.status, turn, new Map());
@@ -113,7 +113,9 @@ export function useDecisions(kind: Kind, records: RecordList) {
     const made = done.current.find((one) => one.action === action);
     done.current = done.current.filter((one) => one.action !== action);
     try {
-      const undone = await call<Undone>("POST", `/actions/${action}/undo`);
+      const undone = await write("POST", "/actions/{action_id}/undo", {
+        path: { action_id: action },
+      });
       toast({ about: ABOUT, ...wordsFor(undone, made?.said ?? "the decision") });
       // Rows change where they stand: the list must not move under the cursor.
       const before = made?.before ?? new Map<string, Row>();
@@ -131,7 +133,7 @@ export function useDecisions(kind: Kind, records: RecordList) {
 
 /** Ask how many records a decision about all that match would mean. */
 export async function countFor(kind: Kind, wide: Wide): Promise<Decided> {
-  return call("POST", `${kind.path}/status`, { body: bodyOf(wide, true) });
+  return write("POST", ofKind(kind, "/status"), { body: bodyOf(wide, true) });
 }
 
 function bodyOf({ status, filters, words }: Wide, dryRun: boolean) {

@@ -3,6 +3,7 @@
  * same everywhere: `rating:at_least:4`.
  */
 import type { Kind } from "@/api/kinds";
+import type { Schemas } from "@/api/types";
 import { percent } from "@/kit/format";
 import { hasWords, statusWord, valueWord, wordOf } from "@/kit/words";
 import type { FieldInfo } from "./model";
@@ -13,11 +14,8 @@ export interface Filter {
   value: string;
 }
 
-export interface Condition {
-  field: string;
-  comparison: string;
-  value?: string | string[];
-}
+export type Condition = Schemas["Condition"];
+type Comparison = Schemas["Comparison"];
 
 const SAID: Record<string, string> = {
   equal: "is",
@@ -117,7 +115,8 @@ export function readFilters(written: readonly string[]): Filter[] {
 }
 
 /** What a decision about "all that match" sends. */
-export function conditionOf({ field, comparison, value }: Filter): Condition {
+export function conditionOf({ field, comparison: asked, value }: Filter): Condition {
+  const comparison = asked as Comparison;
   if (!needsValue(comparison)) return { field, comparison };
   return { field, comparison, value: comparison === "one_of" ? value.split(",") : value };
 }

@@ -3,7 +3,7 @@
  * change in place when something happens to them, here or anywhere else.
  */
 import { useEffect, useMemo, useSyncExternalStore } from "react";
-import { call, type Query } from "@/api/client";
+import { ofKind, type Query, read } from "@/api/client";
 import type { ListAnswer, Row, Total } from "./model";
 
 const FIRST = 100;
@@ -188,7 +188,7 @@ export class RecordList {
     for (const id of ids) this.stale.delete(id);
     try {
       const query = { filter: `id:one_of:${ids.join(",")}`, limit: FURTHER };
-      const { items } = await call<ListAnswer>("GET", this.path, { query });
+      const { items } = await read(ofKind(this, ""), { query });
       if (mine !== this.generation) return;
       const found = new Map(items.map((row) => [row.id, row]));
       this.take(found);
@@ -210,7 +210,7 @@ export class RecordList {
   }
 
   private fetch(more: Query): Promise<ListAnswer> {
-    return call("GET", this.path, { query: { ...this.query, ...more } });
+    return read(ofKind(this, ""), { query: { ...this.query, ...more } });
   }
 
   private place(rows: readonly Row[], from: number): void {

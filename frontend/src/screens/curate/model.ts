@@ -1,5 +1,5 @@
 /** Records as the Curate screens see them: one shape for all six kinds. */
-import type { BudgetLine } from "./siteBudget";
+import type { Schemas } from "@/api/types";
 
 export interface Row {
   id: string;
@@ -18,68 +18,17 @@ export interface ListAnswer {
   total: Total;
 }
 
-export interface EvidenceItem {
-  field: string;
-  value: string | null;
-  url: string | null;
-  snippet: string | null;
-  method: string;
-  confidence: number | null;
-  seen_at: string | null;
-}
+export type EvidenceItem = Schemas["EvidenceOut"];
 
-export interface DetailAnswer {
-  record: Row;
-  etag: string;
-  evidence: EvidenceItem[];
-  related: Record<string, { id: string; label: string | null }[]>;
-  people: PersonItem[];
-  budget: BudgetLine[];
-}
+export type DetailAnswer = Omit<Schemas["Detail_ContactOut_"], "record"> & { record: Row };
 
-export interface PersonItem {
-  id: string;
-  name: string;
-  role: string | null;
-  email: string | null;
-  phone: string | null;
-  confidence: number;
-  is_decision_maker: boolean;
-  reason: string;
-  page_url: string | null;
-}
+export type PersonItem = Schemas["NamedPerson"];
 
-export interface HistoryEvent {
-  at: string;
-  what: string;
-  who: string | null;
-  status_before: string | null;
-  status_after: string | null;
-  details: Record<string, unknown>;
-}
+export type Decided = Schemas["StatusOut"];
 
-export interface Decided {
-  action_id: string | null;
-  matched: number;
-  changed: number;
-  queued: number;
-  skipped: Record<string, number>;
-  dry_run: boolean;
-}
+export type Undone = Schemas["UndoneOut"];
 
-export interface Undone {
-  action_id: string;
-  restored: number;
-  skipped: Record<string, number>;
-}
-
-export interface FieldInfo {
-  name: string;
-  type: string;
-  values: string[] | null;
-  comparisons: string[];
-  sortable: boolean;
-}
+export type FieldInfo = Schemas["FieldOut"];
 
 /** What the stream tells of changed records; `many`: more than it tells one by one. */
 export interface RecordChanges {

@@ -1,11 +1,8 @@
 /** What may be taken of a site, in words and figures that people read. */
+import type { Schemas } from "@/api/types";
 import { bytes, whole } from "@/kit";
 
-export interface BudgetLine {
-  name: string;
-  used: number;
-  most: number;
-}
+export type BudgetLine = Schemas["SiteBudgetLine"];
 
 const WORDS: Record<string, string> = {
   page_budget: "Pages chosen by rules",

@@ -1,8 +1,9 @@
 /** Dead letters: what failed for good, grouped by its cause, with the story of each. */
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
-import { call } from "@/api/client";
+import { read, write } from "@/api/client";
 import { recordScreen } from "@/api/kinds";
+import type { Schemas } from "@/api/types";
 import { Link } from "@/app/router";
 import { useMay } from "@/app/session";
 import {
@@ -24,41 +25,7 @@ import {
 } from "@/kit";
 import "./dead-letters.css";
 
-interface Group {
-  stage: string;
-  title: string;
-  kind: string;
-  cause: string;
-  count: number;
-  first_at: string;
-  last_at: string;
-}
-
-interface Letter {
-  id: string;
-  stage: string;
-  record_kind: string;
-  record_id: string;
-  label: string | null;
-  why: string | null;
-  tries: number;
-  deaths: number;
-  died_at: string;
-}
-
-interface Story extends Letter {
-  title: string;
-  attempts: {
-    outcome: string;
-    why: string | null;
-    tries: number;
-    worker: string | null;
-    claimed_at: string | null;
-    settled_at: string;
-    due_at: string | null;
-  }[];
-}
-
+type Group = Schemas["DeadGroupOut"];
 type Command = "replay" | "discard";
 
 const REASONS: Record<string, string> = {
@@ -78,14 +45,15 @@ export default function DeadLetters() {
   const [busy, setBusy] = useState(false);
   const groups = useQuery({
     queryKey: ["dead-letters", "groups"],
-    queryFn: () => call<Group[]>("GET", "/dead-letters/groups", { query: { limit: 200 } }),
+    queryFn: () => read("/dead-letters/groups", { query: { limit: 200 } }),
     refetchInterval: 15_000,
   });
 
-  async function carryOut(command: Command, body: object) {
+  async function carryOut(command: Command, body: Schemas["DeadChosen"]) {
     setBusy(true);
     try {
-      const { changed } = await call<{ changed: number }>("POST", `/dead-letters/${command}`, {
+      const { changed } = await write("POST", "/dead-letters/{command}", {
+        path: { command },
         body,
       });
       const done = command === "replay" ? "queued for retry" : "dismissed";
@@ -223,8 +191,7 @@ function Letters({
 }) {
   const letters = useQuery({
     queryKey: ["dead-letters", "list", query],
-    queryFn: () =>
-      call<{ items: Letter[] }>("GET", "/dead-letters", { query: { ...query, limit: 100 } }),
+    queryFn: () => read("/dead-letters", { query: { ...query, limit: 100 } }),
   });
   if (letters.error) return <Failure error={letters.error} retry={() => void letters.refetch()} />;
   if (!letters.data) return <Skeleton lines={3} />;
@@ -258,7 +225,7 @@ function LetterStory({
 }) {
   const story = useQuery({
     queryKey: ["dead-letters", "story", id],
-    queryFn: () => call<Story>("GET", `/dead-letters/${id}`),
+    queryFn: () => read("/dead-letters/{letter_id}", { path: { letter_id: id } }),
   });
   const letter = story.data;
   return (

@@ -1,9 +1,10 @@
 /** Make or change a rule, and see at once what it would decide. */
 import { useQuery } from "@tanstack/react-query";
 import { useDeferredValue, useState } from "react";
-import { call } from "@/api/client";
+import { write } from "@/api/client";
 import { type Kind, kindNamed, kinds } from "@/api/kinds";
 import { explain } from "@/api/problem";
+import type { Schemas } from "@/api/types";
 import { Button, Dialog, IconButton, Input, plural, Select, statusWord } from "@/kit";
 import { useFields } from "@/screens/curate/FilterBar";
 import { FilterValue } from "@/screens/curate/FilterValue";
@@ -16,43 +17,17 @@ import {
   needsValue,
 } from "@/screens/curate/filters";
 
-export interface Rule {
-  id: string;
-  name: string;
-  kind: string;
-  conditions: Condition[];
-  status: string;
-  is_enabled: boolean;
-  best_first: boolean;
-  etag: string;
-  decided: number;
-  actions: number;
-  last_decided_at: string | null;
-}
-
-export interface Draft {
-  name: string;
-  kind: string;
-  conditions: Condition[];
-  status: string;
-  is_enabled: boolean;
-  best_first: boolean;
-}
-
-interface Preview {
-  count: number;
-  sample: { id: string; label: string | null }[];
-}
-
+export type Rule = Schemas["RuleOut"];
+export type Draft = Required<Schemas["RuleIn"]>;
 interface RuleFormProps {
   rule: Rule | null;
   onSave: (draft: Draft) => Promise<void>;
   onClose: () => void;
 }
 
-export function filterOf({ field, comparison, value }: Condition): Filter {
+export function filterOf({ field, comparison = "equal", value }: Condition): Filter {
   const written = Array.isArray(value) ? value.join(",") : value;
-  return { field, comparison, value: written === undefined ? "" : String(written) };
+  return { field, comparison, value: String(written ?? "") };
 }
 
 export function RuleForm({ rule, onSave, onClose }: RuleFormProps) {
@@ -74,7 +49,7 @@ export function RuleForm({ rule, onSave, onClose }: RuleFormProps) {
     setBusy(true);
     await onSave({
       name: name.trim(),
-      kind: kindName,
+      kind: kindName as Draft["kind"],
       conditions,
       status: chosen,
       is_enabled: rule?.is_enabled ?? true,
@@ -226,8 +201,8 @@ function PreviewLine({ kind, conditions }: { kind: Kind; conditions: Condition[]
   const preview = useQuery({
     queryKey: ["rule-preview", kind.name, asked],
     queryFn: () =>
-      call<Preview>("POST", "/rules/preview", {
-        body: { kind: kind.name, conditions: JSON.parse(asked) },
+      write("POST", "/rules/preview", {
+        body: { kind: kind.name as Draft["kind"], conditions: JSON.parse(asked) },
       }),
     placeholderData: (before) => before,
     retry: false,

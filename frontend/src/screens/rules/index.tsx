@@ -1,7 +1,7 @@
 /** Rules: what is decided without a person, tried before it is switched on. */
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
-import { call } from "@/api/client";
+import { read, write } from "@/api/client";
 import { kindNamed } from "@/api/kinds";
 import { useMay } from "@/app/session";
 import {
@@ -28,24 +28,13 @@ import "./rules.css";
 
 const RULES = ["rules"] as const;
 
-interface Action {
-  kind: string;
-  id: string;
-  status: string;
-  created_at: string;
-  changed: number;
-  queued: number;
-  undone_at: string | null;
-  is_undoable: boolean;
-}
-
 export default function Rules() {
   const queries = useQueryClient();
   const mayCurate = useMay("curate");
   const [editing, setEditing] = useState<Rule | "new" | null>(null);
   const [removing, setRemoving] = useState<Rule | null>(null);
   const [shown, setShown] = useState<Rule | null>(null);
-  const rules = useQuery({ queryKey: RULES, queryFn: () => call<Rule[]>("GET", "/rules") });
+  const rules = useQuery({ queryKey: RULES, queryFn: () => read("/rules") });
   const again = () => queries.invalidateQueries({ queryKey: RULES });
 
   async function attempt(work: () => Promise<unknown>): Promise<boolean> {
@@ -65,8 +54,9 @@ export default function Rules() {
     const { kind, ...changes } = draft;
     const isDone = await attempt(() =>
       isNew
-        ? call("POST", "/rules", { body: draft })
-        : call("PATCH", `/rules/${editing.id}`, {
+        ? write("POST", "/rules", { body: draft })
+        : write("PATCH", "/rules/{rule_id}", {
+            path: { rule_id: editing.id },
             body: changes,
             headers: { "If-Match": editing.etag },
           }),
@@ -81,7 +71,8 @@ export default function Rules() {
 
   const flip = (rule: Rule) => (isOn: boolean) =>
     void attempt(() =>
-      call("PATCH", `/rules/${rule.id}`, {
+      write("PATCH", "/rules/{rule_id}", {
+        path: { rule_id: rule.id },
         body: { is_enabled: isOn },
         headers: { "If-Match": rule.etag },
       }),
@@ -89,10 +80,7 @@ export default function Rules() {
 
   async function run(rule: Rule) {
     await attempt(async () => {
-      const done = await call<{ finished: boolean; changed: number; action_id: string | null }>(
-        "POST",
-        `/rules/${rule.id}/run`,
-      );
+      const done = await write("POST", "/rules/{rule_id}/run", { path: { rule_id: rule.id } });
       toast({
         kind: "good",
         text: done.finished
@@ -107,7 +95,9 @@ export default function Rules() {
   }
 
   async function undo(action: string) {
-    const isDone = await attempt(() => call("POST", `/actions/${action}/undo`));
+    const isDone = await attempt(() =>
+      write("POST", "/actions/{action_id}/undo", { path: { action_id: action } }),
+    );
     if (isDone) toast({ text: "The rule's decision was undone." });
     await queries.invalidateQueries({ queryKey: ["rule-actions"] });
   }
@@ -217,7 +207,9 @@ export default function Rules() {
           danger
           onClose={() => setRemoving(null)}
           onConfirm={() => {
-            void attempt(() => call("DELETE", `/rules/${removing.id}`));
+            void attempt(() =>
+              write("DELETE", "/rules/{rule_id}", { path: { rule_id: removing.id } }),
+            );
             setRemoving(null);
           }}
         >
@@ -240,7 +232,7 @@ function RuleActions({
 }) {
   const actions = useQuery({
     queryKey: ["rule-actions", rule.id],
-    queryFn: () => call<{ items: Action[] }>("GET", `/rules/${rule.id}/actions`),
+    queryFn: () => read("/rules/{rule_id}/actions", { path: { rule_id: rule.id } }),
   });
   return (
     <Dialog title={`Decisions of "${rule.name}"`} wide onClose={onClose}>

@@ -1,6 +1,6 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
-import { ApiError, call } from "@/api/client";
+import { ApiError, read, write } from "@/api/client";
 import { go, Link } from "@/app/router";
 import { useMay } from "@/app/session";
 import {
@@ -22,15 +22,7 @@ import {
   toastError,
   whole,
 } from "@/kit";
-import {
-  type Changes,
-  companiesOf,
-  type SearchDetail as Detail,
-  LIVE,
-  placesOf,
-  type Search,
-  titleOf,
-} from "./data";
+import { type Changes, companiesOf, LIVE, placesOf, type Search, shaped, titleOf } from "./data";
 import { FoundList } from "./FoundList";
 import { kindOf, placeOf } from "./SearchList";
 import { SearchMap } from "./SearchMap";
@@ -41,7 +33,7 @@ type Command = "rerun" | "cancel" | "pause" | "resume";
 export function SearchDetail({ id }: { id: string }) {
   const { data, error, refetch } = useQuery({
     queryKey: ["searches", id],
-    queryFn: () => call<Detail>("GET", `/searches/${id}`),
+    queryFn: async () => shaped(await read("/searches/{record_id}", { path: { record_id: id } })),
     refetchInterval: ({ state }) =>
       state.data && LIVE.has(state.data.record.status) ? 1500 : false,
   });
@@ -115,11 +107,12 @@ function Commands({ search }: { search: Search }) {
   const [isAsking, setAsking] = useState(false);
   const command = useMutation({
     mutationFn: ({ word, budget }: { word: Command; budget?: number }) =>
-      call<Detail>(
-        "POST",
-        `/searches/${search.id}/${word}`,
-        budget === undefined ? {} : { body: { budget } },
-      ),
+      word === "rerun"
+        ? write("POST", "/searches/{record_id}/rerun", { path: { record_id: search.id } })
+        : write("POST", "/searches/{record_id}/{step}", {
+            path: { record_id: search.id, step: word },
+            ...(budget === undefined ? {} : { body: { budget } }),
+          }),
     onSuccess: (answer, { word }) => {
       setAsking(false);
       void queries.invalidateQueries({ queryKey: ["searches"] });

@@ -1,6 +1,6 @@
 /** Searches: what the server says of them, and how a screen asks. */
 import { useQuery } from "@tanstack/react-query";
-import { call, read } from "@/api/client";
+import { read, write } from "@/api/client";
 import { filtered, type Kind, kindNamed } from "@/api/kinds";
 import type { Schemas } from "@/api/types";
 import type { Area, Box } from "./area";
@@ -39,6 +39,11 @@ export type Search = Omit<Schemas["SearchOut"], "area" | "progress" | "coverage"
 
 export type SearchDetail = Omit<Schemas["SearchDetail"], "record"> & { record: Search };
 
+export const shaped = (detail: Schemas["SearchDetail"]): SearchDetail => ({
+  ...detail,
+  record: detail.record as Search,
+});
+
 export const LIVE = new Set(["Queued", "InProgress"]);
 
 const TITLES: Record<string, string> = {
@@ -58,17 +63,13 @@ export function useSources() {
   });
 }
 
-interface SearchList {
-  items: Search[];
-  next_cursor: string | null;
-  total: { count: number; is_exact: boolean };
-}
-
 export function useSearches() {
   return useQuery({
     queryKey: ["searches"],
-    queryFn: () =>
-      call<SearchList>("GET", "/searches", { query: { sort: "-created_at", limit: 50 } }),
+    queryFn: async () => {
+      const page = await read("/searches", { query: { sort: "-created_at", limit: 50 } });
+      return { ...page, items: page.items as Search[] };
+    },
     refetchInterval: ({ state }) =>
       state.data?.items.some((one) => LIVE.has(one.status)) ? 1500 : 15_000,
   });
@@ -111,7 +112,7 @@ export function useFoundPlaces(search: Search) {
           limit: PER_PAGE,
           cursor,
         };
-        const page: PlacesAnswer = await call("GET", placesKind().path, { query, signal });
+        const page: PlacesAnswer = await read("/places/staging", { query, signal });
         for (const { latitude, longitude, name, ...rest } of page.items) {
           if (latitude === null || longitude === null) continue;
           found.push({ ...rest, name: name ?? "", latitude, longitude });
@@ -139,7 +140,7 @@ export const placesOf = (search: Search): string =>
 export const companiesOf = (search: Search): string =>
   filtered("/curate/companies", "search_id", search.id);
 
-export const start = (body: SearchIn) => call<SearchDetail>("POST", "/searches", { body });
+export const start = (body: SearchIn) => write("POST", "/searches", { body }).then(shaped);
 
 export const estimate = (body: SearchIn, signal?: AbortSignal) =>
-  call<Estimate>("POST", "/searches/estimate", { body, signal, timeout: 0 });
+  write("POST", "/searches/estimate", { body, signal, timeout: 0 });

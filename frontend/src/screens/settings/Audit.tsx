@@ -1,28 +1,15 @@
 /** Who changed what, and when. */
 import { useInfiniteQuery } from "@tanstack/react-query";
-import { call } from "@/api/client";
+import { read } from "@/api/client";
+import type { Schemas } from "@/api/types";
 import { Button, Failure, Panel, Skeleton, said, Table, Time } from "@/kit";
 import { happened } from "./happened";
 
-interface Entry {
-  id: string;
-  created_at: string;
-  actor: string;
-  action: string;
-  subject: string;
-  details: Record<string, unknown> | null;
-}
-
-interface Answer {
-  items: Entry[];
-  next_cursor: string | null;
-}
-
+type Entry = Schemas["AuditOut"];
 export function Audit() {
   const audit = useInfiniteQuery({
     queryKey: ["audit"],
-    queryFn: ({ pageParam }) =>
-      call<Answer>("GET", "/audit", { query: { cursor: pageParam, limit: 100 } }),
+    queryFn: ({ pageParam }) => read("/audit", { query: { cursor: pageParam, limit: 100 } }),
     initialPageParam: null as string | null,
     getNextPageParam: (page) => page.next_cursor,
   });

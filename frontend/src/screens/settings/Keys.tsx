@@ -1,7 +1,8 @@
 /** Keys for programs: made here, shown once, limited, and taken back. */
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import { call } from "@/api/client";
+import { read, write } from "@/api/client";
+import type { Schemas } from "@/api/types";
 import {
   Badge,
   Button,
@@ -19,17 +20,7 @@ import {
 } from "@/kit";
 import { useChange } from "./change";
 
-interface Key {
-  id: string;
-  name: string;
-  prefix: string;
-  role: string;
-  created_at: string;
-  expires_at: string | null;
-  last_used_at: string | null;
-  revoked_at: string | null;
-}
-
+type Key = Schemas["KeyOut"];
 const KEYS = ["api-keys"] as const;
 
 export function Keys() {
@@ -39,7 +30,7 @@ export function Keys() {
   const { change, busy } = useChange(KEYS);
   const keys = useQuery({
     queryKey: KEYS,
-    queryFn: () => call<{ items: Key[] }>("GET", "/api-keys"),
+    queryFn: () => read("/api-keys"),
   });
   const make = (
     <Button icon="plus" look="primary" onClick={() => setMaking(true)}>
@@ -98,9 +89,7 @@ export function Keys() {
           busy={busy}
           onClose={() => setMaking(false)}
           onSave={async (body) => {
-            const made = await change(() =>
-              call<{ secret: string }>("POST", "/api-keys", { body }),
-            );
+            const made = await change(() => write("POST", "/api-keys", { body }));
             if (!made) return;
             setMaking(false);
             setSecret(made.secret);
@@ -141,7 +130,7 @@ export function Keys() {
           onClose={() => setRevoking(null)}
           onConfirm={async () => {
             await change(
-              () => call("DELETE", `/api-keys/${revoking.id}`),
+              () => write("DELETE", "/api-keys/{key_id}", { path: { key_id: revoking.id } }),
               "The key no longer works.",
             );
             setRevoking(null);
@@ -160,11 +149,11 @@ function MakeKey({
   onClose,
 }: {
   busy: boolean;
-  onSave: (body: object) => void;
+  onSave: (body: Schemas["KeyIn"]) => void;
   onClose: () => void;
 }) {
   const [name, setName] = useState("");
-  const [role, setRole] = useState("viewer");
+  const [role, setRole] = useState<Schemas["Role"]>("viewer");
   const [days, setDays] = useState("365");
   return (
     <Dialog
@@ -198,7 +187,7 @@ function MakeKey({
           label="Role"
           value={role}
           options={["viewer", "curator", "admin"]}
-          onChange={(event) => setRole(event.target.value)}
+          onChange={(event) => setRole(event.target.value as Schemas["Role"])}
         />
         <Input
           label="Expires after (days)"

@@ -1,7 +1,8 @@
 /** The people of this tenant: who they are, and what they may do. */
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import { call } from "@/api/client";
+import { read, write } from "@/api/client";
+import type { Schemas } from "@/api/types";
 import { useSession } from "@/app/session";
 import {
   Badge,
@@ -19,16 +20,10 @@ import {
 } from "@/kit";
 import { useChange } from "./change";
 
-interface Person {
-  id: string;
-  email: string;
-  name: string | null;
-  role: string;
-  disabled_at: string | null;
-  created_at: string;
-}
+type Person = Schemas["UserOut"];
+type Role = Schemas["Role"];
 
-const ROLES = [
+const ROLES: readonly { value: Role; label: string }[] = [
   { value: "viewer", label: "Viewer: can look" },
   { value: "curator", label: "Curator: can decide and export" },
   { value: "admin", label: "Admin: can also manage people" },
@@ -42,11 +37,16 @@ export function People() {
   const { change, busy, wrong } = useChange(PEOPLE);
   const people = useQuery({
     queryKey: PEOPLE,
-    queryFn: () => call<{ items: Person[] }>("GET", "/users"),
+    queryFn: () => read("/users"),
   });
-  const patch = (person: Person, body: object, said: string) =>
+  const patch = (person: Person, body: Schemas["UserChange"], said: string) =>
     void change(
-      () => call("PATCH", `/users/${person.id}`, { body, headers: { "If-Match": "*" } }),
+      () =>
+        write("PATCH", "/users/{user_id}", {
+          path: { user_id: person.id },
+          body,
+          headers: { "If-Match": "*" },
+        }),
       said,
     );
   return (
@@ -144,7 +144,7 @@ export function People() {
           onClose={() => setInviting(false)}
           onSave={async (body) => {
             const made = await change(
-              () => call<Person>("POST", "/users", { body }),
+              () => write("POST", "/users", { body }),
               "The account is ready.",
             );
             if (made) setInviting(false);
@@ -174,13 +174,13 @@ function Invite({
 }: {
   busy: boolean;
   wrong: Record<string, string>;
-  onSave: (body: object) => void;
+  onSave: (body: Schemas["UserIn"]) => void;
   onClose: () => void;
 }) {
   const [email, setEmail] = useState("");
   const [name, setName] = useState("");
   const isFirst = useSession().data?.via === "local";
-  const [role, setRole] = useState(isFirst ? "admin" : "curator");
+  const [role, setRole] = useState<Role>(isFirst ? "admin" : "curator");
   const [password, setPassword] = useState("");
   const isReady = email.includes("@") && password.length > 0;
   return (
@@ -225,7 +225,7 @@ function Invite({
             label="Role"
             value={role}
             options={ROLES}
-            onChange={(event) => setRole(event.target.value)}
+            onChange={(event) => setRole(event.target.value as Role)}
           />
         )}
         <Input

@@ -1,7 +1,8 @@
 /** Who must be left alone: kept as hashes, so the list itself tells nothing. */
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import { call } from "@/api/client";
+import { read, write } from "@/api/client";
+import type { Schemas } from "@/api/types";
 import {
   Button,
   Confirm,
@@ -21,25 +22,7 @@ import {
 import { linesOf } from "@/screens/batches/model";
 import { useChange } from "./change";
 
-interface Entry {
-  id: string;
-  kind: string;
-  reason: string | null;
-  created_at: string;
-}
-
-interface Answer {
-  items: Entry[];
-  next_cursor: string | null;
-}
-
-interface Added {
-  added: number;
-  known: number;
-  contacts_removed: number;
-  refused: { line: number; reason: string }[];
-}
-
+type Entry = Schemas["SuppressionOut"];
 const KINDS: Record<string, string> = {
   email: "E-mail address",
   phone: "Phone number",
@@ -53,8 +36,7 @@ export function Suppressions() {
   const { change, busy } = useChange(ENTRIES);
   const entries = useInfiniteQuery({
     queryKey: ENTRIES,
-    queryFn: ({ pageParam }) =>
-      call<Answer>("GET", "/suppressions", { query: { cursor: pageParam, limit: 100 } }),
+    queryFn: ({ pageParam }) => read("/suppressions", { query: { cursor: pageParam, limit: 100 } }),
     initialPageParam: null as string | null,
     getNextPageParam: (page) => page.next_cursor,
   });
@@ -125,7 +107,10 @@ export function Suppressions() {
           onClose={() => setFreeing(null)}
           onConfirm={async () => {
             await change(
-              () => call("DELETE", `/suppressions/${freeing.id}`),
+              () =>
+                write("DELETE", "/suppressions/{suppression_id}", {
+                  path: { suppression_id: freeing.id },
+                }),
               "The entry is removed.",
             );
             setFreeing(null);
@@ -142,7 +127,7 @@ export function Suppressions() {
           busy={busy}
           onClose={() => setAdding(false)}
           onSave={async (body) => {
-            const done = await change(() => call<Added>("POST", "/suppressions", { body }));
+            const done = await change(() => write("POST", "/suppressions", { body }));
             if (!done) return;
             setAdding(false);
             toast({
@@ -163,7 +148,7 @@ function Add({
   onClose,
 }: {
   busy: boolean;
-  onSave: (body: object) => void;
+  onSave: (body: Schemas["SuppressionsIn"]) => void;
   onClose: () => void;
 }) {
   const [text, setText] = useState("");

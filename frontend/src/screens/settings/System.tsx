@@ -1,7 +1,7 @@
 /** How the system stands, and how long it keeps what. */
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import { call, read } from "@/api/client";
+import { read } from "@/api/client";
 import type { Schemas } from "@/api/types";
 import {
   Badge,
@@ -18,17 +18,6 @@ import {
   whole,
   wordOf,
 } from "@/kit";
-
-interface Retention {
-  kinds: {
-    kind: string;
-    setting: string;
-    days: number | null;
-    what: string;
-    oldest_at: string | null;
-    overdue: number;
-  }[];
-}
 
 interface Ready {
   status: string;
@@ -187,7 +176,7 @@ function SettingsTable({ settings }: { settings: Schemas["SettingOut"][] }) {
 function Kept() {
   const retention = useQuery({
     queryKey: ["retention"],
-    queryFn: () => call<Retention>("GET", "/retention"),
+    queryFn: () => read("/retention"),
   });
   if (retention.error)
     return <Failure error={retention.error} retry={() => void retention.refetch()} />;
@@ -207,7 +196,7 @@ function Kept() {
           },
           { name: "After that", show: (kind) => kind.what },
           { name: "Oldest", minor: true, show: (kind) => <Time at={kind.oldest_at} /> },
-          { name: "Overdue", number: true, minor: true, show: (kind) => whole(kind.overdue) },
+          { name: "Overdue", number: true, minor: true, show: (kind) => whole(kind.overdue ?? 0) },
           { name: "Setting", minor: true, show: (kind) => <code>{kind.setting}</code> },
         ]}
       />
