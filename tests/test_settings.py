@@ -284,6 +284,7 @@ def test_a_weak_suppression_key_is_refused() -> None:
     ("suffix", "value", "reason"),
     [
         ("INTERVAL_MINUTES", "0", "greater than 0"),
+        ("INTERVAL_MINUTES", "1e-9", "a tick takes longer; set 0.001 or more"),
         ("RATE_PER_MINUTE", "0", "for no limit leave it out, or empty"),
         ("HIGH_WATER", "9", "a batch takes 10 rows, so as many must be allowed"),
     ],

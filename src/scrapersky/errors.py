@@ -22,7 +22,7 @@ ScraperSkyError
 ├── BackupUnusable          a backup cannot be made, read or restored as asked
 ├── DatabaseProblem         the database cannot be used as it is
 ├── StageError              a stage cannot do what was asked (UnknownStage,
-│                           UnknownItem)
+│                           InvalidStageSettings, UnknownItem)
 ├── InvalidUrl              a text is no http(s) URL we can use
 │   └── UnsupportedScheme   it is a URL, of a kind we never fetch
 ├── FetchError              a URL could not be fetched; each has an outcome word
@@ -337,6 +337,12 @@ class UnknownStage(StageError):
     """No stage of this name was ever registered in this database."""
 
     status_code = 404
+
+
+class InvalidStageSettings(StageError):
+    """Settings of a stage cannot be changed so."""
+
+    status_code = 422
 
 
 class UnknownItem(StageError):

@@ -4,6 +4,7 @@ import asyncio
 import csv
 import hashlib
 import json
+import shlex
 import signal
 import subprocess
 import time
@@ -33,10 +34,12 @@ from scrapersky.providers.source import PlaceQuery
 from scrapersky.records.audit import Actor
 from scrapersky.scheduler.app import World
 from scrapersky.settings import load_settings
+from scrapersky.stages import STAGES
 from sdk_tests.rig.port import free_port
 from sdk_tests.rig.waiting import HUNG, wait_until
 from tests.cli.rig import CLEAN, COMMAND, Command, run_here
 from tests.conftest import TestDatabase
+from tests.how_to.guide import commands_of
 from tests.providers.servers.nominatim import NominatimServer
 from tests.providers.servers.overpass import OverpassServer
 from tests.providers.town import a_town
@@ -294,7 +297,10 @@ def test_stages_are_paused_and_dead_letters_replayed_beside_a_worker(
         # Longer than the worker waits between two looks at the queue.
         time.sleep(1.5)
         held = execute(database, "SELECT status::text FROM place_searches")
+        changed = command("stages", "set", "place_search", "--rate-per-minute", "30")
+        refused = command("stages", "set", "place_search", "--rate-per-minute", "0")
         told = command("stages", "--json")
+        command("stages", "reset", "place_search")
         command("stages", "resume", "place_search")
         wait_for(database, "SELECT bool_and(status = 'Error') FROM place_searches")
         (letter,) = json.loads(command("dead-letters", "--json").stdout)
@@ -307,6 +313,10 @@ def test_stages_are_paused_and_dead_letters_replayed_beside_a_worker(
     assert held == [("Queued",)]
     paused_why = {line["stage"]: line["paused"] for line in json.loads(told.stdout)}
     assert paused_why["place_search"] == "paused by hand"
+    assert changed.returncode == 0
+    assert '"at once, at most 30 a minute"' in told.stdout
+    assert "nothing would ever be worked" in refused.stderr
+    assert execute(database, "SELECT * FROM stage_overrides") == []
     assert letter["stage"] == "place_search"
     assert "missing.csv" in story.stdout
     assert "1 queued for retry" in replayed.stdout
@@ -331,6 +341,22 @@ def test_two_workers_share_a_database_and_a_stopped_one_hands_its_work_back(
 
     assert first.returncode == 0
     assert execute(database, "SELECT count(*) FROM places_staging") == [(12,)]
+
+
+def test_the_commands_of_the_guide_were_read_but_never_run(
+    database: TestDatabase, command: Command
+) -> None:
+    typed = commands_of("find-what-is-wrong.md")
+    own = [line for line in typed if line.startswith("scrapersky ")]
+    answers = {line: command(*shlex.split(line)[1:]) for line in own}
+
+    assert len(own) >= 4
+    wrong = {line: a.stderr for line, a in answers.items() if a.returncode}
+    # The doctor may well find something: then it says so with 1.
+    assert wrong.keys() <= {"scrapersky doctor"}
+    assert all(stage in answers["scrapersky stages"].stdout for stage in STAGES)
+    assert "database" in answers["scrapersky doctor"].stdout
+    assert "DOMAIN_SCHEDULER_BATCH_SIZE" in answers["scrapersky config"].stdout
 
 
 EXTRACTION = "DOMAIN_EXTRACTION_SCHEDULER"

@@ -250,6 +250,27 @@ async def test_a_range_is_decided_and_undone_as_one(
     await decided(app, "shop-0012.example", "New")
 
 
+async def test_what_is_urgent_could_not_be_said_on_the_page(
+    page: Page, app: RunningApp
+) -> None:
+    priorities = "SELECT priority FROM domains WHERE domain ~ 'shop-001[01]' ORDER BY 1"
+    await open_list(page, "/curate/domains?sort=domain&q=shop-001")
+    await row_of(page, "shop-0010.example").get_by_role("checkbox").click()
+    await row_of(page, "shop-0011.example").get_by_role("checkbox").click()
+    bar = page.get_by_label("Actions for the selection")
+    await bar.get_by_label("Priority").select_option("High priority")
+    await expect(page.get_by_text("2 domains: High priority")).to_be_visible()
+    await told(app, priorities, [(10,), (10,)])
+
+    await row_of(page, "shop-0010.example").click()
+    pane = page.get_by_label("Details of one domain")
+    await expect(pane.get_by_label("Priority")).to_have_value("10")
+    await pane.get_by_label("Priority").select_option("Low priority")
+
+    await told(app, priorities, [(-10,), (10,)])
+    await expect(pane.get_by_label("Priority")).to_have_value("-10")
+
+
 async def test_all_that_match_are_counted_first_and_then_decided(
     page: Page, app: RunningApp
 ) -> None:

@@ -12,6 +12,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 from scrapersky.db.connection import connect, parse_target
 from scrapersky.reporting.stage_stats import full_queues, waiting_for_anyone
 from scrapersky.scheduler.app import Background, background_work
+from scrapersky.scheduler.overrides import change_settings, with_changes
 from scrapersky.settings import Settings, load_settings
 from sdk_tests.rig.waiting import HUNG
 from tests.conftest import TestDatabase
@@ -140,6 +141,60 @@ async def test_a_rate_held_in_each_process_and_not_over_both(
         await pass_a_minute(engine)
         await asyncio.gather(*map(drained, processes))
         assert await done(engine) == 10
+
+
+async def change(engine: AsyncEngine, given: Settings, **changes: object) -> None:
+    async with engine.begin() as connection:
+        await change_settings(connection, given, "domain_extraction", changes)
+
+
+async def test_pace_rate_and_batch_were_changed_by_a_restart_alone(
+    engine: AsyncEngine, database: TestDatabase, tmp_path: Path
+) -> None:
+    given = settings(tmp_path, DOMAIN_EXTRACTION_SCHEDULER_RATE_PER_MINUTE="5")
+    target = parse_target(database.url)
+    async with background_work(given, target) as process:
+        await queue_businesses(engine)
+        await drained(process)
+        assert await done(engine) == 5
+
+        await change(engine, given, rate_per_minute=6)
+        await follow(process)
+        await drained(process)
+        assert await done(engine) == 6
+
+        slow = {"pace": "interval", "interval_minutes": 1_000_000, "batch_size": 2}
+        await change(engine, given, **slow, rate_per_minute=100)
+        await follow(process)
+        await tick(process)
+        assert await done(engine) == 8
+
+    # What was changed holds for a process that starts later, until it is taken back.
+    async with background_work(given, target) as process:
+        assert process.live is not None
+        assert process.live.settings.pace_of("domain_extraction") == "interval"
+        await change(engine, given, **dict.fromkeys(slow))
+        await follow(process)
+        await drained(process)
+        assert await done(engine) == ROWS
+
+
+def test_a_process_keeps_its_settings_where_a_change_contradicts_them(
+    tmp_path: Path,
+) -> None:
+    given = settings(tmp_path, DOMAIN_EXTRACTION_SCHEDULER_BATCH_SIZE="50")
+    changes = {"domain_extraction": {"high_water": 20}, "deep_scan": {"high_water": 20}}
+
+    now = with_changes(given, changes)
+
+    assert now.stages["domain_extraction"].high_water == 10_000
+    assert now.stages["deep_scan"].high_water == 20
+
+
+async def follow(process: Background) -> None:
+    """Let a process look now at what was changed."""
+    assert process.live is not None
+    await process.live.refresh()
 
 
 async def pass_a_minute(engine: AsyncEngine) -> None:

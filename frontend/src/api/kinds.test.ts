@@ -29,6 +29,7 @@ const declared = (given: Partial<KindOut>): KindOut => ({
   submission: null,
   presets: [],
   is_mergeable: false,
+  has_priority: false,
   ...given,
 });
 

@@ -51,6 +51,8 @@ export interface Kind {
   presets: readonly string[];
   /** Whether several can be made one. */
   isMergeable: boolean;
+  /** Whether one can be more urgent than another. */
+  hasPriority: boolean;
   label: (row: Values) => string;
   under: (row: Values) => string;
 }
@@ -119,6 +121,7 @@ function kindOf(declared: KindOut, decision: Schemas["DecisionOut"]): Kind {
     submission: declared.submission,
     presets: declared.presets,
     isMergeable: declared.is_mergeable,
+    hasPriority: declared.has_priority,
     label: (row) => written(row, declared.label)[0] ?? declared.unnamed,
     under: (row) => written(row, declared.under).join(" · "),
   };

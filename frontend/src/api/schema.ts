@@ -2198,6 +2198,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v3/stages/{stage}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        /**
+         * @description Change the pace and the limits of a stage in every process, without a restart.
+         *
+         *     They hold within seconds, also after a restart, until they are changed again; null
+         *     gives back what each process was started with. What contradicts itself is refused.
+         */
+        patch: operations["change_stage"];
+        trace?: never;
+    };
     "/api/v3/stages/{stage}/{command}": {
         parameters: {
             query?: never;
@@ -3691,6 +3713,11 @@ export interface components {
          */
         OwnType: "text" | "number" | "date" | "choice";
         /**
+         * @description When a stage works.
+         * @enum {string}
+         */
+        Pace: "eager" | "interval";
+        /**
          * @description What a person or a rule decided about a page.
          * @enum {string}
          */
@@ -3866,6 +3893,8 @@ export interface components {
             exported: string[];
             /** @description Fields that are shown first. */
             facts: string[];
+            /** @description Whether stages take those of a higher priority first. */
+            has_priority: boolean;
             icon: string;
             /** @description Whether people make one of several. */
             is_mergeable: boolean;
@@ -4296,6 +4325,13 @@ export interface components {
         };
         /** @description One stage of the pipeline, as it stands for this tenant. */
         StageOut: {
+            /**
+             * @description Settings that were changed while processes run, and hold instead of those they were started with.
+             * @default {}
+             */
+            changed?: {
+                [key: string]: unknown;
+            };
             does: string;
             done: number;
             /** @description Attempts that failed, also those tried again. */
@@ -4338,6 +4374,15 @@ export interface components {
             waiting_retry: number;
             /** @description In a worker's hands now. */
             working: number;
+        };
+        /** @description Settings to change; null takes a change back. */
+        StageSettingsIn: {
+            batch_size?: number | null;
+            high_water?: number | null;
+            interval_minutes?: number | null;
+            max_instances?: number | null;
+            pace?: components["schemas"]["Pace"] | null;
+            rate_per_minute?: number | null;
         };
         /**
          * @description Which of the contacts the list shows.
@@ -10656,6 +10701,49 @@ export interface operations {
             422: components["responses"]["Problem422"];
             429: components["responses"]["Problem429"];
             500: components["responses"]["Problem500"];
+            503: components["responses"]["Problem503"];
+        };
+    };
+    change_stage: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                stage: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["StageSettingsIn"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StageOut"];
+                };
+            };
+            400: components["responses"]["Problem400"];
+            401: components["responses"]["Problem401"];
+            402: components["responses"]["Problem402"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Problem404"];
+            408: components["responses"]["Problem408"];
+            409: components["responses"]["Problem409"];
+            412: components["responses"]["Problem412"];
+            413: components["responses"]["Problem413"];
+            414: components["responses"]["Problem414"];
+            415: components["responses"]["Problem415"];
+            422: components["responses"]["Problem422"];
+            428: components["responses"]["Problem428"];
+            429: components["responses"]["Problem429"];
+            500: components["responses"]["Problem500"];
+            502: components["responses"]["Problem502"];
             503: components["responses"]["Problem503"];
         };
     };

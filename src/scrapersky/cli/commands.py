@@ -406,6 +406,67 @@ def resume(stage: str) -> None:
     work(stage)
 
 
+@stages.command(name="set")
+def change_stage(
+    stage: str,
+    *,
+    pace: Literal["eager", "interval"] | None = None,
+    interval_minutes: float | None = None,
+    batch_size: int | None = None,
+    max_instances: int | None = None,
+    rate_per_minute: int | None = None,
+    high_water: int | None = None,
+) -> None:
+    """Change the pace and the limits of a stage in every process, without a restart.
+
+    Parameters
+    ----------
+    stage
+        The stage's name, as `scrapersky stages` prints it.
+    pace
+        When it works: the moment a row is queued, or only when its job runs.
+    interval_minutes
+        Minutes between two runs of its job.
+    batch_size
+        Rows claimed at once; at the pace `interval`, in one run.
+    max_instances
+        Runs of its job at the same time.
+    rate_per_minute
+        Items begun within any 60 seconds at most.
+    high_water
+        Rows that may be queued for it; 0 means no limit.
+    """
+    with without_collector():
+        from scrapersky.cli.stages import change as work
+
+    work(
+        stage,
+        {
+            "pace": pace,
+            "interval_minutes": interval_minutes,
+            "batch_size": batch_size,
+            "max_instances": max_instances,
+            "rate_per_minute": rate_per_minute,
+            "high_water": high_water,
+        },
+    )
+
+
+@stages.command
+def reset(stage: str) -> None:
+    """Take back what was changed by `set`: each process has its own settings again.
+
+    Parameters
+    ----------
+    stage
+        The stage's name, as `scrapersky stages` prints it.
+    """
+    with without_collector():
+        from scrapersky.cli.stages import reset as work
+
+    work(stage)
+
+
 dead_letters = App(
     name="dead-letters",
     group=CARE,

@@ -16,10 +16,19 @@ from scrapersky.cli.operator import note_operation
 from scrapersky.cli.signals import stop_on_signals
 from scrapersky.cli.table import print_table
 from scrapersky.db.connection import Target, connect
+from scrapersky.errors import InvalidStageSettings
 from scrapersky.kit.clock import utc_now
 from scrapersky.reporting.stage_counts import count_stages
 from scrapersky.reporting.stage_stats import full_queues, waiting_for_anyone
+from scrapersky.scheduler.overrides import (
+    CHANGEABLE,
+    Changes,
+    change_settings,
+    stored_changes,
+    with_changes,
+)
 from scrapersky.settings import load_settings
+from scrapersky.stages import stage_named
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,9 +95,40 @@ def resume(stage: str) -> None:
     print(f"{stage} is running again.")
 
 
+def change(stage: str, asked: Changes) -> None:
+    """Change the pace and the limits of a stage in every process, without a restart."""
+    changes = {name: value for name, value in asked.items() if value is not None}
+    if not changes:
+        raise InvalidStageSettings(
+            "Nothing was given to change.", hint="`scrapersky stages set --help`"
+        )
+    store(stage, changes)
+    print(f"{stage} is changed; every process follows within seconds.")
+
+
+def reset(stage: str) -> None:
+    """Take back what was changed: each process has its own settings again."""
+    store(stage, dict.fromkeys(CHANGEABLE))
+    print(f"{stage} has the settings again that its processes were started with.")
+
+
+def store(stage: str, changes: Changes) -> None:
+    """Store changes of a stage's settings, with who made them."""
+    stage_named(stage)
+
+    async def act(engine: AsyncEngine) -> None:
+        async with engine.begin() as connection:
+            settings = load_settings().settings
+            await change_settings(connection, settings, stage, changes)
+        await note_operation(engine, "changed", f"stage {stage}", dict(changes))
+
+    on_database(act)
+
+
 async def look(engine: AsyncEngine) -> list[StageLine]:
     """Gather what there is to say about every stage."""
-    settings = load_settings().settings
+    changes = await stored_changes(engine)
+    settings = with_changes(load_settings().settings, changes)
     known = {state.name: state for state in await curation_sdk.states(engine)}
     marks = {name: given.high_water for name, given in settings.stages.items()}
     held_back = full_queues(await waiting_for_anyone(engine), marks)

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from datetime import timedelta
 from enum import StrEnum
-from typing import Generic, TypeVar
+from typing import Final, Generic, TypeVar
 
 from pydantic import (
     BaseModel,
@@ -16,6 +16,13 @@ from pydantic import (
     ValidationInfo,
     field_validator,
 )
+
+MOST: Final = 1_000_000_000
+"""More than any limit is good for, and less than the database can count."""
+
+
+SHORTEST_INTERVAL: Final = 0.001
+"""Minutes."""
 
 
 class Pace(StrEnum):
@@ -41,6 +48,7 @@ class JobSettings(Frozen):
     )
     interval_minutes: PositiveFloat = Field(
         default=1,
+        le=1_000_000,
         description="Minutes between two ticks; at an eager pace work starts in between.",
     )
     max_instances: PositiveInt = Field(
@@ -52,6 +60,14 @@ class JobSettings(Frozen):
     misfire_grace_seconds: PositiveInt = Field(
         default=60, description="A tick later than this is recorded as missed."
     )
+
+    @field_validator("interval_minutes")
+    @classmethod
+    def refuse_no_time(cls, minutes: float) -> float:
+        """Refuse ticks that follow each other faster than they can be recorded."""
+        if minutes < SHORTEST_INTERVAL:
+            raise ValueError(f"a tick takes longer; set {SHORTEST_INTERVAL} or more")
+        return minutes
 
     @property
     def interval(self) -> timedelta:
@@ -72,11 +88,13 @@ class StageSettings(JobSettings):
     )
     rate_per_minute: int | None = Field(
         default=None,
+        le=MOST,
         description="Items begun within any 60 seconds at most, over all processes and at"
         " any pace; left out or empty means no limit, 0 is refused.",
     )
     high_water: NonNegativeInt = Field(
         default=10_000,
+        le=MOST,
         description="Rows that may be queued for this stage: the stages that feed it wait"
         " while there are as many; 0 means no limit.",
     )

@@ -43,7 +43,7 @@ from scrapersky.records.person import Person
 from scrapersky.records.place import PLACES, Place
 from scrapersky.records.place_search import SEARCHES, PlaceSearch, PlaceSearchHit
 from scrapersky.records.process import Process
-from scrapersky.records.schedule import SchedulerRun
+from scrapersky.records.schedule import SchedulerRun, StageOverride
 from scrapersky.records.sitemap_file import SITEMAP_FILES, SitemapFile
 from scrapersky.records.suppression import Suppression, SuppressionKey
 from scrapersky.records.tenant import ApiKey, Tenant, User
@@ -144,6 +144,7 @@ __all__ = [
     "SelectionRule",
     "SiteUsage",
     "SitemapFile",
+    "StageOverride",
     "Suppression",
     "SuppressionKey",
     "Tenant",

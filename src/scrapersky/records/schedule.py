@@ -1,4 +1,4 @@
-"""What the scheduler did: every run of every job, also those that did not happen."""
+"""What the scheduler did, and what operators changed of its settings."""
 
 from datetime import datetime
 from uuid import UUID
@@ -6,7 +6,7 @@ from uuid import UUID
 from sqlalchemy import Index, func, text
 from sqlalchemy.orm import Mapped, mapped_column
 
-from scrapersky.records.base import Base
+from scrapersky.records.base import Base, Json
 
 
 class SchedulerRun(Base):
@@ -40,3 +40,14 @@ class SchedulerRun(Base):
     error: Mapped[str | None]
     started_at: Mapped[datetime] = mapped_column(server_default=func.clock_timestamp())
     finished_at: Mapped[datetime | None]
+
+
+class StageOverride(Base):
+    """Settings of a stage that hold instead of those the processes were started with."""
+
+    __tablename__ = "stage_overrides"
+
+    stage: Mapped[str] = mapped_column(primary_key=True)
+    changes: Mapped[Json]
+    """By the names of the settings without their prefix, in small letters."""
+    changed_at: Mapped[datetime] = mapped_column(server_default=func.clock_timestamp())

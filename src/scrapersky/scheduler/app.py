@@ -46,6 +46,8 @@ from scrapersky.providers.openstreetmap import NominatimSettings, OverpassSettin
 from scrapersky.providers.registry import ProviderSettings, open_sources
 from scrapersky.providers.source import PlaceSource
 from scrapersky.records.process import ProcessRole
+from scrapersky.scheduler.live_stages import LiveStages
+from scrapersky.scheduler.overrides import stored_changes, with_changes
 from scrapersky.scheduler.presence import Presence, RestReasons
 from scrapersky.scheduler.run_log import AtMost, RunLog, RunOutcome, purge_runs
 from scrapersky.scheduler.schedule import Job, Schedule
@@ -85,6 +87,8 @@ class Background:
     tools: Tools
     events: Events[Event]
     presence: Presence
+    live: LiveStages | None
+    """None likewise."""
 
     @property
     def resting(self) -> str | None:
@@ -108,6 +112,7 @@ async def background_work(
     are the net under that, for rows that plain SQL has queued. At the pace `interval` a
     stage works only then. Without `ticking` every stage is eager. A process whose role is
     to serve works no stages and runs no jobs. `address` is where it tells how it stands.
+    What operators have changed of the stages' settings holds instead of what is given.
     """
     world = world or World()
     name = f"{socket.gethostname()}-{os.getpid()}"
@@ -120,7 +125,9 @@ async def background_work(
             open_tools(settings, engine, world, warm=role is not ProcessRole.SERVE)
         )
         events: Events[Event] = Events()
-        stages = tuple(map(doubting, configured_pipeline(settings.stages)))
+        changes = await stored_changes(engine)
+        current = with_changes(settings, changes)
+        stages = tuple(map(doubting, configured_pipeline(current.stages)))
         works = role is not ProcessRole.SERVE
         enabled = [s for s in stages if works and settings.stages[s.name].enabled]
         tally, heard = Tally(), Events[Event]()
@@ -145,7 +152,7 @@ async def background_work(
             stack.callback(watching.cancel)
         batches = OneBatch(engine, tools, registry_of(stages), name, events, rests)
         jobs = {
-            stage.name: stage_job(worker, stage, settings, tally, batches)
+            stage.name: stage_job(worker, tally, batches, stage, current)
             for stage in enabled
             if worker is not None
         }
@@ -155,18 +162,31 @@ async def background_work(
         eager = [
             stage.name
             for stage in enabled
-            if not ticking or settings.pace_of(stage.name) is Pace.EAGER
+            if not ticking or current.pace_of(stage.name) is Pace.EAGER
         ]
         if worker is not None:
             await worker.start()
         await stack.enter_async_context(presence)
-        watch = Watch(looker_of(engine, settings), courier_of(settings))
+        watch = Watch(looker_of(engine, current), courier_of(settings))
         await stack.enter_async_context(watch)
         running = asyncio.create_task(run(worker, eager), name="worker")
         if ticking and works:
             schedule.start()
+        live = None
+        if worker is not None:
+            live = LiveStages(
+                engine,
+                settings,
+                changes,
+                stages=enabled,
+                worker=worker,
+                schedule=schedule,
+                job_of=partial(stage_job, worker, tally, batches),
+            )
+            following = asyncio.create_task(live.watch(), name="live-settings")
+            stack.callback(following.cancel)
         try:
-            yield Background(engine, worker, schedule, tools, events, presence)
+            yield Background(engine, worker, schedule, tools, events, presence, live)
         finally:
             grace = timedelta(seconds=settings.shutdown_grace_seconds)
             await asyncio.gather(stop(worker, grace), schedule.stop())
@@ -405,10 +425,10 @@ class OneBatch:
 
 def stage_job(
     worker: Worker,
-    stage: AnyStage,
-    settings: Settings,
     tally: Tally,
     batches: OneBatch,
+    stage: AnyStage,
+    settings: Settings,
 ) -> Job:
     """Make the job that works one stage, each run bounded by time.
 

@@ -127,6 +127,13 @@ class Schedule:
                 "`scrapersky worker`.",
             )
 
+    def replace(self, job: Job) -> None:
+        """Run a job from now on as it is given here."""
+        self.require(job.id)
+        self._jobs[job.id] = job
+        if self._scheduler is not None:
+            self._register(job)
+
     def _register(self, job: Job) -> None:
         if not job.settings.enabled:
             return

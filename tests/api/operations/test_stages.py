@@ -1,5 +1,6 @@
 """The stages: what they tell of one tenant, and who may stop them."""
 
+import asyncio
 from dataclasses import replace
 
 import pytest
@@ -7,6 +8,7 @@ import pytest
 from scrapersky.records.status import Role
 from scrapersky.reporting.stage_stats import Waiting, full_queues
 from scrapersky.stages import PIPELINE, STAGES
+from sdk_tests.rig.waiting import HUNG
 from tests.api.operations.rig import Served, new_key
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -94,10 +96,60 @@ async def test_a_stage_with_nothing_to_do_is_not_held_back() -> None:
     )
 
 
+async def pace_of_deep_scan(served: Served) -> str:
+    stages = await served.get("/stages", key=served.other_key)
+    return next(str(s["pace"]) for s in stages if s["stage"] == "deep_scan")
+
+
+async def test_a_stage_was_changed_by_a_restart_alone(clean: Served) -> None:
+    changes = {
+        "pace": "interval",
+        "interval_minutes": 5,
+        "batch_size": 4,
+        "rate_per_minute": 30,
+    }
+    changed = await clean.call("PATCH", "/stages/deep_scan", json=changes)
+    async with asyncio.timeout(HUNG):
+        # What was counted before is good for a moment.
+        while await pace_of_deep_scan(clean) != changed["pace"]:  # noqa: ASYNC110
+            await asyncio.sleep(0.05)
+    less = await clean.call("PATCH", "/stages/deep_scan", json={"pace": None})
+    taken_back = await clean.call(
+        "PATCH", "/stages/deep_scan", json=dict.fromkeys(changes)
+    )
+    rows = await clean.run("SELECT action, subject, details FROM audit_log")
+
+    words = "at most 4 every 5 minutes, at most 30 a minute"
+    assert (changed["pace"], changed["changed"]) == (words, changes)
+    assert (less["pace"], less["rate_limit"]) == ("at once, at most 30 a minute", 30)
+    assert (taken_back["pace"], taken_back["changed"]) == ("at once", {})
+    assert ("changed", "stage deep_scan", changes) in [tuple(row) for row in rows]
+
+
+@pytest.mark.parametrize(
+    ("changes", "reason"),
+    [
+        ({"high_water": 9}, "a batch takes 10 rows"),
+        ({"rate_per_minute": 0}, "nothing would ever be worked"),
+        ({"interval_minutes": 0}, "greater than 0"),
+    ],
+)
+async def test_a_change_that_contradicts_itself_is_refused_with_the_reason(
+    clean: Served, changes: dict[str, int], reason: str
+) -> None:
+    problem = await clean.call("PATCH", "/stages/deep_scan", json=changes, status=422)
+
+    assert reason in problem["detail"]
+    assert await clean.run("SELECT * FROM stage_overrides") == []
+
+
 async def test_only_operators_stop_stages(clean: Served) -> None:
     curator = await new_key(clean.engine, clean.tenant, Role.CURATOR)
 
     for key in (clean.other_key, curator):
         await clean.post("/stages/deep_scan/pause", {}, key=key, status=403)
+        await clean.call(
+            "PATCH", "/stages/deep_scan", json={"batch_size": 1}, key=key, status=403
+        )
     await clean.post("/stages/nothing/pause", {}, status=404)
     await clean.post("/stages/deep_scan/pause", {"x": 1}, status=422)

@@ -1,27 +1,18 @@
-"""The guide by symptom: each of its commands is run as it stands on the page."""
+"""The guide by symptom: each of its calls is made to a running server.
 
-import re
+Its commands of our own are run by `tests/cli/test_pipeline.py`.
+"""
+
 import shlex
-from pathlib import Path
 
 import pytest
 
-from scrapersky.cli import app as command_line
 from tests.api.operations.rig import Served
+from tests.how_to.guide import commands_of
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
-PAGE = Path(__file__).parents[3] / "docs" / "how-to" / "find-what-is-wrong.md"
-BLOCKS = re.findall(
-    r"^```console\n(.*?)^```$", PAGE.read_text(), re.DOTALL | re.MULTILINE
-)
-COMMANDS = list(
-    dict.fromkeys(
-        line.removeprefix("$ ").split("  #")[0].strip()
-        for block in BLOCKS
-        for line in block.splitlines()
-    )
-)
+COMMANDS = commands_of("find-what-is-wrong.md")
 CALLS = [command for command in COMMANDS if command.startswith("curl ")]
 OWN = [command for command in COMMANDS if command.startswith("scrapersky ")]
 
@@ -54,12 +45,3 @@ async def test_every_call_of_the_guide_is_answered(clean: Served) -> None:
     assert [a["correlation_id"] for a in story["attempts"]] == [f"7-{page}"]
     events = answers["curl $API/pages/$RECORD/history"]["events"]
     assert events[0]["details"]["correlation_id"] == f"7-{page}"
-
-
-@pytest.mark.parametrize("command", OWN)
-async def test_every_command_of_our_own_is_there(command: str) -> None:
-    words = shlex.split(command)[1:]
-
-    found, *_ = command_line.parse_args(words, print_error=False, exit_on_error=False)
-
-    assert callable(found)

@@ -26,6 +26,7 @@ import { fieldWord } from "./filters";
 import { marked } from "./marked";
 import { type EvidenceItem, type Row, text } from "./model";
 import { People } from "./People";
+import { Priority } from "./Priority";
 
 type Tab = "facts" | "evidence" | "budget" | "history";
 
@@ -85,6 +86,9 @@ export function Pane({
       {error && <p className="pane-error small foreign">{causeOf(error)}</p>}
       {mayCurate && (
         <Decisions kind={kind} onDecide={onDecide} current={text(record[kind.status])} />
+      )}
+      {mayCurate && kind.hasPriority && typeof record.priority === "number" && (
+        <Priority kind={kind} ids={[id]} current={record.priority} onSet={onChanged} />
       )}
       {kind.name === "contacts" && detail.data && (
         <ContactTools detail={detail.data} onChanged={onChanged} onGone={onClose} />

@@ -29,6 +29,7 @@ import { Merge } from "./Merge";
 import type { RecordChanges, Row } from "./model";
 import { Pairs } from "./Pairs";
 import { Pane } from "./Pane";
+import { Priority } from "./Priority";
 import { extend, NOTHING, type Selection, sizeOf, toggle, widen } from "./selection";
 import { Views } from "./Views";
 import { WideDialog } from "./Wide";
@@ -309,6 +310,9 @@ function CurateKind({ kind }: { kind: Kind }) {
                 </Button>
               )}
               {mayCurate && <Decisions kind={kind} onDecide={decideHere} />}
+              {mayCurate && kind.hasPriority && !selection.isAll && (
+                <Priority kind={kind} ids={[...selection.ids]} onSet={reload} />
+              )}
               {kind.isMergeable && mayCurate && isMergeable(selection) && (
                 <Button small icon="merge" onClick={() => setDialog("merge")}>
                   Merge

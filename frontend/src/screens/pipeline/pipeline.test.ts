@@ -68,6 +68,7 @@ describe("the picture of the pipeline", () => {
     submission: null,
     presets: [],
     is_mergeable: false,
+    has_priority: false,
   });
   it("has stages in their order, and records after what makes them", () => {
     rememberKinds([kind("places"), kind("letters")]);

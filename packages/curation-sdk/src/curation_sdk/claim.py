@@ -95,6 +95,10 @@ class Claimer:
             terms = [*order_terms(stage), OrderTerm(key)]
             self._ranks = [(where[term.column], term.descending) for term in terms]
 
+    def limit(self, stage: Stage[Any, Any], limits: ClaimLimits | None) -> None:
+        """Claim within another batch and other limits."""
+        self._stage, self._limits = stage, limits
+
     @property
     def held_back_by(self) -> str | None:
         """Which limit the last claim ran into, if any."""

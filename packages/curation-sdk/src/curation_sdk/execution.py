@@ -13,6 +13,7 @@ from sqlalchemy import Dialect
 
 from curation_sdk.claim import Claim, ClaimedItem, Claimer, maker_of
 from curation_sdk.errors import CurationSdkError
+from curation_sdk.limits import ClaimLimits
 from curation_sdk.outcome import Done, GiveUp, Later, Retry, Skip
 from curation_sdk.queue import Queue, stored
 from curation_sdk.settlement import (
@@ -110,6 +111,15 @@ class StageRun:
     def is_open(self) -> bool:
         """Whether the stage is neither paused nor stopped in this worker."""
         return self.paused is None and self.stopped is None and self.resting is None
+
+    def limit(self, stage: Stage[Any, Any], limits: ClaimLimits | None) -> None:
+        """Go on with another batch and other limits."""
+        self.stage = stage
+        self.ahead = min(self.ahead, stage.batch - 1)
+        self._most_held = stage.concurrency + MOST_BATCHES * stage.batch
+        self.claimer.limit(stage, limits)
+        self.room.set()
+        self.wake.set()
 
     def has_room(self) -> bool:
         """Return whether another batch should be claimed now."""

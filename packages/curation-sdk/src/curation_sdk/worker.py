@@ -5,7 +5,7 @@ import contextlib
 import os
 import socket
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import timedelta
 from typing import Any, Self
 
@@ -184,6 +184,34 @@ class Worker:
             self._producer.start(run)
         await self._stopped.wait()
 
+    async def start_stage(self, stage: str | AnyStage) -> None:
+        """Work one more of its stages continuously, as `run` does."""
+        self._producer.start(await self._started_run(stage))
+
+    async def stop_stage(self, stage: str | AnyStage) -> None:
+        """Claim no more of a stage until `start_stage`, `drain` or `run_batch`.
+
+        Items in work are finished; those that have not begun go back to the queue.
+        """
+        run = await self._started_run(stage)
+        await self._producer.stop(run)
+        run.give_back_ready("the stage was stopped in this worker")
+
+    async def limit(
+        self,
+        stage: str | AnyStage,
+        *,
+        batch: int,
+        rate_per_minute: int | None,
+        high_water: int | Mapping[str, int] | None,
+    ) -> None:
+        """Use another batch, rate and high-water marks for a stage from its next claim on."""
+        run = await self._started_run(stage)
+        limited = run.stage.configured(
+            batch=batch, rate_per_minute=rate_per_minute, high_water=high_water
+        )
+        run.limit(limited, limits_of(limited, self._queues, self.registry))
+
     async def run_batch(
         self, stage: str | AnyStage, *, within: timedelta = timedelta(minutes=10)
     ) -> int:
@@ -227,6 +255,8 @@ class Worker:
         run.wake.set()
         deadline = began + within.total_seconds()
         while not self._stopping.is_set() and time.monotonic() < deadline:
+            if not self._producer.is_active(run):
+                break
             since = max(run.busy_at, began)
             empty = run.empty_at > since and run.empty_waiting_at > since
             if rescue and self._heartbeat.is_watching(run):

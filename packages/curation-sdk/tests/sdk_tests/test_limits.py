@@ -60,6 +60,22 @@ async def test_a_rate_holds_over_two_workers(
     assert await desk.one(BUSIEST_MINUTE) == 5
 
 
+async def test_a_limit_is_changed_while_a_worker_runs(desk: Desk) -> None:
+    await desk.open(12)
+    limited = triage(rate_per_minute=5, batch=3)
+    async with desk.worker(limited) as worker:
+        assert await worker.drain(limited, within=LONG) == 5
+        await worker.limit("triage", batch=2, rate_per_minute=7, high_water=None)
+        assert await worker.drain(limited, within=LONG) == 2
+        await worker.limit("triage", batch=2, rate_per_minute=None, high_water=None)
+        assert await worker.run_batch(limited) == 2
+        await worker.start_stage("triage")
+        await worker.stop_stage("triage")
+        await worker.drain(limited, within=LONG)
+
+    assert await desk.one("SELECT count(*) FROM ticket WHERE state = 'Complete'") == 12
+
+
 async def test_an_item_that_is_tried_again_counts_again(desk: Desk) -> None:
     await desk.open(1)
 

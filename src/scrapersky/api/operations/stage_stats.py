@@ -5,6 +5,7 @@ import time
 from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from dataclasses import field as dataclass_field
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import Final
@@ -20,6 +21,7 @@ from scrapersky.kit.clock import utc_now
 from scrapersky.records import kind_of
 from scrapersky.reporting import stage_stats
 from scrapersky.reporting.failures import Trouble, recent_trouble
+from scrapersky.scheduler.overrides import Changes, stored_changes, with_changes
 from scrapersky.settings import Settings
 from scrapersky.stages import PIPELINE, STAGES
 
@@ -64,6 +66,7 @@ class StageView:
     rate_limit: int | None = None
     high_water: int | None = None
     held_back: str | None = None
+    changed: Changes = dataclass_field(default_factory=dict)
 
     @property
     def sign(self) -> tuple[object, ...]:
@@ -71,6 +74,7 @@ class StageView:
         return (
             self.stage, self.queued, self.working, self.waiting_retry, self.held,
             self.done, self.failed, self.errors_last_hour, self.paused, self.held_back,
+            self.pace, self.high_water,
         )  # fmt: skip
 
 
@@ -90,19 +94,37 @@ class StageStats:
         self._settings = settings
         self._waiting_for_anyone = waiting
         self._paused = RefreshedValue(partial(paused_stages, engine))
+        self._changes = RefreshedValue(partial(stored_changes, engine))
         self._tenants: LRUCache[UUID, _Tenant] = LRUCache(MOST_TENANTS)
 
     async def stages(
-        self, tenant_id: UUID, changed: Mapping[str, str | None] | None = None
+        self,
+        tenant_id: UUID,
+        paused: Mapping[str, str | None] | None = None,
+        changes: Mapping[str, Changes] | None = None,
     ) -> list[StageView]:
         """Tell how every stage stands, in the order of the pipeline.
 
-        `changed` says which stages are just being paused, and why, or resumed (None).
+        `paused` says which stages are just being paused, and why, or resumed (None);
+        `changes` of which ones the settings are just being changed.
         """
-        paused = {**await self._paused.get(), **(changed or {})}
-        views = await self._of(tenant_id).stages(paused)
+        waiting = await self._of(tenant_id).stages(
+            {**await self._paused.get(), **(paused or {})}
+        )
+        changed = {**await self._changes.get(), **(changes or {})}
+        settings = with_changes(self._settings, changed)
         held_back = await self.held_back()
-        return [self._with_limits(view, held_back.get(view.stage)) for view in views]
+        return [
+            replace(
+                view,
+                pace=settings.pace_in_words(view.stage),
+                rate_limit=settings.stages[view.stage].rate_per_minute,
+                high_water=settings.stages[view.stage].high_water or None,
+                held_back=held_back.get(view.stage),
+                changed=changed.get(view.stage, {}),
+            )
+            for view in waiting
+        ]
 
     async def throughput(self, tenant_id: UUID, minutes: int) -> dict[datetime, Counts]:
         """Tell what was settled in each of the last minutes, the oldest first."""
@@ -116,31 +138,23 @@ class StageStats:
         """Tell which stages are paused, and why."""
         return await self._paused.get()
 
-    def forget_pauses(self) -> None:
-        """Look anew whether stages are paused."""
+    def forget_control(self) -> None:
+        """Look anew whether stages are paused, and what of them was changed."""
         self._paused.forget()
+        self._changes.forget()
 
     async def close(self) -> None:
         """End every look-up."""
         await self._paused.close()
+        await self._changes.close()
         for tenant in self._tenants.values():
             await tenant.close()
 
     async def held_back(self) -> dict[str, str]:
         """Tell which stages wait for room in a queue that they feed, and why."""
-        given = self._settings.stages
+        given = with_changes(self._settings, await self._changes.get()).stages
         marks = {stage: given[stage].high_water for stage in given}
         return stage_stats.full_queues(await self._waiting_for_anyone.get(), marks)
-
-    def _with_limits(self, view: StageView, held_back: str | None) -> StageView:
-        given = self._settings.stages[view.stage]
-        return replace(
-            view,
-            pace=self._settings.pace_in_words(view.stage),
-            rate_limit=given.rate_per_minute,
-            high_water=given.high_water or None,
-            held_back=held_back,
-        )
 
     def _of(self, tenant_id: UUID) -> "_Tenant":
         tenant = self._tenants.get(tenant_id)

@@ -2,7 +2,7 @@
 
 from dataclasses import asdict
 from datetime import datetime
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Query, Request
 from pydantic import BaseModel, Field
@@ -16,10 +16,17 @@ from scrapersky.api.dependency import (
     allow,
 )
 from scrapersky.api.operations.shape import NOT_FOUND, Line, Word
-from scrapersky.api.operations.stage_stats import LONGEST, MOST_CAUSES, Counts
+from scrapersky.api.operations.stage_stats import (
+    LONGEST,
+    MOST_CAUSES,
+    Counts,
+    StageView,
+)
 from scrapersky.api.operations.state import Operations
 from scrapersky.api.records.schema import Strict
+from scrapersky.pipeline.stage_settings import Pace
 from scrapersky.records.audit import note
+from scrapersky.scheduler.overrides import change_settings
 from scrapersky.stages import PIPELINE, STAGES, stage_named
 
 router = APIRouter(prefix="/api/v3/stages", tags=["stages"])
@@ -90,6 +97,12 @@ class StageOut(BaseModel):
         description="Why it waits although records are queued: a queue it feeds is full.",
         examples=["Page curation has no room: at most 10,000 may wait for it"],
     )
+    changed: dict[str, Any] = Field(
+        {},
+        description="Settings that were changed while processes run, and hold instead of "
+        "those they were started with.",
+        examples=[{"rate_per_minute": 30}],
+    )
     next: list[str] = Field(
         description="Stages it hands its results to.", examples=[["contact_validation"]]
     )
@@ -129,6 +142,17 @@ class PauseIn(Strict):
     """Why a stage is paused."""
 
     reason: Line = Field("paused by hand", examples=["the provider is down"])
+
+
+class StageSettingsIn(Strict):
+    """Settings to change; null takes a change back."""
+
+    pace: Pace | None = None
+    interval_minutes: float | None = Field(None, examples=[5])
+    batch_size: int | None = Field(None, examples=[10])
+    max_instances: int | None = None
+    rate_per_minute: int | None = Field(None, examples=[30])
+    high_water: int | None = None
 
 
 @router.get("", operation_id="list_stages")
@@ -201,12 +225,41 @@ async def control(
     details = {"reason": reason} if body is not None else None
     actor = actor_of(who, request)
     await note(connection, actor, f"{command}d", f"stage {stage}", details)
-    after_commit(request, operations.stats.forget_pauses)
+    after_commit(request, operations.stats.forget_control)
     # The stats does not see yet what this transaction has done.
     now = {stage: reason if command == "pause" else None}
-    views = await operations.stats.stages(who.tenant_id, now)
-    found = next(view for view in views if view.stage == stage)
-    return StageOut.model_validate(asdict(found))
+    return only(stage, await operations.stats.stages(who.tenant_id, now))
+
+
+@router.patch("/{stage}", operation_id="change_stage", responses=NOT_FOUND)
+async def change(
+    *,
+    stage: Word,
+    who: Annotated[Identity, allow(Permission.OPERATE)],
+    request: Request,
+    connection: SystemTransaction,
+    operations: Operations,
+    body: StageSettingsIn,
+) -> StageOut:
+    """Change the pace and the limits of a stage in every process, without a restart.
+
+    They hold within seconds, also after a restart, until they are changed again; null
+    gives back what each process was started with. What contradicts itself is refused.
+    """
+    stage_named(stage)
+    asked = body.model_dump(mode="json", exclude_unset=True)
+    held = await change_settings(connection, operations.settings, stage, asked)
+    await note(connection, actor_of(who, request), "changed", f"stage {stage}", asked)
+    after_commit(request, operations.stats.forget_control)
+    now = {stage: held}
+    return only(stage, await operations.stats.stages(who.tenant_id, changes=now))
+
+
+def only(stage: str, views: list[StageView]) -> StageOut:
+    """Tell of one stage among all."""
+    return StageOut.model_validate(
+        asdict(next(view for view in views if view.stage == stage))
+    )
 
 
 def minute(at: datetime, counts: Counts, stage: str) -> MinuteOut:

@@ -104,6 +104,9 @@ class RecordKindOut(BaseModel):
         description="Ready-made columns and headings for files.", examples=[["hubspot"]]
     )
     is_mergeable: bool = Field(description="Whether people make one of several.")
+    has_priority: bool = Field(
+        description="Whether stages take those of a higher priority first."
+    )
 
 
 @router.get(
@@ -146,6 +149,7 @@ def describe(kind: Kind) -> RecordKindOut:
         submission=kind.submission.name if kind.submission else None,
         presets=[*PRESETS_OF.get(kind.name, ())],
         is_mergeable=kind.is_mergeable,
+        has_priority="priority" in kind.fields,
     )
 
 

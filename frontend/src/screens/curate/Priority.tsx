@@ -1,0 +1,49 @@
+/** How urgent records are: a stage takes those of a higher priority first. */
+import { useState } from "react";
+import { call } from "@/api/client";
+import type { Kind } from "@/api/kinds";
+import { plural, Select, toast, toastError } from "@/kit";
+import { PRIORITIES, priorityWord } from "./priorities";
+
+interface PriorityProps {
+  kind: Kind;
+  ids: readonly string[];
+  /** What they have now; left out where several may differ. */
+  current?: number;
+  onSet: () => void;
+}
+
+export function Priority({ kind, ids, current, onSet }: PriorityProps) {
+  const [busy, setBusy] = useState(false);
+  async function set(priority: number) {
+    setBusy(true);
+    try {
+      await call("POST", `${kind.path}/priority`, { body: { ids, priority } });
+      toast({
+        kind: "good",
+        text: `${plural(ids.length, kind.one, kind.many)}: ${priorityWord(priority)}`,
+      });
+      onSet();
+    } catch (error) {
+      toastError(error);
+    } finally {
+      setBusy(false);
+    }
+  }
+  const known = current ?? null;
+  const values = known === null || PRIORITIES.includes(known) ? PRIORITIES : [known, ...PRIORITIES];
+  return (
+    <Select
+      bare
+      label="Priority"
+      className="priority"
+      value={known === null ? "" : String(known)}
+      disabled={busy}
+      options={[
+        ...(known === null ? [{ value: "", label: "Priority…" }] : []),
+        ...values.map((one) => ({ value: String(one), label: priorityWord(one) })),
+      ]}
+      onChange={({ target }) => target.value !== "" && void set(Number(target.value))}
+    />
+  );
+}

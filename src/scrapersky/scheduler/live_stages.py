@@ -1,0 +1,104 @@
+"""The stages of a running process, which follow what operators change."""
+
+import asyncio
+from collections.abc import Callable, Iterable, Mapping
+from typing import Final
+
+import structlog
+from sqlalchemy.ext.asyncio import AsyncEngine
+
+from curation_sdk import AnyStage, Worker
+from scrapersky.errors import InvalidStageSettings
+from scrapersky.pipeline.stage_settings import Pace
+from scrapersky.scheduler.overrides import Changes, stored_changes, with_changes
+from scrapersky.scheduler.schedule import Job, Schedule
+from scrapersky.settings import Settings
+from scrapersky.stages import STAGES, configured
+
+log = structlog.get_logger(__name__)
+
+LOOK_EVERY: Final = 5.0
+"""Seconds between two looks at what was changed."""
+
+
+class LiveStages:
+    """Applies changed settings to the worker and the schedule of this process."""
+
+    def __init__(
+        self,
+        engine: AsyncEngine,
+        settings: Settings,
+        changes: Mapping[str, Changes],
+        *,
+        stages: Iterable[AnyStage],
+        worker: Worker,
+        schedule: Schedule,
+        job_of: Callable[[AnyStage, Settings], Job],
+    ) -> None:
+        self._engine = engine
+        self._started_with = settings
+        self._changes = changes
+        self._stages = {stage.name: stage for stage in stages}
+        self._worker = worker
+        self._schedule = schedule
+        self._job_of = job_of
+        self._refreshing = asyncio.Lock()
+        self.settings = with_changes(settings, changes, refused=warn)
+
+    async def watch(self) -> None:
+        """Follow what is changed, for as long as the process runs."""
+        while True:
+            await asyncio.sleep(LOOK_EVERY)
+            try:
+                await self.refresh()
+            except Exception as error:  # noqa: BLE001 - the database will be back
+                log.warning("settings.not_read", error=str(error))
+
+    async def refresh(self) -> None:
+        """Apply what was changed since the last look."""
+        async with self._refreshing:
+            found = await stored_changes(self._engine)
+            if found != self._changes:
+                await self._apply(found)
+                self._changes = found
+
+    async def _apply(self, changes: Mapping[str, Changes]) -> None:
+        before = self.settings
+        self.settings = with_changes(self._started_with, changes, refused=warn)
+        for name in self._stages:
+            is_changed = before.stages[name] != self.settings.stages[name]
+            pace = self.settings.pace_of(name)
+            is_eager = pace is Pace.EAGER or not self._schedule.is_running
+            if is_changed and not is_eager:
+                # First, or it would use a higher limit between ticks.
+                await self._worker.stop_stage(name)
+            await self._limit(name)
+            if is_changed:
+                await self._follow(name, is_eager=is_eager)
+
+    async def _limit(self, name: str) -> None:
+        """Give a stage its batch, its rate, and the marks of those that it feeds."""
+        wanted = configured(STAGES[name], self.settings.stages)
+        stage = self._stages[name] = self._stages[name].configured(
+            batch=wanted.batch,
+            rate_per_minute=wanted.rate_per_minute,
+            high_water=wanted.high_water,
+        )
+        await self._worker.limit(
+            name,
+            batch=stage.batch,
+            rate_per_minute=stage.rate_per_minute,
+            high_water=stage.high_water,
+        )
+
+    async def _follow(self, name: str, *, is_eager: bool) -> None:
+        """Take over when the job of a stage runs, and whether it works in between."""
+        log.info("settings.changed", stage=name, pace=self.settings.pace_in_words(name))
+        self._schedule.replace(self._job_of(self._stages[name], self.settings))
+        if is_eager:
+            await self._worker.start_stage(name)
+
+
+def warn(refused: InvalidStageSettings) -> None:
+    """Say that this process keeps the settings it was started with."""
+    log.warning("settings.change_refused", why=str(refused))
