@@ -186,6 +186,7 @@ interface KindRoutes {
   "/{record_id}/history": "/contacts/{record_id}/history";
   "/import": "/domains/import";
   "/merge": "/contacts/merge";
+  "/priority": "/domains/priority";
 }
 
 /** `read(ofKind(kind, "/facets"))`: a route of any kind, with the types that all of them have. */

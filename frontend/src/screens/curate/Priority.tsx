@@ -1,6 +1,6 @@
 /** How urgent records are: a stage takes those of a higher priority first. */
 import { useState } from "react";
-import { call } from "@/api/client";
+import { ofKind, write } from "@/api/client";
 import type { Kind } from "@/api/kinds";
 import { plural, Select, toast, toastError } from "@/kit";
 import { PRIORITIES, priorityWord } from "./priorities";
@@ -18,7 +18,7 @@ export function Priority({ kind, ids, current, onSet }: PriorityProps) {
   async function set(priority: number) {
     setBusy(true);
     try {
-      await call("POST", `${kind.path}/priority`, { body: { ids, priority } });
+      await write("POST", ofKind(kind, "/priority"), { body: { ids: [...ids], priority } });
       toast({
         kind: "good",
         text: `${plural(ids.length, kind.one, kind.many)}: ${priorityWord(priority)}`,
