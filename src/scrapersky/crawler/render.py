@@ -165,7 +165,8 @@ class _Running:
     def kill(self) -> None:
         """End the browser and all its processes at once."""
         group = self.group or group_of(self.mark)
-        if group is not None:
+        # Never our own, whatever the driver may do one day.
+        if group is not None and group != os.getpgrp():
             with suppress(ProcessLookupError, PermissionError):
                 os.killpg(group, signal.SIGKILL)
 
