@@ -9,7 +9,8 @@ from scrapersky.errors import FetchError
 PAGE = Path(__file__).parents[2] / "docs" / "reference" / "outcomes.md"
 WORDS = (
     "too_slow too_big bad_http bad_tls blocked_addr blocked_scheme redirect_limit robots_denied "
-    "trap not_html bad_xml backoff ok_partial ok dns_error connect_error bad_url unforeseen"
+    "trap not_html bad_xml backoff ok_partial ok dns_error connect_error bad_url unforeseen "
+    "render_failed"
 )
 
 
