@@ -231,6 +231,12 @@ function CurateKind({ kind }: { kind: Kind }) {
         about={kind.about}
         actions={
           <>
+            {(state.unseen > 0 || state.isBehind) && (
+              <button type="button" className="unseen-pill" onClick={reload}>
+                <Icon name="refresh" size={14} />
+                List changed: refresh
+              </button>
+            )}
             <span className="number soft" role="status">
               {total.is_exact ? "" : "about "}
               {plural(total.count, kind.one, kind.many)}
@@ -261,12 +267,6 @@ function CurateKind({ kind }: { kind: Kind }) {
       />
       <div className="curate-body">
         <div className="curate-list">
-          {(state.unseen > 0 || state.isBehind) && (
-            <button type="button" className="unseen-pill" onClick={reload}>
-              <Icon name="refresh" size={14} />
-              List changed: refresh
-            </button>
-          )}
           {state.error !== null && rows.length === 0 ? (
             <Failure error={state.error} retry={reload} />
           ) : state.isLoading && rows.length === 0 ? (
