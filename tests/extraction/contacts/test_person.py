@@ -120,6 +120,8 @@ def test_a_surname_that_is_a_common_word_is_read_with_a_role() -> None:
         "John Doe, CEO",
         "Max Mustermann, Inhaber",
         "Juris Doctor",
+        "Kinésithérapie Rivage - Accueil",
+        "Rivage Moulin, Accueil",
     ],
 )
 def test_places_authorities_and_template_staff_are_no_people(text: str) -> None:
