@@ -12,7 +12,7 @@ from typing import Final, Self
 LOOK_EVERY: Final = 0.5
 PAUSE: Final = 2.0
 """Seconds before one that ended is started again."""
-PATIENCE: Final = 10.0
+STOP_TIMEOUT: Final = 10.0
 """Seconds beyond their grace in which workers may end."""
 WORKER: Final = (
     sys.executable, "-c", "from scrapersky.cli import main; main()", "worker", "--beside",
@@ -59,7 +59,7 @@ class Crew:
             worker.send_signal(signal.SIGTERM)
         for worker in self._workers:
             try:
-                worker.wait(self._grace + PATIENCE)
+                worker.wait(self._grace + STOP_TIMEOUT)
             except subprocess.TimeoutExpired:
                 worker.kill()
                 worker.wait()
