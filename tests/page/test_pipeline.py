@@ -1,8 +1,10 @@
 """The home screen: how the pipeline stands, live, and what can be done about it."""
 
+import asyncio
+
 import pytest
 import pytest_asyncio
-from playwright.async_api import Browser, Page, expect
+from playwright.async_api import Browser, Page, Route, expect
 
 from tests.page.rig import RunningApp, a_page, violations, watch_of
 
@@ -73,6 +75,32 @@ async def test_what_happens_beneath_is_seen_without_loading_again(
         f"{app.address}/curate/places?filter=deep_scan_status%3Aequal%3AQueued"
     )
     await expect(page.get_by_role("button", name="Deep scan is Queued")).to_be_visible()
+
+
+async def test_a_late_answer_does_not_replace_what_the_stream_has_sent_since(
+    page: Page, app: RunningApp
+) -> None:
+    await add_places(app, 3, "late")
+    await app.run("UPDATE places_staging SET deep_scan_status = 'Queued'")
+    has_answered, is_current = asyncio.Event(), asyncio.Event()
+
+    async def late(route: Route) -> None:
+        answer = await route.fetch()
+        has_answered.set()
+        await is_current.wait()
+        await route.fulfill(response=answer)
+
+    await page.route("**/api/v3/stages", late)
+    await page.goto("/")
+    await has_answered.wait()
+    depth = page.locator("[data-node=deep_scan] .depth")
+    await app.run("UPDATE places_staging SET deep_scan_status = 'Completed'")
+    await expect(depth).to_have_text("0")
+    async with page.expect_response("**/api/v3/stages"):
+        is_current.set()
+
+    await page.wait_for_timeout(500)
+    await expect(depth).to_have_text("0")
 
 
 async def test_a_lost_server_is_said_to_be_lost_until_it_is_back(

@@ -12,7 +12,11 @@ export const STAGES = ["stages"] as const;
 /** The stages, kept current by the stream; asked for once, and again after a gap. */
 export function useStages() {
   const queries = useQueryClient();
-  useLive<Stage[]>("stages", (stages) => queries.setQueryData(STAGES, stages));
+  useLive<Stage[]>("stages", async (stages) => {
+    // An answer that is still on its way is older than this, and would replace it for good.
+    await queries.cancelQueries({ queryKey: STAGES });
+    queries.setQueryData(STAGES, stages);
+  });
   return useQuery({
     queryKey: STAGES,
     queryFn: () => read("/stages"),
