@@ -24,6 +24,12 @@ from scripts import affected, tested  # noqa: E402 - found by the line above
 
 BIN = Path(sys.executable).parent
 RESULTS = ROOT / "build" / "tests.xml"
+LONG_RESULTS = ROOT / "build" / "long-tests.xml"
+LONG = "long tests"
+NOTHING_TO_RUN = 5
+"""What pytest exits with when no test was chosen."""
+LONG_WORKERS = 2
+"""A long test starts processes of its own: more of them at once measure the machine."""
 SHARED = ("--dist", "loadgroup", "--no-loadscope-reorder")
 """Tests that share a browser and an application stay together on one worker; conftest.py
 says which begin first."""
@@ -99,7 +105,7 @@ def repeat(times: int, asked: argparse.Namespace) -> int:
     for turn in range(1, times + 1):
         print(f"\n══ run {turn} of {times}", flush=True)
         codes.append(run_line(asked))
-        for name in tested.read(RESULTS).failed:
+        for name in tested.read(RESULTS, LONG_RESULTS).failed:
             failed[name].append(turn)
     print(f"\n── {times} runs, {sum(map(bool, codes))} of them failed")
     for name, turns in sorted(failed.items()):
@@ -109,34 +115,43 @@ def repeat(times: int, asked: argparse.Namespace) -> int:
 
 def run_line(asked: argparse.Namespace) -> int:
     """Run the gates: short ones first, then types and web page beside the tests."""
-    RESULTS.unlink(missing_ok=True)
+    for report in (RESULTS, LONG_RESULTS):
+        report.unlink(missing_ok=True)
     tested.forget_fixtures()
     plan = affected.plan_for(ROOT, asked.paths) if asked.paths else affected.EVERYTHING
     done = [run(name, command) for name, command in FIRST.items()]
     beside = {"types": TYPES} | ({"web page": PAGE} if plan.page else {})
     with running_beside(beside) as others:
         if plan.tests is not None:
-            done.append(run("tests", pytest(plan, asked)))
+            done += [run(name, words) for name, words in pytest(plan, asked).items()]
         done += [other.wait() for other in others]
     summarise(done, plan)
     return int(any(one.code for one in done))
 
 
-def pytest(plan: affected.Plan, asked: argparse.Namespace) -> list[str]:
-    """Write the command that runs the tests of a plan, in an order of their own."""
+def pytest(plan: affected.Plan, asked: argparse.Namespace) -> dict[str, list[str]]:
+    """Write the commands that run the tests of a plan, in an order of their own."""
     seed = asked.seed if asked.seed is not None else random.randrange(10**6)  # noqa: S311
     print(f"\nOrder of the tests: ./check --seed {seed}", flush=True)
-    marker = [] if asked.long else ["-m", "not long", *STUCK]
     quick = [f"--at-most={affected.DAILY}"] if plan.is_daily else []
-    return [
-        *("pytest", "-q", "-n", workers(asked.busy), *SHARED, *marker, *quick),
-        *(f"--order={seed}", f"--junitxml={RESULTS}", *(plan.tests or ())),
-    ]
+    shared = [*SHARED, f"--order={seed}", *quick, *(plan.tests or ())]
+    commands = {
+        "tests": [
+            *("pytest", "-q", "-n", workers(asked.busy), "-m", "not long", *STUCK),
+            *(f"--junitxml={RESULTS}", *shared),
+        ]
+    }
+    if asked.long:
+        commands[LONG] = [
+            *("pytest", "-q", "-n", str(LONG_WORKERS), "-m", "long"),
+            *(f"--junitxml={LONG_RESULTS}", *shared),
+        ]
+    return commands
 
 
 def summarise(done: Sequence[Done], plan: affected.Plan) -> None:
     """Print what was slow, what was skipped, and what every gate came to."""
-    results = tested.read(RESULTS)
+    results = tested.read(RESULTS, LONG_RESULTS)
     if not plan.is_daily:
         tested.remember(results)
     print("\n── slowest tests")
@@ -202,7 +217,9 @@ def run(name: str, command: Sequence[str]) -> Done:
     done = subprocess.run(
         [BIN / command[0], *command[1:]], check=False, cwd=ROOT, env=environment()
     )
-    return Done(name, done.returncode, time.monotonic() - began)
+    # What some files can break may have no long test.
+    code = 0 if (name, done.returncode) == (LONG, NOTHING_TO_RUN) else done.returncode
+    return Done(name, code, time.monotonic() - began)
 
 
 @contextmanager

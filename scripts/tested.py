@@ -31,13 +31,12 @@ class Results:
         return sorted(self.seconds.items(), key=lambda one: -one[1])[:count]
 
 
-def read(report: Path) -> Results:
-    """Read a report of pytest; one that was never written holds nothing."""
+def read(*reports: Path) -> Results:
+    """Read reports of pytest; one that was never written holds nothing."""
     results = Results()
-    if not report.exists():
-        return results
-    # Our own pytest wrote it.
-    for case in ET.parse(report).iter("testcase"):  # noqa: S314
+    # Our own pytest wrote them.
+    roots = [ET.parse(report) for report in reports if report.exists()]  # noqa: S314
+    for case in (case for root in roots for case in root.iter("testcase")):
         name = name_of(case)
         results.seconds[name] = float(case.get("time", 0))
         if case.find("failure") is not None or case.find("error") is not None:
