@@ -273,6 +273,8 @@ class Worker:
         if alone and not self._stopping.is_set():
             await self._producer.stop(run)
             await self._hand_back(run, time.monotonic() + GRACE.total_seconds())
+        # Whoever looks at the stage next must see that its work has paused it.
+        await self._backpressure.pauses_stored(LAST_WORDS)
         return run.settled - before
 
     async def stop(self, *, grace: timedelta = GRACE) -> None:

@@ -7,9 +7,19 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
 
-from curation_sdk import Done, Outcome, Registry, Worker, pause, resume, wake
+from curation_sdk import (
+    Done,
+    Outcome,
+    Registry,
+    StageBroken,
+    Worker,
+    pause,
+    resume,
+    wake,
+)
 from curation_sdk.connection import Connection, Transaction
 from curation_sdk.errors import CurationSdkError, UnknownStage
 from curation_sdk.events import (
@@ -33,6 +43,7 @@ from sdk_tests.desk import (
     reply_with,
     triage,
 )
+from sdk_tests.rig.waiting import until
 
 DONE = "SELECT count(*) FROM ticket WHERE state = 'Complete'"
 
@@ -262,6 +273,26 @@ async def test_a_returned_item_keeps_the_tries_it_had(desk: Desk) -> None:
         await worker.stop(grace=timedelta(0))
 
     assert await desk.rows("SELECT tries, fence FROM curation.claim") == [(2, None)]
+
+
+async def test_a_drain_had_ended_before_the_pause_of_its_stage_was_stored(
+    desk: Desk,
+) -> None:
+    async def break_down(_ticket: Ticket, _tools: object) -> Outcome:
+        raise StageBroken("the key is wrong")
+
+    await desk.open(1)
+    async with desk.worker(triage(break_down)) as worker:
+        async with desk.engine.begin() as slow:
+            await slow.execute(text("LOCK TABLE curation.stage IN SHARE MODE"))
+            drain = asyncio.create_task(worker.drain("triage"))
+            await until(lambda: bool(desk.emitted(Paused)))
+            done, _ = await asyncio.wait({drain}, timeout=0.5)
+            assert not done
+        await drain
+
+        why = await desk.one("SELECT paused_why FROM curation.stage")
+        assert why == "the key is wrong"
 
 
 async def test_a_paused_stage_claims_nothing_until_it_is_resumed(desk: Desk) -> None:
