@@ -3,7 +3,7 @@
 import asyncio
 import os
 import socket
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from datetime import timedelta
@@ -15,7 +15,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 
 import curation_sdk
 from curation_sdk import AnyStage, Registry, Worker
-from curation_sdk.events import Event, Events
+from curation_sdk.events import Claimed, Event, Events
 from scrapersky.companies.matching import match_companies
 from scrapersky.crawler import (
     Crawler,
@@ -121,9 +121,7 @@ async def background_work(
         engine = connect(target, name="scrapersky-worker", pool_size=8)
         stack.push_async_callback(engine.dispose)
         await hand_out_keys(engine, secret=settings.suppression_key)
-        tools = await stack.enter_async_context(
-            open_tools(settings, engine, world, warm=role is not ProcessRole.SERVE)
-        )
+        tools = await stack.enter_async_context(open_tools(settings, engine, world))
         events: Events[Event] = Events()
         changes = await stored_changes(engine)
         current = with_changes(settings, changes)
@@ -132,6 +130,7 @@ async def background_work(
         enabled = [s for s in stages if works and settings.stages[s.name].enabled]
         tally, heard = Tally(), Events[Event]()
         heard.listen(tally.hear)
+        heard.listen(warm_up_at_first_claim(tools.sandbox, stack))
         heard.listen(events.emit)
         worker = None
         if enabled:
@@ -209,21 +208,34 @@ async def stop(worker: Worker | None, grace: timedelta) -> None:
         await worker.stop(grace=grace)
 
 
+def warm_up_at_first_claim(
+    sandbox: Sandbox, stack: AsyncExitStack
+) -> Callable[[Event], None]:
+    """Load the parsers while the first items are still being searched for or fetched.
+
+    A process that has nothing to do spares their two seconds and their memory.
+    """
+    started: list[asyncio.Task[None]] = []
+
+    def hear(event: Event) -> None:
+        if isinstance(event, Claimed) and not started:
+            started.append(asyncio.create_task(sandbox.warm_up(), name="sandbox"))
+            stack.callback(started[0].cancel)
+
+    return hear
+
+
 @asynccontextmanager
 async def open_tools(
-    settings: Settings, engine: AsyncEngine, world: World, *, warm: bool = True
+    settings: Settings, engine: AsyncEngine, world: World
 ) -> AsyncIterator[Tools]:
-    """Open what the stages work with; `warm` starts the parsing children at once."""
+    """Open what the stages work with."""
     policy = world.policy or crawler_policy(settings)
     async with AsyncExitStack() as stack:
         crawler = await stack.enter_async_context(
             open_crawler(engine, policy, world.resolver)
         )
         sandbox = await stack.enter_async_context(Sandbox(warm=WARM))
-        # The children load their libraries while the first searches are still running.
-        if warm:
-            warming = asyncio.create_task(sandbox.warm_up(), name="sandbox")
-            stack.callback(warming.cancel)
         turns = await stack.enter_async_context(PostgresLedger(engine))
         sources = await stack.enter_async_context(
             open_sources(
