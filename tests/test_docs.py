@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from markdown.extensions.toc import slugify  # type: ignore[import-untyped]
+from mkdocs.config import load_config
 
 from scrapersky import errors
 from scrapersky.cli import app
@@ -117,6 +118,13 @@ def test_every_test_that_the_requirements_name_exists() -> None:
     assert [name for name in sorted(named) if f"def {name}(" not in code] == []
 
 
+def test_the_site_is_configured_with_plugins_that_are_installed() -> None:
+    site = load_config(str(ROOT / "mkdocs.yml"))
+
+    assert {"material/search", "swagger-ui-tag"} <= set(site.plugins)
+
+
+@pytest.mark.long
 def test_the_site_is_built_with_its_search_and_nothing_from_elsewhere(
     tmp_path: Path,
 ) -> None:
