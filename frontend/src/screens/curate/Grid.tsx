@@ -4,7 +4,7 @@ import { type CSSProperties, type MouseEvent, memo, useEffect, useMemo, useRef }
 import type { Column, Kind } from "@/api/kinds";
 import { Icon, Skeleton, Status, useWidth } from "@/kit";
 import { cell, isNumber, widthOf } from "./Cell";
-import type { ListState } from "./list";
+import type { ListState } from "./entry";
 import { type Row, text } from "./model";
 import { isSelected, type Selection } from "./selection";
 

@@ -1,10 +1,13 @@
 /**
  * A list that may have a million rows: pages are added as they are scrolled to, and rows
- * change in place when something happens to them, here or anywhere else.
+ * change in place when something happens to them, here or anywhere else. The rows are an
+ * entry of the page's query cache, and nowhere else; this file only reads and writes it.
  */
+import { type QueryClient, QueryObserver, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useMemo, useSyncExternalStore } from "react";
 import { ofKind, type Query, read } from "@/api/client";
-import type { ListAnswer, Row, Total } from "./model";
+import { EMPTY, type Entry, holds, type ListState, placesOf } from "./entry";
+import type { ListAnswer, Row } from "./model";
 
 const FIRST = 100;
 const FURTHER = 200;
@@ -14,33 +17,11 @@ const MOST_CHECKED = 1000;
 /** Rows that change in one frame: more at once would be felt as a stutter. */
 const SLICE = 12;
 
-export interface ListState {
-  rows: readonly Row[];
-  total: Total;
-  isLoading: boolean;
-  hasMore: boolean;
-  error: unknown;
-  /** How many records appeared or changed that are not shown. */
-  unseen: number;
-  /** More has happened than is told one by one. */
-  isBehind: boolean;
-}
-
-const EMPTY: ListState = {
-  rows: [],
-  total: { count: 0, is_exact: true },
-  isLoading: true,
-  hasMore: false,
-  error: null,
-  unseen: 0,
-  isBehind: false,
-};
+/** The cache's keys of lists begin with this. */
+export const LISTS = "lists";
 
 export class RecordList {
-  private state = EMPTY;
-  private places = new Map<string, number>();
-  private cursor: string | null = null;
-  private watchers = new Set<() => void>();
+  private readonly key: readonly unknown[];
   private stale = new Set<string>();
   private coming = new Map<string, Partial<Row>>();
   private isDue = false;
@@ -48,16 +29,29 @@ export class RecordList {
   private generation = 0;
 
   constructor(
+    private readonly cache: QueryClient,
     readonly path: string,
     readonly query: Query,
-  ) {}
+  ) {
+    this.key = [LISTS, path, query];
+    cache.setQueryDefaults([LISTS], {
+      // Only this file reads lists: an answer that replaces all pages would move the rows.
+      enabled: false,
+      // A list that nobody looks at misses what the stream sends.
+      gcTime: 0,
+      // Rows that did not change are kept by `write`; comparing thousands again is slow.
+      structuralSharing: false,
+    });
+  }
 
   snapshot = (): ListState => this.state;
 
-  watch = (changed: () => void): (() => void) => {
-    this.watchers.add(changed);
-    return () => this.watchers.delete(changed);
-  };
+  watch = (changed: () => void): (() => void) =>
+    new QueryObserver(this.cache, { queryKey: this.key }).subscribe(changed);
+
+  private get state(): Entry {
+    return this.cache.getQueryData<Entry>(this.key) ?? EMPTY;
+  }
 
   /** Load from the beginning; what is shown stays until the answer is here. */
   async load(): Promise<void> {
@@ -67,11 +61,11 @@ export class RecordList {
     try {
       const page = await this.fetch({ limit: FIRST });
       if (mine !== this.generation) return;
-      this.cursor = page.next_cursor;
-      this.place(page.items, 0);
       this.coming.clear();
       this.say({
         rows: page.items,
+        places: placesOf(page.items),
+        cursor: page.next_cursor,
         total: page.total,
         hasMore: page.next_cursor !== null,
         isLoading: false,
@@ -84,18 +78,20 @@ export class RecordList {
   }
 
   async more(): Promise<void> {
-    if (this.state.isLoading || this.cursor === null) return;
+    const { isLoading, cursor } = this.state;
+    if (isLoading || cursor === null) return;
     const mine = this.generation;
     this.say({ isLoading: true, error: null });
     try {
-      const page = await this.fetch({ limit: FURTHER, cursor: this.cursor });
+      const page = await this.fetch({ limit: FURTHER, cursor });
       if (mine !== this.generation) return;
       // A row that changed while we read on may come again, further down.
-      const news = page.items.filter(({ id }) => !this.places.has(id));
-      this.place(news, this.state.rows.length);
-      this.cursor = page.next_cursor;
+      const news = page.items.filter(({ id }) => !this.state.places.has(id));
+      const rows = [...this.state.rows, ...news];
       this.say({
-        rows: [...this.state.rows, ...news],
+        rows,
+        places: placesOf(rows),
+        cursor: page.next_cursor,
         hasMore: page.next_cursor !== null,
         isLoading: false,
       });
@@ -113,9 +109,10 @@ export class RecordList {
 
   private write(changes: ReadonlyMap<string, Partial<Row>>): Map<string, Row> {
     const before = new Map<string, Row>();
+    const { places } = this.state;
     const rows = [...this.state.rows];
     for (const [id, change] of changes) {
-      const place = this.places.get(id);
+      const place = places.get(id);
       const row = place === undefined ? undefined : rows[place];
       if (place === undefined || !row || holds(row, change)) continue;
       before.set(id, row);
@@ -130,7 +127,7 @@ export class RecordList {
     this.take(changes);
     let unseen = 0;
     for (const id of changes.keys()) {
-      if (this.places.has(id)) this.stale.add(id);
+      if (this.state.places.has(id)) this.stale.add(id);
       else unseen += 1;
     }
     if (unseen && this.state.rows.length === 0) void this.load();
@@ -141,7 +138,7 @@ export class RecordList {
   /** Change rows a few in each frame, the first at once. */
   private take(changes: ReadonlyMap<string, Partial<Row>>): void {
     for (const [id, change] of changes) {
-      if (this.places.has(id)) this.coming.set(id, { ...this.coming.get(id), ...change });
+      if (this.state.places.has(id)) this.coming.set(id, { ...this.coming.get(id), ...change });
     }
     if (!this.isDue) this.slice();
   }
@@ -166,7 +163,7 @@ export class RecordList {
     this.refreshSoon();
   }
 
-  placeOf = (id: string): number => this.places.get(id) ?? -1;
+  placeOf = (id: string): number => this.state.places.get(id) ?? -1;
 
   stop(): void {
     this.generation += 1;
@@ -204,33 +201,18 @@ export class RecordList {
     const rows = this.state.rows.filter(({ id }) => !gone.has(id));
     const lost = this.state.rows.length - rows.length;
     if (lost === 0) return;
-    this.place(rows, 0);
     const { count, is_exact } = this.state.total;
-    this.say({ rows, total: { count: Math.max(rows.length, count - lost), is_exact } });
+    const total = { count: Math.max(rows.length, count - lost), is_exact };
+    this.say({ rows, places: placesOf(rows), total });
   }
 
   private fetch(more: Query): Promise<ListAnswer> {
     return read(ofKind(this, ""), { query: { ...this.query, ...more } });
   }
 
-  private place(rows: readonly Row[], from: number): void {
-    if (from === 0) this.places.clear();
-    for (const [offset, row] of rows.entries()) this.places.set(row.id, from + offset);
+  private say(change: Partial<Entry>): void {
+    this.cache.setQueryData<Entry>(this.key, { ...this.state, ...change });
   }
-
-  private say(change: Partial<ListState>): void {
-    this.state = { ...this.state, ...change };
-    for (const changed of this.watchers) changed();
-  }
-}
-
-/** Whether a row says all of this already: then nothing need be drawn again. */
-function holds(row: Row, change: Partial<Row>): boolean {
-  return Object.entries(change).every(
-    ([field, value]) =>
-      row[field] === value ||
-      (typeof value === "object" && JSON.stringify(row[field]) === JSON.stringify(value)),
-  );
 }
 
 /** A page that nobody looks at has no frames. */
@@ -241,8 +223,12 @@ function nextFrame(run: () => void): void {
 
 /** The list of this address with these filters; another one when they change. */
 export function useRecordList(path: string, query: Query): [RecordList, ListState] {
+  const cache = useQueryClient();
   const written = JSON.stringify(query);
-  const records = useMemo(() => new RecordList(path, JSON.parse(written)), [path, written]);
+  const records = useMemo(
+    () => new RecordList(cache, path, JSON.parse(written)),
+    [cache, path, written],
+  );
   useEffect(() => {
     void records.load();
     return () => records.stop();

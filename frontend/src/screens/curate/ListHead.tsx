@@ -1,0 +1,47 @@
+/** The head of a list: what it is, how many there are, and what can be done with all of it. */
+import { go } from "@/app/router";
+import { Button, Icon, plural, ScreenHead } from "@/kit";
+import { ColumnMenu, type Columns } from "./columns";
+import type { Curation } from "./curation";
+import { Views } from "./Views";
+
+export function ListHead({ curation, columns }: { curation: Curation; columns: Columns }) {
+  const { kind, address, state, mayCurate, mayExport, setDialog, reload } = curation;
+  const { total } = state;
+  return (
+    <ScreenHead
+      title={kind.title}
+      about={kind.about}
+      actions={
+        <>
+          {(state.unseen > 0 || state.isBehind) && (
+            <button type="button" className="unseen-pill" onClick={reload}>
+              <Icon name="refresh" size={14} />
+              List changed: refresh
+            </button>
+          )}
+          <span className="number soft" role="status">
+            {total.is_exact ? "" : "about "}
+            {plural(total.count, kind.one, kind.many)}
+          </span>
+          <Views
+            kind={kind}
+            query={address.viewQuery}
+            onOpen={(next) => go(`${kind.screen}?${next}`)}
+          />
+          <ColumnMenu columns={columns} />
+          {kind.name === "companies" && mayCurate && (
+            <Button icon="merge" onClick={() => setDialog("pairs")}>
+              May be one
+            </Button>
+          )}
+          {mayExport && (
+            <Button icon="download" hotkey="e" onClick={() => setDialog("export")}>
+              Export
+            </Button>
+          )}
+        </>
+      }
+    />
+  );
+}

@@ -1,0 +1,57 @@
+/** Which columns this person wants to see; remembered in the browser. */
+import { useMemo, useState } from "react";
+import type { Column, Kind } from "@/api/kinds";
+import { Menu } from "@/kit";
+
+export interface Columns {
+  kind: Kind;
+  shown: readonly Column[];
+  isShown: (column: Column) => boolean;
+  toggle: (column: Column) => void;
+}
+
+export function useColumns(kind: Kind): Columns {
+  const key = `columns:${kind.id}`;
+  const [flipped, setFlipped] = useState<readonly string[]>(() => remembered(key));
+  const isShown = (column: Column) => flipped.includes(column.field) === column.is_hidden;
+  // biome-ignore lint/correctness/useExhaustiveDependencies: what is shown depends on these two alone.
+  const shown = useMemo(() => kind.columns.filter(isShown), [kind, flipped]);
+  return {
+    kind,
+    shown,
+    isShown,
+    toggle: ({ field }) => {
+      const next = flipped.includes(field)
+        ? flipped.filter((other) => other !== field)
+        : [...flipped, field];
+      setFlipped(next);
+      localStorage.setItem(key, JSON.stringify(next));
+    },
+  };
+}
+
+function remembered(key: string): string[] {
+  try {
+    const found: unknown = JSON.parse(localStorage.getItem(key) ?? "[]");
+    return Array.isArray(found) ? found.filter((one) => typeof one === "string") : [];
+  } catch {
+    return [];
+  }
+}
+
+export function ColumnMenu({ columns }: { columns: Columns }) {
+  return (
+    <Menu
+      label="Columns"
+      icon="columns"
+      className="column-menu"
+      align="right"
+      items={columns.kind.columns.slice(1).map((column) => ({
+        name: column.title,
+        checked: columns.isShown(column),
+        keepsOpen: true,
+        run: () => columns.toggle(column),
+      }))}
+    />
+  );
+}
