@@ -18,7 +18,8 @@ from typing import Any, get_args
 import pytest
 
 from scrapersky.api.auth.identity import Permission
-from scrapersky.cli import app, commands
+from scrapersky.cli import app
+from scrapersky.cli.commands import options
 from scrapersky.db.embedded import is_alive, running_postmaster
 from scrapersky.records.status import Role
 from sdk_tests.rig.waiting import HUNG, wait_until
@@ -355,5 +356,5 @@ def test_help_of_a_command_loads_no_stage() -> None:
 
 
 def test_roles_and_scopes_of_the_command_line_are_those_of_the_product() -> None:
-    assert get_args(commands.Role) == tuple(Role)
-    assert get_args(commands.Scope) == tuple(Permission)
+    assert get_args(options.Role) == tuple(Role)
+    assert get_args(options.Scope) == tuple(Permission)

@@ -6,7 +6,11 @@ from difflib import get_close_matches
 from cyclopts import App, CycloptsError, Parameter, UnknownCommandError
 from cyclopts.exceptions import UnusedCliTokensError
 
-from scrapersky.cli import commands
+from scrapersky.cli.commands import accounts, running, upkeep
+from scrapersky.cli.commands.dead_letters import dead_letters as dead_letter_commands
+from scrapersky.cli.commands.options import CARE, RUN
+from scrapersky.cli.commands.stages import stages as stage_commands
+from scrapersky.cli.commands.workers import workers as worker_commands
 from scrapersky.cli.garbage import without_collector
 from scrapersky.errors import ConfigurationError, ScraperSkyError
 
@@ -66,32 +70,32 @@ a clone; `--build DIR` writes the site instead.
 """
 VERSION = "Print the version of ScraperSky and of what it stands on."
 
-app.command(commands.up, group=commands.RUN)
-app.command(commands.demo, group=commands.RUN)
-app.command(commands.run, group=commands.RUN)
-app.command(commands.submit, group=commands.RUN)
-app.command("scrapersky.cli.export:export", group=commands.RUN, help=EXPORT)
-app.command("scrapersky.cli.leads:leads", group=commands.RUN, help=LEADS)
-app.command(commands.serve, group=commands.RUN)
-app.command(commands.worker, group=commands.RUN)
-app.command(commands.workers)
-app.command(commands.stages)
-app.command(commands.dead_letters)
-app.command(commands.user)
-app.command(commands.tenant)
-app.command(commands.key)
-app.command(commands.migrate, group=commands.CARE)
-app.command(commands.upgrade, group=commands.CARE)
-app.command(commands.backup, group=commands.CARE)
-app.command(commands.restore, group=commands.CARE)
-app.command(commands.move, group=commands.CARE)
-app.command(commands.doctor, group=commands.CARE)
-app.command("scrapersky.cli.config:config", group=commands.CARE, help=CONFIG)
-app.command("scrapersky.cli.score:score", group=commands.CARE, help=SCORE)
-app.command(commands.score_sites, name="score-sites", group=commands.CARE)
-app.command("scrapersky.cli.docs:docs", group=commands.CARE, help=DOCS)
-app.command("scrapersky.cli.version:version", group=commands.CARE, help=VERSION)
-app.register_install_completion_command(group=commands.CARE)
+app.command(running.up, group=RUN)
+app.command(running.demo, group=RUN)
+app.command(running.run, group=RUN)
+app.command(running.submit, group=RUN)
+app.command("scrapersky.cli.export:export", group=RUN, help=EXPORT)
+app.command("scrapersky.cli.leads:leads", group=RUN, help=LEADS)
+app.command(running.serve, group=RUN)
+app.command(running.worker, group=RUN)
+app.command(worker_commands)
+app.command(stage_commands)
+app.command(dead_letter_commands)
+app.command(accounts.user)
+app.command(accounts.tenant)
+app.command(accounts.key)
+app.command(upkeep.migrate, group=CARE)
+app.command(upkeep.upgrade, group=CARE)
+app.command(upkeep.backup, group=CARE)
+app.command(upkeep.restore, group=CARE)
+app.command(upkeep.move, group=CARE)
+app.command(upkeep.doctor, group=CARE)
+app.command("scrapersky.cli.config:config", group=CARE, help=CONFIG)
+app.command("scrapersky.cli.score:score", group=CARE, help=SCORE)
+app.command(upkeep.score_sites, name="score-sites", group=CARE)
+app.command("scrapersky.cli.docs:docs", group=CARE, help=DOCS)
+app.command("scrapersky.cli.version:version", group=CARE, help=VERSION)
+app.register_install_completion_command(group=CARE)
 
 
 def main() -> None:

@@ -1,0 +1,137 @@
+"""What looks after the database and the installation."""
+
+from pathlib import Path
+
+from scrapersky.cli.commands.options import AsJson
+from scrapersky.cli.garbage import without_collector
+
+
+def migrate(*, json: AsJson = False) -> None:
+    """Bring the database to the schema this version needs.
+
+    `scrapersky up` does this by itself on the embedded database; on any other this is a step of
+    its own, before new processes start. Many may do it at once, and it is all or nothing.
+    """
+    with without_collector():
+        from scrapersky.cli.migrate import migrate as work
+
+    work(json=json)
+
+
+def upgrade(*, check: bool = False, json: AsJson = False) -> int:
+    """Tell what migrating would do (`--check`), or do it.
+
+    Which revisions are missing, which tables they touch and how large those are, and the free disk.
+    `--check` changes nothing and exits with 1 if something is missing.
+
+    Parameters
+    ----------
+    check
+        Tell what would change and change nothing; exits with 1 if anything would.
+    """
+    with without_collector():
+        from scrapersky.cli.upgrade import upgrade as work
+
+    return work(check=check, json=json)
+
+
+def backup(file: Path) -> None:
+    """Write the whole database and the files to import into one file, while everything goes on.
+
+    It is one snapshot. `SUPPRESSION_KEY` is not in it, and neither are logins.
+
+    Parameters
+    ----------
+    file
+        Where to; one that is there is replaced once the new one is whole.
+    """
+    with without_collector():
+        from scrapersky.cli.backup import backup as work
+
+    work(file)
+
+
+def restore(file: Path, *, replace: bool = False) -> None:
+    """Put a backup into the database that the settings name.
+
+    All of it or nothing. Processes must be stopped; what was erased since the backup is
+    erased again.
+
+    Parameters
+    ----------
+    file
+        The backup.
+    replace
+        Replace what is in the database. What was erased since the backup is erased again.
+    """
+    with without_collector():
+        from scrapersky.cli.backup import restore as work
+
+    work(file, replace=replace)
+
+
+def move(url: str) -> None:
+    """Copy the whole database to another PostgreSQL, such as from the embedded one to a server.
+
+    `scrapersky move postgresql://user:password@host/scrapersky` in one step; the old one stays.
+
+    Parameters
+    ----------
+    url
+        Where to: postgresql://user:password@host/database, empty.
+    """
+    with without_collector():
+        from scrapersky.cli.backup import move as work
+
+    work(url)
+
+
+def doctor(*, json: AsJson = False, watch: bool = False) -> int:
+    """Check what ScraperSky needs, and say how to fix it.
+
+    Settings, data directory, disk, database, clock, schema, system user. Changes nothing;
+    exits with 1 if something is wrong. `--watch` goes on looking at the whole installation: stages
+    that stall, workers that vanish, jobs that keep missing.
+
+    Parameters
+    ----------
+    watch
+        Look at the alerts every ten seconds instead, until Ctrl-C.
+    """
+    with without_collector():
+        from scrapersky.cli.doctor import doctor as work
+
+    return work(json=json, watch=watch)
+
+
+def score_sites(
+    directory: Path,
+    *,
+    quick: bool = False,
+    only: str | None = None,
+    misses: int = 20,
+    out: Path | None = None,
+) -> int:
+    """Measure the whole pipeline on annotated websites.
+
+    Serves a directory of sites on this machine's loopback, submits their domains, and compares what
+    is stored in the end with the truth: shares by kind, every miss, one line of JSON. The format is
+    explained in docs/explanation/real-sites.md.
+
+    Parameters
+    ----------
+    directory
+        Holds `truth.jsonl` and one directory a site.
+    quick
+        Measure a few sites only, evenly spread over the list.
+    only
+        Measure only the sites of this comma-separated list.
+    misses
+        How many misses of each kind to list.
+    out
+        A JSON file for what was stored and every miss, by site.
+    """
+    with without_collector():
+        from scrapersky.cli.score_sites import score_sites as work
+
+    return work(directory, quick=quick, only=only, misses=misses, out=out)
