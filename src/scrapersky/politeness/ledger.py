@@ -9,7 +9,7 @@ renews the leases in use and returns the others, each all at once.
 import asyncio
 import time
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from types import TracebackType
@@ -25,6 +25,7 @@ from curation_sdk import is_dead, is_working_alone, sign
 from scrapersky.crawler import HostStatistics, RobotsState, StoredRobots
 from scrapersky.crawler.hosts import Gate, Gates, RobotsCache, busy, count, paused
 from scrapersky.errors import HostBusy
+from scrapersky.kit.background import cancel
 from scrapersky.kit.urls import Url, parse_url
 from scrapersky.politeness import statement
 
@@ -98,9 +99,7 @@ class PostgresLedger:
     ) -> None:
         """Return every lease and write down what was counted."""
         if self._keeper is not None:
-            self._keeper.cancel()
-            with suppress(asyncio.CancelledError):
-                await self._keeper
+            await cancel(self._keeper)
         try:
             await self._return(list(self._leases))
             await self._write_counts()

@@ -31,6 +31,7 @@ from scrapersky.crawler.guard import parse_networks
 from scrapersky.crawler.limits import MIB
 from scrapersky.db.connection import Target, connect
 from scrapersky.errors import ConfigurationError
+from scrapersky.kit.background import in_background
 from scrapersky.kit.clock import utc_now
 from scrapersky.pipeline.doubt import doubting
 from scrapersky.pipeline.mail_server import DnsMailServers, MailServers
@@ -167,7 +168,7 @@ async def background_work(
             await worker.start()
         await stack.enter_async_context(presence)
         watch = Watch(looker_of(engine, current), courier_of(settings))
-        await stack.enter_async_context(watch)
+        await stack.enter_async_context(in_background(watch.run(), name="watch"))
         running = asyncio.create_task(run(worker, eager), name="worker")
         if ticking and works:
             schedule.start()

@@ -24,6 +24,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 from curation_sdk import Worker
 from scrapersky.db.transaction import Database, transaction
 from scrapersky.errors import UnknownRecord
+from scrapersky.kit.background import cancel
 from scrapersky.records import Process
 from scrapersky.records.process import ProcessRole
 
@@ -150,9 +151,7 @@ class Presence:
             # A beat that is under way ends first, or it would be our last word.
             self._ending.set()
             await asyncio.wait({self._beating}, timeout=LAST_WORD)
-            self._beating.cancel()
-            with suppress(asyncio.CancelledError):
-                await self._beating
+            await cancel(self._beating)
         with suppress(SQLAlchemyError, OSError):
             async with self._engine.connect() as connection:
                 mine = Process.name == self.name

@@ -8,12 +8,10 @@ import asyncio
 import shutil
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from dataclasses import asdict, dataclass
 from datetime import timedelta
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Final, Self
+from typing import Any, Final
 
 import structlog
 from sqlalchemy import func, or_, select, text, update
@@ -75,30 +73,12 @@ class Looker:
 
 
 class Watch:
-    """Looks while the block lasts."""
+    """Looks again and again, and reports what is wrong."""
 
     def __init__(self, looker: Looker, courier: Courier) -> None:
         self._looker = looker
         self._engine = looker.engine
         self._courier = courier
-        self._looking: asyncio.Task[None] | None = None
-
-    async def __aenter__(self) -> Self:
-        """Begin to look."""
-        self._looking = asyncio.create_task(self._keep_looking(), name="watch")
-        return self
-
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        """Look no more."""
-        if self._looking is not None:
-            self._looking.cancel()
-            with suppress(asyncio.CancelledError):
-                await self._looking
 
     async def look(self) -> list[Trouble]:
         """Look now, remember what is wrong, and tell what nobody was told yet."""
@@ -108,7 +88,8 @@ class Watch:
             await self._tell()
         return found
 
-    async def _keep_looking(self) -> None:
+    async def run(self) -> None:
+        """Look for as long as the process runs."""
         while True:
             await asyncio.sleep(LOOK_EVERY)
             try:

@@ -1,6 +1,6 @@
 """Companies are people's to work on: assign, note, tag, merge, split, answer."""
 
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Annotated, Any
 from uuid import UUID
 
@@ -12,9 +12,9 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from scrapersky.api.auth.identity import Identity, Permission
 from scrapersky.api.dependency import Transaction, actor_of, allow
 from scrapersky.api.records.company_column import MOST_COLUMNS, own_values
-from scrapersky.api.records.contact import Version
 from scrapersky.api.records.decide import selection_of
-from scrapersky.api.records.detail import answer_detail, record_of, require_version
+from scrapersky.api.records.detail import answer_detail, record_of
+from scrapersky.api.records.edit import differing, locked, note_edit
 from scrapersky.api.records.refusal import CONFLICT, NOT_FOUND, REFUSALS, VERSIONS
 from scrapersky.api.records.router import BASE, address_of
 from scrapersky.api.records.schema import (
@@ -24,6 +24,7 @@ from scrapersky.api.records.schema import (
     Strict,
     record_model,
 )
+from scrapersky.api.records.version import Version, require_version
 from scrapersky.companies.correction import (
     answer_question,
     merges_into,
@@ -37,7 +38,7 @@ from scrapersky.curation.condition import MOST_CONDITIONS, Condition
 from scrapersky.curation.decision import selected
 from scrapersky.errors import InvalidDecision
 from scrapersky.records import Company, User
-from scrapersky.records.audit import Actor, note
+from scrapersky.records.audit import Actor
 from scrapersky.records.company import COMPANIES
 from scrapersky.records.status import PairVerdict
 
@@ -202,7 +203,7 @@ async def edit_company(
 ) -> Any:  # noqa: ANN401 - the response model has the type
     """Assign a company, write notes and tags.
 
-    What the machine sums up in between is no conflict; what another person wrote is.
+    What the machine sums up in between is not a conflict; what another person wrote is.
     """
     changes = asked.model_dump(exclude_unset=True)
     await change(connection, actor_of(who, request), record_id, changes, version)
@@ -217,18 +218,13 @@ async def change(
     version: str | None,
 ) -> None:
     """Change one company, unless another person has meanwhile."""
-    await connection.execute(
-        select(Company.id).where(Company.id == record_id).with_for_update()
-    )
-    row = await record_of(connection, COMPANIES, record_id)
-    if not is_of_before(version, row):
-        require_version(version, row.updated_at)
+    row = await locked(connection, COMPANIES, record_id)
+    worked_at = row.worked_at or row.created_at
+    require_version(version, row.updated_at, since=worked_at)
     if "own" in changes:
         given = changes["own"]
         changes["own"] = await own_values(connection, actor.tenant_id, row.own, given)
-    changes = {
-        name: value for name, value in changes.items() if getattr(row, name) != value
-    }
+    changes = differing(row, changes)
     if not changes:
         return
     await require_user(connection, changes.get("owner_id"))
@@ -236,12 +232,7 @@ async def change(
     await connection.execute(
         update(Company).where(Company.id == record_id).values(values)
     )
-    before = {name: getattr(row, name) for name in changes}
-    details = {"before": before, "after": changes}
-    written = {
-        side: {k: plain(v) for k, v in told.items()} for side, told in details.items()
-    }
-    await note(connection, actor, "edited", "companies", written, record_id=record_id)
+    await note_edit(connection, actor, COMPANIES, row, changes)
 
 
 @router.post(
@@ -281,22 +272,6 @@ async def undo_action(
     """Give companies back what they had, unless somebody has changed them since."""
     restored = await undo_work(connection, actor_of(who, request), action_id)
     return WorkOut(action_id=action_id, matched=restored, changed=restored)
-
-
-def plain(value: object) -> object:
-    """Write a value as JSON can."""
-    return str(value) if isinstance(value, UUID) else value
-
-
-def is_of_before(version: str | None, row: Any) -> bool:  # noqa: ANN401 - a row
-    """Say whether only the machine has changed a company since a version of it."""
-    try:
-        given = int((version or "").strip().strip('"'), 16)
-        read_at = datetime.fromtimestamp(given / 1_000_000, UTC)
-    except (ValueError, OverflowError, OSError):
-        return False
-    worked_at = row.worked_at or row.created_at
-    return bool(worked_at <= read_at <= row.updated_at)
 
 
 async def require_user(connection: AsyncConnection, user_id: UUID | None) -> None:

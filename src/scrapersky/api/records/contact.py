@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Annotated, Any, Self
 from uuid import UUID
 
-from fastapi import APIRouter, Header, Request
+from fastapi import APIRouter, Request
 from pydantic import Field, field_validator, model_validator
 from sqlalchemy import delete, func, insert, literal, select, update
 from sqlalchemy.dialects.postgresql import insert as upsert
@@ -14,12 +14,8 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from scrapersky.api.auth.identity import Identity, Permission
 from scrapersky.api.dependency import Transaction, actor_of, allow
 from scrapersky.api.records.decide import set_status
-from scrapersky.api.records.detail import (
-    answer_detail,
-    answer_with,
-    record_of,
-    require_version,
-)
+from scrapersky.api.records.detail import answer_detail, answer_with, record_of
+from scrapersky.api.records.edit import differing, locked, note_edit
 from scrapersky.api.records.refusal import CONFLICT, NOT_FOUND, REFUSALS, VERSIONS
 from scrapersky.api.records.router import address_of
 from scrapersky.api.records.schema import (
@@ -29,6 +25,7 @@ from scrapersky.api.records.schema import (
     Strict,
     record_model,
 )
+from scrapersky.api.records.version import Version, require_version
 from scrapersky.curation.batch.submission import Line
 from scrapersky.errors import (
     InvalidDecision,
@@ -51,9 +48,6 @@ MOST_MERGED = 50
 
 router = APIRouter(tags=["records"])
 Curator = Annotated[Identity, allow(Permission.CURATE)]
-Version = Annotated[
-    str | None, Header(alias="If-Match", description="The record's `etag`.")
-]
 Text = Annotated[str, Field(max_length=500)]
 
 
@@ -241,11 +235,9 @@ async def change(
     version: str | None,
 ) -> None:
     """Change one contact, unless someone else has meanwhile."""
-    row = await locked(connection, record_id)
+    row = await locked(connection, CONTACTS, record_id)
     require_version(version, row.updated_at)
-    changes = {
-        name: value for name, value in changes.items() if getattr(row, name) != value
-    }
+    changes = differing(row, changes)
     if not changes:
         return
     await refuse_suppressed(connection, actor.tenant_id, changes)
@@ -258,17 +250,7 @@ async def change(
         update(Contact).where(Contact.id == record_id).values(values)
     )
     await keep_evidence(connection, actor, record_id, changes)
-    before = {name: getattr(row, name) for name in changes}
-    details = {"before": before, "after": changes}
-    await note(connection, actor, "edited", "contacts", details, record_id=record_id)
-
-
-async def locked(connection: AsyncConnection, record_id: UUID) -> Any:  # noqa: ANN401
-    """Return a contact of the tenant that nobody else changes until the commit."""
-    await connection.execute(
-        select(Contact.id).where(Contact.id == record_id).with_for_update()
-    )
-    return await record_of(connection, CONTACTS, record_id)
+    await note_edit(connection, actor, CONTACTS, row, changes)
 
 
 async def keep_evidence(
@@ -329,7 +311,7 @@ async def delete_contact(
     version: Version = None,
 ) -> None:
     """Delete a contact with its evidence; to keep it away for good, suppress it."""
-    row = await locked(connection, record_id)
+    row = await locked(connection, CONTACTS, record_id)
     if version is not None:
         require_version(version, row.updated_at)
     await connection.execute(delete(Contact).where(Contact.id == record_id))

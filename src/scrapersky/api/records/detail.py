@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from dataclasses import asdict
-from datetime import datetime
 from typing import Any
 from uuid import UUID
 
@@ -27,7 +26,8 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from scrapersky.api.records.answer import as_dicts, json_answer
 from scrapersky.api.records.listing import rows_by_id
 from scrapersky.api.records.schema import EvidenceOut
-from scrapersky.errors import RecordChanged, UnknownRecord, VersionMissing
+from scrapersky.api.records.version import etag_of
+from scrapersky.errors import UnknownRecord
 from scrapersky.records import KINDS, Domain, Kind, Page
 from scrapersky.records.kind import Origin
 from scrapersky.records.page import why_it_was_chosen
@@ -46,25 +46,6 @@ async def record_of(
     if not rows:
         raise UnknownRecord(f"There is no such {resource.singular.replace('_', ' ')}.")
     return rows[0]
-
-
-def etag_of(updated_at: datetime) -> str:
-    """Return the version of a record, as it stands in `ETag` and `If-Match`."""
-    return f'"{int(updated_at.timestamp() * 1_000_000):x}"'
-
-
-def require_version(given: str | None, updated_at: datetime) -> None:
-    """Raise unless a change was made of the record as it is now."""
-    if given is None:
-        raise VersionMissing(
-            "Say which version of the record you have changed.",
-            hint="Send the record's `etag` in the header If-Match.",
-        )
-    if given.strip() not in {"*", etag_of(updated_at)}:
-        raise RecordChanged(
-            "Someone else changed the record in the meantime.",
-            hint="Read it again, and make your change of what it is now.",
-        )
 
 
 async def answer_detail(
