@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scrapersky.crawler.charset import CharsetSource, decide_charset, decode
 from scrapersky.crawler.encoding import CODECS
 from scrapersky.crawler.head import read_hints
-from scrapersky.crawler.sniff import Kind, sniff
+from scrapersky.crawler.sniff import ContentKind, sniff
 
 
 @pytest.mark.parametrize(
@@ -88,31 +88,37 @@ def test_any_bytes_become_text_a_database_takes(body: bytes, header: str) -> Non
 @pytest.mark.parametrize(
     ("body", "header", "kind"),
     [
-        (b"", "text/html", Kind.EMPTY),
-        (b"<!DOCTYPE html><p>", "", Kind.HTML),
-        (b"  \n<HTML>", "text/plain", Kind.HTML),
-        (b"hello", "text/html", Kind.HTML),
-        (b"hello", "text/plain", Kind.TEXT),
-        (b"<?xml version='1.0'?><urlset>", "", Kind.XML),
-        (b"<urlset>", "text/plain", Kind.XML),
-        (b"<rss>", "", Kind.XML),
-        (b"<?xml version='1.0'?><!DOCTYPE html><html>", "", Kind.HTML),
-        (b"{}", "application/json", Kind.JSON),
-        (b"\xff\xd8\xff\xe0JFIF", "text/html", Kind.IMAGE),
-        (b"\x89PNG\r\n\x1a\n", "text/html", Kind.IMAGE),
-        (b"RIFF0000WEBPVP8 ", "text/html", Kind.IMAGE),
-        (b"%PDF-1.7", "text/html", Kind.DOCUMENT),
-        (b"PK\x03\x04....", "text/html", Kind.ARCHIVE),
-        (b"\x7fELF\x02\x01", "text/html", Kind.PROGRAM),
-        (b"\x1f\x8b\x08", "application/xml", Kind.GZIP),
-        (b"\x00\x00\x00\x18ftypmp42", "text/html", Kind.MEDIA),
-        (bytes(range(256)), "text/html", Kind.BINARY),
-        ("<html>é".encode("utf-16"), "text/html", Kind.HTML),
-        ("<html>é".encode("utf-16-le"), "text/html; charset=utf-16le", Kind.HTML),
-        (b"<html>a\0b" + b"text " * 20, "text/html", Kind.HTML),
+        (b"", "text/html", ContentKind.EMPTY),
+        (b"<!DOCTYPE html><p>", "", ContentKind.HTML),
+        (b"  \n<HTML>", "text/plain", ContentKind.HTML),
+        (b"hello", "text/html", ContentKind.HTML),
+        (b"hello", "text/plain", ContentKind.TEXT),
+        (b"<?xml version='1.0'?><urlset>", "", ContentKind.XML),
+        (b"<urlset>", "text/plain", ContentKind.XML),
+        (b"<rss>", "", ContentKind.XML),
+        (b"<?xml version='1.0'?><!DOCTYPE html><html>", "", ContentKind.HTML),
+        (b"{}", "application/json", ContentKind.JSON),
+        (b"\xff\xd8\xff\xe0JFIF", "text/html", ContentKind.IMAGE),
+        (b"\x89PNG\r\n\x1a\n", "text/html", ContentKind.IMAGE),
+        (b"RIFF0000WEBPVP8 ", "text/html", ContentKind.IMAGE),
+        (b"%PDF-1.7", "text/html", ContentKind.DOCUMENT),
+        (b"PK\x03\x04....", "text/html", ContentKind.ARCHIVE),
+        (b"\x7fELF\x02\x01", "text/html", ContentKind.PROGRAM),
+        (b"\x1f\x8b\x08", "application/xml", ContentKind.GZIP),
+        (b"\x00\x00\x00\x18ftypmp42", "text/html", ContentKind.MEDIA),
+        (bytes(range(256)), "text/html", ContentKind.BINARY),
+        ("<html>é".encode("utf-16"), "text/html", ContentKind.HTML),
+        (
+            "<html>é".encode("utf-16-le"),
+            "text/html; charset=utf-16le",
+            ContentKind.HTML,
+        ),
+        (b"<html>a\0b" + b"text " * 20, "text/html", ContentKind.HTML),
     ],
 )
-def test_the_bytes_say_what_they_are(body: bytes, header: str, kind: Kind) -> None:
+def test_the_bytes_say_what_they_are(
+    body: bytes, header: str, kind: ContentKind
+) -> None:
     assert sniff(body, header) is kind
 
 

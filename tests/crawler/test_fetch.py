@@ -20,12 +20,12 @@ from scrapersky.crawler import (
     Charset,
     CharsetSource,
     Conditions,
+    ContentKind,
     Crawler,
     CrawlerPolicy,
     Cut,
     FetchRecord,
     Hop,
-    Kind,
 )
 from scrapersky.crawler.limits import MIB
 from scrapersky.errors import (
@@ -156,7 +156,7 @@ async def test_a_page_comes_with_everything_known_about_it() -> None:
         None,
     )
     assert (found.kind, found.charset) == (
-        Kind.HTML,
+        ContentKind.HTML,
         Charset("cp1252", CharsetSource.HEADER),
     )
     assert found.text == "<html><title>Café</title></html>"

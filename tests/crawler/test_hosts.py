@@ -6,7 +6,7 @@ from datetime import timedelta
 
 import pytest
 
-from scrapersky.crawler.hosts import MAX_QUIET_GATES, Gates
+from scrapersky.crawler.hosts import MAX_QUIET_QUEUES, HostQueues
 from scrapersky.errors import HostBusy, HostPaused
 from sdk_tests.rig.waiting import ends_at_once
 from tests.crawler.rig import a_ledger
@@ -16,13 +16,13 @@ NONE = timedelta()
 
 
 async def test_turns_are_given_in_order() -> None:
-    gates, order = Gates(), []
+    queues, order = HostQueues(), []
 
     async def turn(number: int) -> None:
-        await gates.enter("a", url="", timeout=TIMEOUT)
+        await queues.enter("a", url="", timeout=TIMEOUT)
         order.append(number)
         await asyncio.sleep(0.001)
-        gates.leave("a", delay=NONE)
+        queues.leave("a", delay=NONE)
 
     await asyncio.gather(*(turn(number) for number in range(20)))
 
@@ -30,42 +30,42 @@ async def test_turns_are_given_in_order() -> None:
 
 
 async def test_the_delay_is_kept_between_the_end_and_the_next_start() -> None:
-    gates = Gates()
-    await gates.enter("a", url="", timeout=TIMEOUT)
+    queues = HostQueues()
+    await queues.enter("a", url="", timeout=TIMEOUT)
     ended = time.monotonic()
-    gates.leave("a", delay=timedelta(seconds=0.2))
+    queues.leave("a", delay=timedelta(seconds=0.2))
 
-    await gates.enter("a", url="", timeout=TIMEOUT)
+    await queues.enter("a", url="", timeout=TIMEOUT)
 
     assert time.monotonic() - ended >= 0.2
-    gates.leave("a", delay=NONE)
+    queues.leave("a", delay=NONE)
 
 
 async def test_other_keys_do_not_wait() -> None:
-    gates = Gates()
-    await gates.enter("a", url="", timeout=TIMEOUT)
+    queues = HostQueues()
+    await queues.enter("a", url="", timeout=TIMEOUT)
 
-    other = asyncio.ensure_future(gates.enter("b", url="", timeout=TIMEOUT))
+    other = asyncio.ensure_future(queues.enter("b", url="", timeout=TIMEOUT))
 
     assert await ends_at_once(other)
 
 
 async def test_who_waits_too_long_gives_the_place_back() -> None:
-    gates = Gates()
-    await gates.enter("a", url="", timeout=TIMEOUT)
+    queues = HostQueues()
+    await queues.enter("a", url="", timeout=TIMEOUT)
 
     with pytest.raises(HostBusy):
-        await gates.enter("a", url="", timeout=timedelta(seconds=0.05))
-    gates.leave("a", delay=NONE)
+        await queues.enter("a", url="", timeout=timedelta(seconds=0.05))
+    queues.leave("a", delay=NONE)
 
-    await gates.enter("a", url="", timeout=TIMEOUT)
+    await queues.enter("a", url="", timeout=TIMEOUT)
 
 
 async def test_a_wait_that_cannot_end_in_time_is_not_begun() -> None:
-    gates = Gates()
-    await gates.enter("a", url="", timeout=TIMEOUT)
-    gates.leave("a", delay=timedelta(minutes=1))
-    waiting = asyncio.ensure_future(gates.enter("a", url="", timeout=TIMEOUT))
+    queues = HostQueues()
+    await queues.enter("a", url="", timeout=TIMEOUT)
+    queues.leave("a", delay=timedelta(minutes=1))
+    waiting = asyncio.ensure_future(queues.enter("a", url="", timeout=TIMEOUT))
 
     assert await ends_at_once(waiting)
     with pytest.raises(HostBusy) as refused:
@@ -76,19 +76,19 @@ async def test_a_wait_that_cannot_end_in_time_is_not_begun() -> None:
 
 @pytest.mark.parametrize("given", [False, True])
 async def test_a_cancelled_waiter_keeps_nobody_out(given: bool) -> None:
-    gates = Gates()
-    await gates.enter("a", url="", timeout=TIMEOUT)
-    waiting = asyncio.create_task(gates.enter("a", url="", timeout=TIMEOUT))
+    queues = HostQueues()
+    await queues.enter("a", url="", timeout=TIMEOUT)
+    waiting = asyncio.create_task(queues.enter("a", url="", timeout=TIMEOUT))
     await asyncio.sleep(0)
     if given:
-        gates.leave("a", delay=NONE)  # the turn is given, but not yet noticed
+        queues.leave("a", delay=NONE)  # the turn is given, but not yet noticed
 
     waiting.cancel()
     await asyncio.gather(waiting, return_exceptions=True)
     if not given:
-        gates.leave("a", delay=NONE)
+        queues.leave("a", delay=NONE)
 
-    after = asyncio.ensure_future(gates.enter("a", url="", timeout=TIMEOUT))
+    after = asyncio.ensure_future(queues.enter("a", url="", timeout=TIMEOUT))
     assert await ends_at_once(after)
 
 
@@ -118,12 +118,12 @@ async def test_a_resumed_host_is_open_again() -> None:
 
 
 async def test_quiet_hosts_are_forgotten() -> None:
-    gates = Gates()
-    for number in range(MAX_QUIET_GATES * 2):
-        await gates.enter(str(number), url="", timeout=TIMEOUT)
-        gates.leave(str(number), delay=NONE)
+    queues = HostQueues()
+    for number in range(MAX_QUIET_QUEUES * 2):
+        await queues.enter(str(number), url="", timeout=TIMEOUT)
+        queues.leave(str(number), delay=NONE)
 
-    assert len(gates.gates) <= MAX_QUIET_GATES + 1
+    assert len(queues.queues) <= MAX_QUIET_QUEUES + 1
 
 
 async def test_statistics_are_kept_per_host_and_outcome() -> None:

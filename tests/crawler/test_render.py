@@ -12,7 +12,7 @@ import pytest
 
 from scrapersky.crawler import Fetched, Renderer, RenderLimits, can_render, render
 from scrapersky.crawler.limits import MIB
-from scrapersky.crawler.render import Gate
+from scrapersky.crawler.render import RequestFilter
 from scrapersky.errors import BlockedAddress, RenderFailed
 from tests.crawler.rig import Site, a_crawler, a_site, answer
 
@@ -61,24 +61,24 @@ class Fetcher:
         return SimpleNamespace(status=200, body=b"x" * 600, headers={})
 
 
-def a_gate(**limits: int) -> tuple[Gate, Fetcher]:
+def a_gate(**limits: int) -> tuple[RequestFilter, Fetcher]:
     fetcher = Fetcher()
     page = SimpleNamespace(body=SHELL, charset=SimpleNamespace(name="utf-8"))
-    gate = Gate(fetcher, page, RenderLimits(**limits))  # type: ignore[arg-type]
-    return gate, fetcher
+    resources = RequestFilter(fetcher, page, RenderLimits(**limits))  # type: ignore[arg-type]
+    return resources, fetcher
 
 
-async def answered(gate: Gate, *asked: Asked) -> list[str]:
+async def answered(resources: RequestFilter, *asked: Asked) -> list[str]:
     for one in asked:
-        await gate.answer(one)  # type: ignore[arg-type]
+        await resources.answer(one)  # type: ignore[arg-type]
     return [one.outcome for one in asked]
 
 
 async def test_the_page_itself_is_not_fetched_twice_and_leads_nowhere_else() -> None:
-    gate, fetcher = a_gate()
+    resources, fetcher = a_gate()
     page, away = Asked(is_page=True), Asked("https://b.bv/", is_page=True)
 
-    assert await answered(gate, page, away) == ["answered", "blockedbyclient"]
+    assert await answered(resources, page, away) == ["answered", "blockedbyclient"]
     assert page.given["body"] == SHELL
     assert fetcher.asked == []
 
@@ -95,17 +95,17 @@ async def test_the_page_itself_is_not_fetched_twice_and_leads_nowhere_else() -> 
     ids=lambda asked: f"{asked.method} {asked.resource_type}",
 )
 async def test_what_does_not_change_the_text_is_never_asked_for(asked: Asked) -> None:
-    gate, fetcher = a_gate()
+    resources, fetcher = a_gate()
 
-    assert await answered(gate, asked) == ["blockedbyclient"]
-    assert (fetcher.asked, gate.refused) == ([], 1)
+    assert await answered(resources, asked) == ["blockedbyclient"]
+    assert (fetcher.asked, resources.refused) == ([], 1)
 
 
 async def test_what_the_crawler_refuses_the_page_does_not_get() -> None:
-    gate, _ = a_gate()
+    resources, _ = a_gate()
 
-    assert await answered(gate, Asked("http://10.0.0.1/")) == ["blockedbyclient"]
-    assert (gate.requests, gate.refused, gate.pending) == (1, 1, 0)
+    assert await answered(resources, Asked("http://10.0.0.1/")) == ["blockedbyclient"]
+    assert (resources.requests, resources.refused, resources.pending) == (1, 1, 0)
 
 
 async def test_a_page_gets_no_more_requests_and_bytes_than_it_may_have() -> None:

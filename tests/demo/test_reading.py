@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from scrapersky.demo.business import Business, SiteKind, Verdict
+from scrapersky.demo.business import Business, ExpectedVerdict, SiteKind
 from scrapersky.demo.invent import NOTHING_TO_READ
 from scrapersky.demo.plan import TownPlan
 from scrapersky.demo.sites.dress import page_paths
@@ -155,7 +155,7 @@ def given_verdict(plan: TownPlan, business: Business) -> str | None:
 
 
 def test_every_website_that_answers_gets_its_true_verdict(plan: TownPlan) -> None:
-    unseen = {Verdict.NO_WEBSITE, Verdict.UNREACHABLE}
+    unseen = {ExpectedVerdict.NO_WEBSITE, ExpectedVerdict.UNREACHABLE}
     seen = [b for b in plan.businesses if verdict_of(b) not in unseen]
 
     wrong = [

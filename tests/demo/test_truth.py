@@ -1,6 +1,6 @@
 import pytest
 
-from scrapersky.demo.business import SiteKind, Verdict
+from scrapersky.demo.business import ExpectedVerdict, SiteKind
 from scrapersky.demo.plan import TownPlan
 from scrapersky.demo.truth import Finding, FindingKind, Truth, truth_of
 
@@ -13,7 +13,7 @@ TRUTH = Truth(
             Finding("b.bv", PHONE, "+442079460000"),
         }
     ),
-    verdicts={"a.bv": Verdict.OWN_SITE, "b.bv": Verdict.PARKED},
+    verdicts={"a.bv": ExpectedVerdict.OWN_SITE, "b.bv": ExpectedVerdict.PARKED},
     place_verdicts={},
     decoys=frozenset({"bait@a.bv"}),
 )
@@ -81,13 +81,16 @@ def test_sites_that_cannot_be_read_have_no_truth_but_a_verdict(plan: TownPlan) -
     told = {finding.domain for finding in truth.findings}
 
     for business in plan.businesses:
-        if business.domain and truth.verdicts[business.domain] is not Verdict.OWN_SITE:
+        if (
+            business.domain
+            and truth.verdicts[business.domain] is not ExpectedVerdict.OWN_SITE
+        ):
             assert business.domain not in told
 
 
 def test_every_business_has_a_verdict(plan: TownPlan) -> None:
     verdicts = truth_of(plan).place_verdicts
 
-    assert set(verdicts.values()) == set(Verdict)
+    assert set(verdicts.values()) == set(ExpectedVerdict)
     social = next(b for b in plan.businesses if b.kind is SiteKind.SOCIAL)
-    assert verdicts[social.number] is Verdict.SOCIAL_PROFILE
+    assert verdicts[social.number] is ExpectedVerdict.SOCIAL_PROFILE

@@ -16,9 +16,9 @@ from scrapersky.extraction.sitemap import (
     Cut,
     Dialect,
     Drop,
-    Kind,
     Limits,
     Precision,
+    SitemapKind,
     SitemapReader,
     parse_moment,
     parse_sitemap,
@@ -365,13 +365,13 @@ def test_urls_and_child_sitemaps_may_stand_together() -> None:
 
     assert [entry.url for entry in sitemap.entries] == ["https://a.test/1"]
     assert [entry.url for entry in sitemap.sitemaps] == ["https://a.test/s.xml"]
-    assert sitemap.kind is Kind.STANDARD
+    assert sitemap.kind is SitemapKind.STANDARD
 
 
 def test_an_index_that_says_urlset_is_still_an_index() -> None:
     data = b"<urlset><sitemap><loc>https://a.test/s.xml</loc></sitemap></urlset>"
 
-    assert parse_sitemap(data).kind is Kind.INDEX
+    assert parse_sitemap(data).kind is SitemapKind.INDEX
 
 
 @pytest.mark.parametrize(
@@ -524,7 +524,7 @@ def test_a_text_file_longer_than_one_piece_is_read_whole() -> None:
 
     sitemap = parse_sitemap(data)
 
-    assert (sitemap.kind, sitemap.dialect) == (Kind.TEXT, Dialect.TEXT)
+    assert (sitemap.kind, sitemap.dialect) == (SitemapKind.TEXT, Dialect.TEXT)
     assert sitemap.kept == 20_000
 
 

@@ -9,9 +9,13 @@ from scrapersky.errors import InvalidSubject, Suppressed
 from scrapersky.kit.canonical import canonical_email, canonical_phone, mailbox_of
 from scrapersky.privacy.key import Keys
 from scrapersky.privacy.person import erase_person
-from scrapersky.privacy.shield import Shield, hashes_in, refuse_suppressed
 from scrapersky.privacy.subject import any_subject, email_subject
 from scrapersky.privacy.suppression import Suppressing, read_lines, suppress
+from scrapersky.privacy.suppression_filter import (
+    SuppressionFilter,
+    hashes_in,
+    refuse_suppressed,
+)
 from tests.privacy.conftest import House
 
 KEYS = Keys(b"0" * 32)
@@ -41,17 +45,17 @@ def stored(text: str, name: str = "email") -> str | None:
     return str(value)
 
 
-def suppressed(*values: str) -> Shield:
+def suppressed(*values: str) -> SuppressionFilter:
     """Return what the list says of everything, once these lines were put on it."""
     chunks = list(read_lines(enumerate(values), Suppressing(), None))
     found = set()
     for subject in (one for chunk in chunks for one in chunk):
         found |= {KEYS.write(subject), KEYS.write_tail(subject)} - {None}
-    return Shield(KEYS, frozenset(found))  # type: ignore[arg-type]
+    return SuppressionFilter(KEYS, frozenset(found))  # type: ignore[arg-type]
 
 
-def is_refused(shield: Shield, data: object) -> bool:
-    return bool(shield.found & set(hashes_in(KEYS, data)))
+def is_refused(suppressions: SuppressionFilter, data: object) -> bool:
+    return bool(suppressions.found & set(hashes_in(KEYS, data)))
 
 
 @settings(deadline=None)
@@ -60,11 +64,11 @@ def test_any_address_that_can_be_stored_can_be_suppressed(written: str) -> None:
     kept = stored(written)
     if kept is None:
         return
-    for shield in (suppressed(written), suppressed(kept)):
-        assert shield.hides_email(kept)
-        assert is_refused(shield, {"email": kept})
-        assert is_refused(shield, [f"write to {kept} today"])
-        assert shield.clean({"emails": [kept]}) == {"emails": []}
+    for suppressions in (suppressed(written), suppressed(kept)):
+        assert suppressions.hides_email(kept)
+        assert is_refused(suppressions, {"email": kept})
+        assert is_refused(suppressions, [f"write to {kept} today"])
+        assert suppressions.clean({"emails": [kept]}) == {"emails": []}
 
 
 @settings(deadline=None)
@@ -73,10 +77,10 @@ def test_a_suppressed_domain_hides_every_address_at_it(written: str) -> None:
     kept = stored(written)
     if kept is None:
         return
-    shield = suppressed(written.rpartition("@")[2])
+    suppressions = suppressed(written.rpartition("@")[2])
 
-    assert shield.hides_email(kept)
-    assert is_refused(shield, {"email": kept})
+    assert suppressions.hides_email(kept)
+    assert is_refused(suppressions, {"email": kept})
 
 
 @settings(deadline=None)
@@ -85,10 +89,10 @@ def test_any_number_that_can_be_stored_can_be_suppressed(written: str) -> None:
     kept = stored(written, "phone")
     if kept is None:
         return
-    for shield in (suppressed(written), suppressed(kept)):
-        assert shield.hides_phone(kept)
-        assert is_refused(shield, {"phone": kept})
-        assert shield.clean({"phones": {kept: {}}}) == {"phones": {}}
+    for suppressions in (suppressed(written), suppressed(kept)):
+        assert suppressions.hides_phone(kept)
+        assert is_refused(suppressions, {"phone": kept})
+        assert suppressions.clean({"phones": {kept: {}}}) == {"phones": {}}
 
 
 @settings(deadline=None)
@@ -111,11 +115,11 @@ def test_a_number_with_two_zeros_too_many_had_another_form_than_its_own_form() -
 
 
 def test_a_short_number_of_another_country_does_not_hide_a_long_one() -> None:
-    shield = suppressed("+372 555 1234", "+44 20 7946 0018")
+    suppressions = suppressed("+372 555 1234", "+44 20 7946 0018")
 
-    assert is_refused(shield, "call +372 555-1234")
-    assert not is_refused(shield, {"phone": canonical_phone("+1 212 555 1234")})
-    assert not is_refused(shield, {"phone": canonical_phone("+1 207 946 0018")})
+    assert is_refused(suppressions, "call +372 555-1234")
+    assert not is_refused(suppressions, {"phone": canonical_phone("+1 212 555 1234")})
+    assert not is_refused(suppressions, {"phone": canonical_phone("+1 207 946 0018")})
 
 
 def test_an_entry_covers_its_subaddresses_and_not_the_other_way_round() -> None:

@@ -9,9 +9,13 @@ from pydantic import SecretStr
 from scrapersky.db.connection import connect, parse_target
 from scrapersky.errors import ConfigurationError, Suppressed, UnknownSuppression
 from scrapersky.privacy.key import hand_out_keys
-from scrapersky.privacy.shield import look_up, refuse_suppressed, shield
 from scrapersky.privacy.subject import any_subject
 from scrapersky.privacy.suppression import lift, suppress, suppress_lines
+from scrapersky.privacy.suppression_filter import (
+    look_up,
+    refuse_suppressed,
+    suppressions,
+)
 from tests.conftest import TestDatabase
 from tests.privacy.conftest import House
 
@@ -77,8 +81,8 @@ async def test_the_list_protects_in_one_tenant_only(house: House) -> None:
     await put(house, "ada@a.bv")
 
     async with house.engine.begin() as connection:
-        theirs = await shield(connection, other, "ada@a.bv")
-        ours = await shield(connection, house.actor.tenant_id, "ada@a.bv")
+        theirs = await suppressions(connection, other, "ada@a.bv")
+        ours = await suppressions(connection, house.actor.tenant_id, "ada@a.bv")
 
     assert not theirs
     assert ours.hides_email("ada@a.bv")
@@ -95,7 +99,7 @@ async def test_values_are_struck_out_wherever_they_stand(house: House) -> None:
     }
 
     async with house.engine.begin() as connection:
-        guard = await shield(connection, house.actor.tenant_id, said)
+        guard = await suppressions(connection, house.actor.tenant_id, said)
 
     assert guard.clean(said) == {
         "title": "Write to [removed] or bob@a.bv",
@@ -159,7 +163,7 @@ async def test_who_asked_before_stores_before_and_who_asks_after_does_not(
     """The race that a check without a lock loses: look, be suppressed, store."""
     domain = await house.add_domain()
     async with house.engine.begin() as storing:
-        guard = await shield(storing, house.actor.tenant_id, "ada@a.bv")
+        guard = await suppressions(storing, house.actor.tenant_id, "ada@a.bv")
         suppressing = asyncio.create_task(put(house, "ada@a.bv"))
         await asyncio.sleep(0.3)
         is_waiting = not suppressing.done()

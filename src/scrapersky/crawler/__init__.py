@@ -26,13 +26,14 @@ from scrapersky.crawler.result import (
     Timings,
 )
 from scrapersky.crawler.sandbox import Sandbox, SandboxLimits
-from scrapersky.crawler.sniff import Kind
+from scrapersky.crawler.sniff import ContentKind
 
 __all__ = [
     "Accept",
     "Charset",
     "CharsetSource",
     "Conditions",
+    "ContentKind",
     "Crawler",
     "CrawlerPolicy",
     "Cut",
@@ -41,7 +42,6 @@ __all__ = [
     "Hop",
     "HostLedger",
     "HostStatistics",
-    "Kind",
     "Limits",
     "Listener",
     "MemoryLedger",

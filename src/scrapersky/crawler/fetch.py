@@ -14,12 +14,13 @@ from weakref import WeakValueDictionary
 
 from scrapersky.crawler.charset import decide_charset
 from scrapersky.crawler.connection import Connection, Exchange
-from scrapersky.crawler.errand import NOT_MODIFIED, NOTHING_HELD, Errand
 from scrapersky.crawler.failures import Complaints
+from scrapersky.crawler.fetch_options import NOT_MODIFIED, NOTHING_HELD, FetchOptions
+from scrapersky.crawler.fetch_state import FetchState
 from scrapersky.crawler.guard import Guard
 from scrapersky.crawler.head import HeadHints, read_hints
+from scrapersky.crawler.host_slot import HostSlot, WaitingFetches
 from scrapersky.crawler.hosts import HostLedger, RobotsState, StoredRobots
-from scrapersky.crawler.journey import Journey
 from scrapersky.crawler.limits import MIB
 from scrapersky.crawler.log import FetchRecord, Listener, log, log_fetch, printable
 from scrapersky.crawler.meter import count_bytes
@@ -40,8 +41,7 @@ from scrapersky.crawler.robots import (
     parse_robots,
     robots_away,
 )
-from scrapersky.crawler.sniff import Kind
-from scrapersky.crawler.turn import Crowd, Turn
+from scrapersky.crawler.sniff import ContentKind
 from scrapersky.errors import (
     Backoff,
     BadHttp,
@@ -86,7 +86,7 @@ class Crawler:
         self.policy = policy
         self._hosts = hosts
         self._listeners = tuple(listeners)
-        self.crowd = Crowd()
+        self.fetches = WaitingFetches()
         self._now = now or _utc_now
         self._guard = Guard(policy.extra_networks, policy.extra_ports)
         self._pool = Pool(
@@ -149,7 +149,7 @@ class Crawler:
         a long body goes to a file as it comes, so that memory does not grow with it.
         """
         limits = self.policy.limits
-        errand = Errand(
+        options = FetchOptions(
             accept,
             conditions,
             max_wire=max_bytes or limits.wire_bytes,
@@ -159,24 +159,24 @@ class Crawler:
         )
         if not self._suffixes.done():
             await asyncio.wrap_future(self._suffixes)
-        journey: Journey | None = None
+        state: FetchState | None = None
         started = time.monotonic()
         try:
             start = _parse(url)
-            journey = Journey(start, start, started)
-            fetched = await self._travel(journey, errand)
+            state = FetchState(start, start, started)
+            fetched = await self._travel(state, options)
         except FetchError as error:
-            self._tell_failure(url, journey, started, error)
+            self._tell_failure(url, state, started, error)
             raise
         except Exception as error:
             log.exception("fetch.unforeseen", url=printable(str(url)))
             unforeseen = Unforeseen(
                 printable(str(url)), f"failed with {type(error).__name__}"
             )
-            self._tell_failure(url, journey, started, unforeseen)
+            self._tell_failure(url, state, started, unforeseen)
             raise unforeseen from error
         self._tell(
-            journey,
+            state,
             fetched.outcome,
             status=fetched.status,
             body_bytes=fetched.inflated_bytes,
@@ -187,8 +187,8 @@ class Crawler:
         """Return what the site's robots.txt says about a URL, reading it if need be."""
         await asyncio.wrap_future(self._suffixes)
         target = _parse(url)
-        journey = Journey(target, target)
-        return (await self._rules(journey)).verdict(target)
+        state = FetchState(target, target)
+        return (await self._rules(state)).verdict(target)
 
     async def probe(self, host: str, *, dial: bool) -> None:
         """See whether a host is known, or answers; nothing is asked of it."""
@@ -198,43 +198,47 @@ class Crawler:
         """Try everything again that failed: it was this machine that could not."""
         self._pool.forgive()
 
-    async def _travel(self, journey: Journey, errand: Errand) -> Fetched:
+    async def _travel(self, state: FetchState, options: FetchOptions) -> Fetched:
         limit = self.policy.limits.redirects
         while True:
-            url = journey.current
+            url = state.current
             # The conditions belong to the URL asked for, not to where it leads.
-            if journey.hops and errand.held is not NOTHING_HELD:
-                errand = replace(errand, held=NOTHING_HELD)
-            delay = await self._permission(journey)
-            exchange = await self._visit(journey, errand, delay)
-            await self._heed_backoff(journey, exchange)
+            if state.hops and options.held is not NOTHING_HELD:
+                options = replace(options, held=NOTHING_HELD)
+            delay = await self._permission(state)
+            exchange = await self._visit(state, options, delay)
+            await self._heed_backoff(state, exchange)
             if (target := redirect_target(exchange, url)) is not None:
-                journey.go_on(target, exchange.status, "http", limit=limit)
+                state.go_on(target, exchange.status, "http", limit=limit)
                 continue
-            kind = errand.check_body(exchange)
-            hints = read_hints(exchange.content) if kind is Kind.HTML else HeadHints()
+            kind = options.check_body(exchange)
+            hints = (
+                read_hints(exchange.content)
+                if kind is ContentKind.HTML
+                else HeadHints()
+            )
             if (target := self._refresh(url, exchange, hints)) is not None:
-                journey.go_on(target, exchange.status, "meta", limit=limit)
+                state.go_on(target, exchange.status, "meta", limit=limit)
                 continue
-            return _fetched(journey, exchange, kind, hints)
+            return _fetched(state, exchange, kind, hints)
 
-    async def _permission(self, journey: Journey) -> timedelta:
+    async def _permission(self, state: FetchState) -> timedelta:
         """Return the delay the site asks for; raise if it does not want us."""
-        url = journey.current
+        url = state.current
         self._guard.check_port(url)
         if not self.policy.obey_robots:
             return self.policy.host_delay
         began = time.monotonic()
         try:
-            rules = await self._rules(journey)
+            rules = await self._rules(state)
         finally:
-            # A trip of its own, or waiting for someone else's.
-            journey.waited += time.monotonic() - began
-        verdict = journey.verdict = await _work_out(
+            # A state of its own, or waiting for someone else's.
+            state.waited += time.monotonic() - began
+        verdict = state.verdict = await _work_out(
             partial(rules.verdict, url), self._aside if rules.stored.is_long else None
         )
         if self._is_given_up(rules.stored):
-            journey.verdict = replace(verdict, allowed=True)
+            state.verdict = replace(verdict, allowed=True)
             return self.policy.host_delay
         if rules.stored.state is RobotsState.UNREACHABLE:
             wait = max(rules.stored.expires - self._now(), timedelta(seconds=1))
@@ -263,20 +267,20 @@ class Crawler:
         )
 
     async def _visit(
-        self, journey: Journey, errand: Errand, delay: timedelta
+        self, state: FetchState, options: FetchOptions, delay: timedelta
     ) -> Exchange:
         """Make one request in the site's turn and the address's turn."""
-        url = journey.current
-        turn = Turn(self._hosts, self.policy, self.crowd, journey, url.site, delay)
-        async with turn:
-            return await self._send(journey, errand)
+        url = state.current
+        slot = HostSlot(self._hosts, self.policy, self.fetches, state, url.site, delay)
+        async with slot:
+            return await self._send(state, options)
 
-    async def _send(self, journey: Journey, errand: Errand) -> Exchange:
-        url = journey.current
+    async def _send(self, state: FetchState, options: FetchOptions) -> Exchange:
+        url = state.current
         if (idle := self._pool.idle(url)) is not None:
             try:
-                async with self._address_turn(journey, idle.address):
-                    return await self._ask(journey, idle, errand)
+                async with self._address_slot(state, idle.address):
+                    return await self._ask(state, idle, options)
             except ConnectionLost:
                 # The server closed it between two requests; a GET may be repeated as
                 # long as nothing of an answer was seen.
@@ -285,74 +289,74 @@ class Crawler:
             finally:
                 self._pool.settle(url, idle)
         failure: FetchError = ConnectFailed(str(url), "no address could be tried")
-        addresses = await self._pool.addresses(url, journey.clocked)
+        addresses = await self._pool.addresses(url, state.clocked)
         timeout = self.policy.limits.connect.total_seconds() / len(addresses)
         for address in addresses:
-            async with self._address_turn(journey, str(address)):
+            async with self._address_slot(state, str(address)):
                 try:
                     connection = await self._pool.connect(
-                        url, address, journey.clocked, timeout=timeout
+                        url, address, state.clocked, timeout=timeout
                     )
                 except ConnectFailed as error:
                     failure = error
                     continue
                 try:
-                    return await self._ask(journey, connection, errand)
+                    return await self._ask(state, connection, options)
                 finally:
                     self._pool.settle(url, connection)
         raise failure
 
-    def _exchange(self, journey: Journey, errand: Errand) -> Exchange:
-        url, limits = journey.current, self.policy.limits
-        remaining = limits.total.total_seconds() - journey.spent
+    def _exchange(self, state: FetchState, options: FetchOptions) -> Exchange:
+        url, limits = state.current, self.policy.limits
+        remaining = limits.total.total_seconds() - state.spent
         if remaining <= 0:
             raise TooSlow(str(url), "took too long overall")
         return Exchange(
             str(url),
             limits,
-            max_wire=errand.max_wire + limits.header_bytes,
-            max_inflated=errand.max_inflated,
+            max_wire=options.max_wire + limits.header_bytes,
+            max_inflated=options.max_inflated,
             deadline=time.monotonic() + remaining,
-            keep_partial=errand.keep_partial,
-            may_spool=errand.may_spool,
+            keep_partial=options.keep_partial,
+            may_spool=options.may_spool,
             aside=self._inflating,
-            judge=errand.check_head,
+            judge=options.check_head,
         )
 
     async def _ask(
-        self, journey: Journey, connection: Connection, errand: Errand
+        self, state: FetchState, connection: Connection, options: FetchOptions
     ) -> Exchange:
         # Made only now: its time runs from here, not from before the turns.
-        exchange = self._exchange(journey, errand)
-        url = journey.current
-        journey.peer = connection.address
+        exchange = self._exchange(state, options)
+        url = state.current
+        state.peer = connection.address
         request = build_request(
-            url, self.policy, accept=errand.accept, held=errand.held
+            url, self.policy, accept=options.accept, held=options.held
         )
         try:
             return await connection.ask(request, exchange)
         finally:
-            journey.wire_bytes += exchange.wire_bytes
+            state.wire_bytes += exchange.wire_bytes
             count_bytes(exchange.wire_bytes)
 
-    def _address_turn(self, journey: Journey, address: str) -> Turn:
+    def _address_slot(self, state: FetchState, address: str) -> HostSlot:
         # A URL with a bare address has only one turn to wait for.
-        key = None if address == journey.current.site else address
+        key = None if address == state.current.site else address
         policy = self.policy
-        return Turn(
+        return HostSlot(
             self._hosts,
             policy,
-            self.crowd,
-            journey,
+            self.fetches,
+            state,
             key,
             policy.host_delay,
             policy.address_turn,
         )
 
-    async def _heed_backoff(self, journey: Journey, exchange: Exchange) -> None:
+    async def _heed_backoff(self, state: FetchState, exchange: Exchange) -> None:
         if exchange.status not in {TOO_MANY_REQUESTS, UNAVAILABLE}:
             return
-        url, address = journey.current, journey.peer
+        url, address = state.current, state.peer
         wait = retry_after(exchange, self.policy, self._now())
         why = f"it answered {exchange.status}"
         await self._hosts.pause(url.site, wait, why=why)
@@ -371,16 +375,16 @@ class Crawler:
         except InvalidUrl:
             return None
 
-    async def _rules(self, journey: Journey) -> Robots:
-        origin, token = journey.current.origin, self.policy.product_token
+    async def _rules(self, state: FetchState) -> Robots:
+        origin, token = state.current.origin, self.policy.product_token
         stored = await self._hosts.read_robots(origin)
         if stored is None:
             lock = self._reading.setdefault(origin, asyncio.Lock())
             async with lock:
                 stored = await self._hosts.read_robots(origin)
                 if stored is None:
-                    room = await self._room_for_robots(journey.current)
-                    stored = await self._read_robots(journey, room)
+                    room = await self._room_for_robots(state.current)
+                    stored = await self._read_robots(state, room)
                     stored = await self._hosts.keep_robots(origin, stored)
         if (robots := self._shelf.find(origin, stored)) is None:
             robots = await _work_out(
@@ -403,43 +407,45 @@ class Crawler:
             )
         return min(room, ROBOTS_WIRE)
 
-    async def _read_robots(self, journey: Journey, room: int) -> StoredRobots:
+    async def _read_robots(self, state: FetchState, room: int) -> StoredRobots:
         """Read a robots.txt; what fails before HTTP speaks fails the page as well."""
-        site = journey.current
+        site = state.current
         start = Url(site.scheme, site.host, site.port, "/robots.txt")
-        trip = Journey(start, start)
+        state = FetchState(start, start)
         try:
-            exchange = await self._robots_answer(trip, room)
+            exchange = await self._robots_answer(state, room)
         except (TooSlow, TooBig, BadHttp, BlockedScheme) as error:
-            self._tell(trip, error.outcome, why=error.why)
+            self._tell(state, error.outcome, why=error.why)
             away = robots_away(error.why, self.policy, self._now())
-            return replace(away, bytes=trip.wire_bytes)
+            return replace(away, bytes=state.wire_bytes)
         except FetchError as error:
-            self._tell(trip, error.outcome, why=error.why)
+            self._tell(state, error.outcome, why=error.why)
             raise
-        self._tell(trip, "ok", status=exchange.status, body_bytes=len(exchange.content))
+        self._tell(
+            state, "ok", status=exchange.status, body_bytes=len(exchange.content)
+        )
         found = interpret(exchange, self.policy, self._now())
-        return replace(found, bytes=trip.wire_bytes)
+        return replace(found, bytes=state.wire_bytes)
 
-    async def _robots_answer(self, trip: Journey, room: int) -> Exchange:
+    async def _robots_answer(self, state: FetchState, room: int) -> Exchange:
         limits = self.policy.limits
-        errand = Errand(max_wire=room, max_inflated=ROBOTS_WIRE)
+        options = FetchOptions(max_wire=room, max_inflated=ROBOTS_WIRE)
         while True:
-            exchange = await self._visit(trip, errand, self.policy.host_delay)
-            target = redirect_target(exchange, trip.current)
+            exchange = await self._visit(state, options, self.policy.host_delay)
+            target = redirect_target(exchange, state.current)
             if (
                 target is None
-                or len(trip.hops) == limits.redirects
-                or target in trip.seen
+                or len(state.hops) == limits.redirects
+                or target in state.seen
             ):
                 return exchange
             self._guard.check_port(target)
-            trip.seen.add(trip.current)
-            trip.go_on(target, exchange.status, "http", limit=limits.redirects)
+            state.seen.add(state.current)
+            state.go_on(target, exchange.status, "http", limit=limits.redirects)
 
     def _tell(
         self,
-        journey: Journey,
+        state: FetchState,
         outcome: str,
         *,
         status: int | None = None,
@@ -447,32 +453,36 @@ class Crawler:
         why: str | None = None,
     ) -> None:
         record = FetchRecord(
-            url=str(journey.requested),
-            final_url=str(journey.current),
-            host=journey.current.site,
+            url=str(state.requested),
+            final_url=str(state.current),
+            host=state.current.site,
             outcome=outcome,
             status=status,
-            wire_bytes=journey.wire_bytes,
+            wire_bytes=state.wire_bytes,
             body_bytes=body_bytes,
-            seconds=journey.spent,
-            waited=journey.waited,
-            redirects=len(journey.hops),
+            seconds=state.spent,
+            waited=state.waited,
+            redirects=len(state.hops),
             robots="allowed"
-            if journey.verdict.allowed
-            else (journey.verdict.rule or "denied"),
+            if state.verdict.allowed
+            else (state.verdict.rule or "denied"),
             why=why,
         )
         self._hosts.record(
-            record.host, outcome, size=journey.wire_bytes, seconds=record.seconds
+            record.host, outcome, size=state.wire_bytes, seconds=record.seconds
         )
         for listener in self._listeners:
             listener(record)
 
     def _tell_failure(
-        self, url: str | Url, journey: Journey | None, started: float, error: FetchError
+        self,
+        url: str | Url,
+        state: FetchState | None,
+        started: float,
+        error: FetchError,
     ) -> None:
-        if journey is not None:
-            self._tell(journey, error.outcome, why=error.why)
+        if state is not None:
+            self._tell(state, error.outcome, why=error.why)
             return
         seconds = time.monotonic() - started
         shown = printable(str(url))
@@ -484,28 +494,28 @@ class Crawler:
 
 
 def _fetched(
-    journey: Journey, exchange: Exchange, kind: Kind, hints: HeadHints
+    state: FetchState, exchange: Exchange, kind: ContentKind, hints: HeadHints
 ) -> Fetched:
     return Fetched(
-        requested=journey.requested,
-        url=journey.current,
+        requested=state.requested,
+        url=state.current,
         status=exchange.status,
         headers=kept_headers(exchange),
         body=exchange.content,
         kind=kind,
         charset=decide_charset(exchange.content, exchange.value("content-type")),
-        hops=journey.trail,
-        timings=journey.timings(exchange),
-        wire_bytes=journey.wire_bytes,
-        robots=journey.verdict,
+        hops=state.trail,
+        timings=state.timings(exchange),
+        wire_bytes=state.wire_bytes,
+        robots=state.verdict,
         x_robots_tag=tuple(
             printable(value) for value in exchange.values("x-robots-tag")[:10]
         ),
         meta_robots=hints.robots,
         cut=exchange.cut,
         not_modified=exchange.status == NOT_MODIFIED,
-        peer=journey.peer,
-        downgraded=journey.downgraded,
+        peer=state.peer,
+        downgraded=state.downgraded,
         spool=exchange.spool,
     )
 

@@ -20,7 +20,7 @@ from cachetools import LRUCache
 from scrapersky.errors import HostBusy, HostPaused
 from scrapersky.kit.urls import Url, parse_url
 
-MAX_QUIET_GATES = 10_000
+MAX_QUIET_QUEUES = 10_000
 MAX_ROBOTS_TEXT = 32 * 1024 * 1024
 SMALLEST_ROBOTS = 1024
 LONG_ROBOTS = 16 * 1024
@@ -99,7 +99,7 @@ class HostLedger(Protocol):
 
 
 @dataclass(slots=True)
-class Gate:
+class HostQueue:
     """One key inside one process: who is in, who waits, and from when on."""
 
     busy: bool = False
@@ -112,46 +112,46 @@ class Gate:
     used_at: float = 0.0
 
 
-class Gates:
+class HostQueues:
     """Turns inside one process: first come, first served, one at a time per key."""
 
     def __init__(self) -> None:
-        self.gates: OrderedDict[str, Gate] = OrderedDict()
+        self.queues: OrderedDict[str, HostQueue] = OrderedDict()
 
-    def gate(self, key: str) -> Gate:
-        """Return the gate of a key, making it if need be."""
-        if (gate := self.gates.get(key)) is None:
-            gate = self.gates[key] = Gate()
+    def queue(self, key: str) -> HostQueue:
+        """Return the queue of a key, making it if need be."""
+        if (queue := self.queues.get(key)) is None:
+            queue = self.queues[key] = HostQueue()
             self._forget_quiet()
-        return gate
+        return queue
 
     async def enter(self, key: str, *, url: str, timeout: timedelta) -> None:
         """Wait for the turn; raise HostPaused or HostBusy."""
-        gate = self.gate(key)
+        queue = self.queue(key)
         now = time.monotonic()
-        if gate.paused_until > now:
-            raise paused(url, key, gate.back_at - now, gate.why)
-        if not gate.busy and gate.free_at <= now and not gate.waiters:
-            gate.busy = True
+        if queue.paused_until > now:
+            raise paused(url, key, queue.back_at - now, queue.why)
+        if not queue.busy and queue.free_at <= now and not queue.waiters:
+            queue.busy = True
             return
-        if gate.free_at - now > timeout.total_seconds():
-            raise busy(url, key, gate.free_at - now)
-        await self._queue(gate, key, url, timeout)
+        if queue.free_at - now > timeout.total_seconds():
+            raise busy(url, key, queue.free_at - now)
+        await self._queue(queue, key, url, timeout)
 
     def leave(self, key: str, *, delay: timedelta) -> None:
         """End the turn and let the next one in when its time has come."""
-        gate = self.gates[key]
+        queue = self.queues[key]
         now = time.monotonic()
-        gate.busy = False
-        gate.used_at = now
-        gate.free_at = max(gate.free_at, now + delay.total_seconds())
-        self._admit(key, gate)
+        queue.busy = False
+        queue.used_at = now
+        queue.free_at = max(queue.free_at, now + delay.total_seconds())
+        self._admit(key, queue)
 
     def reopen(self, key: str) -> None:
         """End a turn that was no request."""
-        gate = self.gates[key]
-        gate.busy = False
-        self._admit(key, gate)
+        queue = self.queues[key]
+        queue.busy = False
+        self._admit(key, queue)
 
     def pause(
         self, key: str, seconds: float, why: str, *, back_after: float | None = None
@@ -160,68 +160,76 @@ class Gates:
 
         They may come back after `back_after` instead, where someone else knows better.
         """
-        gate = self.gate(key)
+        queue = self.queue(key)
         now = time.monotonic()
-        gate.paused_until, gate.why = now + seconds, why
-        gate.back_at = now + (seconds if back_after is None else back_after)
-        self._admit(key, gate)
+        queue.paused_until, queue.why = now + seconds, why
+        queue.back_at = now + (seconds if back_after is None else back_after)
+        self._admit(key, queue)
 
-    def _admit(self, key: str, gate: Gate) -> None:
+    def _admit(self, key: str, queue: HostQueue) -> None:
         now = time.monotonic()
-        if gate.timer is not None:
-            gate.timer.cancel()
-            gate.timer = None
-        if gate.paused_until > now:
-            for waiter in gate.waiters:
+        if queue.timer is not None:
+            queue.timer.cancel()
+            queue.timer = None
+        if queue.paused_until > now:
+            for waiter in queue.waiters:
                 if not waiter.done():
-                    waiter.set_exception(paused("", key, gate.back_at - now, gate.why))
-            gate.waiters.clear()
-        while gate.waiters and gate.waiters[0].done():
-            gate.waiters.popleft()
-        if gate.busy or not gate.waiters:
+                    waiter.set_exception(
+                        paused("", key, queue.back_at - now, queue.why)
+                    )
+            queue.waiters.clear()
+        while queue.waiters and queue.waiters[0].done():
+            queue.waiters.popleft()
+        if queue.busy or not queue.waiters:
             return
-        if gate.free_at <= now:
-            gate.busy = True
-            gate.waiters.popleft().set_result(None)
+        if queue.free_at <= now:
+            queue.busy = True
+            queue.waiters.popleft().set_result(None)
             return
         loop = asyncio.get_running_loop()
-        gate.timer = loop.call_later(gate.free_at - now, self._admit, key, gate)
+        queue.timer = loop.call_later(queue.free_at - now, self._admit, key, queue)
 
-    async def _queue(self, gate: Gate, key: str, url: str, timeout: timedelta) -> None:
+    async def _queue(
+        self, queue: HostQueue, key: str, url: str, timeout: timedelta
+    ) -> None:
         waiter: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        gate.waiters.append(waiter)
-        if not gate.busy:
-            self._admit(key, gate)
+        queue.waiters.append(waiter)
+        if not queue.busy:
+            self._admit(key, queue)
         try:
             async with asyncio.timeout(timeout.total_seconds()):
                 await waiter
         except TimeoutError:
-            self._abandon(gate, key, waiter)
-            raise busy(url, key, max(gate.free_at - time.monotonic(), 1.0)) from None
+            self._abandon(queue, key, waiter)
+            raise busy(url, key, max(queue.free_at - time.monotonic(), 1.0)) from None
         except asyncio.CancelledError:
-            self._abandon(gate, key, waiter)
+            self._abandon(queue, key, waiter)
             raise
         except HostPaused as error:
             raise HostPaused(url, error.why, retry_after=error.retry_after) from None
 
-    def _abandon(self, gate: Gate, key: str, waiter: "asyncio.Future[None]") -> None:
+    def _abandon(
+        self, queue: HostQueue, key: str, waiter: "asyncio.Future[None]"
+    ) -> None:
         """Leave the queue; a turn given at the very last moment is handed on."""
         if waiter.done() and not waiter.cancelled() and waiter.exception() is None:
-            gate.busy = False
+            queue.busy = False
         waiter.cancel()
-        self._admit(key, gate)
+        self._admit(key, queue)
 
     def _forget_quiet(self) -> None:
-        """Keep memory bounded: gates nobody needs any more are dropped, oldest first."""
-        if len(self.gates) <= MAX_QUIET_GATES:
+        """Keep memory bounded: queues nobody needs any more are dropped, oldest first."""
+        if len(self.queues) <= MAX_QUIET_QUEUES:
             return
         now = time.monotonic()
-        for key in list(self.gates)[: MAX_QUIET_GATES // 10]:
-            gate = self.gates[key]
+        for key in list(self.queues)[: MAX_QUIET_QUEUES // 10]:
+            queue = self.queues[key]
             if not (
-                gate.busy or gate.waiters or max(gate.free_at, gate.paused_until) > now
+                queue.busy
+                or queue.waiters
+                or max(queue.free_at, queue.paused_until) > now
             ):
-                del self.gates[key]
+                del self.queues[key]
 
 
 class RobotsCache:
@@ -259,25 +267,25 @@ class MemoryLedger:
 
     def __init__(self, now: Callable[[], datetime]) -> None:
         self._now = now
-        self._gates = Gates()
+        self._queues = HostQueues()
         self._robots = RobotsCache()
         self._statistics: LRUCache[str, HostStatistics] = LRUCache(MAX_STATISTICS)
 
     async def acquire(self, key: str, *, url: str, timeout: timedelta) -> None:
         """Wait for the turn at a key."""
-        await self._gates.enter(key, url=url, timeout=timeout)
+        await self._queues.enter(key, url=url, timeout=timeout)
 
     def release(self, key: str, *, delay: timedelta) -> None:
         """End the turn."""
-        self._gates.leave(key, delay=delay)
+        self._queues.leave(key, delay=delay)
 
     async def pause(self, key: str, length: timedelta | None, *, why: str) -> None:
         """Let nobody in for a while, or until `resume`."""
-        self._gates.pause(key, length.total_seconds() if length else float("inf"), why)
+        self._queues.pause(key, length.total_seconds() if length else float("inf"), why)
 
     async def resume(self, key: str) -> None:
         """End a pause."""
-        self._gates.pause(key, 0.0, "")
+        self._queues.pause(key, 0.0, "")
 
     def record(self, key: str, outcome: str, *, size: int, seconds: float) -> None:
         """Count one finished request."""

@@ -68,7 +68,7 @@ class Rendered:
 
 
 @dataclass(slots=True)
-class Gate:
+class RequestFilter:
     """Answers what a page asks for, through the crawler or not at all."""
 
     crawler: "Crawler"
@@ -242,10 +242,10 @@ class Renderer:
         return self._running
 
     async def _render(self, running: _Running, fetched: "Fetched") -> Rendered:
-        gate = Gate(self._crawler, fetched, self.limits)
+        resources = RequestFilter(self._crawler, fetched, self.limits)
 
         async def answer(route: "Route") -> None:
-            await gate.answer(route)
+            await resources.answer(route)
 
         # A context of its own: no page finds what another one left.
         context = await running.browser.new_context(
@@ -260,12 +260,14 @@ class Renderer:
                 await context.route_web_socket("**/*", lambda socket: socket.close())
                 page = await context.new_page()
                 await page.goto(str(fetched.url), wait_until="commit")
-                await settled(page, gate)
+                await settled(page, resources)
                 html = (await page.content()).encode("utf-8", "replace")
         finally:
-            gate.end()
+            resources.end()
         await context.close()
-        return Rendered(html[: self.limits.html_bytes], gate.requests, gate.refused)
+        return Rendered(
+            html[: self.limits.html_bytes], resources.requests, resources.refused
+        )
 
     @asynccontextmanager
     async def _watched(self, running: _Running) -> AsyncIterator[None]:
@@ -287,15 +289,15 @@ class Renderer:
             watching.cancel()
 
 
-async def settled(page: "Page", gate: Gate) -> None:
+async def settled(page: "Page", resources: RequestFilter) -> None:
     """Wait until a page has asked for nothing for a while."""
     await page.wait_for_load_state("domcontentloaded")
     quiet, asked = 0.0, -1
     while quiet < QUIET:
         await asyncio.sleep(LOOK)
-        is_busy = gate.pending > 0 or gate.requests != asked
+        is_busy = resources.pending > 0 or resources.requests != asked
         quiet = 0.0 if is_busy else quiet + LOOK
-        asked = gate.requests
+        asked = resources.requests
 
 
 async def start(path: str | None, limits: RenderLimits) -> _Running:

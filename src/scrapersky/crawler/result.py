@@ -7,7 +7,7 @@ from enum import Enum, StrEnum, auto
 from functools import cached_property
 
 from scrapersky.crawler.charset import Charset, decode
-from scrapersky.crawler.sniff import Kind
+from scrapersky.crawler.sniff import ContentKind
 from scrapersky.crawler.spool import Spool
 from scrapersky.kit.urls import Url
 
@@ -89,7 +89,7 @@ class Fetched:
     """The headers we keep, by lower-case name."""
     body: bytes
     """The whole body; of a spooled one only the beginning."""
-    kind: Kind
+    kind: ContentKind
     charset: Charset
     hops: Sequence[Hop] = ()
     """The redirects that led here, oldest first; empty for a direct answer."""

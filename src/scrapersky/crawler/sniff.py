@@ -6,7 +6,7 @@ from enum import StrEnum
 SCAN = 512
 
 
-class Kind(StrEnum):
+class ContentKind(StrEnum):
     """What came."""
 
     EMPTY = "empty"
@@ -24,25 +24,33 @@ class Kind(StrEnum):
     BINARY = "binary"
 
 
-TEXTUAL = frozenset({Kind.EMPTY, Kind.HTML, Kind.XML, Kind.JSON, Kind.TEXT})
+TEXTUAL = frozenset(
+    {
+        ContentKind.EMPTY,
+        ContentKind.HTML,
+        ContentKind.XML,
+        ContentKind.JSON,
+        ContentKind.TEXT,
+    }
+)
 
 
-def sniff(body: bytes, content_type: str) -> Kind:
+def sniff(body: bytes, content_type: str) -> ContentKind:
     """Return what the first bytes are; the header decides only between texts."""
     if not body:
-        return Kind.EMPTY
+        return ContentKind.EMPTY
     head = bytes(body[:SCAN])
     if head[0] in _FIRST_BYTES:
         for magic, kind in _MAGIC:
             if head.startswith(magic):
                 return kind
     if head[4:8] == b"ftyp":
-        return Kind.MEDIA
+        return ContentKind.MEDIA
     if head.startswith(b"RIFF"):
-        return Kind.IMAGE if head[8:12] == b"WEBP" else Kind.MEDIA
+        return ContentKind.IMAGE if head[8:12] == b"WEBP" else ContentKind.MEDIA
     is_wide = head.startswith(_WIDE_MARKS) or "charset=utf-16" in content_type.lower()
     if not is_wide and _looks_binary(head):
-        return Kind.BINARY
+        return ContentKind.BINARY
     return _text_kind(head, content_type)
 
 
@@ -57,22 +65,22 @@ def _looks_binary(head: bytes) -> bool:
     return strange * 20 > len(head)
 
 
-def _text_kind(head: bytes, content_type: str) -> Kind:
+def _text_kind(head: bytes, content_type: str) -> ContentKind:
     start = head.removeprefix(b"\xef\xbb\xbf").lstrip().lower()
     declared = content_type.partition(";")[0].strip().lower()
     if start.startswith((b"<!doctype html", b"<html", b"<head", b"<body")):
-        return Kind.HTML
+        return ContentKind.HTML
     if declared in {"text/html", "application/xhtml+xml"}:
-        return Kind.HTML
+        return ContentKind.HTML
     if start.startswith((b"<?xml", *_XML_ROOTS)):
-        return Kind.HTML if b"<html" in start else Kind.XML
+        return ContentKind.HTML if b"<html" in start else ContentKind.XML
     if declared.endswith(("/xml", "+xml")):
-        return Kind.XML
+        return ContentKind.XML
     if declared.endswith(("/json", "+json")):
-        return Kind.JSON
+        return ContentKind.JSON
     if not declared and start.startswith((b"<", b"<!--")):
-        return Kind.HTML
-    return Kind.TEXT
+        return ContentKind.HTML
+    return ContentKind.TEXT
 
 
 _XML_ROOTS = (b"<urlset", b"<sitemapindex", b"<rss", b"<feed")
@@ -87,36 +95,36 @@ _NEVER_TEXT = (
     "application/zip",
 )
 _MAGIC = (
-    (b"\x1f\x8b", Kind.GZIP),
-    (b"%PDF-", Kind.DOCUMENT),
-    (b"{\\rtf", Kind.DOCUMENT),
-    (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", Kind.DOCUMENT),
-    (b"%!PS", Kind.DOCUMENT),
-    (b"\xff\xd8\xff", Kind.IMAGE),
-    (b"\x89PNG\r\n\x1a\n", Kind.IMAGE),
-    (b"GIF87a", Kind.IMAGE),
-    (b"GIF89a", Kind.IMAGE),
-    (b"\x00\x00\x01\x00", Kind.IMAGE),
-    (b"II*\x00", Kind.IMAGE),
-    (b"MM\x00*", Kind.IMAGE),
-    (b"PK\x03\x04", Kind.ARCHIVE),
-    (b"PK\x05\x06", Kind.ARCHIVE),
-    (b"Rar!\x1a\x07", Kind.ARCHIVE),
-    (b"7z\xbc\xaf\x27\x1c", Kind.ARCHIVE),
-    (b"BZh", Kind.ARCHIVE),
-    (b"\xfd7zXZ\x00", Kind.ARCHIVE),
-    (b"\x28\xb5\x2f\xfd", Kind.ARCHIVE),
-    (b"\x7fELF", Kind.PROGRAM),
-    (b"MZ\x90\x00", Kind.PROGRAM),
-    (b"\xca\xfe\xba\xbe", Kind.PROGRAM),
-    (b"\xcf\xfa\xed\xfe", Kind.PROGRAM),
-    (b"\x00asm", Kind.PROGRAM),
-    (b"OggS", Kind.MEDIA),
-    (b"ID3", Kind.MEDIA),
-    (b"fLaC", Kind.MEDIA),
-    (b"\x1aE\xdf\xa3", Kind.MEDIA),
-    (b"wOFF", Kind.FONT),
-    (b"wOF2", Kind.FONT),
-    (b"SQLite format 3\x00", Kind.BINARY),
+    (b"\x1f\x8b", ContentKind.GZIP),
+    (b"%PDF-", ContentKind.DOCUMENT),
+    (b"{\\rtf", ContentKind.DOCUMENT),
+    (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", ContentKind.DOCUMENT),
+    (b"%!PS", ContentKind.DOCUMENT),
+    (b"\xff\xd8\xff", ContentKind.IMAGE),
+    (b"\x89PNG\r\n\x1a\n", ContentKind.IMAGE),
+    (b"GIF87a", ContentKind.IMAGE),
+    (b"GIF89a", ContentKind.IMAGE),
+    (b"\x00\x00\x01\x00", ContentKind.IMAGE),
+    (b"II*\x00", ContentKind.IMAGE),
+    (b"MM\x00*", ContentKind.IMAGE),
+    (b"PK\x03\x04", ContentKind.ARCHIVE),
+    (b"PK\x05\x06", ContentKind.ARCHIVE),
+    (b"Rar!\x1a\x07", ContentKind.ARCHIVE),
+    (b"7z\xbc\xaf\x27\x1c", ContentKind.ARCHIVE),
+    (b"BZh", ContentKind.ARCHIVE),
+    (b"\xfd7zXZ\x00", ContentKind.ARCHIVE),
+    (b"\x28\xb5\x2f\xfd", ContentKind.ARCHIVE),
+    (b"\x7fELF", ContentKind.PROGRAM),
+    (b"MZ\x90\x00", ContentKind.PROGRAM),
+    (b"\xca\xfe\xba\xbe", ContentKind.PROGRAM),
+    (b"\xcf\xfa\xed\xfe", ContentKind.PROGRAM),
+    (b"\x00asm", ContentKind.PROGRAM),
+    (b"OggS", ContentKind.MEDIA),
+    (b"ID3", ContentKind.MEDIA),
+    (b"fLaC", ContentKind.MEDIA),
+    (b"\x1aE\xdf\xa3", ContentKind.MEDIA),
+    (b"wOFF", ContentKind.FONT),
+    (b"wOF2", ContentKind.FONT),
+    (b"SQLite format 3\x00", ContentKind.BINARY),
 )
 _FIRST_BYTES = frozenset(magic[0] for magic, _ in _MAGIC)

@@ -50,7 +50,7 @@ class SiteKind(StrEnum):
     HANGING = "hanging"
 
 
-class Verdict(StrEnum):
+class ExpectedVerdict(StrEnum):
     """What a website is to its business, in the words the product uses."""
 
     OWN_SITE = "own_site"
@@ -115,7 +115,7 @@ class Mailbox:
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class TelephoneLine:
     """A telephone or fax number, where it stands and how it is written there."""
 
     e164: str
@@ -179,7 +179,7 @@ class Business:
     rating: float
     reviews: int
     mailboxes: tuple[Mailbox, ...]
-    lines: tuple[Line, ...]
+    lines: tuple[TelephoneLine, ...]
     people: tuple[Person, ...]
     profiles: tuple[str, ...]
     decoys: tuple[str, ...]

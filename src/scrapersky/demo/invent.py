@@ -10,7 +10,6 @@ from scrapersky.demo.business import (
     Address,
     Business,
     Disguise,
-    Line,
     LineKind,
     Mailbox,
     Markup,
@@ -18,6 +17,7 @@ from scrapersky.demo.business import (
     PageKind,
     Person,
     SiteKind,
+    TelephoneLine,
 )
 from scrapersky.demo.locale import LOCALES, Locale, Word, fill, load_locale, to_latin
 
@@ -294,7 +294,7 @@ def _disguise(random: Random) -> Disguise:
     return random.choices(list(_DISGUISES), list(_DISGUISES.values()))[0]
 
 
-def _lines(draft: Draft, locale: Locale, random: Random) -> tuple[Line, ...]:
+def _lines(draft: Draft, locale: Locale, random: Random) -> tuple[TelephoneLine, ...]:
     if draft.kind in NOTHING_TO_READ:
         return ()
     page = PageKind.HOME if draft.kind is SiteKind.ONE_PAGE else PageKind.CONTACT
@@ -307,11 +307,13 @@ def _lines(draft: Draft, locale: Locale, random: Random) -> tuple[Line, ...]:
     return tuple(lines)
 
 
-def _line(locale: Locale, kind: LineKind, page: PageKind, random: Random) -> Line:
+def _line(
+    locale: Locale, kind: LineKind, page: PageKind, random: Random
+) -> TelephoneLine:
     national, abroad = _number(locale, random)
     written = random.choice((national, national, abroad))
     is_link = kind is LineKind.PHONE and random.random() < 0.5  # noqa: PLR2004
-    return Line(e164_of(abroad), written, kind, page, is_link)
+    return TelephoneLine(e164_of(abroad), written, kind, page, is_link)
 
 
 def _number(locale: Locale, random: Random) -> tuple[str, str]:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
-from scrapersky.demo.business import Business, SiteKind, Verdict
+from scrapersky.demo.business import Business, ExpectedVerdict, SiteKind
 from scrapersky.demo.plan import TownPlan
 
 
@@ -76,9 +76,9 @@ class Truth:
     """All that is true about the town's websites."""
 
     findings: frozenset[Finding]
-    verdicts: Mapping[str, Verdict]
+    verdicts: Mapping[str, ExpectedVerdict]
     """By domain, for businesses that have one."""
-    place_verdicts: Mapping[int, Verdict]
+    place_verdicts: Mapping[int, ExpectedVerdict]
     """By number of the business, also for those whose website is elsewhere."""
     decoys: frozenset[str]
     """Addresses that stand on pages and must never be taken."""
@@ -118,28 +118,28 @@ def truth_of(plan: TownPlan) -> Truth:
     )
 
 
-def verdict_of(business: Business) -> Verdict:
+def verdict_of(business: Business) -> ExpectedVerdict:
     """Return what the website is to its business."""
-    return _VERDICTS.get(business.kind, Verdict.OWN_SITE)
+    return _VERDICTS.get(business.kind, ExpectedVerdict.OWN_SITE)
 
 
 _VERDICTS: Final = {
-    SiteKind.NO_WEBSITE: Verdict.NO_WEBSITE,
-    SiteKind.SOCIAL: Verdict.SOCIAL_PROFILE,
-    SiteKind.BOOKING: Verdict.BOOKING_PAGE,
-    SiteKind.LINK_PAGE: Verdict.LINK_PAGE,
-    SiteKind.DIRECTORY: Verdict.DIRECTORY,
-    SiteKind.PARKED: Verdict.PARKED,
-    SiteKind.FOR_SALE: Verdict.FOR_SALE,
-    SiteKind.OTHER_BRAND: Verdict.OTHER_BRAND,
-    SiteKind.NO_SUCH_NAME: Verdict.UNREACHABLE,
-    SiteKind.SERVER_ERROR: Verdict.UNREACHABLE,
-    SiteKind.GZIP_BOMB: Verdict.UNREACHABLE,
-    SiteKind.ENDLESS: Verdict.UNREACHABLE,
-    SiteKind.REDIRECT_LOOP: Verdict.UNREACHABLE,
-    SiteKind.PRIVATE_REDIRECT: Verdict.UNREACHABLE,
-    SiteKind.ROBOTS_ERROR: Verdict.UNREACHABLE,
-    SiteKind.HANGING: Verdict.UNREACHABLE,
+    SiteKind.NO_WEBSITE: ExpectedVerdict.NO_WEBSITE,
+    SiteKind.SOCIAL: ExpectedVerdict.SOCIAL_PROFILE,
+    SiteKind.BOOKING: ExpectedVerdict.BOOKING_PAGE,
+    SiteKind.LINK_PAGE: ExpectedVerdict.LINK_PAGE,
+    SiteKind.DIRECTORY: ExpectedVerdict.DIRECTORY,
+    SiteKind.PARKED: ExpectedVerdict.PARKED,
+    SiteKind.FOR_SALE: ExpectedVerdict.FOR_SALE,
+    SiteKind.OTHER_BRAND: ExpectedVerdict.OTHER_BRAND,
+    SiteKind.NO_SUCH_NAME: ExpectedVerdict.UNREACHABLE,
+    SiteKind.SERVER_ERROR: ExpectedVerdict.UNREACHABLE,
+    SiteKind.GZIP_BOMB: ExpectedVerdict.UNREACHABLE,
+    SiteKind.ENDLESS: ExpectedVerdict.UNREACHABLE,
+    SiteKind.REDIRECT_LOOP: ExpectedVerdict.UNREACHABLE,
+    SiteKind.PRIVATE_REDIRECT: ExpectedVerdict.UNREACHABLE,
+    SiteKind.ROBOTS_ERROR: ExpectedVerdict.UNREACHABLE,
+    SiteKind.HANGING: ExpectedVerdict.UNREACHABLE,
 }
 
 

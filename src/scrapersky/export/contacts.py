@@ -12,7 +12,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 from scrapersky.export.cell import csv_cell, harmless
 from scrapersky.kit.private_file import appearing_whole
-from scrapersky.privacy.shield import look_up
+from scrapersky.privacy.suppression_filter import look_up
 
 __all__ = ["COLUMNS", "contact_cells", "contact_rows", "harmless", "write_csv"]
 
@@ -117,16 +117,16 @@ async def not_suppressed(
 ) -> list[Row]:
     """Leave out who must not be contacted, as the list is at this moment."""
     domains = {row["domain"] for row in rows}
-    shield = await look_up(connection, tenant_id, rows, domains=domains)
-    if not shield:
+    suppressions = await look_up(connection, tenant_id, rows, domains=domains)
+    if not suppressions:
         return rows
     return [
-        shield.clean(row)
+        suppressions.clean(row)
         for row in rows
         if not (
-            shield.hides_domain(row["domain"])
-            or (row["email"] and shield.hides_email(row["email"]))
-            or (row["phone"] and shield.hides_phone(row["phone"]))
+            suppressions.hides_domain(row["domain"])
+            or (row["email"] and suppressions.hides_email(row["email"]))
+            or (row["phone"] and suppressions.hides_phone(row["phone"]))
         )
     ]
 

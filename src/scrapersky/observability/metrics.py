@@ -180,7 +180,7 @@ class Metrics:
             ("verdict",),
             registry=registry,
         )
-        self._crowd = Gauge(
+        self._waiting_fetches = Gauge(
             "scrapersky_fetches_waiting",
             "Fetches that wait for their turn at a host or an address.",
             registry=registry,
@@ -239,7 +239,7 @@ class Metrics:
         background.schedule.ended.listen(self.count_run)
         crawler = background.tools.crawler
         crawler.listen(self.count_fetch)
-        self._crowd.set_function(lambda: crawler.crowd.waiting)
+        self._waiting_fetches.set_function(lambda: crawler.fetches.waiting)
         self.watch_pool("worker", background.engine)
         if (worker := background.worker) is not None:
             self._in_hand.set_function(lambda: worker.in_hand)

@@ -17,7 +17,7 @@ from scrapersky.extraction.discovery import PageLink
 from scrapersky.pipeline.choice import Choice
 from scrapersky.pipeline.page_copy import urgency
 from scrapersky.pipeline.room import rooms_for
-from scrapersky.privacy.shield import shield
+from scrapersky.privacy.suppression_filter import suppressions
 
 CHOICE: Final = Choice("pages", "domain_id")
 KNOWN: Final = """
@@ -176,7 +176,7 @@ async def allowed(transaction: Transaction, found: list[Found]) -> list[Found]:
     for tenant_id, group in groupby(found, key=lambda one: one.whose.tenant_id):
         some = list(group)
         urls = [one.link.url for one in some]
-        guard = await shield(transaction.connection, tenant_id, urls)
+        guard = await suppressions(transaction.connection, tenant_id, urls)
         kept += [one for one in some if guard.clean(one.link.url) == one.link.url]
     return kept
 

@@ -23,7 +23,14 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 
 from curation_sdk import is_dead, is_working_alone, sign
 from scrapersky.crawler import HostStatistics, RobotsState, StoredRobots
-from scrapersky.crawler.hosts import Gate, Gates, RobotsCache, busy, count, paused
+from scrapersky.crawler.hosts import (
+    HostQueue,
+    HostQueues,
+    RobotsCache,
+    busy,
+    count,
+    paused,
+)
 from scrapersky.errors import HostBusy
 from scrapersky.kit.background import cancel
 from scrapersky.kit.urls import Url, parse_url
@@ -80,7 +87,7 @@ class PostgresLedger:
         self._reserve = longest_request.total_seconds()
         self._delay = delay.total_seconds()
         self._for_others = for_others.total_seconds()
-        self._gates = Gates()
+        self._queues = HostQueues()
         self._leases: dict[str, _Lease] = {}
         self._counted: dict[tuple[str, str], HostStatistics] = {}
         self._robots = RobotsCache()
@@ -110,24 +117,24 @@ class PostgresLedger:
     async def acquire(self, key: str, *, url: str, timeout: timedelta) -> None:
         """Wait for the turn at a key; raise HostPaused or HostBusy."""
         deadline = time.monotonic() + timeout.total_seconds()
-        await self._gates.enter(key, url=url, timeout=timeout)
+        await self._queues.enter(key, url=url, timeout=timeout)
         try:
             if not self._covers_a_request(key):
                 await self._obtain(key, url, deadline)
         except BaseException:
-            self._gates.leave(key, delay=timedelta())
+            self._queues.leave(key, delay=timedelta())
             raise
 
     def release(self, key: str, *, delay: timedelta) -> None:
         """End the turn."""
         if (lease := self._leases.get(key)) is not None:
             lease.delay = max(self._delay, delay.total_seconds())
-        self._gates.leave(key, delay=delay)
+        self._queues.leave(key, delay=delay)
 
     async def pause(self, key: str, length: timedelta | None, *, why: str) -> None:
         """Let nobody in for a while, or until `resume`; all workers will know."""
         seconds = length.total_seconds() if length else float("inf")
-        self._gates.pause(key, min(seconds, POLL), why, back_after=seconds)
+        self._queues.pause(key, min(seconds, POLL), why, back_after=seconds)
         # Without the lease the next one here asks the database, like everyone else.
         self._leases.pop(key, None)
         await self._execute(statement.PAUSE, key=key, length=length, why=why)
@@ -135,7 +142,7 @@ class PostgresLedger:
     async def resume(self, key: str) -> None:
         """End a pause."""
         await self._execute(statement.RESUME, key=key)
-        self._gates.pause(key, 0.0, "")
+        self._queues.pause(key, 0.0, "")
 
     def record(self, key: str, outcome: str, *, size: int, seconds: float) -> None:
         """Count one finished request; written down with the next renewal."""
@@ -227,8 +234,8 @@ class PostgresLedger:
                 delay, wait = float(row.delay), max(float(row.wait), 0.0)
                 self._leases[key] = _Lease(asked + float(row.lease), delay, delay)
                 # Whoever gives up waiting must not shorten the wait for the next.
-                gate = self._gates.gate(key)
-                gate.free_at = max(gate.free_at, time.monotonic() + wait)
+                queue = self._queues.queue(key)
+                queue.free_at = max(queue.free_at, time.monotonic() + wait)
                 # A turn that is ours now is taken, however slow the database was.
                 if wait and time.monotonic() + wait > deadline:
                     raise busy(url, key, wait)
@@ -302,11 +309,11 @@ class PostgresLedger:
                 log.exception("ledger.failed")
 
     def _is_used(self, key: str) -> bool:
-        gate = self._gates.gates.get(key)
-        if gate is None:
+        queue = self._queues.queues.get(key)
+        if queue is None:
             return False
-        recently = time.monotonic() - gate.used_at < IDLE_BEFORE_RETURN
-        return gate.busy or bool(gate.waiters) or recently
+        recently = time.monotonic() - queue.used_at < IDLE_BEFORE_RETURN
+        return queue.busy or bool(queue.waiters) or recently
 
     async def _renew(self, keys: list[str]) -> None:
         """Renew what has spent a third of its spare time; forget what was lost."""
@@ -343,24 +350,26 @@ class PostgresLedger:
                 statement.RETURN,
                 keys=list(leases),
                 delays=[lease.delay for lease in leases.values()],
-                rests=[max(self._gate(key).free_at - now, 0.0) for key in leases],
+                rests=[max(self._queue(key).free_at - now, 0.0) for key in leases],
                 owner=self._owner,
             )
 
     @contextmanager
     def _shut(self, keys: Iterable[str]) -> Iterator[None]:
         """Let nobody ask for a lease while the last one is on its way back."""
-        gates = {key: gate for key in keys if not (gate := self._gates.gate(key)).busy}
-        for gate in gates.values():
-            gate.busy = True
+        queues = {
+            key: queue for key in keys if not (queue := self._queues.queue(key)).busy
+        }
+        for queue in queues.values():
+            queue.busy = True
         try:
             yield
         finally:
-            for key in gates:
-                self._gates.reopen(key)
+            for key in queues:
+                self._queues.reopen(key)
 
-    def _gate(self, key: str) -> Gate:
-        return self._gates.gates.get(key) or Gate()
+    def _queue(self, key: str) -> HostQueue:
+        return self._queues.queues.get(key) or HostQueue()
 
     async def _write_counts(self) -> None:
         if not self._counted:

@@ -9,7 +9,7 @@ from scrapersky.extraction.contact_card import ContactCard
 from scrapersky.extraction.contacts import Evidence
 from scrapersky.extraction.person_card import PersonCard
 from scrapersky.kit.canonical import canonical_email
-from scrapersky.privacy.shield import REMOVED, Shield
+from scrapersky.privacy.suppression_filter import REMOVED, SuppressionFilter
 
 
 def canonical_cards(cards: Iterable[ContactCard]) -> list[ContactCard]:
@@ -63,7 +63,7 @@ def names_at(
 
 
 def allowed_cards(
-    cards: Iterable[ContactCard], guard: Shield, host: str
+    cards: Iterable[ContactCard], guard: SuppressionFilter, host: str
 ) -> list[ContactCard]:
     """Return the cards that may be kept, without what may not."""
     if not guard:
@@ -71,7 +71,9 @@ def allowed_cards(
     return [left for card in cards if (left := allowed(card, guard, host)) is not None]
 
 
-def allowed(card: ContactCard, guard: Shield, host: str) -> ContactCard | None:
+def allowed(
+    card: ContactCard, guard: SuppressionFilter, host: str
+) -> ContactCard | None:
     """Return what may be kept of a card; None if it is about someone on the list.
 
     Whoever's address is on the list is left alone altogether. A number on the list is
@@ -108,7 +110,7 @@ def words_of_people(people: Iterable[PersonCard]) -> Iterator[str]:
 
 
 def allowed_people(
-    people: Iterable[PersonCard], guard: Shield, host: str
+    people: Iterable[PersonCard], guard: SuppressionFilter, host: str
 ) -> list[PersonCard]:
     """Return the people who may be kept, without what may not."""
     if not guard:
@@ -116,7 +118,9 @@ def allowed_people(
     return [left for each in people if (left := allowed_person(each, guard, host))]
 
 
-def allowed_person(person: PersonCard, guard: Shield, host: str) -> PersonCard | None:
+def allowed_person(
+    person: PersonCard, guard: SuppressionFilter, host: str
+) -> PersonCard | None:
     """Return what may be kept of a person; None if they asked to be left alone."""
     if person.email is not None and guard.hides_email(person.email):
         return None
@@ -132,7 +136,7 @@ def allowed_person(person: PersonCard, guard: Shield, host: str) -> PersonCard |
     )
 
 
-def cleaned(seen: Evidence, guard: Shield) -> Evidence:
+def cleaned(seen: Evidence, guard: SuppressionFilter) -> Evidence:
     """Strike out of a piece of evidence what stood beside the value."""
     return replace(
         seen,

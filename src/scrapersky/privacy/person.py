@@ -13,7 +13,6 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from scrapersky.db.transaction import Database, commit_chunk, committed, transaction
 from scrapersky.kit.plain import name_key
-from scrapersky.privacy.shield import REMOVED
 from scrapersky.privacy.subject import (
     Subject,
     SubjectKind,
@@ -22,6 +21,7 @@ from scrapersky.privacy.subject import (
     sign_of,
 )
 from scrapersky.privacy.suppression import suppress_here
+from scrapersky.privacy.suppression_filter import REMOVED
 from scrapersky.privacy.sweep import (
     Hit,
     Wanted,
@@ -42,7 +42,7 @@ SHOWN = 2_000
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
+class HeldRecord:
     """One record that says something about the person, and where it came from."""
 
     table: str
@@ -62,15 +62,15 @@ class Erased:
 
 async def export_person(
     database: Database, actor: Actor, subject: Subject
-) -> list[Held]:
+) -> list[HeldRecord]:
     """Gather every record of the tenant in which the person is written, with origins."""
-    found: list[Held] = []
+    found: list[HeldRecord] = []
     wanted = Wanted(subject.pattern, (subject.sign,) if subject.sign else ())
     async for hit in hits(database, actor.tenant_id, wanted):
         if len(found) == SHOWN:
             break
         found.append(
-            Held(
+            HeldRecord(
                 hit.name,
                 str(hit.row["id"]) if "id" in hit.row else None,
                 {name: plain(value) for name, value in said(hit).items()},

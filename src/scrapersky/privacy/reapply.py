@@ -18,7 +18,6 @@ from typing_extensions import override
 from scrapersky.errors import InvalidSubject
 from scrapersky.kit.canonical import mailbox_of
 from scrapersky.privacy.key import Keys, keys_of
-from scrapersky.privacy.shield import Shield
 from scrapersky.privacy.subject import (
     Subject,
     SubjectKind,
@@ -29,6 +28,7 @@ from scrapersky.privacy.subject import (
     phone_subject,
 )
 from scrapersky.privacy.suppression import suppress_here
+from scrapersky.privacy.suppression_filter import SuppressionFilter
 from scrapersky.privacy.sweep import (
     Hit,
     Wanted,
@@ -135,7 +135,9 @@ async def erase_again(engine: AsyncEngine, missing: Iterable[dict[str, Any]]) ->
             async with engine.begin() as connection:
                 chunk = subjects[start : start + CHUNK]
                 await suppress_here(connection, actor, chunk, REASON)
-        swept = await sweep(engine, tenant_id, Shield(keys, frozenset(hashes)))
+        swept = await sweep(
+            engine, tenant_id, SuppressionFilter(keys, frozenset(hashes))
+        )
         async with engine.begin() as connection:
             details = {"values": len(subjects), "rows cleaned": swept}
             await note(connection, actor, "erased again", "suppressions", details)
@@ -173,14 +175,16 @@ def subjects_of(kind: SubjectKind, value: str) -> list[Subject]:
     return []
 
 
-async def sweep(engine: AsyncEngine, tenant_id: UUID, shield: Shield) -> int:
+async def sweep(
+    engine: AsyncEngine, tenant_id: UUID, suppressions: SuppressionFilter
+) -> int:
     """Strike what is on the list out of every text; return how many rows had any."""
     cleaned = 0
     for table in searched_tables():
         rows = by_key if table.primary_key.columns else by_place
         async for row in rows(engine, table, tenant_id, Everything("")):
-            if changes_of(table, row, shield.strike_out):
+            if changes_of(table, row, suppressions.strike_out):
                 async with engine.begin() as connection:
                     hit = Hit(table, row)
-                    cleaned += await scrub(connection, hit, shield.strike_out)
+                    cleaned += await scrub(connection, hit, suppressions.strike_out)
     return cleaned

@@ -20,7 +20,7 @@ MOST_COUNTED = 10_000
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
+class RetentionRule:
     """One kind of data: which rows, from when on, and what becomes of them."""
 
     name: str
@@ -47,7 +47,7 @@ CONTACTS = f"""WITH gone AS ({deletion("contacts", "updated_at")} RETURNING tena
   SELECT tenant_id FROM gone"""  # noqa: S608 - our own words
 
 KINDS = (
-    Kind(
+    RetentionRule(
         "contacts",
         "CONTACT_DAYS",
         "deleted, with their evidence, when not found or changed for so long",
@@ -55,7 +55,7 @@ KINDS = (
         "updated_at",
         (CONTACTS,),
     ),
-    Kind(
+    RetentionRule(
         "people",
         "CONTACT_DAYS",
         "deleted when not found or changed for so long, as contacts are",
@@ -63,7 +63,7 @@ KINDS = (
         "updated_at",
         (deletion("people", "updated_at"),),
     ),
-    Kind(
+    RetentionRule(
         "place data",
         "PLACE_DATA_DAYS",
         "the source's own answer is forgotten; the facts taken from it stay",
@@ -77,7 +77,7 @@ KINDS = (
         ),
         where="raw IS NOT NULL",
     ),
-    Kind(
+    RetentionRule(
         "gone pages",
         "GONE_PAGE_DAYS",
         "deleted so long after their site stopped naming them",
@@ -85,7 +85,7 @@ KINDS = (
         "gone_at",
         (deletion("pages", "gone_at"),),
     ),
-    Kind(
+    RetentionRule(
         "decisions",
         "DECISION_DAYS",
         "deleted; they cannot be undone any more",
@@ -100,7 +100,7 @@ KINDS = (
             deletion("curation_actions", "created_at"),
         ),
     ),
-    Kind(
+    RetentionRule(
         "submissions",
         "SUBMISSION_DAYS",
         "submitted lines and their batches are deleted; the records stay",
@@ -115,7 +115,7 @@ KINDS = (
             ),
         ),
     ),
-    Kind(
+    RetentionRule(
         "dead letters",
         "DEAD_LETTER_DAYS",
         "deleted; their records keep the error",
@@ -123,7 +123,7 @@ KINDS = (
         "died_at",
         (queries.PURGE_DEAD_LETTERS,),
     ),
-    Kind(
+    RetentionRule(
         "audit log",
         "AUDIT_DAYS",
         "deleted",
@@ -156,7 +156,7 @@ LENT = (
 class Overdue:
     """How one kind stands: how long it is kept, since when the oldest is."""
 
-    kind: Kind
+    kind: RetentionRule
     days: int | None
     oldest_at: datetime | None
     overdue: int

@@ -13,8 +13,8 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from scrapersky.db.transaction import Database, committed, transaction
 from scrapersky.errors import InvalidSubject, UnknownSuppression
 from scrapersky.privacy.key import keys_of
-from scrapersky.privacy.shield import LOCK_ALONE, lock_name
 from scrapersky.privacy.subject import Subject, SubjectKind, any_subject
+from scrapersky.privacy.suppression_filter import LOCK_ALONE, lock_name
 from scrapersky.records import Suppression
 from scrapersky.records.audit import Actor, note
 

@@ -28,7 +28,7 @@ from sqlalchemy.dialects.postgresql import BYTEA, ENUM, JSONB
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from scrapersky.db.transaction import Database, transaction
-from scrapersky.privacy.shield import scrubbed
+from scrapersky.privacy.suppression_filter import scrubbed
 from scrapersky.records import METADATA
 
 STRETCH = 5_000

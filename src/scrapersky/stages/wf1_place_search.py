@@ -31,7 +31,7 @@ from scrapersky.pipeline.declaration import Endings, Job, Lane, stage
 from scrapersky.pipeline.search_budget import SearchBudget
 from scrapersky.pipeline.stage_settings import SettingsSection, StageSettings
 from scrapersky.pipeline.tools import Tools
-from scrapersky.privacy.shield import shield
+from scrapersky.privacy.suppression_filter import suppressions
 from scrapersky.providers.source import (
     FoundPlace,
     Located,
@@ -236,7 +236,7 @@ async def store_places(
         return 0
     rows = {place.source_place_id: row_of(place, search, user_id) for place in places}
     values = list(rows.values())
-    guard = await shield(connection, search.tenant_id, values)
+    guard = await suppressions(connection, search.tenant_id, values)
     statement = insert(Place).values(guard.clean(values))
     stored = await connection.execute(
         statement.on_conflict_do_update(

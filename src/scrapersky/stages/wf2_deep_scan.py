@@ -15,7 +15,7 @@ from scrapersky.pipeline.declaration import Endings, Job, Lane, stage
 from scrapersky.pipeline.search_budget import SearchBudget
 from scrapersky.pipeline.stage_settings import SettingsSection, StageSettings
 from scrapersky.pipeline.tools import Tools
-from scrapersky.privacy.shield import shield
+from scrapersky.privacy.suppression_filter import suppressions
 from scrapersky.providers.budget import Budget, LocalBudget
 from scrapersky.providers.source import PlaceFacts
 from scrapersky.records import LocalBusiness, Place, PlaceSearchHit
@@ -78,7 +78,7 @@ def store_business(place: Place, facts: PlaceFacts, user_id: UUID) -> Effect:
     async def effect(transaction: Transaction) -> None:
         lent_until = facts.expires_at or place.expires_at
         row = {**columns_of(facts), "expires_at": lent_until}
-        guard = await shield(transaction.connection, place.tenant_id, row)
+        guard = await suppressions(transaction.connection, place.tenant_id, row)
         values = guard.clean(row)
         statement = insert(LocalBusiness).values(
             tenant_id=place.tenant_id, created_by=user_id, place_id=place.id, **values

@@ -12,7 +12,7 @@ from scrapersky.kit.urls import Url, parse_url
 from scrapersky.pipeline.declaration import Endings, Job, Lane, stage
 from scrapersky.pipeline.stage_settings import SettingsSection, StageSettings
 from scrapersky.pipeline.tools import Tools
-from scrapersky.privacy.shield import look_up, shield
+from scrapersky.privacy.suppression_filter import look_up, suppressions
 from scrapersky.records import Domain, LocalBusiness
 from scrapersky.records.business import DOMAIN_EXTRACTION_QUEUE
 
@@ -89,7 +89,9 @@ def store_domain(business: LocalBusiness, name: str, url: Url, user_id: UUID) ->
     """Store the domain, pending, once per tenant, and link the business to it."""
 
     async def effect(transaction: Transaction) -> None:
-        guard = await shield(transaction.connection, business.tenant_id, domains=[name])
+        guard = await suppressions(
+            transaction.connection, business.tenant_id, domains=[name]
+        )
         if guard.hides_domain(name):
             return
         statement = insert(Domain).values(

@@ -30,7 +30,7 @@ from scrapersky.pipeline.site import Whose, store_links
 from scrapersky.pipeline.stage_settings import SettingsSection, StageSettings
 from scrapersky.pipeline.tools import Tools
 from scrapersky.privacy.card import canonical_emails
-from scrapersky.privacy.shield import shield
+from scrapersky.privacy.suppression_filter import suppressions
 from scrapersky.records import Domain
 from scrapersky.records.domain import DOMAIN_METADATA_QUEUE
 from scrapersky.records.status import DomainStatus, SitemapAnalysisStatus
@@ -175,7 +175,7 @@ def store_facts(
     async def effect(transaction: Transaction) -> None:
         facts = columns(fetched, found)
         names = [domain.domain, *([candidate] if candidate else [])]
-        guard = await shield(
+        guard = await suppressions(
             transaction.connection, domain.tenant_id, facts, domains=names
         )
         if candidate and not guard.hides_domain(candidate):

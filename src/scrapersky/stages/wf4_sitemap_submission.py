@@ -23,7 +23,7 @@ from scrapersky.extraction.page_guess import (
 )
 from scrapersky.extraction.page_list import PageList, list_sitemap_pages
 from scrapersky.extraction.page_type import PageType
-from scrapersky.extraction.sitemap import Entry, Kind, SitemapWalk
+from scrapersky.extraction.sitemap import Entry, SitemapKind, SitemapWalk
 from scrapersky.kit.urls import parse_url
 from scrapersky.pipeline.allowance import Allowance, within_budget
 from scrapersky.pipeline.choice import Choice
@@ -95,7 +95,7 @@ async def search(
     except FetchError as error:
         return outcome_of(error)
     files, nothing = hunt.found, None
-    if all(file.kind == Kind.FEED for file in files):
+    if all(file.kind == SitemapKind.FEED for file in files):
         # A feed names the latest articles, never the page with the address.
         files = [*files, FoundFile(home, LINKS, "home_page")]
         nothing = "no sitemap: the home page's links are taken"
@@ -172,7 +172,7 @@ class Hunt:
         named = [(c.url, c.found_by) for c in candidates if c.is_promised]
         named += [(url, FoundBy.HTML_LINK) for url in self.domain.sitemap_hints]
         await self.follow(named)
-        if any(file.kind != Kind.FEED for file in self.found):
+        if any(file.kind != SitemapKind.FEED for file in self.found):
             return
         guesses = [(c.url, c.found_by) for c in candidates if not c.is_promised]
         for guess in guesses[: MOST_GUESSES if self.domain.generator else 1]:
@@ -275,7 +275,7 @@ def store_files(
             "url_count": file.urls,
             "generator": file.generator,
             "status": SitemapFileStatus.COMPLETED
-            if file.kind == Kind.INDEX
+            if file.kind == SitemapKind.INDEX
             else SitemapFileStatus.PENDING,
         }
         for file in {file.url: file for file in files}.values()

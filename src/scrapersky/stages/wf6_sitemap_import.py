@@ -28,7 +28,7 @@ from scrapersky.pipeline.room import rooms_for
 from scrapersky.pipeline.site import Cost, Whose, charge
 from scrapersky.pipeline.stage_settings import SettingsSection, StageSettings
 from scrapersky.pipeline.tools import Tools
-from scrapersky.privacy.shield import shield
+from scrapersky.privacy.suppression_filter import suppressions
 from scrapersky.records import Domain, Page, SitemapFile
 from scrapersky.records.sitemap_file import SITEMAP_IMPORT_QUEUE
 from scrapersky.records.status import SitemapFileStatus
@@ -173,7 +173,7 @@ def store_pages(
     """Store new pages, note changed and gone ones, and let the rules choose."""
 
     async def effect(transaction: Transaction) -> None:
-        guard = await shield(transaction.connection, file.tenant_id, pages.urls)
+        guard = await suppressions(transaction.connection, file.tenant_id, pages.urls)
         # Not before: what others store of the site meanwhile must be seen.
         await lock_sites(transaction.connection, [file.domain_id])
         look = await transaction.driver.fetchrow(LOOK, file.domain_id, file.id)

@@ -37,7 +37,7 @@ from scrapersky.privacy.card import (
     words_of,
     words_of_people,
 )
-from scrapersky.privacy.shield import shield
+from scrapersky.privacy.suppression_filter import suppressions
 from scrapersky.records import Contact, Page
 from scrapersky.records.page import PAGE_CURATION_QUEUE
 from scrapersky.records.status import ContactScrapeStatus
@@ -299,7 +299,7 @@ def store(page: Page, site: Whose, fetched: Fetched, found: Findings) -> Effect:
     async def effect(transaction: Transaction) -> None:
         values = facts(fetched, found)
         host = parse_url(page.url).host
-        guard = await shield(
+        guard = await suppressions(
             transaction.connection,
             page.tenant_id,
             values,

@@ -24,9 +24,9 @@ from scrapersky.api.privacy.shape import (
 )
 from scrapersky.api.records.schema import RecordList
 from scrapersky.errors import InvalidSubject
-from scrapersky.privacy.shield import look_up
 from scrapersky.privacy.subject import Subject, SubjectKind, any_subject
 from scrapersky.privacy.suppression import Suppressing, lift, suppress_lines
+from scrapersky.privacy.suppression_filter import look_up
 from scrapersky.records import Suppression
 
 router = APIRouter(prefix="/suppressions")

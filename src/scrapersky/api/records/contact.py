@@ -26,7 +26,7 @@ from scrapersky.api.records.schema import (
     record_model,
 )
 from scrapersky.api.records.version import Version, require_version
-from scrapersky.curation.batch.submission import Line
+from scrapersky.curation.batch.submission import SubmittedLine
 from scrapersky.errors import (
     InvalidDecision,
     InvalidSubject,
@@ -37,7 +37,7 @@ from scrapersky.extraction.email_quality import judge_email
 from scrapersky.kit.canonical import canonical_email, canonical_phone
 from scrapersky.kit.email_type import EmailType
 from scrapersky.privacy.notice import merge_notices
-from scrapersky.privacy.shield import refuse_suppressed
+from scrapersky.privacy.suppression_filter import refuse_suppressed
 from scrapersky.records import KINDS, Contact, Domain, Evidence
 from scrapersky.records.audit import Actor, note
 from scrapersky.records.contact import BY_HAND
@@ -183,7 +183,7 @@ async def domain_called(
     connection: AsyncConnection, actor: Actor, written: str
 ) -> UUID:
     """Return the tenant's domain of this name; raise UnknownRecord if there is none."""
-    name = Line.read(1, written).domain
+    name = SubmittedLine.read(1, written).domain
     found: UUID | None = await connection.scalar(
         select(Domain.id).where(
             Domain.tenant_id == actor.tenant_id, Domain.domain == name

@@ -14,7 +14,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 from scrapersky.api.middleware.tenancy import statement_timeout
 from scrapersky.api.records.answer import as_dicts
 from scrapersky.api.records.list_query import CursorPosition, ListQuery
-from scrapersky.api.records.listing import Page, read_page
+from scrapersky.api.records.listing import ListPage, read_page
 from scrapersky.api.records.schema import ExportFormat
 from scrapersky.companies.own_column import own_columns
 from scrapersky.curation.decision import Selection, count_selected
@@ -22,7 +22,7 @@ from scrapersky.errors import InvalidExport
 from scrapersky.export.contacts import COLUMNS, contact_cells
 from scrapersky.export.preset import PRESETS_OF, Take, preset_named, take
 from scrapersky.export.table import SHEET_ROWS, csv_bytes, jsonl_bytes, xlsx_bytes
-from scrapersky.privacy.shield import look_up
+from scrapersky.privacy.suppression_filter import look_up
 from scrapersky.records.company import COMPANIES
 from scrapersky.records.kind import Kind
 
@@ -123,7 +123,7 @@ async def walk(
     engine: AsyncEngine,
     resource: Kind,
     list_query: ListQuery,
-    page: Page,
+    page: ListPage,
     rows: Sequence[Row],
 ) -> Chunks:
     """Yield the rows of a list, page after page, without who is suppressed."""
@@ -138,7 +138,7 @@ async def read_step(
     resource: Kind,
     list_query: ListQuery,
     after: CursorPosition | None,
-) -> tuple[Page, Sequence[Row]]:
+) -> tuple[ListPage, Sequence[Row]]:
     """Read a page and what is written of it, in a transaction of its own."""
     async with statement_timeout(STEP_TIMEOUT), engine.connect() as connection:
         page = await read_page(
@@ -166,7 +166,7 @@ async def following(chunks: Chunks) -> Sequence[Row] | None:
 
 
 async def shown(
-    connection: AsyncConnection, resource: Kind, list_query: ListQuery, page: Page
+    connection: AsyncConnection, resource: Kind, list_query: ListQuery, page: ListPage
 ) -> Sequence[Row]:
     """Return what is written of a page's rows, as the suppression list is now."""
     tenant = list_query.tenant_id
@@ -174,13 +174,13 @@ async def shown(
         return await contact_cells(connection, tenant, [row.id for row in page.rows])
     rows = as_dicts(page.rows)
     hosts = [row["domain"] for row in rows if row.get("domain")]
-    shield = await look_up(connection, tenant, rows, domains=hosts)
-    if not shield:
+    suppressions = await look_up(connection, tenant, rows, domains=hosts)
+    if not suppressions:
         return rows
     return [
-        shield.clean(row)
+        suppressions.clean(row)
         for row in rows
-        if not (row.get("domain") and shield.hides_domain(row["domain"]))
+        if not (row.get("domain") and suppressions.hides_domain(row["domain"]))
     ]
 
 

@@ -67,7 +67,7 @@ Shown = Row[Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Page:
+class ListPage:
     """Rows of a list, what is known of all of it, and where to go on."""
 
     rows: Sequence[Shown]
@@ -110,7 +110,7 @@ async def read_page(
     limit: int,
     after: CursorPosition | None = None,
     plans: Plans | None = None,
-) -> Page:
+) -> ListPage:
     """Read one page, and count on the first one what all of them have."""
     if after is None:
         plans = plans or Plans()
@@ -120,10 +120,10 @@ async def read_page(
         read = found_rows if estimate.is_rare else walked_rows
         rows = await read(connection, resource, list_query, limit, after)
     if len(rows) <= limit:
-        return Page(rows, estimate, None)
+        return ListPage(rows, estimate, None)
     last = rows[limit - 1]
     key = getattr(last, list_query.sort.field)
-    return Page(rows[:limit], estimate, CursorPosition(key, last.id, estimate))
+    return ListPage(rows[:limit], estimate, CursorPosition(key, last.id, estimate))
 
 
 async def begin(

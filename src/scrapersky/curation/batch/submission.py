@@ -18,7 +18,11 @@ from scrapersky.db.transaction import Database, commit_chunk, transaction
 from scrapersky.errors import InvalidUrl, UnknownBatch
 from scrapersky.extraction.host_kind import site_name
 from scrapersky.kit.urls import canonical_url, parse_url
-from scrapersky.privacy.shield import REMOVED, Shield, shield
+from scrapersky.privacy.suppression_filter import (
+    REMOVED,
+    SuppressionFilter,
+    suppressions,
+)
 from scrapersky.records import BatchItem, BatchJob, Domain, Page, SitemapFile
 from scrapersky.records.audit import Actor
 from scrapersky.records.kind import Submission
@@ -140,9 +144,9 @@ async def store_lines(
             await curation_sdk.wake(connection, kind.stage)
 
 
-def understood(lines: Sequence[Written]) -> "list[Line]":
+def understood(lines: Sequence[Written]) -> "list[SubmittedLine]":
     """Understand some lines."""
-    return [Line.of(line) for line in lines]
+    return [SubmittedLine.of(line) for line in lines]
 
 
 async def open_batch(
@@ -181,7 +185,7 @@ async def last_position(
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class SubmittedLine:
     """One submitted line, understood or not."""
 
     number: int
@@ -191,14 +195,14 @@ class Line:
     problem: str | None = None
 
     @classmethod
-    def of(cls, line: Written) -> "Line":
+    def of(cls, line: Written) -> "SubmittedLine":
         """Understand a line, unless it could not be read."""
         if line.problem is not None:
             return cls(line.number, line.text[:SHOWN_OF_BAD], problem=line.problem)
         return cls.read(line.number, line.text)
 
     @classmethod
-    def read(cls, number: int, written: str) -> "Line":
+    def read(cls, number: int, written: str) -> "SubmittedLine":
         """Understand a line: a domain or a URL, with or without its scheme."""
         shown = written.strip().replace("\x00", "")[:2_048]
         try:
@@ -233,7 +237,7 @@ async def store_chunk(
     actor: Actor,
     kind: Submission,
     submitted: Submitted,
-    lines: Sequence[Line],
+    lines: Sequence[SubmittedLine],
     *,
     priority: int = 0,
 ) -> None:
@@ -285,10 +289,10 @@ async def prioritise_new(
 
 
 async def without_suppressed(
-    connection: AsyncConnection, tenant_id: UUID, lines: Sequence[Line]
-) -> Sequence[Line]:
+    connection: AsyncConnection, tenant_id: UUID, lines: Sequence[SubmittedLine]
+) -> Sequence[SubmittedLine]:
     """Refuse lines whose site, or whose very words, are on the suppression list."""
-    guard = await shield(
+    guard = await suppressions(
         connection,
         tenant_id,
         [line.written for line in lines],
@@ -297,16 +301,16 @@ async def without_suppressed(
     return [forbidden(line, guard) for line in lines] if guard else lines
 
 
-def forbidden(line: Line, guard: Shield) -> Line:
+def forbidden(line: SubmittedLine, guard: SuppressionFilter) -> SubmittedLine:
     """Return a line as it is, or refused and without what is on the list."""
     is_hidden = line.domain and guard.hides_domain(line.domain)
     shown = guard.clean(line.written)
     if is_hidden or shown != line.written:
-        return Line(line.number, shown or REMOVED, problem=SUPPRESSED)
+        return SubmittedLine(line.number, shown or REMOVED, problem=SUPPRESSED)
     return line
 
 
-def key_of(kind: Submission, line: Line) -> str:
+def key_of(kind: Submission, line: SubmittedLine) -> str:
     """Return what a line's record is found by."""
     return line.domain if kind.name == "domains" else line.url
 
@@ -336,7 +340,10 @@ async def store_domains(
 
 
 async def queue_domains(
-    connection: AsyncConnection, _actor: Actor, _lines: Sequence[Line], domains: Records
+    connection: AsyncConnection,
+    _actor: Actor,
+    _lines: Sequence[SubmittedLine],
+    domains: Records,
 ) -> Records:
     """Return the domains, which wait for their metadata already.
 
@@ -363,7 +370,10 @@ async def queue_domains(
 
 
 async def store_sitemaps(
-    connection: AsyncConnection, actor: Actor, lines: Sequence[Line], domains: Records
+    connection: AsyncConnection,
+    actor: Actor,
+    lines: Sequence[SubmittedLine],
+    domains: Records,
 ) -> Records:
     """Store submitted sitemaps, selected and queued for import."""
     rows = {
@@ -385,7 +395,10 @@ async def store_sitemaps(
 
 
 async def store_pages(
-    connection: AsyncConnection, actor: Actor, lines: Sequence[Line], domains: Records
+    connection: AsyncConnection,
+    actor: Actor,
+    lines: Sequence[SubmittedLine],
+    domains: Records,
 ) -> Records:
     """Store submitted pages, selected and queued for a visit."""
     rows = {

@@ -7,10 +7,10 @@ from html import escape
 from scrapersky.demo.business import (
     Business,
     Disguise,
-    Line,
     LineKind,
     Markup,
     PageKind,
+    TelephoneLine,
 )
 from scrapersky.demo.sites.disguise import write_mailbox
 
@@ -142,7 +142,7 @@ def _address(business: Business, card: _Card) -> str:
     return f"<p{card.address}>{'<br>'.join(lines)}</p>"
 
 
-def _line(business: Business, line: Line, card: _Card) -> str:
+def _line(business: Business, line: TelephoneLine, card: _Card) -> str:
     words = business.locale.words_for
     is_fax = line.kind is LineKind.FAX
     label = words["fax"] if is_fax else words["phone"]

@@ -18,8 +18,8 @@ from scrapersky.extraction.sitemap.model import (
     Alternate,
     ChangeFreq,
     Entry,
-    Kind,
     News,
+    SitemapKind,
     Video,
 )
 from scrapersky.extraction.sitemap.regular import Regular, sliced, stripped
@@ -164,7 +164,7 @@ class Rows:
 
     entries: list[Entry]
     newest: datetime | None
-    shows: Mapping[Kind, tuple[int, int]]
+    shows: Mapping[SitemapKind, tuple[int, int]]
     """For images, videos, news: how many pages have one, and how many there are."""
     alternates: int
 
@@ -197,9 +197,9 @@ def read_rows(items: Items | RegularItems, urls: Sequence[str | None]) -> Rows:
         entries=entries,
         newest=max(filter(None, compress(times, urls)), default=None),
         shows={
-            Kind.IMAGE: _shown(images),
-            Kind.VIDEO: _shown(videos),
-            Kind.NEWS: _shown(news),
+            SitemapKind.IMAGE: _shown(images),
+            SitemapKind.VIDEO: _shown(videos),
+            SitemapKind.NEWS: _shown(news),
         },
         alternates=_shown(alternates)[1],
     )

@@ -11,7 +11,7 @@ MAX_PER_PAGE: Final = 1_000
 """How many images, videos or alternates of one page are kept; Google's own limit."""
 
 
-class Kind(StrEnum):
+class SitemapKind(StrEnum):
     """What a file is for; the values of `sitemap_files.type`."""
 
     INDEX = "index"
@@ -138,7 +138,7 @@ class Limits:
 class Sitemap:
     """Everything one file said, and what was left out of it."""
 
-    kind: Kind
+    kind: SitemapKind
     dialect: Dialect
     entries: tuple[Entry, ...] = ()
     """The pages. Empty from a stream, which hands them out as it goes."""

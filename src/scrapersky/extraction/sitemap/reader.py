@@ -9,16 +9,15 @@ from typing import Final
 
 from scrapersky.errors import BadSitemap, HtmlNotSitemap
 from scrapersky.extraction.sitemap import column, feed
-from scrapersky.extraction.sitemap.gate import Gate
 from scrapersky.extraction.sitemap.generator import find_generator
 from scrapersky.extraction.sitemap.model import (
     MEBIBYTE,
     Cut,
     Dialect,
     Entry,
-    Kind,
     Limits,
     Sitemap,
+    SitemapKind,
 )
 from scrapersky.extraction.sitemap.regular import read_regular
 from scrapersky.extraction.sitemap.slab import (
@@ -32,6 +31,7 @@ from scrapersky.extraction.sitemap.slab import (
     lenient_tree,
 )
 from scrapersky.extraction.sitemap.stream import Inflater, Transcoder
+from scrapersky.extraction.sitemap.url_filter import UrlFilter
 from scrapersky.kit.urls import Url, parse_url
 
 DEFAULT_LIMITS: Final = Limits()
@@ -143,8 +143,10 @@ class _Body:
 
     def __init__(self, base: Url | None, site: str | None, max_urls: int) -> None:
         self.cut: Cut | None = None
-        self._pages = Gate(base=base, site=site, max_urls=max_urls, any_host=False)
-        self._children = Gate(base=base, site=site, max_urls=max_urls, any_host=True)
+        self._pages = UrlFilter(base=base, site=site, max_urls=max_urls, any_host=False)
+        self._children = UrlFilter(
+            base=base, site=site, max_urls=max_urls, any_host=True
+        )
         self._tally = _Tally()
         self._start = bytearray()
         self._form: _Xml | _Lines | _Whole | None = None
@@ -175,15 +177,15 @@ class _Body:
         form = self._form
         generator, version = self._tally.generator or (None, None)
         return Sitemap(
-            kind=self._tally.kind(form.kind if form else Kind.STANDARD),
+            kind=self._tally.kind(form.kind if form else SitemapKind.STANDARD),
             dialect=form.dialect if form else Dialect.SITEMAP,
             sitemaps=tuple(self._tally.sitemaps),
             seen=self._pages.seen + self._children.seen,
             kept=self._pages.kept + self._children.kept,
             dropped=dict(self._pages.dropped + self._children.dropped),
-            images=self._tally.shown[Kind.IMAGE],
-            videos=self._tally.shown[Kind.VIDEO],
-            news=self._tally.shown[Kind.NEWS],
+            images=self._tally.shown[SitemapKind.IMAGE],
+            videos=self._tally.shown[SitemapKind.VIDEO],
+            news=self._tally.shown[SitemapKind.NEWS],
             alternates=self._tally.alternates,
             newest=self._tally.newest,
             generator=generator,
@@ -223,9 +225,11 @@ class _Xml:
     dialect = Dialect.SITEMAP
 
     def __init__(
-        self, root: Root, pages: Gate, children: Gate, tally: "_Tally"
+        self, root: Root, pages: UrlFilter, children: UrlFilter, tally: "_Tally"
     ) -> None:
-        self.kind = Kind.INDEX if root.name == "sitemapindex" else Kind.STANDARD
+        self.kind = (
+            SitemapKind.INDEX if root.name == "sitemapindex" else SitemapKind.STANDARD
+        )
         self.ended_early = False
         self.recovered = False
         self._root = root
@@ -272,7 +276,7 @@ class _Xml:
         return entries
 
     def _read_regular(self, items: column.RegularItems) -> list[Entry]:
-        if self.kind is Kind.INDEX:
+        if self.kind is SitemapKind.INDEX:
             self._read_children(items)
             return []
         urls = self._pages.admit(items.locations)
@@ -289,8 +293,10 @@ class _Xml:
 class _Whole:
     """Feeds, and XML whose root nobody knows: read in one go, so with a cap."""
 
-    def __init__(self, dialect: Dialect | None, pages: Gate, tally: "_Tally") -> None:
-        self.kind = Kind.FEED if dialect else Kind.STANDARD
+    def __init__(
+        self, dialect: Dialect | None, pages: UrlFilter, tally: "_Tally"
+    ) -> None:
+        self.kind = SitemapKind.FEED if dialect else SitemapKind.STANDARD
         self.dialect = dialect or Dialect.SITEMAP
         self.ended_early = False
         self.recovered = False
@@ -309,7 +315,11 @@ class _Whole:
         content = bytes(self._content[: self._content.rfind(b">") + 1])
         tree, was_mended = lenient_tree(content)
         self.recovered = was_mended and not is_cut
-        return self._posts(tree) if self.kind is Kind.FEED else self._locations(tree)
+        return (
+            self._posts(tree)
+            if self.kind is SitemapKind.FEED
+            else self._locations(tree)
+        )
 
     def _posts(self, tree: Tree) -> list[Entry]:
         posts, generator = feed.read_feed(tree)
@@ -333,12 +343,12 @@ class _Whole:
 class _Lines:
     """A text file with one URL per line."""
 
-    kind = Kind.TEXT
+    kind = SitemapKind.TEXT
     dialect = Dialect.TEXT
     recovered = False
     ended_early = False
 
-    def __init__(self, pages: Gate) -> None:
+    def __init__(self, pages: UrlFilter) -> None:
         self._pages = pages
         self._rest = b""
 
@@ -361,8 +371,8 @@ class _Lines:
         return _entries(self._pages, urls)
 
 
-def _entries(gate: Gate, locations: Sequence[str | None]) -> list[Entry]:
-    return [Entry(url) for url in gate.admit(locations) if url is not None]
+def _entries(url_filter: UrlFilter, locations: Sequence[str | None]) -> list[Entry]:
+    return [Entry(url) for url in url_filter.admit(locations) if url is not None]
 
 
 class _Tally:
@@ -371,11 +381,11 @@ class _Tally:
     def __init__(self) -> None:
         self.sitemaps: list[Entry] = []
         self.pages = 0
-        self.shown: Counter[Kind] = Counter()
+        self.shown: Counter[SitemapKind] = Counter()
         self.alternates = 0
         self.newest: datetime | None = None
         self.generator: tuple[str, str | None] | None = None
-        self._pages_with: Counter[Kind] = Counter()
+        self._pages_with: Counter[SitemapKind] = Counter()
 
     def note(self, xml: bytes) -> None:
         """Look for the generator's name until it is known."""
@@ -397,18 +407,18 @@ class _Tally:
         if when is not None and (self.newest is None or when > self.newest):
             self.newest = when
 
-    def kind(self, kind: Kind) -> Kind:
+    def kind(self, kind: SitemapKind) -> SitemapKind:
         """Return the kind of the file: of what more than half of its pages show."""
-        if kind is not Kind.STANDARD and kind is not Kind.INDEX:
+        if kind is not SitemapKind.STANDARD and kind is not SitemapKind.INDEX:
             return kind
         if len(self.sitemaps) > self.pages:
-            return Kind.INDEX
+            return SitemapKind.INDEX
         if not self.pages:
             return kind
-        for special in (Kind.NEWS, Kind.VIDEO, Kind.IMAGE):
+        for special in (SitemapKind.NEWS, SitemapKind.VIDEO, SitemapKind.IMAGE):
             if self._pages_with[special] * 2 > self.pages:
                 return special
-        return Kind.STANDARD
+        return SitemapKind.STANDARD
 
 
 _ENOUGH: Final = 64 * 1024

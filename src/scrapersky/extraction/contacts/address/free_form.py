@@ -3,7 +3,7 @@
 import re
 from typing import Final
 
-from scrapersky.extraction.contacts.address.locality import Place
+from scrapersky.extraction.contacts.address.locality import Locality
 from scrapersky.extraction.contacts.address.piece import MAX_PIECE, Piece, cut
 from scrapersky.extraction.contacts.address.unit import NOT_ADDRESS
 from scrapersky.extraction.contacts.place import country_names
@@ -13,7 +13,7 @@ from scrapersky.extraction.html import words
 MAX_FREE: Final = 200
 MAX_FREE_PIECE: Final = 60
 MAX_COUNTRY: Final = 40
-Read = tuple[list[Piece], Place]
+Read = tuple[list[Piece], Locality]
 
 
 FREE_FORM: Final = words(
@@ -59,19 +59,19 @@ class FreeForm:
                 blocks[first] = number
         return blocks
 
-    def _end_of_block(self, text: str) -> Place | None:
+    def _end_of_block(self, text: str) -> Locality | None:
         """Read a line that ends an address: `Bahrain`, `Pune 411 001`, `Doha, Qatar`."""
         names = country_names()
         country = names.get(_country_text(text))
         if country:
-            return Place(country=country) if country in FREE_FORM else None
+            return Locality(country=country) if country in FREE_FORM else None
         if "IN" in self.regions and (match := _INDIAN_END.fullmatch(text)):
-            return Place(city=match[1], code=match[2], country="IN")
+            return Locality(city=match[1], code=match[2], country="IN")
         match = _CITY_COUNTRY.fullmatch(text)
         # "Sultanate of Oman" is no city in Oman.
         is_place = match is not None and not match[1].endswith((" of", " the"))
         if match and is_place and names.get(match[3].casefold()) in FREE_FORM:
-            return Place(
+            return Locality(
                 city=match[1].strip(" ,-"),
                 code=match[2],
                 country=names[match[3].casefold()],
@@ -147,9 +147,9 @@ class FreeForm:
             return None
         return street, place
 
-    def _free_end(self, pieces: list[Piece]) -> tuple[int, Place]:
+    def _free_end(self, pieces: list[Piece]) -> tuple[int, Locality]:
         """Find where the street ends: before the city with the code, or the country."""
-        place = Place()
+        place = Locality()
         for at, piece in enumerate(pieces):
             code = self.postcode.search(piece.text)
             country = country_names().get(_country_text(piece.text))
@@ -181,7 +181,7 @@ def _is_place_part(text: str) -> bool:
     return bool(_DIGIT.search(text)) or bool(_PLACE_PART.search(text))
 
 
-def _is_free_street(street: list[Piece], place: Place) -> bool:
+def _is_free_street(street: list[Piece], place: Locality) -> bool:
     """Say whether lines look like a way to a door: words of places, and a number."""
     text = " ".join(piece.text for piece in street)
     if not all(_is_spelled_as_name(piece.text) for piece in street):

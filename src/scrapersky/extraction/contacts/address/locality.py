@@ -19,7 +19,7 @@ from scrapersky.extraction.contacts.place import country_names
 
 
 @dataclass(slots=True)
-class Place:
+class Locality:
     """What is known of where a street is."""
 
     city: str | None = None
@@ -39,9 +39,9 @@ class Place:
         return bool(self.code or self.state or self.country)
 
 
-def read_locality(tail: list[Piece], postcode: re.Pattern[str]) -> Place:
+def read_locality(tail: list[Piece], postcode: re.Pattern[str]) -> Locality:
     """Read city, state, code and country from the pieces after a street."""
-    place = Place()
+    place = Locality()
     last_line = tail[0].line if tail else 0
     for count, piece in enumerate(tail):
         if count > 6 or piece.line - last_line > 1 or place.country:
@@ -57,7 +57,7 @@ def read_locality(tail: list[Piece], postcode: re.Pattern[str]) -> Place:
     return place
 
 
-def read_place_before(text: str, postcode: re.Pattern[str]) -> Place | None:
+def read_place_before(text: str, postcode: re.Pattern[str]) -> Locality | None:
     """Read the code and city that end a text: `05-123 Nowa, ul. Polna 3`."""
     codes = list(postcode.finditer(text[-MAX_PLACE:]))
     if not codes:
@@ -67,7 +67,7 @@ def read_place_before(text: str, postcode: re.Pattern[str]) -> Place | None:
     if len(city) > MAX_CITY or not CITY.match(city):
         return None
     start = max(0, len(text) - MAX_PLACE) + code.start()
-    return Place(
+    return Locality(
         city=city, code=code[0].strip(), region=code.lastgroup or "", start=start
     )
 
@@ -77,7 +77,7 @@ MAX_CITY: Final = 30
 
 
 def read_piece(
-    piece: Piece, place: Place, postcode: re.Pattern[str], following: str = ""
+    piece: Piece, place: Locality, postcode: re.Pattern[str], following: str = ""
 ) -> bool:
     """Add what a piece tells of a place; False if it tells nothing."""
     text = piece.text
@@ -112,7 +112,7 @@ def read_piece(
 
 
 def _read_code(
-    text: str, place: Place, postcode: re.Pattern[str], following: str
+    text: str, place: Locality, postcode: re.Pattern[str], following: str
 ) -> bool:
     code = postcode.search(text)
     if not code:
@@ -153,7 +153,7 @@ def _is_city(text: str) -> bool:
     return bool(CITY.match(text)) and text.casefold() not in country_names()
 
 
-def _read_before(before: str, place: Place) -> None:
+def _read_before(before: str, place: Locality) -> None:
     head, _, last = before.rpartition(" ")
     if is_state(before) and place.city:
         place.state = before
@@ -167,7 +167,7 @@ def _read_before(before: str, place: Place) -> None:
         place.city = before
 
 
-def _read_rest(rest: str, place: Place) -> None:
+def _read_rest(rest: str, place: Locality) -> None:
     rest = rest.strip(" ,.-–()")
     if not rest:
         return
@@ -182,7 +182,7 @@ def _read_rest(rest: str, place: Place) -> None:
             place.city = rest
 
 
-def country_of(place: Place, regions: tuple[str, ...]) -> str | None:
+def country_of(place: Locality, regions: tuple[str, ...]) -> str | None:
     """Tell the country by what only one has, else take the page's likeliest."""
     state = (place.state or "").replace(".", "")
     code = place.code or ""

@@ -8,7 +8,7 @@ from scrapersky.extraction.contacts.address.box import BOX, is_box
 from scrapersky.extraction.contacts.address.free_form import FREE_FORM, FreeForm
 from scrapersky.extraction.contacts.address.locality import (
     CITY,
-    Place,
+    Locality,
     country_of,
     read_locality,
     read_piece,
@@ -160,7 +160,7 @@ class Reader:
             return False
         return not goes_on_as_prose(line, end)
 
-    def _place_before(self, number: int, start: int, last: int) -> Place | None:
+    def _place_before(self, number: int, start: int, last: int) -> Locality | None:
         """Read the code and city written before the street, or on the line above."""
         line = self.sheet.lines[number]
         base = self.sheet.starts[number]
@@ -176,7 +176,7 @@ class Reader:
         return self._placed(place, self.sheet.starts[above])
 
     @staticmethod
-    def _placed(place: Place | None, base: int) -> Place | None:
+    def _placed(place: Locality | None, base: int) -> Locality | None:
         if place is not None:
             place.start += base
         return place
@@ -328,7 +328,7 @@ class Reader:
         )
         if region in SHORT_CODES and not candidates and not has_country:
             return None
-        place = Place()
+        place = Locality()
         read_piece(pieces[at], place, self.postcode)
         if not place.code:
             return None
@@ -360,7 +360,7 @@ class Reader:
             pieces[:0] = cut(self.sheet, above, 0)
         return pieces
 
-    def _street_before(self, candidates: list[Piece], place: Place) -> list[Piece]:
+    def _street_before(self, candidates: list[Piece], place: Locality) -> list[Piece]:
         """Walk up from the code: city and county first, then the street's lines."""
         street: list[Piece] = []
         skipped = 0
@@ -389,7 +389,7 @@ class Reader:
         return street
 
     def _found(
-        self, street: list[Piece], place: Place, method: Method
+        self, street: list[Piece], place: Locality, method: Method
     ) -> FoundAddress | None:
         text = ", ".join(p.text.strip(" ,") for p in street if p.text)
         start = street[0].start

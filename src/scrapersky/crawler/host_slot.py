@@ -6,20 +6,20 @@ from dataclasses import dataclass
 from datetime import timedelta
 from types import TracebackType
 
+from scrapersky.crawler.fetch_state import FetchState
 from scrapersky.crawler.hosts import HostLedger
-from scrapersky.crawler.journey import Journey
 from scrapersky.crawler.policy import CrawlerPolicy
 
 
 @dataclass(slots=True)
-class Crowd:
+class WaitingFetches:
     """How many fetches of a crawler wait for their turn at a host."""
 
     waiting: int = 0
 
 
 @dataclass(slots=True)
-class Turn:
+class HostSlot:
     """A turn at one host; the time waited for it is not the fetch's.
 
     With `longest` it ends by then, though the request may go on: a site that is slow
@@ -28,8 +28,8 @@ class Turn:
 
     hosts: HostLedger
     policy: CrawlerPolicy
-    crowd: Crowd
-    journey: Journey
+    fetches: WaitingFetches
+    state: FetchState
     key: str | None
     delay: timedelta
     longest: timedelta | None = None
@@ -40,16 +40,16 @@ class Turn:
         if self.key is None:
             return
         asked = time.monotonic()
-        self.crowd.waiting += 1
+        self.fetches.waiting += 1
         try:
             await self.hosts.acquire(
                 self.key,
-                url=str(self.journey.current),
+                url=str(self.state.current),
                 timeout=self.policy.host_timeout,
             )
         finally:
-            self.crowd.waiting -= 1
-            self.journey.waited += time.monotonic() - asked
+            self.fetches.waiting -= 1
+            self.state.waited += time.monotonic() - asked
         if self.longest is not None:
             self._end = asyncio.get_running_loop().call_later(
                 self.longest.total_seconds(), self._release

@@ -6,7 +6,7 @@ from scrapersky.crawler.connection import Exchange
 from scrapersky.crawler.log import printable
 from scrapersky.crawler.request import sendable
 from scrapersky.crawler.result import Accept, Conditions
-from scrapersky.crawler.sniff import TEXTUAL, Kind, refused_type, sniff
+from scrapersky.crawler.sniff import TEXTUAL, ContentKind, refused_type, sniff
 from scrapersky.errors import BadHttp, BadXml, NotHtml
 
 NOTHING_HELD = Conditions()
@@ -15,7 +15,7 @@ PARTIAL_CONTENT = 206
 
 
 @dataclass(frozen=True, slots=True)
-class Errand:
+class FetchOptions:
     """What one request is for: what to send, what to take, what to refuse."""
 
     accept: Accept = Accept.ANY
@@ -36,14 +36,17 @@ class Errand:
         if exchange.is_success and refused_type(declared):
             refuse(exchange.url, self.accept, f"a {printable(declared)[:60]}")
 
-    def check_body(self, exchange: Exchange) -> Kind:
+    def check_body(self, exchange: Exchange) -> ContentKind:
         """Say what a body is; raise if it is not what was asked for."""
         kind = sniff(exchange.content, exchange.value("content-type"))
         if not exchange.is_success:
             return kind
-        if self.accept is Accept.HTML and kind not in {Kind.HTML, Kind.EMPTY}:
+        if self.accept is Accept.HTML and kind not in {
+            ContentKind.HTML,
+            ContentKind.EMPTY,
+        }:
             refuse(exchange.url, self.accept, f"{kind} content")
-        if self.accept is Accept.XML and kind not in TEXTUAL | {Kind.GZIP}:
+        if self.accept is Accept.XML and kind not in TEXTUAL | {ContentKind.GZIP}:
             refuse(exchange.url, self.accept, f"{kind} content")
         return kind
 

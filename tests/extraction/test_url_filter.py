@@ -3,8 +3,8 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scrapersky.extraction.sitemap.gate import Gate
 from scrapersky.extraction.sitemap.model import Drop
+from scrapersky.extraction.sitemap.url_filter import UrlFilter
 from scrapersky.kit.urls import canonical_url
 
 ORIGIN = "https://a.test/"
@@ -33,10 +33,10 @@ URLS = st.lists(
 )
 
 
-def a_gate(max_urls: int = 1_000) -> Gate:
-    gate = Gate(base=None, site="a.test", max_urls=max_urls, any_host=False)
-    gate.admit([ORIGIN + "first"])
-    return gate
+def a_gate(max_urls: int = 1_000) -> UrlFilter:
+    url_filter = UrlFilter(base=None, site="a.test", max_urls=max_urls, any_host=False)
+    url_filter.admit([ORIGIN + "first"])
+    return url_filter
 
 
 @given(URLS)
@@ -60,10 +60,10 @@ def test_what_is_admitted_is_canonical(paths: list[str]) -> None:
 
 
 def test_the_limit_holds_within_a_column() -> None:
-    gate = a_gate(max_urls=3)
+    url_filter = a_gate(max_urls=3)
 
-    admitted = gate.admit([f"{ORIGIN}{n}" for n in range(5)])
+    admitted = url_filter.admit([f"{ORIGIN}{n}" for n in range(5)])
 
     assert admitted == [f"{ORIGIN}0", f"{ORIGIN}1", None, None, None]
-    assert gate.dropped == {Drop.OVER_LIMIT: 3}
-    assert gate.is_full
+    assert url_filter.dropped == {Drop.OVER_LIMIT: 3}
+    assert url_filter.is_full

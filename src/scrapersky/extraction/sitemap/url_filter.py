@@ -10,7 +10,7 @@ from scrapersky.extraction.sitemap.model import Drop
 from scrapersky.kit.urls import MAX_LENGTH, Url, canonical, parse_url
 
 
-class Gate:
+class UrlFilter:
     """Admits each URL of a file once, in canonical form."""
 
     def __init__(

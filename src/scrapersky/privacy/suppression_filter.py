@@ -37,7 +37,7 @@ LOCK_ALONE = text("SELECT pg_advisory_xact_lock(hashtextextended(:name, 7206021)
 
 
 @dataclass(frozen=True, slots=True)
-class Shield:
+class SuppressionFilter:
     """What the list says about the values that were asked about."""
 
     keys: Keys | None = None
@@ -90,13 +90,13 @@ class Shield:
         return bool(self.found) and any(one in self.found for one in hashes)
 
 
-async def shield(
+async def suppressions(
     connection: AsyncConnection,
     tenant_id: UUID,
     *data: object,
     domains: Iterable[str] = (),
     people: Iterable[tuple[str, str]] = (),
-) -> Shield:
+) -> SuppressionFilter:
     """Ask the list about everything in these data that may be an address or a number.
 
     `people` are names, each with the host that names them. Nobody can add to the list
@@ -112,11 +112,11 @@ async def look_up(
     *data: object,
     domains: Iterable[str] = (),
     people: Iterable[tuple[str, str]] = (),
-) -> Shield:
+) -> SuppressionFilter:
     """Ask the list as it is now, for what is only read."""
     mine = Suppression.tenant_id == tenant_id
     if not await connection.scalar(select(exists().where(mine))):
-        return Shield()
+        return SuppressionFilter()
     keys = await keys_of(connection)
     hashes = {
         *hashes_in(keys, data),
@@ -124,14 +124,14 @@ async def look_up(
         *(one for who in people for one in person_hashes(keys, *who)),
     }
     if not hashes:
-        return Shield()
+        return SuppressionFilter()
     asked = func.any(literal(list(hashes)))
     query = select(Suppression.value_hash, Suppression.tail_hash).where(
         mine, or_(Suppression.value_hash == asked, Suppression.tail_hash == asked)
     )
     rows = await connection.execute(query)
     found = {bytes(one) for row in rows for one in row if one is not None}
-    return Shield(keys, frozenset(found & hashes))
+    return SuppressionFilter(keys, frozenset(found & hashes))
 
 
 async def refuse_suppressed(
@@ -141,7 +141,7 @@ async def refuse_suppressed(
     domains: Iterable[str] = (),
 ) -> None:
     """Raise Suppressed if a person writes what is on the list; hold the list till then."""
-    if await shield(connection, tenant_id, *data, domains=domains):
+    if await suppressions(connection, tenant_id, *data, domains=domains):
         raise Suppressed(
             "This is on your Do not contact list: it is not stored.",
             hint="Remove it from Do not contact first, if its owner has agreed.",

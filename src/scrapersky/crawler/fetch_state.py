@@ -13,7 +13,7 @@ from scrapersky.kit.urls import Url
 
 
 @dataclass(slots=True)
-class Journey:
+class FetchState:
     """One fetch under way, from the URL asked for to the last hop."""
 
     requested: Url
