@@ -73,7 +73,7 @@ class Country:
         while self.made < self.count:
             kind = self.random.random()
             if kind < 0.90:
-                yield from self.told(self.company())
+                yield from self.records_of(self.company())
             elif kind < 0.93:
                 yield from self.brand()
             elif kind < 0.96:
@@ -110,10 +110,10 @@ class Country:
             "website": f"https://www.{domain}/" if rolled() < 0.65 else None,
         } | given
 
-    def told(self, company: Row) -> Iterator[Row]:
+    def records_of(self, company: Row) -> Iterator[Row]:
         """Let one source tell a company, and often another one."""
         share = DUPLICATES / (1 - DUPLICATES)
-        # Brands, twins and centres are told once more often than not.
+        # Brands, twins and centres are reported once more often than not.
         copies = 0
         while copies < len(SOURCES) - 1 and self.random.random() < share:
             copies += 1
@@ -171,7 +171,7 @@ class Country:
             there = self.company()
             phone = head["phone"] if has_one_phone else there["phone"]
             shared = {"name": head["name"], "website": head["website"], "phone": phone}
-            yield from self.told({**there, **shared})
+            yield from self.records_of({**there, **shared})
 
     def twins(self) -> Iterator[Row]:
         """Two companies of one trade in one house, the names nearly alike."""
@@ -183,8 +183,8 @@ class Country:
         twin = first[:-1] + self.random.choice("aeiou") + first[-1] + " " + rest
         if self.random.random() < 0.5:
             twin = f"{self.surname()} {rest}"
-        yield from self.told(one)
-        yield from self.told({**other, "name": twin})
+        yield from self.records_of(one)
+        yield from self.records_of({**other, "name": twin})
 
     def business_centre(self) -> Iterator[Row]:
         """Some companies in one house, with the number of its reception."""
@@ -192,14 +192,14 @@ class Country:
         shared = {key: house[key] for key in ("latitude", "longitude", "address")}
         for _ in range(self.random.randrange(3, 9)):
             there = self.company(**shared)
-            yield from self.told({**there, "phone": f"+4940{house['truth']:08d}"})
+            yield from self.records_of({**there, "phone": f"+4940{house['truth']:08d}"})
 
     def unlisted_host(self) -> Iterator[Row]:
         """Strangers whose website is a directory that no list knows."""
         host = f"https://directory-{self.truths:x}.example/"
         for _ in range(self.random.randrange(3, 12)):
             there = self.company()
-            yield from self.told({**there, "website": f"{host}{there['truth']}"})
+            yield from self.records_of({**there, "website": f"{host}{there['truth']}"})
 
 
 async def fill(dsn: str, count: int) -> None:
@@ -224,15 +224,15 @@ async def fill(dsn: str, count: int) -> None:
 
 
 PAIRS = """
-WITH told AS (SELECT m.company_id, split_part(p.source_place_id, '-', 1) AS truth
+WITH seen AS (SELECT m.company_id, split_part(p.source_place_id, '-', 1) AS truth
   FROM company_members m JOIN places_staging p ON p.id = m.place_id)
 SELECT
   (SELECT coalesce(sum(n * (n - 1) / 2), 0) FROM
-    (SELECT count(*) AS n FROM told GROUP BY company_id) a)::bigint AS found,
+    (SELECT count(*) AS n FROM seen GROUP BY company_id) a)::bigint AS found,
   (SELECT coalesce(sum(n * (n - 1) / 2), 0) FROM
-    (SELECT count(*) AS n FROM told GROUP BY truth) a)::bigint AS meant,
+    (SELECT count(*) AS n FROM seen GROUP BY truth) a)::bigint AS meant,
   (SELECT coalesce(sum(n * (n - 1) / 2), 0) FROM
-    (SELECT count(*) AS n FROM told GROUP BY company_id, truth) a)::bigint AS both
+    (SELECT count(*) AS n FROM seen GROUP BY company_id, truth) a)::bigint AS both
 """
 
 
@@ -349,10 +349,10 @@ def main() -> None:
             found[f"{prefix}{key}"] for key in ("precision", "recall", "seconds")
         )
         print(f"{name:24}" + "".join(f"{figure:>10}" for figure in figures))
-    told = f"claimed {found['asked_score']}, true {found['asked_same']}"
+    asked = f"claimed {found['asked_score']}, true {found['asked_same']}"
     print(
         f"{found['places']} places, {found['companies']} companies, {found['asked']} pairs"
-        f" for a person ({told}), {found['peak_mb']} MB"
+        f" for a person ({asked}), {found['peak_mb']} MB"
     )
     print(json.dumps(found))
 

@@ -4,7 +4,7 @@
     python bench/engine_variants.py --quick    smaller counts, under 50 seconds
 
 Both statements of a case start from the same rows, turn by turn on one server. What is
-compared is the processor time of the server's process (where the system tells it, else
+compared is the processor time of the server's process (where the system says it, else
 the time that passed), because a commit costs the same either way. Each ratio is the
 median of the rounds' ratios: general / fast, so above 1 the fast path is faster. The
 last line is one object of JSON.

@@ -127,7 +127,7 @@ class Run:
     waits: list[float] = field(default_factory=list)
     """Seconds in which the API answered."""
     refused: int = 0
-    """Answers of the API that were no success."""
+    """Answers of the API that were not success."""
     first_memory: int = 0
     peak_memory: int = 0
     hostile_left: int = 0
@@ -139,14 +139,18 @@ class Run:
 
     def missed(self, alone: "Run") -> list[str]:
         """Return the sites of which something else was found than alone, or less."""
-        return [n for n, told in alone.found.items() if not self.has_found(n, told)]
+        return [
+            n for n, reported in alone.found.items() if not self.has_found(n, reported)
+        ]
 
-    def has_found(self, name: str, told: tuple[Any, ...]) -> bool:
+    def has_found(self, name: str, reported: tuple[Any, ...]) -> bool:
         """Return whether a site is known as well as that; a page more does not matter."""
         status, verdict, pages, emails = self.found.get(name, (None, None, 0, None))
-        return (status, verdict, emails) == (told[0], told[1], told[3]) and (
-            pages >= told[2]
-        )
+        return (status, verdict, emails) == (
+            reported[0],
+            reported[1],
+            reported[3],
+        ) and (pages >= reported[2])
 
     def complete(self, alone: "Run") -> float:
         """Return the share of sites of which the same was found as alone."""

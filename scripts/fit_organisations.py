@@ -1,4 +1,4 @@
-"""Fit the weights of organisation names on annotated pages and tell how well they do.
+"""Fit the weights of organisation names on annotated pages and say how well they do.
 
     python -m scripts.fit_organisations pages.jsonl.gz           prints the table
     python -m scripts.fit_organisations pages.jsonl.gz --write   and stores the weights
@@ -8,10 +8,10 @@ trait, not to nothing: the pages are few, and a trait that one site alone shows 
 employers, a list of dealers) would mean nothing to the other sites otherwise. For the
 same reason the names of a page count for no more than ten.
 
-Four figures tell how well. "fitted" is measured on the pages the weights were fitted on.
+Four figures say how well. "fitted" is measured on the pages the weights were fitted on.
 "other half" fits on one half of the sites and measures the other; a site's half is fixed
 by a hash of its domain. "halves drawn anew" does so for many ways to part the sites, and
-tells how far one way alone may be off. "left out" fits without a twentieth of the sites
+says how far one way alone may be off. "left out" fits without a twentieth of the sites
 and measures those, in turn: this is what to expect of pages never seen.
 """
 

@@ -1,4 +1,4 @@
-"""Fit the weights of people on annotated websites and tell how well they do.
+"""Fit the weights of people on annotated websites and say how well they do.
 
     python -m scripts.fit_people DIR [--pages pages.jsonl.gz] [--write]
 

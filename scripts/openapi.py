@@ -16,7 +16,7 @@ def description() -> str:
     """Describe the API as JSON that changes only when the API does."""
     app = create_app(Settings(), parse_target("postgresql://nobody@localhost/nothing"))
     document = app.openapi()
-    # The version of the package is no part of the API's shape.
+    # The version of the package is not part of the API's shape.
     document["info"]["version"] = "3"
     shape = without_prose(document)
     return json.dumps(shape, indent=1, sort_keys=True, ensure_ascii=False) + "\n"

@@ -72,7 +72,7 @@ def compress(made: Path) -> None:
 
 
 def is_current(sources: Path, target: Path) -> bool:
-    """Tell whether the built page was made from these sources."""
+    """Say whether the built page was made from these sources."""
     stamp = target / ".built"
     if not stamp.is_file() or stamp.read_text(encoding="utf-8") != fingerprint(sources):
         return False
@@ -211,7 +211,7 @@ def checked(sources: Path, name: str, script: str, *words: str) -> bool:
 
 
 def schema_is_current(sources: Path) -> bool:
-    """Tell whether the types of the API are made from its description as it is."""
+    """Say whether the types of the API are made from its description as it is."""
     made = sources / "node_modules" / ".schema.ts"
     run(sources, *SCHEMA, f"--output={made}")
     if made.read_bytes() == (sources / "src" / "api" / "schema.ts").read_bytes():

@@ -63,7 +63,7 @@ def file_of(stage: AnyPipelineStage) -> str:
 
 
 def queued_by(stage: AnyPipelineStage, kind: Kind) -> Iterator[str]:
-    """Tell who sets the queued status."""
+    """Report who sets the queued status."""
     for other in PIPELINE:
         if stage.name in other.feeds:
             yield f"`{other.name}`"

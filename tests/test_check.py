@@ -76,7 +76,7 @@ def test_the_page_is_checked_when_its_sources_change() -> None:
     assert not plan_for(ROOT, ["src/scrapersky/db/explain.py"]).page
 
 
-def test_a_report_tells_what_failed_what_was_slow_and_what_was_skipped(
+def test_a_report_says_what_failed_what_was_slow_and_what_was_skipped(
     tmp_path: Path,
 ) -> None:
     (tmp_path / "tests.xml").write_text(REPORT)

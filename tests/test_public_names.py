@@ -38,8 +38,10 @@ CALLED_FROM_OUTSIDE = {
 
 def code_of(path: Path) -> str:
     """Return a file without what only docstrings and comments say."""
-    told = TEXT.sub(lambda found: found[0] if "f" in found[1] else "", path.read_text())
-    return COMMENT.sub("", told)
+    reported = TEXT.sub(
+        lambda found: found[0] if "f" in found[1] else "", path.read_text()
+    )
+    return COMMENT.sub("", reported)
 
 
 CODE = {path: code_of(path) for path in FILES}

@@ -215,7 +215,7 @@ def drain_at_the_gate(
 def hold_in_flight(
     url: str, items: int, answers: "SimpleQueue[dict[str, float]]"
 ) -> None:
-    """Have so many items in work at once; tell what the process costs then."""
+    """Have so many items in work at once; say what the process costs then."""
 
     async def work() -> None:
         database = engine_for(url)

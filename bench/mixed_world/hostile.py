@@ -108,7 +108,7 @@ async def nest_deeply(writer: Writer, path: str) -> None:
 
 
 async def talk_rubbish(writer: Writer, _path: str) -> None:
-    """Send what is no HTTP."""
+    """Send what is not HTTP."""
     writer.write(b"\x16\x03\x01\x02\x00" * 40)
     writer.transport.close()
 

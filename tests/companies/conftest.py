@@ -27,7 +27,7 @@ HERE = {"latitude": 48.1374, "longitude": 11.5755}
 
 @dataclass(frozen=True, slots=True)
 class Trade:
-    """The companies of one tenant, and what sources tell about them."""
+    """The companies of one tenant, and what sources say about them."""
 
     engine: AsyncEngine
     actor: Actor
@@ -42,7 +42,7 @@ class Trade:
             return UUID(str(made.scalar_one()))
 
     async def place(self, key: str, name: str, **values: Any) -> UUID:
-        """Store what a source tells of a place; its key is its id at the source."""
+        """Store what a source says of a place; its key is its id at the source."""
         given = {"source": "test", "source_place_id": key, **HERE, **values}
         return await self.add(Place, name=name, **given)
 

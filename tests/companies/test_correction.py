@@ -31,7 +31,7 @@ async def split(trade: Trade, key: str) -> None:
 
 
 async def imported_again(trade: Trade) -> None:
-    """Let every source tell something new, and match again."""
+    """Let every source say something new, and match again."""
     await trade.rows(
         """UPDATE places_staging SET address = coalesce(address, '') || 'x, 80331 M'
         WHERE tenant_id = :tenant"""

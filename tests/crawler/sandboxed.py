@@ -108,7 +108,7 @@ def chatter() -> int:
 
 
 def attack(parent: int, door: str, secret: str, place: str) -> dict[str, str]:
-    """Do what whoever has taken the parser over would do; tell how each ended."""
+    """Do what whoever has taken the parser over would do; say how each ended."""
     libc = ctypes.CDLL(None, use_errno=True)
 
     def call(number: int, *args: int) -> None:

@@ -415,13 +415,13 @@ async def test_a_host_that_asks_for_rest_gets_it(
 ) -> None:
     says = {"/": answer(b"", f"Retry-After: {header}", status=status)}
     async with a_site({**says}) as site, a_crawler(site) as crawler:
-        with pytest.raises(Backoff) as told:
+        with pytest.raises(Backoff) as reported:
             await crawler.fetch(site.url())
         with pytest.raises(HostPaused):
             await crawler.fetch(site.url("/other"))
 
-    assert told.value.retry_after is not None
-    assert low <= told.value.retry_after.total_seconds() <= high
+    assert reported.value.retry_after is not None
+    assert low <= reported.value.retry_after.total_seconds() <= high
     assert site.paths() == ["/robots.txt", "/"]
 
 

@@ -61,7 +61,7 @@ class Fetcher:
         return SimpleNamespace(status=200, body=b"x" * 600, headers={})
 
 
-def a_gate(**limits: int) -> tuple[RequestFilter, Fetcher]:
+def a_filter(**limits: int) -> tuple[RequestFilter, Fetcher]:
     fetcher = Fetcher()
     page = SimpleNamespace(body=SHELL, charset=SimpleNamespace(name="utf-8"))
     resources = RequestFilter(fetcher, page, RenderLimits(**limits))  # type: ignore[arg-type]
@@ -75,7 +75,7 @@ async def answered(resources: RequestFilter, *asked: Asked) -> list[str]:
 
 
 async def test_the_page_itself_is_not_fetched_twice_and_leads_nowhere_else() -> None:
-    resources, fetcher = a_gate()
+    resources, fetcher = a_filter()
     page, away = Asked(is_page=True), Asked("https://b.bv/", is_page=True)
 
     assert await answered(resources, page, away) == ["answered", "blockedbyclient"]
@@ -95,22 +95,22 @@ async def test_the_page_itself_is_not_fetched_twice_and_leads_nowhere_else() -> 
     ids=lambda asked: f"{asked.method} {asked.resource_type}",
 )
 async def test_what_does_not_change_the_text_is_never_asked_for(asked: Asked) -> None:
-    resources, fetcher = a_gate()
+    resources, fetcher = a_filter()
 
     assert await answered(resources, asked) == ["blockedbyclient"]
     assert (fetcher.asked, resources.refused) == ([], 1)
 
 
 async def test_what_the_crawler_refuses_the_page_does_not_get() -> None:
-    resources, _ = a_gate()
+    resources, _ = a_filter()
 
     assert await answered(resources, Asked("http://10.0.0.1/")) == ["blockedbyclient"]
     assert (resources.requests, resources.refused, resources.pending) == (1, 1, 0)
 
 
 async def test_a_page_gets_no_more_requests_and_bytes_than_it_may_have() -> None:
-    few, _ = a_gate(requests=2)
-    small, fetcher = a_gate(wire_bytes=1_000)
+    few, _ = a_filter(requests=2)
+    small, fetcher = a_filter(wire_bytes=1_000)
 
     assert await answered(few, Asked(), Asked(), Asked()) == [
         "answered", "answered", "blockedbyclient",

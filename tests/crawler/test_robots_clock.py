@@ -92,7 +92,7 @@ async def closed_for(
         clock.advance(timedelta(hours=6))
 
 
-async def test_an_operators_patience_ends_after_thirty_days_and_not_before() -> None:
+async def test_an_operators_timeout_ends_after_thirty_days_and_not_before() -> None:
     clock = Clock()
     said: Said = {"/robots.txt": AWAY, "/page": answer()}
     async with (
@@ -118,7 +118,7 @@ async def test_without_the_operators_word_a_site_stays_closed() -> None:
     assert "/page" not in site.paths()
 
 
-async def test_rules_read_in_between_begin_the_patience_anew() -> None:
+async def test_rules_read_in_between_begin_the_timeout_anew() -> None:
     clock = Clock()
     said: Said = {"/robots.txt": [AWAY, OPEN, AWAY], "/page": answer()}
     async with (
@@ -133,6 +133,6 @@ async def test_rules_read_in_between_begin_the_patience_anew() -> None:
         await closed_for(crawler, site, clock, timedelta(days=29))
 
 
-def test_nobody_can_be_less_patient_than_thirty_days() -> None:
+def test_nobody_can_wait_less_than_thirty_days() -> None:
     with pytest.raises(ConfigurationError, match="30 days"):
         CrawlerPolicy(robots_patience=timedelta(days=29))

@@ -242,10 +242,10 @@ def has_all_layers() -> bool:
     """Say whether this kernel can hold a child in every way."""
     code = "from scrapersky.kit.confinement import confine; import os;"
     code += "os.write(1, ' '.join(confine(2**30)).encode())"
-    told = subprocess.run(
+    reported = subprocess.run(
         [sys.executable, "-c", code], stdout=subprocess.PIPE, check=False
     )
-    return set(LAYERS) <= set(told.stdout.decode().split())
+    return set(LAYERS) <= set(reported.stdout.decode().split())
 
 
 ALL_LAYERS = pytest.mark.skipif(
@@ -272,11 +272,11 @@ async def test_whoever_took_the_parser_over_could_fork_write_and_log_in(
         listener.listen()
         door.chmod(0o777)
 
-        told = await sandbox.run(
+        reported = await sandbox.run(
             sandboxed.attack, os.getpid(), str(door), str(secret), str(open_place)
         )
 
-    assert {name: how for name, how in told.items() if how == "did it"} == {}
+    assert {name: how for name, how in reported.items() if how == "did it"} == {}
     assert secret.read_text() == "precious"
     assert set(os.listdir(open_place)) == {"secret", "door"}  # noqa: PTH208
 

@@ -64,7 +64,7 @@ async def a_million_urls() -> AsyncIterator[tuple[Site, list[int]]]:
 
 @contextmanager
 def watched_memory() -> Iterator[list[float]]:
-    """Tell by how many MiB this process grew at most meanwhile."""
+    """Judge by how many MiB this process grew at most meanwhile."""
     gc.collect()
     process, over = psutil.Process(), threading.Event()
     before = process.memory_info().rss

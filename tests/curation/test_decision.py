@@ -265,7 +265,7 @@ async def test_an_action_is_undone_once_and_only_by_its_tenant(
         await undo(engine, actor, decided.action_id)
 
 
-async def test_the_audit_tells_who_decided_and_who_undid(
+async def test_the_audit_says_who_decided_and_who_undid(
     engine: AsyncEngine, actor: Actor
 ) -> None:
     await some_places(engine, actor.tenant_id, 1)

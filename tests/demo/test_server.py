@@ -81,7 +81,9 @@ async def test_a_head_request_has_no_body(town: Town, visitor: Visitor) -> None:
     assert (await visitor.get(url)).status == 200
 
 
-async def test_a_busy_site_asks_for_patience_once(town: Town, visitor: Visitor) -> None:
+async def test_a_busy_site_asks_to_come_back_later_once(
+    town: Town, visitor: Visitor
+) -> None:
     url = f"http://{one_of(town, SiteKind.BUSY).host}/"
 
     first, second = await visitor.get(url), await visitor.get(url)

@@ -78,14 +78,14 @@ def test_the_truth_of_a_town_holds_what_its_sites_say(plan: TownPlan) -> None:
 
 def test_sites_that_cannot_be_read_have_no_truth_but_a_verdict(plan: TownPlan) -> None:
     truth = truth_of(plan)
-    told = {finding.domain for finding in truth.findings}
+    reported = {finding.domain for finding in truth.findings}
 
     for business in plan.businesses:
         if (
             business.domain
             and truth.verdicts[business.domain] is not ExpectedVerdict.OWN_SITE
         ):
-            assert business.domain not in told
+            assert business.domain not in reported
 
 
 def test_every_business_has_a_verdict(plan: TownPlan) -> None:

@@ -148,7 +148,7 @@ def test_a_menu_that_unfolds_or_is_drawn_names_its_pages_too() -> None:
     ]  # fmt: skip
 
 
-def test_a_page_tells_what_addresses_do_not() -> None:
+def test_a_page_says_what_addresses_do_not() -> None:
     page = parse_page(
         """<a href="/p/7">Kontakt</a><a href="/p/8">Teapots</a><a href="/p/9"></a>
         <a href="/about">more</a><a href="/flyer.pdf">Contact</a>"""

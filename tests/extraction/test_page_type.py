@@ -119,7 +119,7 @@ def test_the_first_page_of_a_site_is_nearly_always_a_contact_page() -> None:
         ("/contactless-payment", PageType.UNKNOWN),
     ],
 )
-def test_a_path_tells_the_type_of_a_page(path: str, kind: PageType) -> None:
+def test_a_path_says_the_type_of_a_page(path: str, kind: PageType) -> None:
     assert rate_page(HOST + path).type is kind
 
 

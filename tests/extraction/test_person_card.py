@@ -33,7 +33,7 @@ def people_on(html: str, host: str = "acme.com") -> list[PersonCard]:
         (None, None),
     ],
 )
-def test_a_role_tells_how_senior_somebody_is(
+def test_a_role_says_how_senior_somebody_is(
     role: str | None, seniority: Seniority | None
 ) -> None:
     assert seniority_of(role) is seniority

@@ -1,4 +1,4 @@
-"""What a home page tells about its site, its program and its business."""
+"""What a home page says about its site, its program and its business."""
 
 from pathlib import Path
 
@@ -96,7 +96,7 @@ def test_microdata_describes_the_organisation_too() -> None:
     assert organisation.address == "Zahnweg 2, Jena"
 
 
-def test_an_empty_page_tells_nothing_and_invents_nothing() -> None:
+def test_an_empty_page_says_nothing_and_invents_nothing() -> None:
     facts = read_site_facts(parse_page(b""), HOME)
 
     assert facts.page.title is None

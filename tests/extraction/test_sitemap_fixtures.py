@@ -14,7 +14,7 @@ FOLDER = Path(__file__).parent / "fixtures" / "sitemaps"
 FILES = sorted(path for path in FOLDER.glob("*") if path.suffix in {".xml", ".txt"})
 
 
-def told(value: object) -> Any:
+def as_json(value: object) -> Any:
     """Write what was read in plain JSON, without what is empty."""
     if isinstance(value, Sitemap):
         names = Sitemap.__dataclass_fields__
@@ -22,10 +22,10 @@ def told(value: object) -> Any:
     elif hasattr(value, "_asdict"):
         value = value._asdict()
     if isinstance(value, dict):
-        pairs = ((str(key), told(inner)) for key, inner in value.items())
+        pairs = ((str(key), as_json(inner)) for key, inner in value.items())
         return {key: inner for key, inner in pairs if inner not in (None, [], {}, 0)}
     if isinstance(value, tuple):
-        return [told(inner) for inner in value]
+        return [as_json(inner) for inner in value]
     if value is None or (
         isinstance(value, int | float | str) and not isinstance(value, StrEnum)
     ):
@@ -39,7 +39,7 @@ def test_a_file_says_what_stands_beside_it(path: Path) -> None:
 
     sitemap = parse_sitemap(path.read_bytes(), site=expected.get("site"))
 
-    assert told(sitemap) == expected["sitemap"]
+    assert as_json(sitemap) == expected["sitemap"]
 
 
 def test_every_form_of_sitemap_has_a_file() -> None:

@@ -173,7 +173,7 @@ def test_a_redirect_is_judged_by_whose_name_it_leads_to(
     assert judge_site(asked, final, BAKERY).kind is kind
 
 
-def test_a_known_name_tells_a_new_address_from_a_stranger() -> None:
+def test_a_known_name_says_a_new_address_from_a_stranger() -> None:
     asked, final = "https://old-mill.test/", "https://bread.test/"
 
     stranger = judge_site(asked, final, BAKERY, name="The Old Mill")

@@ -1,4 +1,4 @@
-"""Run as a program on a changed copy of ScraperSky: start it, and tell what it shows."""
+"""Run as a program on a changed copy of ScraperSky: start it, and say what it shows."""
 
 import asyncio
 import sys

@@ -53,9 +53,9 @@ def test_a_placeholder_and_a_third_party_are_false_and_an_optional_value_is_neit
     None
 ):
     """Only what is asked for counts for recall; only what is told for precision."""
-    told = ["office@alder.example", "you@template.example", "old@alder.example",
+    reported = ["office@alder.example", "you@template.example", "old@alder.example",
             "chamber@guild.example"]  # fmt: skip
-    found = Outcome("alder.example", contacts=[contact(email) for email in told])
+    found = Outcome("alder.example", contacts=[contact(email) for email in reported])
     score = judge(SITE, found)
     assert (score.right["email_recall"], score.total["email_recall"]) == (1, 1)
     assert (score.right["email_precision"], score.total["email_precision"]) == (1, 3)
@@ -110,8 +110,8 @@ def test_names_are_compared_without_titles_accents_and_legal_forms() -> None:
 def test_an_address_needs_its_street_and_its_postal_code() -> None:
     """The same street in another town is another address."""
     true = {"street": "Hauptstraße 5", "postal_code": "99084", "city": "Erfurt"}
-    told = {"text": "Hauptstr. 5, 99084 Erfurt", "street": "Hauptstr. 5"}
-    assert is_same_address({**told, "postal_code": "99084"}, true)
+    reported = {"text": "Hauptstr. 5, 99084 Erfurt", "street": "Hauptstr. 5"}
+    assert is_same_address({**reported, "postal_code": "99084"}, true)
     assert not is_same_address(
         {"text": "Hauptstr. 5, 10115 Berlin", "postal_code": "10115"}, true
     )

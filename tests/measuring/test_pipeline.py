@@ -33,10 +33,10 @@ async def test_what_our_own_sites_say_is_found_and_nothing_else(
     total = Score()
     for score in scores.values():
         total += score
-    told = figures(sites, total, measured)
+    reported = figures(sites, total, measured)
     assert measured.is_finished
-    assert told.keys() >= KEYS
+    assert reported.keys() >= KEYS
     for figure in ("email_recall", "email_precision", "phone_recall", "phone_precision",
                    "contact_pages_read", "people_pages_read"):  # fmt: skip
-        assert told[figure] == 1, report
-    assert (told["fetches_per_site"] or 0) <= MOST_FETCHES
+        assert reported[figure] == 1, report
+    assert (reported["fetches_per_site"] or 0) <= MOST_FETCHES

@@ -45,7 +45,7 @@ def test_a_page_that_calls_itself_contact_is_asked_for_by_its_own_address() -> N
     ]
 
 
-def test_the_menu_tells_where_a_page_is_unless_its_title_says_otherwise() -> None:
+def test_the_menu_says_where_a_page_is_unless_its_title_says_otherwise() -> None:
     title = "<title>Contact us - Bakery</title>"
     marked = '<li class="item current"><a href="/p7">Contact us</a></li>'
     elsewhere = '<li class="active"><a href="/offers">Offers</a></li>'

@@ -15,7 +15,7 @@ from curation_sdk.events import (
 from scrapersky.observability.metrics import Metrics
 
 
-def test_what_the_engine_tells_is_counted() -> None:
+def test_what_the_engine_says_is_counted() -> None:
     events: Events[Event] = Events()
     metrics = Metrics(events)
     second = timedelta(seconds=1)

@@ -147,7 +147,7 @@ def listen(port: int) -> socket.socket:
     return listener
 
 
-async def told(app: RunningApp, query: str, answer: list[Any]) -> None:
+async def until_stored(app: RunningApp, query: str, answer: list[Any]) -> None:
     """Wait until the database answers a query so."""
     async with asyncio.timeout(HUNG):
         while await app.run(query) != answer:  # noqa: ASYNC110 - it tells nobody

@@ -7,7 +7,7 @@ import pytest
 import pytest_asyncio
 from playwright.async_api import Page, expect
 
-from tests.page.rig import RunningApp, told, violations
+from tests.page.rig import RunningApp, until_stored, violations
 
 pytestmark = [
     pytest.mark.asyncio(loop_scope="session"),
@@ -60,11 +60,11 @@ async def test_a_rule_is_tried_made_run_and_undone(page: Page, app: RunningApp) 
     await page.get_by_role("button", name="Actions for Good places").click()
     await page.get_by_role("menuitem", name="Show its decisions").click()
     await page.get_by_role("dialog").get_by_role("button", name="Undo").click()
-    await told(app, selected, [(0,)])
+    await until_stored(app, selected, [(0,)])
     await page.keyboard.press("Escape")
 
     await page.get_by_role("switch", name="Rule Good places").click()
-    await told(
+    await until_stored(
         app,
         "SELECT is_enabled FROM selection_rules WHERE name = 'Good places'",
         [(False,)],
@@ -144,7 +144,7 @@ async def test_dead_letters_stand_by_cause_with_their_story(
     queued = (
         "SELECT domain FROM domains WHERE domain LIKE 'dead%' AND status = 'pending'"
     )
-    await told(app, queued, [("dead-2.example",)])
+    await until_stored(app, queued, [("dead-2.example",)])
 
     await group.get_by_role("button", name="Dismiss").click()
     await page.get_by_role("dialog").get_by_role("button", name="Dismiss").click()
@@ -235,11 +235,11 @@ async def test_who_must_be_told_is_seen_marked_and_taken_away(
     await page.keyboard.press("Enter")
     await expect(page.get_by_text("1 contact marked as notified.")).to_be_visible()
     await expect(table.get_by_role("row")).to_have_count(3)
-    told_how = "SELECT how FROM contact_notices WHERE informed_at IS NOT NULL"
-    assert await app.run(told_how) == [("by letter",)]
+    informed_how = "SELECT how FROM contact_notices WHERE informed_at IS NOT NULL"
+    assert await app.run(informed_how) == [("by letter",)]
     await page.get_by_role("button", name="Undo").click()
     await expect(table.get_by_role("row")).to_have_count(4)
-    assert await app.run(told_how) == []
+    assert await app.run(informed_how) == []
 
     # What happens elsewhere is seen without loading again.
     await expect(page.locator(".side").get_by_text("Live")).to_be_visible()

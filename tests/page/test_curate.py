@@ -8,7 +8,7 @@ import pytest
 import pytest_asyncio
 from playwright.async_api import Browser, Dialog, Locator, Page, expect
 
-from tests.page.rig import RunningApp, a_page, told, violations, watch_of
+from tests.page.rig import RunningApp, a_page, until_stored, violations, watch_of
 
 pytestmark = [
     pytest.mark.asyncio(loop_scope="session"),
@@ -77,7 +77,7 @@ async def decided(app: RunningApp, domain: str, status: str) -> None:
     query = (
         f"SELECT sitemap_curation_status::text FROM domains WHERE domain = '{domain}'"
     )
-    await told(app, query, [(status,)])
+    await until_stored(app, query, [(status,)])
 
 
 async def decision(app: RunningApp, domain: str) -> str:
@@ -153,7 +153,7 @@ async def test_a_lead_is_worked_on_by_key_and_two_are_found_to_be_one(
     await page.keyboard.press("s")
 
     await expect(asked).to_contain_text("Nothing is left to answer")
-    await told(
+    await until_stored(
         app, "SELECT count(*), min(lead_status::text) FROM companies",
         [(1, "Contacted")],
     )  # fmt: skip
@@ -260,14 +260,14 @@ async def test_what_is_urgent_could_not_be_said_on_the_page(
     bar = page.get_by_label("Actions for the selection")
     await bar.get_by_label("Priority").select_option("High priority")
     await expect(page.get_by_text("2 domains: High priority")).to_be_visible()
-    await told(app, priorities, [(10,), (10,)])
+    await until_stored(app, priorities, [(10,), (10,)])
 
     await row_of(page, "shop-0010.example").click()
     pane = page.get_by_label("Details of one domain")
     await expect(pane.get_by_label("Priority")).to_have_value("10")
     await pane.get_by_label("Priority").select_option("Low priority")
 
-    await told(app, priorities, [(-10,), (10,)])
+    await until_stored(app, priorities, [(-10,), (10,)])
     await expect(pane.get_by_label("Priority")).to_have_value("-10")
 
 
@@ -416,7 +416,9 @@ async def test_a_contact_is_edited_merged_and_suppressed_for_everyone(
     dialog = page.get_by_role("dialog", name="Merge 2 contacts")
     await dialog.get_by_text("info@shop-0003.example").click()
     await dialog.get_by_role("button", name="Merge").click()
-    await told(app, "SELECT 1 FROM contacts WHERE email = 'info@shop-0002.example'", [])
+    await until_stored(
+        app, "SELECT 1 FROM contacts WHERE email = 'info@shop-0002.example'", []
+    )
     await expect(row_of(page, "info@shop-0002.example")).to_have_count(0)
 
     await row_of(page, "info@shop-0004.example").click()
@@ -425,7 +427,9 @@ async def test_a_contact_is_edited_merged_and_suppressed_for_everyone(
     await (
         page.get_by_role("dialog").get_by_role("button", name="Do not contact").click()
     )
-    await told(app, "SELECT 1 FROM contacts WHERE email = 'info@shop-0004.example'", [])
+    await until_stored(
+        app, "SELECT 1 FROM contacts WHERE email = 'info@shop-0004.example'", []
+    )
     for name in ("info@shop-0002.example", "info@shop-0004.example"):
         await expect(row_of(second, name)).to_have_count(0)
     await expect(row_of(second, "info@shop-0005.example")).to_be_visible()

@@ -16,7 +16,7 @@ from tests.conftest import TestDatabase
 ROOT = Path(__file__).parents[2]
 WORKERS = 4
 TOLERANCE = 0.015
-PATIENCE = 240.0
+TIMEOUT = 240.0
 
 
 @dataclass(slots=True)
@@ -91,7 +91,7 @@ async def rampage(
     seen, port = diary
     workers = [await start(database, port, delay) for _ in range(crew)]
     try:
-        async with asyncio.timeout(PATIENCE):
+        async with asyncio.timeout(TIMEOUT):
             for _ in range(kills):
                 await more_visits(seen, random.randint(2, 8))
                 victim = workers.pop(random.randrange(len(workers)))

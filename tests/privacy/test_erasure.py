@@ -124,25 +124,25 @@ class Chaos:
 
     def erase_all(self) -> None:
         while self.erased < PEOPLE and not self.over.is_set():
-            with self.short_life("erasing", self.erased) as told:
-                for line in told:
+            with self.short_life("erasing", self.erased) as reported:
+                for line in reported:
                     self.erased = int(line) + 1
 
     def crawl_all(self) -> None:
         while not self.over.is_set():
-            with self.short_life("drain", "forever") as told:
-                assert [*told] == []
+            with self.short_life("drain", "forever") as reported:
+                assert [*reported] == []
 
     @contextmanager
     def short_life(self, role: str, *more: object) -> Iterator[Iterator[str]]:
         """Begin a process and kill it a moment after it has really begun."""
         with self.begun(role, *more) as process:
             death = threading.Timer(self.chance.uniform(*LIFE), process.kill)
-            told = process.stdout
-            assert told is not None
+            reported = process.stdout
+            assert reported is not None
             try:
                 death.start()
-                yield told
+                yield reported
             except BaseException:
                 process.kill()
                 raise

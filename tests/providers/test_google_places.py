@@ -83,7 +83,7 @@ async def test_the_leaves_tile_the_area_without_gap_or_overlap(
     assert parts == pytest.approx(whole)
 
 
-async def test_the_survey_costs_nothing_and_tells_the_exact_price(
+async def test_the_survey_costs_nothing_and_says_the_exact_price(
     google: GooglePlaces, server: GoogleServer
 ) -> None:
     budget = LocalBudget(Decimal(0))
@@ -535,7 +535,7 @@ async def test_an_id_cannot_reach_another_path(
         (("id", "somethingNew"), "0.04"),
     ],
 )
-def test_the_dearest_field_sets_the_price_of_a_search(
+def test_the_most_expensive_field_sets_the_price_of_a_search(
     fields: tuple[str, ...], price: str
 ) -> None:
     assert GooglePrices().search(fields).amount == Decimal(price)
@@ -551,7 +551,7 @@ def test_the_dearest_field_sets_the_price_of_a_search(
         (("reviews",), "0.025"),
     ],
 )
-def test_the_dearest_field_sets_the_price_of_details(
+def test_the_most_expensive_field_sets_the_price_of_details(
     fields: tuple[str, ...], price: str
 ) -> None:
     assert GooglePrices().details(fields).amount == Decimal(price)

@@ -54,7 +54,7 @@ async def osm(server: OverpassServer) -> AsyncIterator[OpenStreetMap]:
     await source.close()
 
 
-async def test_one_query_tells_a_whole_town(
+async def test_one_query_says_a_whole_town(
     osm: OpenStreetMap, server: OverpassServer
 ) -> None:
     pages = await collect(osm, DENTISTS)

@@ -86,10 +86,10 @@ def test_the_page_has_every_icon_that_a_kind_names() -> None:
 
 
 def test_the_page_is_told_every_kind_with_the_columns_of_its_file() -> None:
-    told = {kind.name: kind for kind in described()}
+    reported = {kind.name: kind for kind in described()}
 
-    assert [*told] == [*KINDS]
-    assert told["contacts"].exported == [*columns_of(KINDS["contacts"])]
-    assert told["places"].decision is not None
-    assert told["searches"].decision is None
-    assert {column.show for column in told["places"].columns} >= {"title", "status"}
+    assert [*reported] == [*KINDS]
+    assert reported["contacts"].exported == [*columns_of(KINDS["contacts"])]
+    assert reported["places"].decision is not None
+    assert reported["searches"].decision is None
+    assert {column.show for column in reported["places"].columns} >= {"title", "status"}

@@ -1,4 +1,4 @@
-"""Alerts: each rule holds for the fault it is about and no other, and is told once."""
+"""Alerts: each rule holds for the fault it is about and no other, and is reported once."""
 
 import http.server
 import threading
@@ -129,13 +129,13 @@ async def engine(database: TestDatabase) -> AsyncIterator[AsyncEngine]:
 @pytest.fixture
 def webhook() -> Iterator[tuple[str, list[Any]]]:
     """A server that keeps what it was told, and refuses the first."""
-    told: list[Any] = []
+    reported: list[Any] = []
 
     class Handler(http.server.BaseHTTPRequestHandler):
         def do_POST(self) -> None:
             body = self.rfile.read(int(self.headers["Content-Length"]))
-            told.append(orjson.loads(body))
-            self.send_response(503 if len(told) == 1 else 204)
+            reported.append(orjson.loads(body))
+            self.send_response(503 if len(reported) == 1 else 204)
             self.end_headers()
 
         @override
@@ -145,7 +145,7 @@ def webhook() -> Iterator[tuple[str, list[Any]]]:
     server = http.server.HTTPServer(("127.0.0.1", 0), Handler)
     thread = threading.Thread(target=server.serve_forever, args=(0.01,))
     thread.start()
-    yield f"http://127.0.0.1:{server.server_port}/hook", told
+    yield f"http://127.0.0.1:{server.server_port}/hook", reported
     server.shutdown()
     thread.join()
     server.server_close()
@@ -163,7 +163,7 @@ class OnlyProcesses(Looker):
 async def test_trouble_is_told_once_and_so_is_its_end(
     engine: AsyncEngine, webhook: tuple[str, list[Any]], tmp_path: Path
 ) -> None:
-    url, told = webhook
+    url, reported = webhook
     marks = Marks(oldest=timedelta(minutes=10))
     looker = OnlyProcesses(engine, dict.fromkeys(STAGES, 0), marks, tmp_path)
     watch = Watch(looker, Courier(webhook=SecretStr(url)))
@@ -183,12 +183,12 @@ async def test_trouble_is_told_once_and_so_is_its_end(
 
     named = [(one.rule, one.subject) for one in found]
     assert named == [("process_gone", "w1")] * 3
-    assert [(one["state"], one["rule"]) for one in told] == [
+    assert [(one["state"], one["rule"]) for one in reported] == [
         ("trouble", "process_gone"),
         ("trouble", "process_gone"),
         ("over", "process_gone"),
     ]
-    assert "Look at h1" in told[1]["text"]
+    assert "Look at h1" in reported[1]["text"]
 
 
 async def test_trouble_that_comes_back_is_new_trouble(engine: AsyncEngine) -> None:

@@ -173,7 +173,7 @@ class Line:
             await connection.execute(text(statement), values)
 
     async def story(self, stage: str, key: UUID) -> History:
-        """Tell what has happened to an item."""
+        """Report what has happened to an item."""
         return await curation_sdk.history(self.engine, stage, key)
 
     async def outcomes(self, stage: str, key: UUID) -> list[str]:

@@ -63,7 +63,7 @@ class Origin:
     outcome: str | None
 
     def is_whole(self) -> bool:
-        """Tell whether it is the whole way back to a page that we might fetch."""
+        """Say whether it is the whole way back to a page that we might fetch."""
         return (
             None not in astuple(self)
             and self.url == self.final_url

@@ -1,4 +1,4 @@
-"""From a domain to the pages that tell most: by links, best first, within a budget."""
+"""From a domain to the pages that say most: by links, best first, within a budget."""
 
 import asyncio
 
@@ -94,10 +94,10 @@ async def test_every_chosen_page_says_why_it_was_chosen(line: Line) -> None:
     line.web.page("a.bv/contact", page("Call +44 1584 872100."))
     await line.add_domain(page_budget=2)
     await read_all(line)
-    told = await line.rows(
+    reported = await line.rows(
         "SELECT url, choice->'reasons', choice->'gain' FROM pages ORDER BY url"
     )
-    assert told == [
+    assert reported == [
         ("http://a.bv/", ["it is the home page"], 1.0),
         ("http://a.bv/contact", ['"contact" stands in its path'], 1.0),
         ("http://a.bv/stairs", None, None),

@@ -411,9 +411,9 @@ async def test_a_page_that_only_scripts_fill_is_rendered_and_read(line: Line) ->
         ("info@a.bv",),
         ("jo@a.bv",),
     ]
-    told = (await line.row(Page, page)).fetch_facts
-    assert told["rendered"] == {"requests": 2, "refused": 1}
-    assert told["needs_script"] == "without its scripts the page has 0 words"
+    reported = (await line.row(Page, page)).fetch_facts
+    assert reported["rendered"] == {"requests": 2, "refused": 1}
+    assert reported["needs_script"] == "without its scripts the page has 0 words"
 
 
 async def test_a_page_that_cannot_be_rendered_is_read_as_it_is(line: Line) -> None:

@@ -93,11 +93,11 @@ async def test_hours_and_address_are_kept_though_nobody_can_be_written_to(
     await line.add_page(IMPRINT)
     await line.work(STAGE)
 
-    told = await line.rows(
+    reported = await line.rows(
         "SELECT organisation->'hours'->>'text', organisation->'address'->>'postal_code'"
         " FROM domains"
     )
-    assert told == [("Monday to Friday 9:00 - 17:00", "SY8 1PE")]
+    assert reported == [("Monday to Friday 9:00 - 17:00", "SY8 1PE")]
     assert await line.rows("SELECT id FROM contacts") == []
 
 
@@ -151,14 +151,14 @@ async def test_the_values_of_others_are_kept_under_the_page_and_are_no_contacts(
     await line.work(STAGE)
 
     assert await line.rows("SELECT phone FROM contacts") == [("+442079460018",)]
-    told = "SELECT o->>'value', o->>'whose' FROM pages, jsonb_array_elements(other_values) o"
-    assert await line.rows(told) == [("+442079460999", "third_party")]
+    reported = "SELECT o->>'value', o->>'whose' FROM pages, jsonb_array_elements(other_values) o"
+    assert await line.rows(reported) == [("+442079460999", "third_party")]
     (origin,) = what_is_not_its_own(await line.row(Page, page))
     assert origin.value == "+442079460999"
     assert origin.method.startswith("third party: stands under ")
 
     await suppress(line.engine, line.actor, [any_subject("+442079460999")])
-    assert await line.rows(told) == []
+    assert await line.rows(reported) == []
 
 
 NAMED = "SELECT email, name, role FROM contacts ORDER BY email"

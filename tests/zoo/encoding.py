@@ -159,7 +159,7 @@ def charsets() -> Iterator[Exhibit]:
         ("32b", "a charset nobody knows", TEXT.encode(), "x-klingon"),
         ("32c", "a charset that runs code", TEXT.encode(), "unicode_escape"),
         ("32d", "UTF-7", b"+ADw-script+AD4-" + TEXT.encode(), "utf-7"),
-        ("32e", "a codec that is no charset", TEXT.encode(), "zlib_codec"),
+        ("32e", "a codec that is not a charset", TEXT.encode(), "zlib_codec"),
         ("32f", "a charset of 10,000 letters", TEXT.encode(), "u" * 10_000),
         ("34a", "NUL bytes and bidi controls", nuls(), "utf-8"),
         (

@@ -34,7 +34,7 @@ class ZooResolver:
         try:
             query = bytes(dnslib.DNSRecord.question(host, kind).pack())
         except (UnicodeError, dnslib.DNSError, ValueError) as error:
-            raise DnsFailed(host, "is no name that can be asked for") from error
+            raise DnsFailed(host, "is not a name that can be asked for") from error
         reply = await self.over_udp(query)
         if reply[2] & TRUNCATED:
             reply = await self.over_tcp(query)

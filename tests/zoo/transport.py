@@ -182,7 +182,7 @@ def lengths() -> Iterator[Exhibit]:
     )
     yield exhibit(
         "12c",
-        "chunk size that is no number",
+        "chunk size that is not a number",
         says(HTML + b"Transfer-Encoding: chunked\r\n\r\n-5\r\nhello\r\n0\r\n\r\n"),
         slug="chunk-negative",
         expect="bad_http",

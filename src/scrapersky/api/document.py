@@ -136,6 +136,6 @@ def problem(said: str) -> dict[str, Any]:
 
 
 def is_problem(answer: dict[str, Any]) -> bool:
-    """Tell whether a route has declared an error, in words of its own or FastAPI's."""
+    """Say whether a route has declared an error, in words of its own or FastAPI's."""
     text = str(answer.get("content", {}))
     return PROBLEM_REF in text or "HTTPValidationError" in text

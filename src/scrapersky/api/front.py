@@ -17,7 +17,7 @@ FOR_EVER: Final = "public, max-age=31536000, immutable"
 ASK_AGAIN: Final = "no-cache"
 START: Final = "index.html"
 NO_SCREEN: Final = ("/api/", "/assets/", "/health/", "/docs/", "/metrics/")
-"""Below these nobody looks for a screen: the page is no answer there."""
+"""Below these nobody looks for a screen: the page is not an answer there."""
 TYPES: Final = {
     ".css": "text/css",
     ".html": "text/html",

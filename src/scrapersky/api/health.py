@@ -50,7 +50,7 @@ def checks_of(request: Request) -> Mapping[str, Check]:
 
 @router.get("/live", operation_id="is_alive")
 async def live() -> Liveness:
-    """Tell that the process lives; asks nobody else."""
+    """Report that the process lives; asks nobody else."""
     return Liveness()
 
 
@@ -58,7 +58,7 @@ async def live() -> Liveness:
 async def ready(
     response: Response, checks: Annotated[Mapping[str, Check], Depends(checks_of)]
 ) -> Readiness:
-    """Tell whether the process can do its work: 200, or 503 with what is missing."""
+    """Say whether the process can do its work: 200, or 503 with what is missing."""
     found = await asyncio.gather(*(outcome(check) for check in checks.values()))
     results = dict(zip(checks, found, strict=True))
     if all(result == "ok" for result in found):

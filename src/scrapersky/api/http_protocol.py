@@ -76,7 +76,7 @@ class HttpProtocol(HttpToolsProtocol):
         super().connection_lost(exc)
 
     def _is_between(self) -> bool:
-        """Tell whether no request is being answered."""
+        """Say whether no request is being answered."""
         cycle: RequestResponseCycle | None = self.cycle
         return cycle is None or cycle.response_complete
 

@@ -33,7 +33,7 @@ def stopping_on_failure(
     managed = asynccontextmanager(lifespan)
 
     @asynccontextmanager
-    async def told(app: FastAPI) -> AsyncIterator[None]:
+    async def reporting(app: FastAPI) -> AsyncIterator[None]:
         async with AsyncExitStack() as stack:
             try:
                 await stack.enter_async_context(managed(app))
@@ -43,7 +43,7 @@ def stopping_on_failure(
                 app.state.failure = error
             yield
 
-    return told
+    return reporting
 
 
 class Server(uvicorn.Server):

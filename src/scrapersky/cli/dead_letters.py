@@ -34,7 +34,7 @@ def show(stage: str | None = None, *, limit: int = 50, json: bool = False) -> No
 
 
 def inspect(stage: str, item: str) -> None:
-    """Tell the whole story of one dead letter."""
+    """Show the whole history of one dead letter."""
 
     async def act(engine: AsyncEngine) -> object:
         return await curation_sdk.dead_letters.inspect(engine, stage, item)

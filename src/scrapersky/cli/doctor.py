@@ -76,7 +76,7 @@ def examine() -> list[Finding]:
 
 
 def settings_finding(loaded: LoadedSettings) -> Finding:
-    """Tell how many settings were given, and which are no longer used."""
+    """Report how many settings were given, and which are no longer used."""
     if loaded.warnings:
         return Finding("settings", ok=True, found="; ".join(loaded.warnings))
     return Finding("settings", ok=True, found=f"{len(loaded.origins)} given, all valid")
@@ -161,7 +161,7 @@ async def look_inside(
 
 
 def list_finding(settings: Settings, list_: Standing) -> Finding:
-    """Tell whether a copy of the database would tell who asked to be left alone.
+    """Say whether a copy of the database would tell who asked to be left alone.
 
     On a laptop nobody else has such a copy; a server's is in its backups.
     """
@@ -267,7 +267,7 @@ async def trouble_now(looker: Looker) -> list[Trouble]:
         return troubles(await looker.sight())
     except (SQLAlchemyError, OSError) as error:
         why = f"The database cannot be asked ({type(error).__name__})."
-        return [Trouble("database", "database", why, "`scrapersky doctor` tells why.")]
+        return [Trouble("database", "database", why, "`scrapersky doctor` says why.")]
 
 
 def show_troubles(found: list[Trouble], *, as_json: bool) -> None:

@@ -44,5 +44,5 @@ async def bring_up_to_date(target: Target) -> tuple[str, ...]:
 
 
 def say(step: str) -> None:
-    """Tell the person at the terminal what happens."""
+    """Print what happens for the person at the terminal."""
     print(step, file=sys.stderr, flush=True)

@@ -37,7 +37,7 @@ async def prepare(
             raise SchemaMismatch(
                 f"The database is at revision {revision}; this ScraperSky needs "
                 f"{revisions()[-1]}.",
-                hint="`scrapersky upgrade --check` tells what would change, `scrapersky "
+                hint="`scrapersky upgrade --check` says what would change, `scrapersky "
                 "migrate` changes it. Processes of the version before go on meanwhile.",
             )
         await check_database(engine, settings.scheduler_system_user_id)

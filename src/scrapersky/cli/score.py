@@ -6,7 +6,7 @@ from pathlib import Path
 def score(file: Path, *, misses: int = 50) -> None:
     """Extract every page of an annotated file and print how well it went.
 
-    Also tells how many of the contact pages are ranked among the first three of their site.
+    Also says how many of the contact pages are ranked among the first three of their site.
 
     Parameters
     ----------

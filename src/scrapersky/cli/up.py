@@ -91,7 +91,7 @@ def open_warnings(settings: Settings) -> Iterator[str]:
 
 
 def is_loopback(host: str) -> bool:
-    """Tell whether only this machine reaches an address."""
+    """Say whether only this machine reaches an address."""
     try:
         return ip_address(host).is_loopback
     except ValueError:
@@ -99,7 +99,7 @@ def is_loopback(host: str) -> bool:
 
 
 def say(step: str) -> None:
-    """Tell the person at the terminal what happens."""
+    """Print what happens for the person at the terminal."""
     print(step, file=sys.stderr, flush=True)
 
 

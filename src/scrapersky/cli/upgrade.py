@@ -59,7 +59,7 @@ class Step:
 
 
 def upgrade(*, check: bool = False, json: bool = False) -> int:
-    """Bring the database to the schema this version needs, or only tell what that would do."""
+    """Bring the database to the schema this version needs, or only say what that would do."""
     if not check:
         migrate(json=json)
         return 0

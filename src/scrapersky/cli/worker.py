@@ -39,7 +39,7 @@ def worker(*, beside: int | None = None) -> None:
 
         def started(background: Background) -> None:
             say(
-                f"Worker {background.presence.name} is running, and tells how it stands "
+                f"Worker {background.presence.name} is running, and says how it stands "
                 f"at {address_of(settings.worker_host, port)}. Ctrl-C stops it."
             )
 

@@ -40,7 +40,7 @@ def show(*, json: bool = False) -> None:
 def drain(name: str) -> None:
     """Let one process finish what it has in work, and claim nothing more."""
     on_database(asking(name, drain=True))
-    print(f"{name} was asked to drain; `scrapersky workers` tells when it has.")
+    print(f"{name} was asked to drain; `scrapersky workers` says when it has.")
 
 
 def resume(name: str) -> None:

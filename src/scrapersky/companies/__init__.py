@@ -1,1 +1,1 @@
-"""Companies: which records tell about the same one, and what they tell together."""
+"""Companies: which records say about the same one, and what they say together."""

@@ -152,7 +152,7 @@ class Clusters:
     def _ask(self, member_id: UUID, other: UUID, score: Score) -> None:
         pair = in_order(member_id, other)
         is_open = score.asks or score.links
-        # That a website is everybody's of a brand is no question.
+        # That a website is everybody's of a brand is not a question.
         is_site = any(self.facts[each].is_domain for each in pair)
         if not is_open or is_site or self.verdicts.get(pair) is not None:
             return

@@ -94,7 +94,7 @@ async def members_of(
 async def say_same(
     connection: AsyncConnection, actor: Actor, into: UUID, others: Sequence[UUID]
 ) -> list[Merged]:
-    """Make one company of several, and keep them one whatever sources tell."""
+    """Make one company of several, and keep them one whatever sources say."""
     await lock_companies(connection, actor.tenant_id)
     wanted = [into, *(each for each in dict.fromkeys(others) if each != into)]
     members = await members_of(connection, actor, wanted)

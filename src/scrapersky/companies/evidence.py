@@ -69,8 +69,8 @@ def name_of(text: str | None) -> Name:
     """Read a name: no accents, capitals, legal forms or linking words."""
     bare = plain(text or "").replace("'", "").replace("\u2019", "")
     every = WORDS.findall(bare)
-    told = [word for word in every if word not in LEGAL and word not in LINKING]
-    listed = [without_digraphs(word) for word in told or every]
+    kept = [word for word in every if word not in LEGAL and word not in LINKING]
+    listed = [without_digraphs(word) for word in kept or every]
     words = frozenset(listed)
     return Name(words, frozenset(words - COMMON) or words, "".join(listed))
 
@@ -185,8 +185,8 @@ def locality_of(city: str | None, address: str | None) -> str | None:
     """Return the words of the town: as given, or what an address has after the street."""
     written = city or (address or "").partition(",")[2]
     words = (without_digraphs(word) for word in WORDS.findall(plain(written)))
-    told = dict.fromkeys(word for word in words if not word.isdecimal())
-    return " ".join(told)[:LONGEST_BLOCK] or None
+    kept = dict.fromkeys(word for word in words if not word.isdecimal())
+    return " ".join(kept)[:LONGEST_BLOCK] or None
 
 
 @lru_cache(maxsize=20_000)

@@ -1,4 +1,4 @@
-"""Put companies together from what sources told since the last time."""
+"""Put companies together from what sources said since the last time."""
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable

@@ -191,5 +191,5 @@ async def part_companies(
 
 def stored(work: dict[str, Any]) -> bytes:
     """Return what people wrote in a form that can be compared."""
-    told = {name: value for name, value in work.items() if name != "worked_at"}
-    return orjson.dumps(told, default=str, option=orjson.OPT_SORT_KEYS)
+    content = {name: value for name, value in work.items() if name != "worked_at"}
+    return orjson.dumps(content, default=str, option=orjson.OPT_SORT_KEYS)

@@ -1,4 +1,4 @@
-"""Read what sources told into members: what companies are matched by."""
+"""Read what sources said into members: what companies are matched by."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -82,7 +82,7 @@ FACTS: Final = (
 
 
 def keeping(key: str, *beside: str) -> TextClause:
-    """Write the statement that keeps members, and marks those that tell something new."""
+    """Write the statement that keeps members, and marks those that say something new."""
     columns = ", ".join((key, *beside, *FACTS))
     theirs = ", ".join(f"m.{name}" for name in (*beside, *FACTS))
     ours = ", ".join(f"excluded.{name}" for name in (*beside, *FACTS))

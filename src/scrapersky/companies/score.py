@@ -1,4 +1,4 @@
-"""How likely two records tell about the same company at the same place, and why."""
+"""How likely two records say about the same company at the same place, and why."""
 
 from dataclasses import dataclass
 from enum import StrEnum

@@ -27,7 +27,7 @@ SET = ", ".join(f"{name} = s.{name}" for name in SHOWN)
 # equals what was told last.
 SUM_UP: Final = text(
     f"""
-WITH told AS MATERIALIZED (
+WITH seen AS MATERIALIZED (
   SELECT m.company_id, m.score, m.phone, m.domain, m.name AS member_name,
     b.name AS b_name, p.name AS p_name, b.street, b.city, b.region, b.postal_code,
     b.country, p.address, coalesce(b.latitude, p.latitude) AS latitude,
@@ -71,7 +71,7 @@ WITH told AS MATERIALIZED (
       FILTER (WHERE rating IS NOT NULL))[1] AS rating,
     max(reviews_count) AS reviews_count, count(*) AS records_count,
     min(score) AS score, min(first_seen_at) AS first_seen_at, max(seen_at) AS seen_at
-  FROM told GROUP BY company_id
+  FROM seen GROUP BY company_id
 ), summed AS (
   SELECT j.id, j.name,
     coalesce(ARRAY(SELECT jsonb_array_elements_text(j.categories)), '{{}}')

@@ -93,8 +93,8 @@ async def work_on(
         owner, tags = work.after(row.owner_id, row.tags)
         if (owner, tags) != (row.owner_id, row.tags):
             before = {"owner_id": row.owner_id, "tags": row.tags}
-            told = {"id": row.id, "before": before, "owner_id": owner, "tags": tags}
-            changes.append(told)
+            change = {"id": row.id, "before": before, "owner_id": owner, "tags": tags}
+            changes.append(change)
     if not changes:
         return Worked(None, len(rows), 0)
     about = {"tenant": actor.tenant_id, "by": actor.user_id, "count": len(changes)}

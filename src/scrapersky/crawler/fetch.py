@@ -65,7 +65,7 @@ from scrapersky.kit.urls import Url, parse_url, registrable_domain
 AnswerT = TypeVar("AnswerT")
 
 ROBOTS_WIRE = 8 * MIB
-"""A robots.txt may be long, and is then cut; one without end is no robots.txt."""
+"""A robots.txt may be long, and is then cut; one without end is not a robots.txt."""
 TOO_MANY_REQUESTS = 429
 UNAVAILABLE = 503
 
@@ -166,16 +166,16 @@ class Crawler:
             state = FetchState(start, start, started)
             fetched = await self._travel(state, options)
         except FetchError as error:
-            self._tell_failure(url, state, started, error)
+            self._report_failure(url, state, started, error)
             raise
         except Exception as error:
             log.exception("fetch.unforeseen", url=printable(str(url)))
             unforeseen = Unforeseen(
                 printable(str(url)), f"failed with {type(error).__name__}"
             )
-            self._tell_failure(url, state, started, unforeseen)
+            self._report_failure(url, state, started, unforeseen)
             raise unforeseen from error
-        self._tell(
+        self._report(
             state,
             fetched.outcome,
             status=fetched.status,
@@ -415,13 +415,13 @@ class Crawler:
         try:
             exchange = await self._robots_answer(state, room)
         except (TooSlow, TooBig, BadHttp, BlockedScheme) as error:
-            self._tell(state, error.outcome, why=error.why)
+            self._report(state, error.outcome, why=error.why)
             away = robots_away(error.why, self.policy, self._now())
             return replace(away, bytes=state.wire_bytes)
         except FetchError as error:
-            self._tell(state, error.outcome, why=error.why)
+            self._report(state, error.outcome, why=error.why)
             raise
-        self._tell(
+        self._report(
             state, "ok", status=exchange.status, body_bytes=len(exchange.content)
         )
         found = interpret(exchange, self.policy, self._now())
@@ -443,7 +443,7 @@ class Crawler:
             state.seen.add(state.current)
             state.go_on(target, exchange.status, "http", limit=limits.redirects)
 
-    def _tell(
+    def _report(
         self,
         state: FetchState,
         outcome: str,
@@ -474,7 +474,7 @@ class Crawler:
         for listener in self._listeners:
             listener(record)
 
-    def _tell_failure(
+    def _report_failure(
         self,
         url: str | Url,
         state: FetchState | None,
@@ -482,7 +482,7 @@ class Crawler:
         error: FetchError,
     ) -> None:
         if state is not None:
-            self._tell(state, error.outcome, why=error.why)
+            self._report(state, error.outcome, why=error.why)
             return
         seconds = time.monotonic() - started
         shown = printable(str(url))

@@ -148,7 +148,7 @@ class HostQueues:
         self._admit(key, queue)
 
     def reopen(self, key: str) -> None:
-        """End a turn that was no request."""
+        """End a turn that was not a request."""
         queue = self.queues[key]
         queue.busy = False
         self._admit(key, queue)

@@ -107,7 +107,7 @@ class Sandbox:
         self._starting: set[asyncio.Task[None]] = set()
         self._returned_at = 0.0
         self._watch: asyncio.TimerHandle | None = None
-        self._has_told = False
+        self._has_warned = False
 
     async def __aenter__(self) -> Self:
         """Begin; children are started when they are first needed."""
@@ -251,7 +251,7 @@ class Sandbox:
             self._want_more()
 
     def _needs_another(self) -> bool:
-        """Say whether a child is missing, or every one is stuck; a queue is no reason."""
+        """Say whether a child is missing, or every one is stuck; a queue is not a reason."""
         if len(self._children) < self._wanted:
             return True
         stuck = time.monotonic() - self._returned_at > HURRY
@@ -306,9 +306,9 @@ class Sandbox:
     def _tell_layers(self, layers: list[str]) -> None:
         """Say once if children can do more than they need, and why that is so."""
         missing = [layer for layer in LAYERS if layer not in layers]
-        if missing and not self._has_told:
+        if missing and not self._has_warned:
             log.warning("sandbox.less_confined", missing=missing)
-        self._has_told = True
+        self._has_warned = True
 
     def _fail_waiting(self, why: str) -> None:
         while self._waiting:

@@ -55,7 +55,7 @@ def sniff(body: bytes, content_type: str) -> ContentKind:
 
 
 def refused_type(content_type: str) -> bool:
-    """Say whether a header alone tells that this is neither a page nor a sitemap."""
+    """Say whether a header alone says that this is neither a page nor a sitemap."""
     return content_type.lower().lstrip().startswith(_NEVER_TEXT)
 
 

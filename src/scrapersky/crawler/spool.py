@@ -37,7 +37,7 @@ class Spool:
         return os.pread(self._descriptor, size, start)
 
     def close(self) -> None:
-        """Give the file back; doing so twice is no harm."""
+        """Give the file back; doing so twice does no harm."""
         descriptor, self._descriptor = getattr(self, "_descriptor", -1), -1
         if descriptor >= 0:
             os.close(descriptor)

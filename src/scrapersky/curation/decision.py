@@ -434,7 +434,7 @@ async def keep_counts(
 async def audit(
     connection: AsyncConnection, actor: Actor, action: str, kind: Kind, total: Decided
 ) -> None:
-    """Tell the audit log who did what."""
+    """Write into the audit log who did what."""
     details = {
         "action_id": str(total.action_id),
         "changed": total.changed,

@@ -70,7 +70,7 @@ class _Site:
             Read(
                 row.url,
                 PageType(row.page_type or PageType.UNKNOWN),
-                # A page that is gone tells nothing of others of its kind.
+                # A page that is gone says nothing of others of its kind.
                 None
                 if row.page_processing_status in WAITING or row.gone_at is not None
                 else row.gained,

@@ -169,7 +169,7 @@ async def preview(
     kind: Kind,
     conditions: tuple[Condition, ...],
 ) -> Preview:
-    """Tell what a rule would decide about the records nobody has decided about."""
+    """Report what a rule would decide about the records nobody has decided about."""
     selection = Selection(conditions=(undecided(kind), *conditions))
     query = (
         select(kind.record.id).where(selected(kind, tenant_id, selection)).limit(SAMPLE)

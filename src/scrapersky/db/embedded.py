@@ -246,7 +246,7 @@ class EmbeddedPostgres:
             time.sleep(0.02)
         raise EmbeddedPostgresFailed(
             f"The database in {self.data} did not come up within {timeout:.0f} seconds.",
-            hint=f"Its log tells why: {self.log}",
+            hint=f"Its log says why: {self.log}",
         )
 
     def _shut_down(self, pid: int) -> None:
@@ -469,7 +469,7 @@ def postmaster_status(data: Path) -> str:
 
 
 def is_alive(pid: int) -> bool:
-    """Tell whether a process with this number runs."""
+    """Say whether a process with this number runs."""
     try:
         os.kill(pid, 0)
     except ProcessLookupError:
@@ -480,7 +480,7 @@ def is_alive(pid: int) -> bool:
 
 
 def is_postgres(pid: int, data: Path) -> bool:
-    """Tell whether that process is the server of this very cluster."""
+    """Say whether that process is the server of this very cluster."""
     listing = subprocess.run(
         ["ps", "-ww", "-o", "args=", "-p", str(pid)],  # noqa: S607 - wherever the system keeps it
         capture_output=True,

@@ -61,7 +61,7 @@ async def migrate(
 
 
 def apply(connection: Connection, step: Callable[[Config], None]) -> tuple[str, ...]:
-    """Run the command on this connection and tell which revisions it went through."""
+    """Run the command on this connection and say which revisions it went through."""
     before = current_revision(connection)
     refuse_newer_schema(before)
     try:
@@ -98,5 +98,5 @@ def between(before: str | None, after: str | None) -> tuple[str, ...]:
 
 
 def is_lock_timeout(error: DBAPIError) -> bool:
-    """Tell whether a statement gave up waiting for a lock."""
+    """Say whether a statement gave up waiting for a lock."""
     return getattr(error.orig, "sqlstate", None) == "55P03"

@@ -96,7 +96,7 @@ class LineKind(StrEnum):
 
 
 class PageKind(StrEnum):
-    """The pages of a site that tell how to reach someone."""
+    """The pages of a site that say how to reach someone."""
 
     HOME = "home"
     CONTACT = "contact"

@@ -71,7 +71,7 @@ def xlsx_cell(value: object) -> Cell:
 def harmless(value: object) -> object:
     """Write a value so that a spreadsheet shows it and never runs it.
 
-    A phone number keeps its plus: digits after it are no formula.
+    A phone number keeps its plus: digits after it are not a formula.
     """
     if not isinstance(value, str):
         return value

@@ -65,7 +65,7 @@ def is_in_domain(name: str, host: str) -> bool:
 
 
 def is_heading(name: str) -> bool:
-    """Tell what stands above many pages, and the gaps of templates, from a name."""
+    """Distinguish what stands above many pages, and the gaps of templates, from a name."""
     parts = plain(name).split()
     return not parts or all(part.strip(".:!") in _HEADINGS for part in parts)
 

@@ -43,7 +43,7 @@ class Candidate:
     url: str
     found_by: FoundBy
     is_promised: bool
-    """Whether the site itself names it; a guess that is absent is no failure."""
+    """Whether the site itself names it; a guess that is absent is not a failure."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,12 +193,12 @@ def telling_links(page: Page, url: str, *, limit: int = MAX_TELLING) -> dict[str
     A sitemap has addresses only: this is what to add to them.
     """
     texts = site_links(page, url)
-    telling = {
+    promising = {
         target: text
         for target, _ in rank_pages(texts, texts)
         if (text := telling_text(target, texts[target]))
     }
-    return dict(islice(telling.items(), limit))
+    return dict(islice(promising.items(), limit))
 
 
 def _is_contact(url: str, texts: Iterable[str]) -> bool:

@@ -19,7 +19,7 @@ GUESSED = FoundBy.WELL_KNOWN
 
 @dataclass(frozen=True, slots=True)
 class HomePage:
-    """What a home page tells about its site and the business behind it."""
+    """What a home page says about its site and the business behind it."""
 
     facts: SiteFacts
     verdict: Verdict

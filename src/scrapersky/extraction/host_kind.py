@@ -1,4 +1,4 @@
-"""Tell by its host alone whether a "website" is the business's own or someone else's."""
+"""Judge by its host alone whether a "website" is the business's own or someone else's."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -76,7 +76,7 @@ def _unless_own_page(match: HostMatch, host: str) -> HostMatch:
     return match
 
 
-# A host on several lists is the first of these: a builder's customer is no directory.
+# A host on several lists is the first of these: a builder's customer is not a directory.
 _LISTS: Final = (
     (HostKind.BUILDER, "hosts_builder"),
     (HostKind.LINK_PAGE, "hosts_link_page"),

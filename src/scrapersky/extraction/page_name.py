@@ -50,7 +50,7 @@ def _fold(text: str) -> str:
 
 
 def best_match(tokens: tuple[str, ...]) -> Match | None:
-    """Return the known word that tells most about a page of this name."""
+    """Return the known word that says most about a page of this name."""
     # Apart from its words, a segment may be one word we know: "contactus", "o-nas".
     matches = () if _BY_FIRST.keys().isdisjoint(tokens) else tuple(_matches(tokens))
     if not matches:

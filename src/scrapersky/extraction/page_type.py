@@ -1,6 +1,6 @@
-"""Tell from a URL, and the text of a link to it, what a page is and whether to fetch it.
+"""Judge from a URL, and the text of a link to it, what a page is and whether to fetch it.
 
-The score says how likely the page tells how to reach the business, with the reasons in
+The score says how likely the page says how to reach the business, with the reasons in
 plain words. It orders the pages of one site; it is not a probability to compare sites by.
 """
 
@@ -38,7 +38,7 @@ class PageRating:
 
     type: PageType
     score: float
-    """From 0 to 1: how likely the page tells how to reach the business."""
+    """From 0 to 1: how likely the page says how to reach the business."""
     reasons: tuple[str, ...]
     filtered: str | None = None
     """Why the page is not worth fetching; None if it is."""
@@ -96,7 +96,7 @@ def rank_pages(
 
 
 def _same_as(url: str, rating: PageRating) -> tuple[str, str]:
-    """Tell which pages are one page under several addresses."""
+    """Report which pages are one page under several addresses."""
     reason = rating.reasons[0]
     return ("" if reason == _HOME else url.partition("?")[0], reason)
 

@@ -1,6 +1,6 @@
 """The words by which sites in many languages name their pages.
 
-The words are in `data/page_words.txt`. `likelihood` is how often such a page tells how
+The words are in `data/page_words.txt`. `likelihood` is how often such a page says how
 to reach the business: estimates, ordered by what each kind of page must hold.
 """
 

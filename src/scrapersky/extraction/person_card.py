@@ -23,7 +23,7 @@ NAMESAKE: Final = 0.25
 """What it adds if the business bears their surname: Kanzlei Okelo, okelo.example."""
 SHORTEST_SURNAME: Final = 4
 STEP: Final = 0.01
-"""Teams are listed from the top: the order tells where the roles do not."""
+"""Teams are listed from the top: the order says where the roles do not."""
 MOST_STEPS: Final = 10
 
 
@@ -101,7 +101,7 @@ def _card(
 def _standing(
     person: Person, seniority: Seniority | None, firm: str
 ) -> tuple[float, str]:
-    """Tell how likely somebody decides for the business, and why."""
+    """Report how likely somebody decides for the business, and why."""
     standing = STANDING[seniority]
     reason = "named without a role"
     if seniority:

@@ -28,7 +28,7 @@ def _pattern(rank: Seniority) -> re.Pattern[str]:
 
 
 def seniority_of(role: str | None) -> Seniority | None:
-    """Tell how senior a role is; None if there is no role."""
+    """Report how senior a role is; None if there is no role."""
     # "Ann Lee, a family doctor in Leeds" is mentioned, not presented.
     if not role or _TOLD.match(role):
         return None

@@ -62,7 +62,7 @@ class Organisation:
 
 @dataclass(frozen=True, slots=True)
 class SiteFacts:
-    """What a home page tells about its site."""
+    """What a home page says about its site."""
 
     page: PageFacts
     favicon: str | None

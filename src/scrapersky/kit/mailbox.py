@@ -15,7 +15,7 @@ NICKNAME: Final = 3
 
 
 def strength(local: str, name: str) -> float:
-    """Tell how well the part before the @ spells a name; 0: not at all."""
+    """Report how well the part before the @ spells a name; 0: not at all."""
     written, (first, last) = _as_host(local), _ends_of(name)
     if not first or len(written) < PARTS:
         return 0.0

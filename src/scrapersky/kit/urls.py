@@ -303,7 +303,7 @@ def _ipv6(host: str) -> str:
     try:
         return IPv6Address(address).compressed
     except AddressValueError:
-        raise InvalidUrl(host, "is no IPv6 address") from None
+        raise InvalidUrl(host, "is not an IPv6 address") from None
 
 
 def _ascii_name(host: str) -> str:
@@ -348,24 +348,24 @@ def _ends_in_number(name: str) -> bool:
 def _ipv4(name: str) -> str:
     parts = name.split(".")
     if len(parts) > 4:  # noqa: PLR2004 - the four parts of an IPv4 address
-        raise InvalidUrl(name, "is no IPv4 address")
+        raise InvalidUrl(name, "is not an IPv4 address")
     numbers = [_ipv4_number(part, name) for part in parts]
     *high, low = numbers
     if max(high, default=0) >= 1 << 8 or low >= 256 ** (5 - len(numbers)):
-        raise InvalidUrl(name, "is no IPv4 address")
+        raise InvalidUrl(name, "is not an IPv4 address")
     value = low + sum(part << 8 * (3 - place) for place, part in enumerate(high))
     return str(IPv4Address(value))
 
 
 def _ipv4_number(part: str, name: str) -> int:
     if not _NUMBER.fullmatch(part) or len(part) > MAX_LABEL:
-        raise InvalidUrl(name, "is no IPv4 address")
+        raise InvalidUrl(name, "is not an IPv4 address")
     try:
         if part.startswith("0x"):
             return int(part[2:] or "0", 16)
         return int(part, 8 if part.startswith("0") else 10)
     except ValueError:
-        raise InvalidUrl(name, "is no IPv4 address") from None
+        raise InvalidUrl(name, "is not an IPv4 address") from None
 
 
 def _path(path: str) -> str:

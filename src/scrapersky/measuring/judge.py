@@ -206,7 +206,7 @@ def _judge_addresses(site: TrueSite, found: Outcome, score: Score) -> None:
 
 
 def _judge_pages(site: TrueSite, found: Outcome, score: Score) -> None:
-    """Judge whether the pages that tell most were read at all."""
+    """Judge whether the pages that say most were read at all."""
     for page in site.contact_pages:
         is_read = _was_read(found, page)
         score.count("contact_pages_read", right=is_read)

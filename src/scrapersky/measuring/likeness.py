@@ -1,4 +1,4 @@
-"""Tell whether two names, organisations or addresses are the same."""
+"""Say whether two names, organisations or addresses are the same."""
 
 import re
 import unicodedata

@@ -70,7 +70,7 @@ class _Seen:
 
 
 def score_ranking(pages: Iterable[AnnotatedPage]) -> list[ContactPage]:
-    """Rank the pages of every site of the file and tell where its contact pages are."""
+    """Rank the pages of every site of the file and say where its contact pages are."""
     sites: dict[str, list[_Seen]] = defaultdict(list)
     for page in pages:
         parsed = parse_page(page.html)

@@ -145,7 +145,7 @@ def mask_secrets(_logger: WrappedLogger, _method: str, event: EventDict) -> Even
 
 @lru_cache(maxsize=1024)
 def is_secret(name: str) -> bool:
-    """Tell by its name whether a value is nobody's business."""
+    """Judge by its name whether a value is nobody's business."""
     return any(word in name.lower() for word in SECRET_WORDS)
 
 

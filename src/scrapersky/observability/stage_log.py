@@ -19,7 +19,7 @@ from scrapersky.stages import STAGES
 class StageLog:
     """Listens to the workers of this process and writes what happens to items.
 
-    `INFO` tells of every item that failed for good, `DEBUG` of every item.
+    `INFO` reports every item that failed for good, `DEBUG` every item.
     """
 
     def __init__(self, events: Events[Event]) -> None:

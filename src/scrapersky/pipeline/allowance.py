@@ -46,7 +46,7 @@ class Used:
     def beyond(
         self, budget: SiteBudget | TenantBudget, names: tuple[str, ...]
     ) -> str | None:
-        """Tell which of some parts of a budget is used up."""
+        """Report which of some parts of a budget is used up."""
         for name in names:
             used, most = getattr(self, name), getattr(budget, name)
             if used >= most:

@@ -22,7 +22,7 @@ def outcome_of(error: FetchError) -> Outcome:
 
 
 def failure_of(fetched: Fetched) -> Outcome | None:
-    """Decide what an answer that is no success means; None if it is one.
+    """Decide what an answer that is not a success means; None if it is one.
 
     What a server says while it is in trouble (5xx) may be different later.
     """

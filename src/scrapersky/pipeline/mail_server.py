@@ -34,7 +34,7 @@ class MailServersFound:
 
 
 class MailServers(Protocol):
-    """Tells who takes mail for a domain; tests bring their own."""
+    """Finds who takes mail for a domain; tests bring their own."""
 
     async def lookup(self, domain: str) -> MailServersFound:
         """Return what the DNS says; raise TimeoutError when it says nothing for now."""

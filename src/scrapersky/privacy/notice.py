@@ -34,7 +34,7 @@ class Marked:
 
 
 @dataclass(frozen=True, slots=True)
-class Telling:
+class NoticeGiven:
     """How people were told, when, and why their data may be held."""
 
     informed_at: datetime | None = None
@@ -44,14 +44,14 @@ class Telling:
 
 
 async def mark_informed(
-    database: Database, actor: Actor, contacts: Sequence[UUID], telling: Telling
+    database: Database, actor: Actor, contacts: Sequence[UUID], given: NoticeGiven
 ) -> Marked:
     """Keep that these were told; who was told before keeps that date."""
     values = {
-        "at": telling.informed_at,
+        "at": given.informed_at,
         "by": actor.user_id,
-        "how": telling.how,
-        "basis": telling.legal_basis,
+        "how": given.how,
+        "basis": given.legal_basis,
     }
     return await mark(
         database, actor, contacts, action="informed", statement=INFORM, values=values
@@ -59,7 +59,7 @@ async def mark_informed(
 
 
 async def mark_all_informed(
-    database: Database, actor: Actor, obtained_before: datetime, telling: Telling
+    database: Database, actor: Actor, obtained_before: datetime, given: NoticeGiven
 ) -> Marked:
     """Keep that everyone was told whose data we had by then, some at a time."""
     total = 0
@@ -77,7 +77,7 @@ async def mark_all_informed(
             contacts = found.all()
         if not contacts:
             return Marked(total, 0)
-        total += (await mark_informed(database, actor, contacts, telling)).changed
+        total += (await mark_informed(database, actor, contacts, given)).changed
         await commit_chunk(database)
 
 

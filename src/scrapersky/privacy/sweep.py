@@ -174,7 +174,7 @@ async def matching(
 def as_text(column: Column[Any]) -> ColumnElement[str]:
     """Read a column as one text."""
     if isinstance(column.type, BYTEA | LargeBinary):
-        # What is no text is shown with escapes, between which texts stay readable.
+        # What is not text is shown with escapes, between which texts stay readable.
         return func.encode(column, "escape")
     return cast(column, TextType)
 

@@ -1,4 +1,4 @@
-"""Cells of a map, quartered where they hold more than a source will tell.
+"""Cells of a map, quartered where they hold more than a source will return.
 
 A cell is named by its path from the root: "" is the whole, "03" the north-east
 quarter of the south-west quarter. The name is all a search needs to remember.
@@ -21,7 +21,7 @@ class Leaf:
     box: Box
     count: int
     is_saturated: bool = False
-    """It holds as many as the source tells at most, so there may be more."""
+    """It holds as many as the source returns at most, so there may be more."""
 
     def to_json(self) -> dict[str, Any]:
         """Return the leaf as JSON-able values."""

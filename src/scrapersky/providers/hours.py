@@ -92,7 +92,7 @@ def read_days(named: str) -> list[str] | None:
 
 
 def read_span(text: str) -> list[str] | None:
-    """Read `8:00-17:30`; None if these are no times of a day."""
+    """Read `8:00-17:30`; None if these are not times of a day."""
     if (match := SPAN.match(text)) is None:
         return None
     hours = [int(match[1]), int(match[3])]

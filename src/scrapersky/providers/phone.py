@@ -9,7 +9,7 @@ LONGEST = 200
 
 
 def e164(text: str | None, region: str | None = None) -> str | None:
-    """Return the number as E.164, or None if it is no possible number."""
+    """Return the number as E.164, or None if it is not a possible number."""
     if not text or len(text) > LONGEST:
         return None
     try:

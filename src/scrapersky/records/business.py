@@ -101,7 +101,7 @@ DOMAIN_EXTRACTION_QUEUE = work_queue(
 
 
 def made_of_its_place(row: Row[Any]) -> list[Origin]:
-    """Tell that a business was made of its place."""
+    """Report that a business was made of its place."""
     if row.place_id is None:
         return []
     return [Origin("all", "place", seen_at=row.created_at, value=str(row.place_id))]

@@ -125,7 +125,7 @@ class Company(OwnedRecord, Base):
     )
     decision_maker_reason: Mapped[str | None]
     records_count: Mapped[int] = mapped_column(server_default=text("0"))
-    """How many records of sources tell about it."""
+    """How many records of sources say about it."""
     contacts_count: Mapped[int] = mapped_column(server_default=text("0"))
     confidence: Mapped[float | None]
     first_seen_at: Mapped[datetime | None]
@@ -141,11 +141,11 @@ class Company(OwnedRecord, Base):
     own: Mapped[JsonObject]
     """The values of the tenant's own columns."""
     worked_at: Mapped[datetime | None]
-    """When a person last wrote about it; what the machine sums up is no edit."""
+    """When a person last wrote about it; what the machine sums up is not an edit."""
 
 
 class CompanyMember(Record, Base):
-    """What one source record tells that companies are told apart by.
+    """What one source record says that companies are told apart by.
 
     A place and the business made of it are one member; so is a business without a
     place, and a domain that no business names.
@@ -388,7 +388,7 @@ def by_email() -> LinkedField:
 
 
 def what_it_is_made_of(row: Row[Any]) -> Executable:
-    """Tell which records a company is made of and why, and where its address was seen."""
+    """Report which records a company is made of and why, and where its address was seen."""
     members = (
         select(
             literal("all").label("field"),

@@ -130,7 +130,7 @@ def domain_name(domain_id: Attribute) -> ColumnElement[Any]:
 
 
 def signs_of_its_verdict(row: Row[Any]) -> list[Origin]:
-    """Tell what a verdict rests on."""
+    """Report what a verdict rests on."""
     if row.verdict is None:
         return []
     return [

@@ -182,7 +182,7 @@ def fields_of(record: Any) -> dict[str, InstrumentedAttribute[Any]]:  # noqa: AN
 
 
 def no_origins(_row: Row[Any]) -> Sequence[Origin]:
-    """Tell nothing: what a person asked for needs no evidence."""
+    """Return nothing: what a person asked for needs no evidence."""
     return ()
 
 

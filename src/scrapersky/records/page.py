@@ -99,7 +99,7 @@ class Page(OwnedRecord, Base):
     fetched_at: Mapped[datetime | None]
     fetch_facts: Mapped[Json | None]
     organisation: Mapped[Json | None]
-    """What the page tells of the business: name, method, confidence, hours, address."""
+    """What the page says of the business: name, method, confidence, hours, address."""
     other_values: Mapped[list[Json]] = mapped_column(JSONB, server_default=text("'[]'"))
     """Values of others and of templates: kind, value, whose, who, why, snippet."""
     priority: Mapped[Priority]
@@ -127,7 +127,7 @@ PAGE_CURATION_QUEUE = work_queue(
 
 
 def why_it_was_chosen(row: Any) -> list[Origin]:  # noqa: ANN401 - a row
-    """Tell why a page was chosen to be read, among those of its site."""
+    """Report why a page was chosen to be read, among those of its site."""
     if not row.choice:
         return []
     return [
@@ -143,7 +143,7 @@ def why_it_was_chosen(row: Any) -> list[Origin]:  # noqa: ANN401 - a row
 
 
 def why_it_may_have_contacts(row: Row[Any]) -> list[Origin]:
-    """Tell why a page is thought to have contacts, and why it was chosen."""
+    """Report why a page is thought to have contacts, and why it was chosen."""
     rated = [
         Origin(
             "contact_likelihood",
@@ -158,7 +158,7 @@ def why_it_may_have_contacts(row: Row[Any]) -> list[Origin]:
 
 
 def what_is_not_its_own(row: Any) -> list[Origin]:  # noqa: ANN401 - a row
-    """Tell what the page says of others, and what its template left behind."""
+    """Report what the page says of others, and what its template left behind."""
     return [
         Origin(
             other["kind"],

@@ -13,7 +13,7 @@ from scrapersky.records.person import Person, decision_maker
 
 
 def pages_that_name_them(row: Row[Any]) -> list[Origin]:
-    """Tell where a person is named."""
+    """Report where a person is named."""
     return [
         Origin(field="name", value=row.name, confidence=row.confidence, **seen)
         for seen in row.evidence

@@ -80,7 +80,7 @@ DEEP_SCAN_QUEUE = work_queue(
 
 
 def told_by_its_source(row: Row[Any]) -> list[Origin]:
-    """Tell which source described a place, and under what terms."""
+    """Report which source described a place, and under what terms."""
     return [Origin("all", row.source, seen_at=row.seen_at, snippet=row.licence)]
 
 

@@ -82,7 +82,7 @@ SITEMAP_IMPORT_QUEUE = work_queue(
 
 
 def how_it_was_found(row: Row[Any]) -> list[Origin]:
-    """Tell how a sitemap was found."""
+    """Report how a sitemap was found."""
     found = row.found_by or "unknown"
     return [Origin("url", found, value=row.url, seen_at=row.created_at)]
 

@@ -1,4 +1,4 @@
-"""Who must not be contacted: kept as keyed hashes, so the list itself tells nothing."""
+"""Who must not be contacted: kept as keyed hashes, so the list itself says nothing."""
 
 from datetime import datetime
 

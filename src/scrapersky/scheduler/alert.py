@@ -1,7 +1,7 @@
 """Rules about the installation: what is wrong, in words, and what to do about it.
 
 Each rule is a pure function of what was seen at one moment. It names one thing (a stage, a job, a
-process), so that it is told once for each, and told again when it is over.
+process), so that it is reported once for each, and reported again when it is over.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -115,7 +115,7 @@ def error_rate(sight: Sight) -> Iterator[Trouble]:
             "error_rate",
             stage,
             f"{tried.failed:,} of the last {tried.total:,} attempts of {stage} failed.",
-            "`GET /stages/errors` tells why, by cause.",
+            "`GET /stages/errors` says why, by cause.",
         )
 
 
@@ -128,7 +128,7 @@ def dead_letters(sight: Sight) -> Iterator[Trouble]:
                 stage,
                 f"{tried.dead:,} items of {stage} failed for good within "
                 f"{minutes(LATELY.total_seconds())}.",
-                "`scrapersky dead-letters` tells why; replay them when it is fixed.",
+                "`scrapersky dead-letters` says why; replay them when it is fixed.",
             )
 
 

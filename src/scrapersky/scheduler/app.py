@@ -112,7 +112,7 @@ async def background_work(
     At an eager pace stages are drained the moment rows are queued; the schedule's ticks
     are the net under that, for rows that plain SQL has queued. At the pace `interval` a
     stage works only then. Without `ticking` every stage is eager. A process whose role is
-    to serve works no stages and runs no jobs. `address` is where it tells how it stands.
+    to serve works no stages and runs no jobs. `address` is where it says how it stands.
     What operators have changed of the stages' settings holds instead of what is given.
     """
     world = world or World()

@@ -159,10 +159,10 @@ class Presence:
 
     async def beat(self) -> None:
         """Say how this process stands, and learn whether it is to drain."""
-        told = self._rests.why
+        before = self._rests.why
         asked = await self._write()
         self._rests.change("operator", None if asked is None else DRAINING)
-        if self._rests.why != told:
+        if self._rests.why != before:
             await self._write()
 
     async def _write(self) -> datetime | None:

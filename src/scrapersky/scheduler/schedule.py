@@ -1,4 +1,4 @@
-"""One AsyncIOScheduler per process: registers jobs, ticks, and tells what happened."""
+"""One AsyncIOScheduler per process: registers jobs, ticks, and says what happened."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable
@@ -69,7 +69,7 @@ class Schedule:
         self._notes: set[asyncio.Task[None]] = set()
         self.problems: dict[str, str] = {}
         self.ended: Events[Run] = Events()
-        """Tells of every run that is over, and of every one that did not happen."""
+        """Reports every run that is over, and of every one that did not happen."""
 
     @property
     def is_running(self) -> bool:
@@ -107,7 +107,7 @@ class Schedule:
         log.info("scheduler.stopped")
 
     def status(self) -> list[JobStatus]:
-        """Tell of every job: when it runs next, and how it went last."""
+        """Report every job: when it runs next, and how it went last."""
         return [self._status_of(job) for job in self._jobs.values()]
 
     async def trigger(self, job_id: str, limit: int | None = None) -> int:

@@ -81,11 +81,11 @@ class Watch:
         self._courier = courier
 
     async def look(self) -> list[Trouble]:
-        """Look now, remember what is wrong, and tell what nobody was told yet."""
+        """Look now, remember what is wrong, and say what nobody was told yet."""
         found = troubles(await self._looker.sight())
         await remember(self._engine, found)
         if self._courier.has_anyone:
-            await self._tell()
+            await self._send()
         return found
 
     async def run(self) -> None:
@@ -115,7 +115,7 @@ class Watch:
         async with self._engine.begin() as connection:
             return await connection.scalar(statement) is not None
 
-    async def _tell(self) -> None:
+    async def _send(self) -> None:
         query = select(Alert.__table__).where(
             or_(
                 Alert.sent_at.is_(None) & Alert.ended_at.is_(None),
@@ -130,12 +130,12 @@ class Watch:
             is_over = row.ended_at is not None
             if not await self._courier.send(message(row, is_over=is_over)):
                 continue
-            told = Alert.end_sent_at if is_over else Alert.sent_at
+            sent_at = Alert.end_sent_at if is_over else Alert.sent_at
             async with self._engine.begin() as connection:
                 await connection.execute(
                     update(Alert)
                     .where(Alert.rule == row.rule, Alert.subject == row.subject)
-                    .values({told: func.clock_timestamp()})
+                    .values({sent_at: func.clock_timestamp()})
                 )
 
 

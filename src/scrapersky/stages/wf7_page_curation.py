@@ -88,7 +88,7 @@ SELECT $1, $2, $3, $4, e.* FROM unnest($5::uuid[], $6::text[], $7::text[], $8::t
   $9::text[], $10::text[], $11::float8[]) AS e
 ON CONFLICT DO NOTHING
 """
-# A person's role and page are those of the sighting that tells most about them.
+# A person's role and page are those of the sighting that says most about them.
 STORE_PEOPLE = """
 INSERT INTO people AS p (tenant_id, created_by, domain_id, page_id, name, name_key, role,
   seniority, email, phone, confidence, standing, standing_reason, evidence)
@@ -228,7 +228,7 @@ async def parse(
     country: str | None,
     encoding: str | None = None,
 ) -> ContactPage:
-    """Read a page in a process of its own; where the business is tells how to read numbers."""
+    """Read a page in a process of its own; where the business is says how to read numbers."""
     return await tools.sandbox.run(
         read_contact_page,
         body,
@@ -441,7 +441,7 @@ def address_facts(address: Address | None) -> dict[str, str | None] | None:
 
 
 def organisation_facts(contacts: Contacts, host: str) -> dict[str, Any] | None:
-    """Keep what a page tells of the business itself: name, opening hours, address."""
+    """Keep what a page says of the business itself: name, opening hours, address."""
     values: dict[str, Any] = {**(business_name(contacts, host) or {})}
     if contacts.hours:
         hours = contacts.hours[0]

@@ -38,6 +38,6 @@ def map_path_parameters(_context: Any, path_parameters: Any) -> Any:
 @schemathesis.check
 def shows_nothing_of_others(_context: Any, response: Any, _case: Any) -> None:
     """Fail if an answer holds what only the other tenant has."""
-    # As bytes: a workbook is no text.
+    # As bytes: a workbook is not text.
     is_shown = MARK.encode() in response.content
     assert not is_shown, "an answer shows what belongs to another tenant"

@@ -57,7 +57,7 @@ async def call(
     )
 
 
-def told(answer: httpx.Response) -> tuple[int, object, object]:
+def gist(answer: httpx.Response) -> tuple[int, object, object]:
     problem = answer.json()
     return answer.status_code, problem.get("type"), problem.get("errors")
 
@@ -71,7 +71,7 @@ async def test_an_object_of_others_is_an_absent_one(
     for table, value in theirs.items():
         answer = await call(house, operation, value)
         assert answer.status_code >= 400, (table, answer.text)
-        assert told(answer) == told(absent), (table, answer.text)
+        assert gist(answer) == gist(absent), (table, answer.text)
         assert MARK not in answer.text
     assert absent.status_code in {403, 404}, absent.text
 

@@ -23,7 +23,7 @@ CHECKS = (
     "response_schema_conformance", "shows_nothing_of_others",
 )  # fmt: skip
 LEFT_OUT = "/events$|/session$|^/health/"
-"""A stream that does not end; the log-in; and what tells of trouble by 503."""
+"""A stream that does not end; the log-in; and what says of trouble by 503."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,7 @@ def served(database: TestDatabase, quiet: None) -> Iterator[Address]:
         yield address
 
 
-def fuzz(served: Address, scratch: Path, run: Run, *, patience: int = 550) -> int:
+def fuzz(served: Address, scratch: Path, run: Run, *, timeout: int = 550) -> int:
     """Run schemathesis against the application and return how many cases it sent."""
     document = httpx.get(f"{served.url}/openapi.json", timeout=60).json()
     # Wrong credentials have tests of their own: here each request is let in.
@@ -85,7 +85,7 @@ def fuzz(served: Address, scratch: Path, run: Run, *, patience: int = 550) -> in
         capture_output=True,
         text=True,
         check=False,
-        timeout=patience,
+        timeout=timeout,
     )
     said = done.stdout + done.stderr
     assert done.returncode == 0, said[said.find("= FAILURES") :][:20_000]
@@ -122,7 +122,7 @@ def test_twenty_thousand_made_up_requests(served: Address, tmp_path: Path) -> No
     )
     with ThreadPoolExecutor(2) as pool:
         cases = [
-            *pool.map(lambda run: fuzz(served, tmp_path, run, patience=3_600), runs)
+            *pool.map(lambda run: fuzz(served, tmp_path, run, timeout=3_600), runs)
         ]
 
     print(dict(zip((run.phases for run in runs), cases, strict=True)), cases)

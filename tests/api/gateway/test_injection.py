@@ -78,7 +78,7 @@ KILLERS = tuple(
     (piece * LONG)[:LONG] + "!" for piece in ("a", "1 ", "@a.", "(", "a-", "http://")
 )
 """Texts over which a careless pattern takes minutes."""
-PATIENCE = 0.05
+ENOUGH = 0.05
 """Seconds of the processor for one such text."""
 SHAPES: dict[str, Callable[[str], object]] = {
     "string": str, "array": lambda text: [text], "object": lambda text: {"x": text},
@@ -96,9 +96,9 @@ async def test_no_text_is_long_enough_to_hold_a_validator_up(
         body, count = filled(operation, turn)
         taken = [await seconds_for(house, operation, body)]
         # A collection of garbage, or a beat of a worker, may fall into one of them.
-        while taken[-1] > count * PATIENCE and len(taken) < 4:
+        while taken[-1] > count * ENOUGH and len(taken) < 4:
             taken.append(await seconds_for(house, operation, body))
-        if min(taken) > count * PATIENCE:
+        if min(taken) > count * ENOUGH:
             slow.append((operation.id, turn, min(taken)))
 
     assert slow == []

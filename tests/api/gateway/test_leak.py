@@ -254,7 +254,7 @@ def test_planted_secrets_are_found_nowhere(
     log = tmp_path / "log"
 
     with a_process(settings, log) as address:
-        told = provoke(address, canaries, password, key, secret)
+        reported = provoke(address, canaries, password, key, secret)
         kept = asyncio.run(everything_kept(database))
         asyncio.run(break_something(database))
         broken = provoke_broken(address, canaries, key)
@@ -262,7 +262,7 @@ def test_planted_secrets_are_found_nowhere(
     lines = log.read_text()
     assert len(canaries.made) >= 40
     assert canaries.sing_in(lines) == set()
-    assert canaries.sing_in(" ".join(told)) == set()
+    assert canaries.sing_in(" ".join(reported)) == set()
     assert canaries.sing_in(kept) == set()
     assert {answer.status_code for answer in broken} & {500}
     assert canaries.sing_in(" ".join(answer.text for answer in broken)) == set()

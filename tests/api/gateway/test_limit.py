@@ -145,12 +145,12 @@ async def test_only_our_proxies_are_believed(
 
 
 @pytest.mark.parametrize(
-    ("peer", "told", "found"),
+    ("peer", "reported", "found"),
     [("10.0.0.1", "https", "https"), ("192.0.2.1", "https", "http"),
      ("10.0.0.1", "gopher", "http")],
 )  # fmt: skip
-async def test_only_our_proxies_say_https(peer: str, told: str, found: str) -> None:
-    headers = [(b"x-forwarded-proto", told.encode())]
+async def test_only_our_proxies_say_https(peer: str, reported: str, found: str) -> None:
+    headers = [(b"x-forwarded-proto", reported.encode())]
     scope = {"type": "http", "client": (peer, 1), "headers": headers, "scheme": "http"}
 
     assert scheme_of(scope, PROXIES) == found

@@ -211,7 +211,7 @@ async def test_passwords_are_not_tried_out(house: House) -> None:
     codes = [answer.status_code for answer in answers]
     assert codes == [401] * 10 + [429] * 5
     assert int(answers[-1].headers["retry-after"]) >= 1
-    # Not even the right one: otherwise the limit would tell which it is.
+    # Not even the right one: otherwise the limit would say which it is.
     assert right.status_code == 429
 
 

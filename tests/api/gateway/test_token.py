@@ -28,7 +28,7 @@ class At:
     seconds: int
     form: str = "number"
 
-    def told(self) -> Any:
+    def claim(self) -> Any:
         moment = int(time.time()) + self.seconds
         return {
             "number": moment,
@@ -149,7 +149,7 @@ async def test_a_strange_algorithm_is_refused(house: House, algorithm: Any) -> N
 async def test_a_token_that_says_something_wrong_is_refused(
     house: House, changed: dict[str, Any]
 ) -> None:
-    now = {k: v.told() if isinstance(v, At) else v for k, v in changed.items()}
+    now = {k: v.claim() if isinstance(v, At) else v for k, v in changed.items()}
     said = claims(house.admin.id, **now)
     signed = jwt.api_jws.encode(json.dumps(said).encode(), SECRET, "HS256")
 
@@ -321,7 +321,7 @@ async def test_a_squatted_subject_led_a_token_into_the_squatters_tenant(
     named = a_token(subject, tenant_id=str(house.other))
     theirs = await house.get("/session", headers={"Authorization": f"Bearer {named}"})
 
-    # What another tenant has written is no conflict: that would tell what they have.
+    # What another tenant has written is not a conflict: that would say what they have.
     assert (squat.status_code, before, ours.status_code) == (200, 401, 200)
     assert after.json()["tenant"]["id"] == str(house.home)
     assert theirs.json()["tenant"]["id"] == str(house.other)

@@ -70,7 +70,7 @@ async def drip(writer: asyncio.StreamWriter, drops: bytes, pause: float) -> None
             await asyncio.sleep(pause)
 
 
-async def told(
+async def answer_to(
     served: Address, begin: bytes, drops: bytes, pause: float = 0.05
 ) -> bytes:
     """Begin a request, drip on, and return what is said until the connection ends."""
@@ -107,7 +107,7 @@ async def told(
 async def test_a_head_that_does_not_end_is_not_waited_for(
     served: Address, begin: bytes, drops: bytes, status: bytes
 ) -> None:
-    said = await told(served, begin, drops)
+    said = await answer_to(served, begin, drops)
 
     assert b"HTTP/1.1 " + status in said
     assert said.endswith(b"\r\n\r\n")
@@ -141,7 +141,7 @@ async def test_a_body_that_drips_is_not_waited_for(
         "Content-Type: text/csv\r\nContent-Length: 100000\r\n\r\n"
     )
 
-    said = await told(served, begin.encode(), b"a\n")
+    said = await answer_to(served, begin.encode(), b"a\n")
 
     assert b"HTTP/1.1 408" in said
 
@@ -188,12 +188,12 @@ async def timed(client: httpx.AsyncClient, times: int) -> list[float]:
 async def slow_client(served: Address) -> None:
     """Drip heads for ever; when shown out, come back."""
     while True:
-        await told(served, HEAD, b"x-a: b\r\n", pause=1)
+        await answer_to(served, HEAD, b"x-a: b\r\n", pause=1)
 
 
 @pytest.fixture
 def patient(database: TestDatabase) -> Iterator[Address]:
-    """The application with the patience it has for users."""
+    """The application with the timeouts it has for users."""
     with serving(database, "zebrafish") as address:
         yield address
 

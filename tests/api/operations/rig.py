@@ -89,9 +89,9 @@ class Listener:
     @property
     def changes(self) -> list[dict[str, Any]]:
         return [
-            {"kind": told["kind"], **change}
-            for told in self.of("records")
-            for change in told["changes"]
+            {"kind": reported["kind"], **change}
+            for reported in self.of("records")
+            for change in reported["changes"]
         ]
 
     @property

@@ -252,24 +252,24 @@ async def test_every_line_that_came_to_nothing_says_why_and_what_to_do(
 
     found = await clean.get(f"/batches/{made['batch_id']}")
 
-    told = {
+    reported = {
         i["submitted"]: (i["state"], i["reason"], i["hint"]) for i in found["items"]
     }
-    assert told["https://i.bv/"] == ("queued", None, None)
+    assert reported["https://i.bv/"] == ("queued", None, None)
     assert found["items"][0]["reason"] is None
     for item in found["items"]:
         if item["state"] in {"failed", "skipped", "refused"} or item["is_duplicate"]:
             assert item["reason"], item
             assert item["hint"].endswith("."), item
-    assert told["https://b.bv/"][:2] == (
+    assert reported["https://b.bv/"][:2] == (
         "failed",
         "the site's robots.txt forbids it: https://b.bv/: Disallow: /",
     )
-    assert told["https://c.bv/"][1] == "the name of the site is not known"
-    assert "browser" in told["https://d.bv/"][2]
-    assert "later" in told["https://e.bv/"][2]
-    assert told["https://h.bv/"][0] == "skipped"
-    assert told["facebook.com/x"][2] == "Submit the business's own website."
+    assert reported["https://c.bv/"][1] == "the name of the site is not known"
+    assert "browser" in reported["https://d.bv/"][2]
+    assert "later" in reported["https://e.bv/"][2]
+    assert reported["https://h.bv/"][0] == "skipped"
+    assert reported["facebook.com/x"][2] == "Submit the business's own website."
     counts = {
         name: found["batch"][name]
         for name in ("total", "pending", "done", "failed", "skipped", "refused")
@@ -333,7 +333,7 @@ async def test_viewers_look_and_change_nothing(clean: Served) -> None:
     ).status_code == 403
 
 
-async def test_the_scheduler_tells_of_its_jobs_and_runs_them_by_hand(
+async def test_the_scheduler_says_of_its_jobs_and_runs_them_by_hand(
     clean: Served,
 ) -> None:
     status = await clean.get("/dev-tools/scheduler_status")

@@ -89,7 +89,7 @@ async def test_two_tenants_hear_of_ten_thousand_changes_each_of_their_own(
 
     assert [len(ids) for ids in made] == [5_001, 5_001]
     assert (ours.ids, others.ids) == (made[0], made[1])
-    assert len(ours.changes) == 5_001, "each is told once"
+    assert len(ours.changes) == 5_001, "each is reported once"
     assert not ours.of("reset") + others.of("reset")
 
 
@@ -127,8 +127,8 @@ async def test_who_comes_back_hears_what_was_missed(clean: Served) -> None:
     assert not again.of("reset")
 
 
-def told_of(listener: Listener, kind: str) -> list[dict[str, object]]:
-    return [told for told in listener.of("records") if told["kind"] == kind]
+def reported_of(listener: Listener, kind: str) -> list[dict[str, object]]:
+    return [reported for reported in listener.of("records") if reported["kind"] == kind]
 
 
 async def test_a_flood_is_told_as_one(clean: Served) -> None:
@@ -139,13 +139,13 @@ async def test_a_flood_is_told_as_one(clean: Served) -> None:
             " 'http://a.bv/' || g FROM generate_series(1, 5000) g",
             tenant=clean.tenant, domain=domain,
         )  # fmt: skip
-        await listener.until(lambda one: len(told_of(one, "pages")) > 1)
+        await listener.until(lambda one: len(reported_of(one, "pages")) > 1)
         (last,) = await clean.add_places(1)
         await listener.until(lambda one: str(last) in one.ids)
 
-    told = told_of(listener, "pages")
-    assert all(r["many"] and not r["changes"] for r in told)
-    assert len(told) <= 3
+    reported = reported_of(listener, "pages")
+    assert all(r["many"] and not r["changes"] for r in reported)
+    assert len(reported) <= 3
 
 
 async def forget_contacts(served: Served) -> None:
@@ -160,7 +160,7 @@ async def forget_contacts(served: Served) -> None:
 async def test_what_is_deleted_is_told_as_something_to_fetch_anew(
     clean: Served,
 ) -> None:
-    def is_told(one: Listener, kind: str = "contacts") -> bool:
+    def is_reported(one: Listener, kind: str = "contacts") -> bool:
         return any(r["many"] and r["kind"] == kind for r in one.of("records"))
 
     domain = await clean.add_domain()
@@ -172,18 +172,18 @@ async def test_what_is_deleted_is_told_as_something_to_fetch_anew(
         await listener.until(lambda one: str(contact) in one.ids and one.last_id)
         before = listener.last_id
         await clean.call("DELETE", f"/contacts/{contact}", headers=anyway, status=204)
-        await listener.until(is_told)
+        await listener.until(is_reported)
         listener.events.clear()
         await clean.post("/suppressions", {"values": ["c@b.bv"]}, status=201)
-        await listener.until(is_told)
+        await listener.until(is_reported)
         await clean.post("/notices/informed", {"contact_ids": [str(old)]})
-        await listener.until(lambda one: is_told(one, "notices"))
+        await listener.until(lambda one: is_reported(one, "notices"))
         listener.events.clear()
         await forget_contacts(clean)
-        await listener.until(is_told)
+        await listener.until(is_reported)
 
     async with clean.listening(last_id=before) as again:
-        await again.until(is_told)
+        await again.until(is_reported)
 
 
 async def test_stages_batches_and_decisions_are_told_as_they_go(clean: Served) -> None:
@@ -342,7 +342,9 @@ async def test_listening_holds_no_connection(clean: Served) -> None:
         for _ in range(5):
             (place,) = await clean.add_places(1)
             for listener in (one, other):
-                await listener.until(lambda heard, told=str(place): told in heard.ids)
+                await listener.until(
+                    lambda heard, reported=str(place): reported in heard.ids
+                )
             # Between two looks nothing is held, however many listen.
             await until(are_free)
 

@@ -29,7 +29,7 @@ async def settle(
     )
 
 
-async def test_a_stage_tells_how_it_stands_for_its_tenant_alone(clean: Served) -> None:
+async def test_a_stage_says_how_it_stands_for_its_tenant_alone(clean: Served) -> None:
     served = clean
     done = await served.add_page(page_processing_status="Complete")
     failed = await served.add_page(page_processing_status="Error")
@@ -72,7 +72,7 @@ async def test_an_operator_pauses_a_stage_for_everyone(clean: Served) -> None:
     ]
 
 
-async def test_a_stage_tells_its_limits_and_which_full_queue_it_waits_for(
+async def test_a_stage_says_its_limits_and_which_full_queue_it_waits_for(
     clean: Served,
 ) -> None:
     stages = {s["stage"]: s for s in await clean.get("/stages")}

@@ -61,11 +61,11 @@ async def test_who_was_told_is_marked_and_can_be_marked_back(desk: Desk) -> None
     first = await a_contact(desk, "first", 20 * DAY)
     second = await a_contact(desk, "second", 10 * DAY)
     etag = (await desk.get(f"/contacts/{first}"))["etag"]
-    told = {"contact_ids": [str(first)], "how": "our first mail"}
+    reported = {"contact_ids": [str(first)], "how": "our first mail"}
     moment = (NOW - 3 * DAY).isoformat()
 
-    done = await desk.post("/notices/informed", {**told, "informed_at": moment})
-    again = await desk.post("/notices/informed", {**told, "how": "other"})
+    done = await desk.post("/notices/informed", {**reported, "informed_at": moment})
+    again = await desk.post("/notices/informed", {**reported, "how": "other"})
 
     assert (done, again) == (
         {"changed": 1, "unchanged": 0},

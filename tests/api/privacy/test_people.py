@@ -188,9 +188,9 @@ async def test_what_was_done_is_in_the_audit_log_without_whom(desk: Desk) -> Non
 async def test_how_long_data_is_kept_is_told(desk: Desk) -> None:
     await desk.add_contact(ADA)
 
-    told = await desk.get("/retention")
+    reported = await desk.get("/retention")
 
-    kinds = {one["kind"]: one for one in told["kinds"]}
+    kinds = {one["kind"]: one for one in reported["kinds"]}
     assert (kinds["contacts"]["days"], kinds["contacts"]["overdue"]) == (365, 0)
     assert kinds["contacts"]["oldest_at"] is not None
     assert kinds["content of Google"]["days"] == 30

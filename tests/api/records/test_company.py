@@ -131,8 +131,8 @@ async def test_many_leads_are_assigned_and_tagged_at_once_and_undone(
     # What somebody has changed since stays as they made it.
     assert undone["changed"] == 1
     found = await desk.get("/companies", {"sort": "name"})
-    told = [(item["owner"], item["tags"]) for item in found["items"]]
-    assert told == [("Ben", ["fair", "vip"]), (None, [])]
+    reported = [(item["owner"], item["tags"]) for item in found["items"]]
+    assert reported == [("Ben", ["fair", "vip"]), (None, [])]
 
 
 async def test_own_columns_hold_what_fits_them_and_are_filtered_by(desk: Desk) -> None:
@@ -145,9 +145,9 @@ async def test_own_columns_hold_what_fits_them_and_are_filtered_by(desk: Desk) -
         await desk.post("/company-columns", column, status=201)
     kunze = ids["Kunze"]
 
-    told = {"budget": 12.5, "visit": "2026-11-20", "tier": "A"}
-    done = await edit(desk, kunze, "*", {"own": told})
-    assert done["record"]["own"] == told
+    reported = {"budget": 12.5, "visit": "2026-11-20", "tier": "A"}
+    done = await edit(desk, kunze, "*", {"own": reported})
+    assert done["record"]["own"] == reported
     for wrong in ({"budget": "much"}, {"visit": "soon"}, {"tier": "C"}, {"age": 1}):
         await edit(desk, kunze, "*", {"own": wrong}, status=422)
 

@@ -14,7 +14,7 @@ pytestmark = pytest.mark.asyncio(loop_scope="module")
 async def add_person(
     desk: Desk, domain: UUID, name: str, standing: float, **values: Any
 ) -> UUID:
-    told = {
+    reported = {
         "name_key": name.lower(),
         "confidence": 0.9,
         "standing_reason": "owner: Owner",
@@ -26,7 +26,7 @@ async def add_person(
         ],
     }  # fmt: skip
     return await desk.add(
-        Person, domain_id=domain, name=name, standing=standing, **{**told, **values}
+        Person, domain_id=domain, name=name, standing=standing, **{**reported, **values}
     )
 
 

@@ -85,7 +85,7 @@ async def test_a_search_is_paused_resumed_and_cancelled(desk: Desk) -> None:
     assert cancelled["record"]["status"] == "Cancelled"
 
 
-async def test_a_search_run_again_tells_what_is_new_changed_and_gone(
+async def test_a_search_run_again_says_what_is_new_changed_and_gone(
     desk: Desk,
 ) -> None:
     first = (await desk.post("/searches", DENTISTS, status=201))["record"]["id"]

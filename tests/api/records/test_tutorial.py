@@ -79,8 +79,8 @@ def test_the_tutorial_works_as_it_is_written(
             check=False,
         )
 
-    told = f"{done.stdout}\n{done.stderr}"
-    assert done.returncode == 0, told
+    reported = f"{done.stdout}\n{done.stderr}"
+    assert done.returncode == 0, reported
     assert len(blocks) == 11
     assert '"accepted":2,"duplicates":0,"refused_count":1' in done.stdout
     assert "not a domain on the public internet" in done.stdout

@@ -51,7 +51,7 @@ def test_a_street_is_read_with_its_house_and_its_city(
     assert [(a.street, a.city) for a in addresses] == [(street, city)]
 
 
-def test_a_suite_that_only_the_text_tells_joins_the_street_of_structured_data() -> None:
+def test_a_suite_that_only_the_text_says_joins_the_street_of_structured_data() -> None:
     page = """<div itemscope itemtype="https://schema.org/PostalAddress">
     <div itemprop="streetAddress">600 Market Street</div><div>Suite 2800 South</div>
     <span itemprop="addressLocality">Denver</span>, <span itemprop="addressRegion">CO</span>

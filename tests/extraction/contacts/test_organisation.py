@@ -90,7 +90,7 @@ def test_menu_words_and_sentences_are_no_names(text: str) -> None:
         ("Upper East Side", None),
     ],
 )
-def test_the_last_word_tells_a_house_from_goods(name: str, kind: str | None) -> None:
+def test_the_last_word_says_a_house_from_goods(name: str, kind: str | None) -> None:
     assert trade_of(name) == kind
 
 

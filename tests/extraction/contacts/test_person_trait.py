@@ -35,6 +35,6 @@ def test_the_weights_can_be_fitted_on_any_directory_of_annotated_sites(
 
     fit_people.main()
 
-    told = capsys.readouterr().out
-    assert "left out in turn, whole sites" in told
-    assert "confidence from" in told
+    reported = capsys.readouterr().out
+    assert "left out in turn, whole sites" in reported
+    assert "confidence from" in reported

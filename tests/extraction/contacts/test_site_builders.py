@@ -42,8 +42,8 @@ def test_a_page_of_a_site_builder_is_read(page: dict[str, Any]) -> None:
     if street := page.get("street"):
         assert any(street in one.text for one in contacts.addresses)
     if name := page.get("organisation"):
-        told = business_name(contacts, host)
-        assert told
-        assert told["name"] == name
+        reported = business_name(contacts, host)
+        assert reported
+        assert reported["name"] == name
     others = emails | phones | {one.name for one in people}
     assert not others & set(page.get("not_theirs", ()))

@@ -55,11 +55,11 @@ def test_what_stands_under_somebody_else_is_theirs(other: str, value: str) -> No
     contacts = read(OWN + other)
 
     assert reached(contacts) == {"+494031704855", "praxis@okelo-dental.de"}
-    (told,) = [one for one in other_values(contacts) if one["value"] == value]
-    assert told["whose"] == "third_party"
-    assert told["who"]
-    assert told["why"]
-    assert told["snippet"]
+    (reported,) = [one for one in other_values(contacts) if one["value"] == value]
+    assert reported["whose"] == "third_party"
+    assert reported["who"]
+    assert reported["why"]
+    assert reported["snippet"]
 
 
 def test_a_number_that_also_stands_by_itself_is_the_business_s_own() -> None:
@@ -124,7 +124,7 @@ def test_a_name_that_the_domain_has_too_is_marked() -> None:
     assert found["is_in_domain"]
 
 
-def test_a_credit_for_the_website_tells_nothing_of_what_stands_below_it() -> None:
+def test_a_credit_for_the_website_says_nothing_of_what_stands_below_it() -> None:
     contacts = read(
         "<p>© 2026 Okelo | Webdesign by Pixelhof Studio</p><p>Tel. 040 31704855</p>"
     )

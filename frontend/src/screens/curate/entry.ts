@@ -9,7 +9,7 @@ export interface ListState {
   error: unknown;
   /** How many records appeared or changed that are not shown. */
   unseen: number;
-  /** More has happened than is told one by one. */
+  /** More has happened than is reported one by one. */
   isBehind: boolean;
 }
 

@@ -122,7 +122,7 @@ export class RecordList {
     return before;
   }
 
-  /** Take in what the stream tells: patch what is shown, and read it again soon. */
+  /** Take in what the stream reports: patch what is shown, and read it again soon. */
   hear(changes: ReadonlyMap<string, Partial<Row>>): void {
     this.take(changes);
     let unseen = 0;

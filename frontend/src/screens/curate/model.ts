@@ -30,7 +30,7 @@ export type Undone = Schemas["UndoneOut"];
 
 export type FieldInfo = Schemas["FieldOut"];
 
-/** What the stream tells of changed records; `many`: more than it tells one by one. */
+/** What the stream says of changed records; `many`: more than it reports one by one. */
 export interface RecordChanges {
   kind: string;
   many: boolean;

@@ -137,7 +137,7 @@ describe("throughput", () => {
 describe("the notes on a stage", () => {
   const texts = (given: Partial<Stage>) => notes(stage(given)).map((note) => note.text);
 
-  it("tell what it does, or why it does nothing", () => {
+  it("says what it does, or why it does nothing", () => {
     const full = "Page curation has no room: at most 10 may wait for it";
 
     expect(texts({})).toEqual(["works"]);

@@ -1,4 +1,4 @@
-/** Who must be left alone: kept as hashes, so the list itself tells nothing. */
+/** Who must be left alone: kept as hashes, so the list itself says nothing. */
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { read, write } from "@/api/client";

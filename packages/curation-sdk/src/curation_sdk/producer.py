@@ -158,7 +158,7 @@ class Producer:
                 self._events.emit(Drained(run.stage.name))
             run.empty_at = began
             run.changed.set()
-            # Nobody tells when there is room again.
+            # Nobody says when there is room again.
             look_again = min(LOOK_FOR_ROOM, self._poll) if held_back else self._poll
             await wait_for(run.wake, look_again)
 

@@ -59,15 +59,15 @@ async def test_the_rate_counts_what_was_finished(desk: Desk) -> None:
     assert await rate(desk.engine, "triage", over=timedelta(minutes=1)) == 0.5
 
 
-async def test_a_story_tells_everything_about_a_waiting_item(desk: Desk) -> None:
+async def test_a_story_says_everything_about_a_waiting_item(desk: Desk) -> None:
     await desk.open(1)
     await desk.drain(triage(fail))
 
-    told = await history(desk.engine, "triage", 1)
+    reported = await history(desk.engine, "triage", 1)
 
-    assert (told.status, told.tries, told.worker) == ("Processing", 1, None)
-    assert told.next_try_at is not None
-    (attempt,) = told.attempts
+    assert (reported.status, reported.tries, reported.worker) == ("Processing", 1, None)
+    assert reported.next_try_at is not None
+    (attempt,) = reported.attempts
     assert (attempt.outcome, attempt.why, attempt.tries) == ("retried", "busy", 1)
     assert attempt.worker is not None
     assert attempt.claimed_at is not None
@@ -79,9 +79,13 @@ async def test_a_story_of_an_item_nobody_touched(desk: Desk) -> None:
     await desk.drain(triage())
     await desk.open(1)
 
-    told = await history(desk.engine, "triage", 1)
+    reported = await history(desk.engine, "triage", 1)
 
-    assert (told.status, told.attempts, told.next_try_at) == ("Queued", (), None)
+    assert (reported.status, reported.attempts, reported.next_try_at) == (
+        "Queued",
+        (),
+        None,
+    )
 
 
 async def test_an_unknown_item_or_stage_has_no_story(desk: Desk) -> None:

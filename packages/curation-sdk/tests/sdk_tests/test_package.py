@@ -88,11 +88,13 @@ def test_the_wheel_says_that_it_is_typed_and_under_which_licence(wheel: Path) ->
 
 
 def test_only_the_sdk_and_its_four_dependencies_are_installed(python: Path) -> None:
-    told = orjson.loads(run(python, "-c", ASK))
+    reported = orjson.loads(run(python, "-c", ASK))
 
-    assert {re.sub(r"[-_.]+", "-", name).lower() for name in told["names"]} == INSTALLED
-    assert not told["scrapersky"]
-    assert Path(told["file"]).is_relative_to(python.parents[1])
+    assert {
+        re.sub(r"[-_.]+", "-", name).lower() for name in reported["names"]
+    } == INSTALLED
+    assert not reported["scrapersky"]
+    assert Path(reported["file"]).is_relative_to(python.parents[1])
 
 
 def test_the_first_example_of_the_readme_runs_where_nothing_else_is_installed(

@@ -40,7 +40,7 @@ MOST_ACCOUNTS = 3
 async def show(
     request: Request, who: Annotated[Identity, allow(Permission.READ)]
 ) -> SessionOut:
-    """Tell who is asking, and what they may do."""
+    """Report who is asking, and what they may do."""
     session = getattr(request.state, "session", None)
     return shown(request, who, csrf_token(session) if session else None)
 

@@ -166,7 +166,7 @@ class Authenticator:
         )
 
     async def is_local(self, request: Request) -> bool:
-        """Tell whether a request is let in because it was sent at this machine."""
+        """Say whether a request is let in because it was sent at this machine."""
         if not self.may_be_local or not is_from_this_machine(request):
             return False
         return not await self._has_people.get("anyone", self._anyone_with_password)
@@ -260,7 +260,7 @@ def address_of(request: Request) -> str:
 
 
 async def anyone_with_password(engine: AsyncEngine) -> bool:
-    """Tell whether anyone can log in."""
+    """Say whether anyone can log in."""
     people = (
         exists()
         .where(User.password_hash.is_not(None))
@@ -271,7 +271,7 @@ async def anyone_with_password(engine: AsyncEngine) -> bool:
 
 
 async def any_key(engine: AsyncEngine) -> bool:
-    """Tell whether any API key is good."""
+    """Say whether any API key is good."""
     async with engine.connect() as connection:
         keys = exists().where(ApiKey.revoked_at.is_(None))
         return bool(await connection.scalar(select(keys)))
@@ -315,7 +315,7 @@ async def bind_subjects(engine: AsyncEngine, issuer: str | None) -> None:
 
 
 def may_be_local(settings: Settings) -> bool:
-    """Tell whether this installation may trust whoever sits at its machine."""
+    """Say whether this installation may trust whoever sits at its machine."""
     return (
         settings.local_access
         and is_loopback(settings.host)

@@ -71,5 +71,5 @@ class Identity:
         return self.may(Permission.OPERATE)
 
     def may(self, permission: Permission) -> bool:
-        """Tell whether the caller may do this."""
+        """Say whether the caller may do this."""
         return permission in self.permissions

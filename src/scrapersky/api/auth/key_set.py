@@ -37,7 +37,7 @@ class SigningKey:
     """The only one it is for, if the issuer named one."""
 
     def fits(self, algorithm: str) -> bool:
-        """Tell whether the key is of the kind an algorithm works with."""
+        """Say whether the key is of the kind an algorithm works with."""
         if self.algorithm is not None and self.algorithm != algorithm:
             return False
         return self.jwk.key_type == KINDS.get(algorithm[:2])

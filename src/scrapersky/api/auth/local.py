@@ -22,7 +22,7 @@ SAFE_METHODS: Final = frozenset({"GET", "HEAD", "OPTIONS"})
 
 
 def is_from_this_machine(request: Request) -> bool:
-    """Tell whether a request was sent on this machine, to this machine's own name.
+    """Say whether a request was sent on this machine, to this machine's own name.
 
     The name keeps out pages that had their own name resolve to 127.0.0.1; a proxy's
     headers tell that somebody else is behind it.
@@ -41,7 +41,7 @@ def is_from_this_machine(request: Request) -> bool:
 
 @lru_cache(1_000)
 def is_loopback(host: str) -> bool:
-    """Tell whether a name or address means this machine."""
+    """Say whether a name or address means this machine."""
     if host == "localhost":
         return True
     try:

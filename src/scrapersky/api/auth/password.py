@@ -39,7 +39,7 @@ class Passwords:
             return await asyncio.to_thread(HASHER.hash, password)
 
     async def verify(self, password: str, kept: str | None) -> bool:
-        """Tell whether this is the password; None stands for nobody's."""
+        """Say whether this is the password; None stands for nobody's."""
         async with self._turns:
             return await asyncio.to_thread(verified, password, kept)
 

@@ -30,7 +30,7 @@ class Allowance:
     wait: timedelta = timedelta(0)
 
     def headers(self) -> dict[str, str]:
-        """Tell the caller."""
+        """Say it to the caller."""
         return {
             "RateLimit-Limit": str(self.limit),
             "RateLimit-Remaining": str(self.remaining),
@@ -78,7 +78,7 @@ class Limiter:
         )
 
     def is_empty(self, caller: str) -> bool:
-        """Tell whether a caller has nothing left, without counting."""
+        """Say whether a caller has nothing left, without counting."""
         return self.per_second > 0 and self._bucket(caller).left < 1
 
     def forget(self, caller: str) -> None:

@@ -71,7 +71,7 @@ def loose_tokens(settings: Settings) -> Iterator[str]:
 
 
 def loose_origins(origins: tuple[str, ...]) -> Iterator[str]:
-    """Find origins that are no origins, or everyone's."""
+    """Find origins that are not origins, or everyone's."""
     for origin in origins:
         parts = urlsplit(origin)
         is_origin = parts.scheme in {"http", "https"} and parts.netloc
@@ -83,7 +83,7 @@ def loose_origins(origins: tuple[str, ...]) -> Iterator[str]:
 
 
 def wrong_networks(networks: tuple[str, ...]) -> Iterator[str]:
-    """Find proxies that are no addresses, or everyone."""
+    """Find proxies that are not addresses, or everyone."""
     for network in networks:
         try:
             found = ip_network(network, strict=False)

@@ -182,7 +182,7 @@ class EventBroker:
             del self._channels[stream.tenant_id]
 
     async def greet(self, stream: Stream, last_event_id: str | None) -> list[Event]:
-        """Tell a new listener what it has missed, and how the stages stand.
+        """Send a new listener what it has missed, and how the stages stand.
 
         After a restart everyone comes back at once: they share what can be shared, and
         read what they missed one after the other. Without a database they are asked to
@@ -221,7 +221,7 @@ class EventBroker:
         self, tenant_id: UUID, since: datetime | None, here: str
     ) -> list[Event]:
         if since is None:
-            return [reset("it is too long ago to tell what you missed", here)]
+            return [reset("it is too long ago to say what you missed", here)]
         async with self._reading, self._engine.connect() as connection:
             found = await changes_since(connection, tenant_id, since)
             actions = await actions_since(connection, tenant_id, since)
@@ -254,9 +254,9 @@ class EventBroker:
         # What changed first, for everyone: counting stages may take its time.
         for look in (self._changes_of, self._stages_of):
             for channel in list(self._channels.values()):
-                await self._tell(channel, look)
+                await self._send(channel, look)
 
-    async def _tell(
+    async def _send(
         self, channel: "Channel", look: Callable[["Channel"], Awaitable[list[Event]]]
     ) -> None:
         try:
@@ -353,7 +353,7 @@ class Channel:
         self._noted = set(found)
 
     def new_actions(self, found: Sequence[Any]) -> Iterable[Event]:
-        """Tell of decisions that have got further."""
+        """Report decisions that have got further."""
         for action in found:
             if self._actions.get(action["id"]) != action["updated_at"]:
                 yield event("action", action)
@@ -373,7 +373,7 @@ class Channel:
         self._count_after = time.monotonic() + COUNTING * seconds
 
     def new_batches(self, counted: Sequence[Overview]) -> Iterable[Event]:
-        """Tell of batches that have got further; those at their end are let go."""
+        """Report batches that have got further; those at their end are let go."""
         for batch in counted:
             if self._open_batches.get(batch.id) != batch:
                 yield event("batch", asdict(batch))
@@ -383,18 +383,18 @@ class Channel:
                 self._open_batches.pop(batch.id, None)
 
     def forget_stages(self) -> None:
-        """Tell of the stages at the next look, changed or not."""
+        """Report the stages at the next look, changed or not."""
         self._stages = None
 
     def new_stages(self, views: object, sign: object) -> Iterable[Event]:
-        """Tell how the stages stand, if that is something new."""
+        """Report how the stages stand, if that is something new."""
         if sign != self._stages:
             self._stages = sign
             yield event("stages", views)
 
 
 def records(kind: str, changes: Sequence[Change]) -> Iterable[Event]:
-    """Tell of changed records, some in each event."""
+    """Report changed records, some in each event."""
     for start in range(0, len(changes), CHUNK):
         part = changes[start : start + CHUNK]
         listed = [asdict(change) for change in part]

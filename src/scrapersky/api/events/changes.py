@@ -1,4 +1,4 @@
-"""What has changed in a tenant's records since a moment, as the stream tells it.
+"""What has changed in a tenant's records since a moment, as the stream says it.
 
 Every record's `updated_at` is set by the database when it is written, and becomes
 visible when its transaction commits, which may be later. So a reader goes back behind
@@ -88,7 +88,7 @@ async def batches_since(
 async def noted_since(
     connection: AsyncConnection, tenant_id: UUID, since: datetime
 ) -> dict[UUID, str]:
-    """Return what only the audit log tells, with the kind it is about.
+    """Return what only the audit log records, with the kind it is about.
 
     No row is left of contacts that have gone, and whom we have informed is kept beside them.
     """

@@ -63,7 +63,7 @@ async def listen(
     stream: Annotated[Stream, Depends(a_stream)],
     last_event_id: Annotated[str | None, Header(max_length=100)] = None,
 ) -> AsyncIterator[ServerSentEvent]:
-    """Tell of what changes, as it changes: `stages`, `records`, `batch`, `action`.
+    """Report what changes, as it changes: `stages`, `records`, `batch`, `action`.
 
     After a lost connection send `Last-Event-ID`; what was missed follows, or `reset`
     if that is too much: then fetch anew what you show. Ends when the identity that

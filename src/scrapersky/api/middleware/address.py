@@ -17,7 +17,7 @@ def parse_proxies(texts: Sequence[str]) -> Networks:
 
 
 def is_trusted(host: str, proxies: Networks) -> bool:
-    """Tell whether an address is one of our proxies."""
+    """Say whether an address is one of our proxies."""
     if not proxies:
         return False
     try:

@@ -197,7 +197,7 @@ class Answer:
             try:
                 await self._transaction.end(message["status"])
             except Exception as error:  # noqa: BLE001 - any: it was not committed
-                # The answer tells of what has not been kept: another takes its place.
+                # The answer says of what has not been kept: another takes its place.
                 self._is_replaced = True
                 await self.refuse(error)
                 return

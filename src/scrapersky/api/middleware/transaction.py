@@ -52,8 +52,8 @@ class RequestTransaction:
             await act()
         await self.commit()
         after, self._after = self._after, []
-        for tell in after:
-            tell()
+        for call in after:
+            call()
 
     async def commit(self) -> None:
         """Commit what there is, and give the connection back."""

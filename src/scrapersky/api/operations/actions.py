@@ -85,7 +85,7 @@ async def read_action(
     connection: Transaction,
     action_id: UUID,
 ) -> ActionOut:
-    """Tell how far a decision is, or what it came to."""
+    """Report how far a decision is, or what it came to."""
     query = action_query(who.tenant_id).where(CurationAction.id == action_id)
     row = (await connection.execute(query)).one_or_none()
     if row is None:

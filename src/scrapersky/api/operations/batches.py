@@ -217,7 +217,7 @@ async def read_batch(
     limit: Limit = 50,
     cursor: Cursor = None,
 ) -> BatchDetail:
-    """Tell how far a batch is, with its items in the order of their lines."""
+    """Report how far a batch is, with its items in the order of their lines."""
     scope = [str(who.tenant_id), "items", str(batch_id), state]
     after = 0 if cursor is None else int(read_cursor(key, scope, cursor))
     batch = await one_batch(connection, who.tenant_id, batch_id)

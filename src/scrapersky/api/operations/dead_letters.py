@@ -206,7 +206,7 @@ async def read_dead_letter(
     connection: Transaction,
     letter_id: Annotated[LetterId, Path()],
 ) -> DeadStoryOut:
-    """Tell the whole story of one dead letter."""
+    """Show the whole history of one dead letter."""
     chosen = DeadFilter(items=[parts_of(letter_id)])
     found = await dead_page(connection, who.tenant_id, chosen, after=None, limit=1)
     if not found:

@@ -63,7 +63,7 @@ async def read_demo(
     request: Request,
     operations: Operations,
 ) -> DemoOut:
-    """Tell whether the demo can be started, and where it is."""
+    """Say whether the demo can be started, and where it is."""
     return state(operations, who, request)
 
 
@@ -108,7 +108,7 @@ async def close_demo(
 
 
 def may_start(operations: OperationsState, who: Identity, request: Request) -> bool:
-    """Tell whether someone may start the demo here: it is at this machine's loopback."""
+    """Say whether someone may start the demo here: it is at this machine's loopback."""
     is_home = operations.settings.environment.is_development or who.via == "local"
     return (
         is_home
@@ -120,12 +120,12 @@ def may_start(operations: OperationsState, who: Identity, request: Request) -> b
 
 
 def is_here(operations: OperationsState) -> bool:
-    """Tell whether this whole process is a demo."""
+    """Say whether this whole process is a demo."""
     return SOURCE in operations.background.tools.sources
 
 
 def state(operations: OperationsState, who: Identity, request: Request) -> DemoOut:
-    """Tell how the demo is."""
+    """Report how the demo is."""
     workspace, demo = operations.demo, operations.demo.demo
     return DemoOut(
         is_available=may_start(operations, who, request),

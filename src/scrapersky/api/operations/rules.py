@@ -181,7 +181,7 @@ async def preview_rule(
     connection: Transaction,
     body: PreviewIn,
 ) -> PreviewOut:
-    """Tell what a rule would decide about the records nobody has decided about."""
+    """Report what a rule would decide about the records nobody has decided about."""
     kind = kind_named(body.kind, CURATED)
     if body.status is not None:
         kind.status_named(body.status)

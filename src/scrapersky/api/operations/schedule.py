@@ -108,7 +108,7 @@ async def list_jobs(
     who: Annotated[Identity, allow(Permission.READ)],  # noqa: ARG001 - checked
     operations: Operations,
 ) -> list[JobOut]:
-    """Tell of every job: when it runs next, and how it went last."""
+    """Report every job: when it runs next, and how it went last."""
     return [job(status) for status in operations.background.schedule.status()]
 
 
@@ -160,7 +160,7 @@ async def list_runs(
 async def scheduler_status(
     _who: Developer, operations: Operations
 ) -> SchedulerStatusOut:
-    """Tell how the scheduler of this process stands; in development, for operators."""
+    """Report how the scheduler of this process stands; in development, for operators."""
     schedule = operations.background.schedule
     return SchedulerStatusOut(
         running=schedule.is_running,

@@ -103,7 +103,7 @@ class StageStats:
         paused: Mapping[str, str | None] | None = None,
         changes: Mapping[str, Changes] | None = None,
     ) -> list[StageView]:
-        """Tell how every stage stands, in the order of the pipeline.
+        """Report how every stage stands, in the order of the pipeline.
 
         `paused` says which stages are just being paused, and why, or resumed (None);
         `changes` of which ones the settings are just being changed.
@@ -127,15 +127,15 @@ class StageStats:
         ]
 
     async def throughput(self, tenant_id: UUID, minutes: int) -> dict[datetime, Counts]:
-        """Tell what was settled in each of the last minutes, the oldest first."""
+        """Report what was settled in each of the last minutes, the oldest first."""
         return await self._of(tenant_id).minutes(min(minutes, LONGEST))
 
     async def trouble(self, tenant_id: UUID) -> list[Trouble]:
-        """Tell what failed in the last hour, by cause, the latest first."""
+        """Report what failed in the last hour, by cause, the latest first."""
         return await self._of(tenant_id).trouble.get()
 
     async def paused(self) -> dict[str, str]:
-        """Tell which stages are paused, and why."""
+        """Report which stages are paused, and why."""
         return await self._paused.get()
 
     def forget_control(self) -> None:
@@ -151,7 +151,7 @@ class StageStats:
             await tenant.close()
 
     async def held_back(self) -> dict[str, str]:
-        """Tell which stages wait for room in a queue that they feed, and why."""
+        """Report which stages wait for room in a queue that they feed, and why."""
         given = with_changes(self._settings, await self._changes.get()).stages
         marks = {stage: given[stage].high_water for stage in given}
         return stage_stats.full_queues(await self._waiting_for_anyone.get(), marks)
@@ -305,7 +305,7 @@ def minute_of(moment: datetime) -> datetime:
 
 
 async def paused_stages(engine: AsyncEngine) -> dict[str, str]:
-    """Tell which stages are paused, and why."""
+    """Report which stages are paused, and why."""
     return {
         state.name: state.paused_why or "paused"
         for state in await curation_sdk.states(engine)

@@ -159,7 +159,7 @@ class StageSettingsIn(Strict):
 async def list_stages(
     who: Annotated[Identity, allow(Permission.READ)], operations: Operations
 ) -> list[StageOut]:
-    """Tell how every stage stands, in the order of the pipeline."""
+    """Report how every stage stands, in the order of the pipeline."""
     views = await operations.stats.stages(who.tenant_id)
     return [StageOut.model_validate(asdict(view)) for view in views]
 
@@ -170,7 +170,7 @@ async def throughput(
     operations: Operations,
     minutes: Annotated[int, Query(ge=1, le=LONGEST)] = 60,
 ) -> list[ThroughputOut]:
-    """Tell what each stage settled in each of the last minutes."""
+    """Report what each stage settled in each of the last minutes."""
     found = await operations.stats.throughput(who.tenant_id, minutes)
     return [
         ThroughputOut(
@@ -188,7 +188,7 @@ async def errors(
     operations: Operations,
     limit: Annotated[int, Query(ge=1, le=MOST_CAUSES)] = 20,
 ) -> list[TroubleOut]:
-    """Tell what failed in the last hour, in words, grouped by cause."""
+    """Report what failed in the last hour, in words, grouped by cause."""
     found = await operations.stats.trouble(who.tenant_id)
     return [
         TroubleOut(title=STAGES[trouble.stage].title, **asdict(trouble))
@@ -256,7 +256,7 @@ async def change(
 
 
 def only(stage: str, views: list[StageView]) -> StageOut:
-    """Tell of one stage among all."""
+    """Report one stage among all."""
     return StageOut.model_validate(
         asdict(next(view for view in views if view.stage == stage))
     )

@@ -82,7 +82,7 @@ async def read_system(
     operations: Operations,
     connection: SystemTransaction,
 ) -> SystemOut:
-    """Tell what runs here: version, connection, scheduler, disk, settings."""
+    """Report what runs here: version, connection, scheduler, disk, settings."""
     inside = (
         await look_inside(operations, connection)
         if who.may(Permission.OPERATE)

@@ -22,7 +22,7 @@ from scrapersky.kit.clock import utc_now
 from scrapersky.kit.email_type import EmailType
 from scrapersky.privacy.notice import (
     Marked,
-    Telling,
+    NoticeGiven,
     mark_all_informed,
     mark_informed,
     mark_open,
@@ -175,15 +175,13 @@ async def inform(
 ) -> MarkedOut:
     """Keep that people were told; who was marked before keeps the earlier date."""
     refuse_future(asked.informed_at, utc_now())
-    telling = Telling(asked.informed_at, asked.how, asked.legal_basis)
+    given = NoticeGiven(asked.informed_at, asked.how, asked.legal_basis)
     actor = actor_of(who, request)
     if asked.contact_ids is not None:
-        done = await mark_informed(connection, actor, asked.contact_ids, telling)
+        done = await mark_informed(connection, actor, asked.contact_ids, given)
     else:
         assert asked.obtained_before is not None  # noqa: S101 - one of them is given
-        done = await mark_all_informed(
-            connection, actor, asked.obtained_before, telling
-        )
+        done = await mark_all_informed(connection, actor, asked.obtained_before, given)
     return marked_out(done)
 
 

@@ -308,7 +308,7 @@ async def list_assignees(who: Reader, connection: Transaction) -> list[AssigneeO
 async def read_parts(
     who: Reader, connection: Transaction, record_id: UUID
 ) -> CompanyPartsOut:
-    """Tell which records a company is made of and why, and what was merged into it."""
+    """Report which records a company is made of and why, and what was merged into it."""
     await record_of(connection, COMPANIES, record_id)
     records = (await connection.execute(RECORDS, {"company": record_id})).mappings()
     merges = await merges_into(connection, who.tenant_id, record_id)
@@ -395,8 +395,8 @@ async def list_pairs(who: Reader, connection: Transaction) -> list[CompanyPairOu
 def side(row: Any, name: str) -> SideOut:  # noqa: ANN401 - a row
     """Describe one of two records."""
     names = ("name", "phone", "domain", "street", "source")
-    told = {each: getattr(row, f"{name}_{each}") for each in names}
-    return SideOut(company_id=getattr(row, f"{name}_id"), **told)
+    values = {each: getattr(row, f"{name}_{each}") for each in names}
+    return SideOut(company_id=getattr(row, f"{name}_id"), **values)
 
 
 @router.post(

@@ -1,4 +1,4 @@
-"""Contacts are people's to mend: create, edit, merge, delete, validate."""
+"""People correct contacts: create, edit, merge, delete, validate."""
 
 from collections.abc import Iterator
 from typing import Annotated, Any, Self

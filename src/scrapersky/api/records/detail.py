@@ -81,7 +81,7 @@ async def answer_with(
 async def evidence_of(
     connection: AsyncConnection, resource: Kind, row: Shown
 ) -> list[dict[str, Any]]:
-    """Tell where the values of a record came from."""
+    """Report where the values of a record came from."""
     found = resource.origins(row)
     if isinstance(found, Executable):
         return as_dicts((await connection.execute(found)).all())
@@ -92,7 +92,7 @@ async def evidence_of(
 
 
 async def chosen_pages(connection: AsyncConnection, domain_id: UUID) -> list[Origin]:
-    """Tell which pages of a domain were chosen to be read, and why, the first one first."""
+    """Report which pages of a domain were chosen to be read, and why, the first one first."""
     query = (
         select(Page.url, Page.choice, Page.fetched_at)
         .where(Page.domain_id == domain_id, Page.choice.is_not(None))

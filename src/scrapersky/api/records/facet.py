@@ -54,7 +54,7 @@ async def count_values(
 
 
 def describe_fields(resource: Kind) -> list[FieldOut]:
-    """Tell what lists of this kind can be filtered and sorted by."""
+    """Report what lists of this kind can be filtered and sorted by."""
     linked = [
         FieldOut(
             name=name,

@@ -20,7 +20,7 @@ MOST_EVENTS = 500
 async def history_of(
     connection: AsyncConnection, resource: Kind, record_id: UUID
 ) -> list[Event]:
-    """Tell what happened to a record, the latest first."""
+    """Report what happened to a record, the latest first."""
     events = [
         *await decisions(connection, record_id),
         *await edits(connection, record_id),
@@ -36,7 +36,7 @@ async def history_of(
 
 
 async def decisions(connection: AsyncConnection, record_id: UUID) -> list[Event]:
-    """Tell who decided what about a record, by hand or by a rule."""
+    """Report who decided what about a record, by hand or by a rule."""
     query = (
         select(
             CurationAction.id,
@@ -84,7 +84,7 @@ async def decisions(connection: AsyncConnection, record_id: UUID) -> list[Event]
 
 
 async def edits(connection: AsyncConnection, record_id: UUID) -> list[Event]:
-    """Tell what the audit log has about a single record."""
+    """Report what the audit log has about a single record."""
     query = (
         select(AuditEntry)
         .where(AuditEntry.record_id == record_id)
@@ -103,7 +103,7 @@ async def edits(connection: AsyncConnection, record_id: UUID) -> list[Event]:
 
 
 def stage_events(found: History) -> Iterator[Event]:
-    """Tell every attempt of a stage, and when it tries again."""
+    """Report every attempt of a stage, and when it tries again."""
     for attempt in found.attempts:
         details = {
             "stage": found.stage,

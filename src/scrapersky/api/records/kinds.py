@@ -71,7 +71,7 @@ class ColumnOut(BaseModel):
 
 
 class RecordSourceOut(BaseModel):
-    """What to tell where there are no records yet."""
+    """What to say where there are no records yet."""
 
     text: str
     screen: str
@@ -115,7 +115,7 @@ class RecordKindOut(BaseModel):
 async def list_kinds(
     who: Annotated[Identity, allow(Permission.READ)],  # noqa: ARG001 - checked
 ) -> list[RecordKindOut]:
-    """Tell every kind of record, in the order of the pipeline."""
+    """Report every kind of record, in the order of the pipeline."""
     return described()
 
 

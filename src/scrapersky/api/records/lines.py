@@ -47,7 +47,7 @@ async def read_lines(
 ) -> AsyncGenerator[Sequence[Written], None]:
     """Yield the values of a list in chunks, with their line numbers.
 
-    Raises InvalidImport if the file is no text at all; a row that cannot be read is
+    Raises InvalidImport if the file is not text at all; a row that cannot be read is
     yielded with its problem.
     """
     start, rest = await beginning(stream)
@@ -76,7 +76,7 @@ async def read_lines(
 async def beginning(
     stream: AsyncIterator[bytes],
 ) -> tuple[bytes, AsyncIterator[bytes]]:
-    """Read as much as tells what the file is."""
+    """Read as much as says what the file is."""
     start = b""
     async for part in stream:
         start += part
@@ -255,7 +255,7 @@ class Rows:
 
 
 def cells_of(line: str, delimiter: str) -> list[str] | None:
-    """Return the cells of one row, or None if it is no CSV."""
+    """Return the cells of one row, or None if it is not CSV."""
     try:
         return next(csv.reader([line], delimiter=delimiter), [])
     except csv.Error:

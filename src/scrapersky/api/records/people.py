@@ -28,7 +28,7 @@ Admin = Annotated[Identity, allow(Permission.ADMINISTER)]
 async def people_beside(
     connection: AsyncConnection, resource: Kind, row: Shown
 ) -> list[NamedPerson]:
-    """Return the people of a record's business, or those that a page tells most about."""
+    """Return the people of a record's business, or those that a page says most about."""
     clause = beside(resource.name, row)
     if clause is None:
         return []

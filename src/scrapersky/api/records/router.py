@@ -105,7 +105,7 @@ def add_listing(router: APIRouter, resource: Kind) -> None:
         responses=REFUSALS,
     )
     async def list_fields(who: Reader) -> list[FieldOut]:  # noqa: ARG001 - checked
-        """Tell what lists can be filtered and sorted by."""
+        """Report what lists can be filtered and sorted by."""
         return describe_fields(resource)
 
     @router.get(
@@ -186,7 +186,7 @@ def add_history(router: APIRouter, resource: Kind) -> None:
         connection: Transaction,
         record_id: UUID,
     ) -> History:
-        """Tell every decision, edit and attempt, the latest first."""
+        """Report every decision, edit and attempt, the latest first."""
         await record_of(connection, resource, record_id)
         return History(events=await history_of(connection, resource, record_id))
 

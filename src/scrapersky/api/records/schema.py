@@ -89,7 +89,7 @@ class NamedPerson(BaseModel):
     reason: str = Field(
         description="What their standing rests on.", examples=["owner: Owner"]
     )
-    page_url: str | None = Field(description="The page that tells most about them.")
+    page_url: str | None = Field(description="The page that says most about them.")
 
 
 class SiteBudgetLine(BaseModel):
@@ -246,7 +246,7 @@ def record_model(resource: Kind) -> type[BaseModel]:
 
 
 def extra_type(expression: ColumnElement[Any]) -> Any:  # noqa: ANN401 - a type
-    """Return the type in an answer of what is no column."""
+    """Return the type in an answer of what is not a column."""
     if isinstance(expression.type, JSONB):
         return dict[str, Any]
     return bool if isinstance(expression.type, Boolean) else str | None

@@ -238,7 +238,7 @@ async def rerun_search(
     connection: Transaction,
     record_id: UUID,
 ) -> Any:  # noqa: ANN401 - the response model has the type
-    """Ask the same again; the answer tells what is new, changed and gone."""
+    """Ask the same again; the answer says what is new, changed and gone."""
     row = await record_of(connection, SEARCHES, record_id)
     names = (*ASKED, "source", "params", "budget")
     values = {name: getattr(row, name) for name in names}

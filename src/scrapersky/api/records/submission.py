@@ -111,7 +111,7 @@ def add_submitting(router: APIRouter, resource: Kind, submission: Submission) ->
 
 
 def shown(done: Submitted) -> SubmittedOut:
-    """Tell what a submission came to."""
+    """Report what a submission came to."""
     return SubmittedOut(
         batch_id=done.batch_id,
         accepted=done.accepted,

@@ -35,7 +35,7 @@ def show_dead_letters(
 
 @dead_letters.command
 def inspect(stage: str, item: str) -> None:
-    """Tell the whole story of one dead letter.
+    """Show the whole history of one dead letter.
 
     Parameters
     ----------

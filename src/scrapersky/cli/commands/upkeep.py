@@ -19,7 +19,7 @@ def migrate(*, json: AsJson = False) -> None:
 
 
 def upgrade(*, check: bool = False, json: AsJson = False) -> int:
-    """Tell what migrating would do (`--check`), or do it.
+    """Report what migrating would do (`--check`), or do it.
 
     Which revisions are missing, which tables they touch and how large those are, and the free disk.
     `--check` changes nothing and exits with 1 if something is missing.

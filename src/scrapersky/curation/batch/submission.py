@@ -225,7 +225,7 @@ def is_public_name(host: str) -> bool:
     """Say whether a host is a name that may be public: no address, no inner name.
 
     What the name resolves to is checked when it is fetched; here nothing is asked, so
-    the answer tells nothing about anyone's network.
+    the answer says nothing about anyone's network.
     """
     if ":" in host or "." not in host or host.rpartition(".")[2].isdecimal():
         return False

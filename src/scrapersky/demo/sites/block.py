@@ -1,4 +1,4 @@
-"""The parts of pages that tell how to reach someone, with and without markup."""
+"""The parts of pages that say how to reach someone, with and without markup."""
 
 import json
 from collections.abc import Iterable

@@ -82,7 +82,7 @@ def dress_of(business: Business) -> Dress:
 
 
 def page_paths(business: Business) -> Mapping[PageKind, str]:
-    """Return where the pages stand that tell how to reach someone."""
+    """Return where the pages stand that say how to reach someone."""
     if business.kind is SiteKind.ONE_PAGE:
         return {PageKind.HOME: "/"}
     dress = dress_of(business)

@@ -297,8 +297,8 @@ def _person(url: str, place: int, seen: list[FoundPerson]) -> Person:
 
 def _best_role(roles: Iterable[str | None]) -> str | None:
     """Give the most senior of the roles that a page gives somebody."""
-    told = [role for role in roles if role]
-    return min(told, key=lambda role: _RANKS.index(seniority_of(role)), default=None)
+    named = [role for role in roles if role]
+    return min(named, key=lambda role: _RANKS.index(seniority_of(role)), default=None)
 
 
 _RANKS: Final = (

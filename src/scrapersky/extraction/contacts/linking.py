@@ -168,7 +168,7 @@ _TURNS: Final = re.compile(r"(?:PV{1,2}){2,}")
 def _owner_of_address(
     email: Email, lines: Sequence[int], cards: _Cards, firm: str
 ) -> tuple[Person, str] | None:
-    """Tell whose an address is: by its spelling first, else by where it stands."""
+    """Say whose an address is: by its spelling first, else by where it stands."""
     local = email.address.partition("@")[0]
     if email.quality.is_role:
         return None

@@ -1,4 +1,4 @@
-"""What a page tells about how to reach someone. Unknown is None, never a filler."""
+"""What a page says about how to reach someone. Unknown is None, never a filler."""
 
 from dataclasses import dataclass
 from enum import StrEnum

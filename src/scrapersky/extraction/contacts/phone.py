@@ -27,7 +27,7 @@ def find_numbers(sheet: Sheet, regions: tuple[str, ...]) -> list[FoundPhone]:
 def find_all_numbers(sheet: Sheet, regions: tuple[str, ...]) -> list[FoundPhone]:
     """Find every number, and those of templates too, marked as such."""
     likely = regions[:MAX_REGIONS]
-    # Whoever writes thousands of numbers is no business; each costs time to judge.
+    # Whoever writes thousands of numbers is not a business; each costs time to judge.
     written = itertools.chain(_from_links(sheet, likely), _from_text(sheet, likely))
     found = list(itertools.islice(written, MAX_FOUND))
     taken = {one.start for one in found if one.line >= 0}
@@ -261,7 +261,7 @@ NEAR_ID: Final = 50
 
 
 def _is_counting(written: str) -> bool:
-    """Tell page numbers (1 2 3 4 5 6 7), sizes and years from a number in groups."""
+    """Distinguish page numbers (1 2 3 4 5 6 7), sizes and years from a number in groups."""
     found = re.findall(r"\d+", written)
     groups = [int(group) for group in found]
     if len(groups) > 1 and all(1900 <= group <= 2100 for group in groups):

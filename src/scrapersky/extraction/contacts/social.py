@@ -1,4 +1,4 @@
-"""Tell profiles on social networks from share buttons, posts and the networks' own pages."""
+"""Distinguish profiles on social networks from share buttons, posts and the networks' own pages."""
 
 import re
 from collections.abc import Callable, Iterator

@@ -123,7 +123,7 @@ _PRIVACY: Final = re.compile(
 def setting_of(
     sheet: Sheet, url: str, site: str | None, firm: Iterable[str]
 ) -> Setting:
-    """Tell what kind of page the values stand on."""
+    """Report what kind of page the values stand on."""
     is_privacy = bool(_PRIVACY.search(url) or _PRIVACY.search(sheet.page.title or ""))
     return Setting(sheet, site, is_privacy, frozenset(firm))
 
@@ -132,7 +132,7 @@ OF_TEMPLATE: Final = Owner(Whose.PLACEHOLDER, None, "an address of a template")
 
 
 def owner_of_email(setting: Setting, address: str, seen: Sequence[Found]) -> Owner:
-    """Tell whose an e-mail address is."""
+    """Say whose an e-mail address is."""
     host = address.rpartition("@")[2]
     if is_template_address(address):
         return OF_TEMPLATE
@@ -151,14 +151,14 @@ def owner_of_email(setting: Setting, address: str, seen: Sequence[Found]) -> Own
 
 
 def owner_of_number(setting: Setting, seen: Sequence[FoundPhone]) -> Owner:
-    """Tell whose a number is."""
+    """Say whose a number is."""
     if all(found.is_placeholder for found in seen):
         return Owner(Whose.PLACEHOLDER, None, "a number of a template")
     return owner_of(setting, seen)
 
 
 def owner_of(setting: Setting, seen: Sequence[Found]) -> Owner:
-    """Tell whose a value is by what it stands under; one own sighting makes it own."""
+    """Say whose a value is by what it stands under; one own sighting makes it own."""
     last = len(setting.sheet.lines)
     placed = [found for found in seen if 0 <= found.line < last]
     first: Owner | None = None
@@ -214,7 +214,7 @@ def _other_in(text: str, *, is_close: bool) -> Owner | None:
     if match is None:
         return None
     kind = match.lastgroup or "body"
-    # Far above, a credit such as "Web design by Pixelhof" tells nothing of what follows.
+    # Far above, a credit such as "Web design by Pixelhof" says nothing of what follows.
     is_label = len(text) <= MAX_LABEL or text[match.end() :].lstrip()[:1] == ":"
     if not is_close and kind != "body" and not is_label:
         return None

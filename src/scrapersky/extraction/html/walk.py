@@ -224,7 +224,7 @@ class _Walk:
             self.truncated = True
 
     def _fold(self, first: int) -> None:
-        """Tell a hidden tab from a hidden scrap by its size."""
+        """Distinguish a hidden tab from a hidden scrap by its size."""
         added = self.lines[first:]
         if len(added) >= FOLD_LINES and sum(len(a.text) for a in added) >= FOLD_TEXT:
             self.lines[first:] = [line._replace(folded=True) for line in added]

@@ -1,4 +1,4 @@
-"""Tell which program wrote a sitemap from what it says about itself."""
+"""Distinguish which program wrote a sitemap from what it says about itself."""
 
 import re
 from typing import Final

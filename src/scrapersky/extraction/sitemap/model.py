@@ -120,7 +120,7 @@ class Entry(NamedTuple):
     news: News | None = None
     alternates: tuple[Alternate, ...] = ()
     title: str | None = None
-    """Only feeds tell it."""
+    """Only feeds say it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -77,7 +77,7 @@ def stream_sitemap(
 class SitemapReader:
     """Takes bytes as they arrive and gives back the pages they name.
 
-    `feed` and `close` return pages; `sitemap` tells all else, once closed.
+    `feed` and `close` return pages; `sitemap` says all else, once closed.
     """
 
     def __init__(
@@ -121,7 +121,7 @@ class SitemapReader:
         return entries
 
     def sitemap(self) -> Sitemap:
-        """Tell what the file was and what was left out, without its pages."""
+        """Report what the file was and what was left out, without its pages."""
         return replace(
             self._body.sitemap(),
             bytes_read=self._read,

@@ -24,7 +24,7 @@ class Stop:
 class SitemapWalk:
     """Hands out sitemaps breadth first; loops, depth and numbers are bounded.
 
-    Take a stop with `next_stop`, read it, and tell what it held with `found`. Whatever
+    Take a stop with `next_stop`, read it, and say what it held with `found`. Whatever
     was left out is counted, so that a walk cut short never looks complete.
     """
 

@@ -97,7 +97,7 @@ def _day_and_clock(found: re.Match[str]) -> Moment:
         return datetime(year, month, day, tzinfo=UTC), Precision.DAY
     clock = _CLOCK.fullmatch(found[4].rstrip())
     if clock is None:
-        # A day is still a day when nobody can tell what follows it.
+        # A day is still a day when nobody can say what follows it.
         return datetime(year, month, day, tzinfo=UTC), Precision.DAY
     hour, minute, second, fraction, zone = clock.groups()
     micro = int(f"{fraction[1:]:0<6.6}") if fraction else 0

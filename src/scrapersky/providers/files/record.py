@@ -153,7 +153,7 @@ def record_from_cells(cells: Mapping[str, str], notes: Notes) -> Record:
     lat, lng = cells.get("latitude"), cells.get("longitude")
     point = point_of(decimal(lat), decimal(lng))
     if (lat or lng) and point is None:
-        notes.add("latitude and longitude are no point on Earth")
+        notes.add("latitude and longitude are not a point on Earth")
     websites = tuple(
         found
         for part in listed(cells, "website", r"[;,\s|]+")

@@ -153,7 +153,7 @@ class PlaceFiles:
         """Read the facts out of a stored row."""
         data = raw.get("row")
         if not isinstance(data, dict):
-            raise PlaceGone(PROVIDER, "what was stored is no row of a file")
+            raise PlaceGone(PROVIDER, "what was stored is not a row of a file")
         record = record_of(data, Notes())
         place_id = identify(record, str(raw.get("dataset")))
         return facts_of(record, place_id, raw, region or country_of(raw.get("region")))

@@ -1,4 +1,4 @@
-"""How an area is covered although one query tells 60 places at most.
+"""How an area is covered although one query returns 60 places at most.
 
 The walk asks a cell page by page. A cell that gives as many as the API ever gives is
 saturated: it is cut into quarters, which are asked in turn, until every leaf gives

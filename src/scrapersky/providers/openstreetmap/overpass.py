@@ -117,7 +117,7 @@ def read_elements(answer: Answer) -> list[Json]:
                 raise BadProviderAnswer(PROVIDER, "the answer has no elements")
             return [element for element in elements if isinstance(element, dict)]
         case 200:
-            raise BadProviderAnswer(PROVIDER, "the answer is no JSON object")
+            raise BadProviderAnswer(PROVIDER, "the answer is not a JSON object")
         case 401 | 403 | 406:
             raise ProviderUnusable(
                 PROVIDER,

@@ -87,7 +87,7 @@ def read_facts(element: Json, region: str | None) -> PlaceFacts:
     """Read everything the tags say."""
     place_id = id_of(element)
     if place_id is None:
-        raise PlaceGone(PROVIDER, "what was stored is no element of the map")
+        raise PlaceGone(PROVIDER, "what was stored is not an element of the map")
     tags = tags_of(element)
     point = where(element)
     parts = address_parts(tags)

@@ -68,7 +68,7 @@ class FreeForm:
         if "IN" in self.regions and (match := _INDIAN_END.fullmatch(text)):
             return Locality(city=match[1], code=match[2], country="IN")
         match = _CITY_COUNTRY.fullmatch(text)
-        # "Sultanate of Oman" is no city in Oman.
+        # "Sultanate of Oman" is not a city in Oman.
         is_place = match is not None and not match[1].endswith((" of", " the"))
         if match and is_place and names.get(match[3].casefold()) in FREE_FORM:
             return Locality(

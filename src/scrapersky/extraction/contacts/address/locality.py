@@ -79,7 +79,7 @@ MAX_CITY: Final = 30
 def read_piece(
     piece: Piece, place: Locality, postcode: re.Pattern[str], following: str = ""
 ) -> bool:
-    """Add what a piece tells of a place; False if it tells nothing."""
+    """Add what a piece says of a place; False if it says nothing."""
     text = piece.text
     folded = text.casefold().strip(" .()")
     if folded in country_names() and (place.city or place.code or len(folded) > 3):
@@ -183,7 +183,7 @@ def _read_rest(rest: str, place: Locality) -> None:
 
 
 def country_of(place: Locality, regions: tuple[str, ...]) -> str | None:
-    """Tell the country by what only one has, else take the page's likeliest."""
+    """Infer the country from what only one has, else take the page's likeliest."""
     state = (place.state or "").replace(".", "")
     code = place.code or ""
     if re.fullmatch(POSTCODES["GB"], code):

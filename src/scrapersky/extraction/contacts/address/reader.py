@@ -155,7 +155,7 @@ class Reader:
 
     @staticmethod
     def _is_plain_street(street: str, line: str, end: int) -> bool:
-        """Say whether a street is one even though nothing tells where it is."""
+        """Say whether a street is one even though nothing says where it is."""
         if not STRONG_END.search(street) and not is_foreign_street(street):
             return False
         return not goes_on_as_prose(line, end)

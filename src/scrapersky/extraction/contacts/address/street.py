@@ -34,7 +34,7 @@ def street_match(text: str) -> re.Match[str] | None:
 
 
 def is_street(text: str) -> bool:
-    """Say whether what the grammar accepted has a name and is no amount."""
+    """Say whether what the grammar accepted has a name and is not an amount."""
     if not _HAS_NAME.search(text):
         return False
     if AMOUNT.match(text):
@@ -52,7 +52,7 @@ def is_foreign_street(text: str) -> bool:
 
 
 def goes_on_as_prose(text: str, end: int) -> bool:
-    """Tell `our 5 Star Drive for ...` from an address: words go on in lower case."""
+    """Distinguish `our 5 Star Drive for ...` from an address: words go on in lower case."""
     after = text[end : end + 20].lstrip()
     return (
         len(text) > 160
@@ -62,7 +62,7 @@ def goes_on_as_prose(text: str, end: int) -> bool:
 
 
 def is_number_of_road(text: str, start: int, end: int) -> bool:
-    """Tell `the Ringway 8, Elm St` from `Level 8, Elm St`."""
+    """Distinguish `the Ringway 8, Elm St` from `Level 8, Elm St`."""
     if not _NUMBER_AND_COMMA.match(text[start:end]):
         return False
     before = _WORD_BEFORE.search(text[max(0, start - 30) : start])

@@ -198,7 +198,7 @@ _SPELLED_DOTS: Final = tuple(
     re.compile(rf" (?:{dot}) ", re.IGNORECASE) for _, dot in _PAIRS
 )
 _SPACED_AT: Final = re.compile(r"(?<=\w) {0,2}[@\uff20] {0,2}(?=\w)")
-# Only where nothing of a sentence follows: "come @ noon . it is free" is no address.
+# Only where nothing of a sentence follows: "come @ noon . it is free" is not an address.
 _SPACED_DOT: Final = re.compile(
     r"^([\w-]{1,63}) \. ([a-z]{2,6})(?=\s{0,3}(?:$|[|,;)]|[A-Z]))"
 )

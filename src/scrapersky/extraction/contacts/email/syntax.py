@@ -174,7 +174,7 @@ _DIGIT_TURN: Final = re.compile(r"([A-Za-z]{2,})[\d_-]")
 
 
 def _is_machine(local: str, domain: str) -> bool:
-    """Tell keys and message ids from addresses of people."""
+    """Distinguish keys and message ids from addresses of people."""
     if domain in _MACHINE_DOMAINS or domain.endswith((".sentry.io", ".wixpress.com")):
         return True
     return bool(_MACHINE.search(local))
@@ -215,7 +215,7 @@ _BEFORE_NO_ADDRESS: Final = ("@", "***", "•", "●", "…", "█")
 
 
 def _is_login(text: str, at: int, local: str, end: int) -> bool:
-    """Tell keys in URLs, prompts of a shell and message ids from addresses."""
+    """Distinguish keys in URLs, prompts of a shell and message ids from addresses."""
     if local.lower() == "git":
         return True
     before = text[max(0, at - len(local) - LEFT_OF_LOGIN) : at - len(local)]

@@ -1,4 +1,4 @@
-"""Firms named in what a page tells about people: `was a director at Acme and Bolt`."""
+"""Firms named in what a page says about people: `was a director at Acme and Bolt`."""
 
 import re
 from collections.abc import Iterator

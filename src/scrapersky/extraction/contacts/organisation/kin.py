@@ -42,7 +42,7 @@ def site_labels(sheet: Sheet, url: str, mail_domains: Counter[str]) -> list[str]
 
 
 def _linked_hosts(sheet: Sheet) -> list[str]:
-    """Give the host most links go to: a page saved without its address still tells it."""
+    """Give the host most links go to: a page saved without its address still says it."""
     seen: Counter[str] = Counter()
     for link in sheet.page.links:
         if link.href[:4].lower() == "http":

@@ -134,7 +134,7 @@ def names_in_run(
 
 
 def _is_inner(tokens: list[tuple[int, int, str]], place: int, stop: int) -> bool:
-    """Tell the name in `Riverside Oskar Maple Falls` from one by itself."""
+    """Distinguish the name in `Riverside Oskar Maple Falls` from one by itself."""
     before = tokens[place - 1][2].casefold() if place else ""
     after = tokens[stop + 1][2] if stop + 1 < len(tokens) else ""
     return _is_other_word(before) or (

@@ -198,7 +198,7 @@ def _is_refused(page: PageWords, written: str, name: Name, context: Context) -> 
 
 
 def _names_street(text: str, start: int) -> bool:
-    """Tell who a street is named after from who lives in it: `12 rue Paul Bert`."""
+    """Distinguish who a street is named after from who lives in it: `12 rue Paul Bert`."""
     return bool(_STREET_BEFORE.search(text[max(0, start - 30) : start]))
 
 

@@ -95,7 +95,7 @@ _NAME_TAGS: Final = words("h2 h3 h4 h5 h6 td dt")
 
 
 def _goes_on(page: PageWords, number: int, first: str) -> bool:
-    """Say whether the next line tells about the person: `Dana Wu` / `Dana is ...`."""
+    """Say whether the next line says about the person: `Dana Wu` / `Dana is ...`."""
     lines = page.sheet.lines
     return any(
         lines[near].text.startswith(f"{first} ")
@@ -115,7 +115,7 @@ _DOES: Final = re.compile(
 
 
 def is_place_or_role(name: str, *, has_given: bool) -> bool:
-    """Tell `Hong Kong` and `Front-Office Administrator` from a name."""
+    """Distinguish `Hong Kong` and `Front-Office Administrator` from a name."""
     folded = name.casefold().strip(" ,.")
     last = folded.rpartition(" ")[2]
     if folded in country_names() or last in _LAST_OF_ROLES:

@@ -72,12 +72,12 @@ class Surroundings:
 
     @cached_property
     def is_story(self) -> bool:
-        """Say whether the page's address tells of news, products or legal texts."""
+        """Say whether the page's address says of news, products or legal texts."""
         return bool(_STORIES.search(split_url(self.url)[1]))
 
     @cached_property
     def is_team(self) -> bool:
-        """Say whether the page's address or title tells of its people."""
+        """Say whether the page's address or title says of its people."""
         path = split_url(self.url)[1].replace("-", " ").replace("_", " ")
         return bool(_TEAM.search(path) or _TEAM.search(self.sheet.page.title or ""))
 
@@ -160,7 +160,7 @@ def traits_of(around: Surroundings, one: FoundPerson) -> Traits:
 
 
 def _repeated(text: str, name: str, last: str) -> Traits:
-    """Tell whether the page names somebody again, in full or by the surname."""
+    """Say whether the page names somebody again, in full or by the surname."""
     times = text.count(name)
     again = len(last) >= SHORTEST and text.count(last) > times
     return {"again": float(times > 1), "surname_again": float(again)}
