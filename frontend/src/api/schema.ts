@@ -28,7 +28,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description Tell how far a decision is, or what it came to. */
+        /** @description Report how far a decision is, or what it came to. */
         get: operations["read_action"];
         put?: never;
         post?: never;
@@ -166,7 +166,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description Tell how far a batch is, with its items in the order of their lines. */
+        /** @description Report how far a batch is, with its items in the order of their lines. */
         get: operations["read_batch"];
         put?: never;
         post?: never;
@@ -251,7 +251,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description Tell what lists can be filtered and sorted by. */
+        /** @description Report what lists can be filtered and sorted by. */
         get: operations["list_company_fields"];
         put?: never;
         post?: never;
@@ -338,7 +338,7 @@ export interface paths {
         /**
          * @description Assign a company, write notes and tags.
          *
-         *     What the machine sums up in between is no conflict; what another person wrote is.
+         *     What the machine sums up in between is not a conflict; what another person wrote is.
          */
         patch: operations["edit_company"];
         trace?: never;
@@ -350,7 +350,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description Tell every decision, edit and attempt, the latest first. */
+        /** @description Report every decision, edit and attempt, the latest first. */
         get: operations["read_company_history"];
         put?: never;
         post?: never;
@@ -367,7 +367,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description Tell which records a company is made of and why, and what was merged into it. */
+        /** @description Report which records a company is made of and why, and what was merged into it. */
         get: operations["read_company_records"];
         put?: never;
         post?: never;
@@ -556,7 +556,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description Tell what lists can be filtered and sorted by. */
+        /** @description Report what lists can be filtered and sorted by. */
         get: operations["list_contact_fields"];
         put?: never;
         post?: never;
@@ -631,7 +631,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description Tell every decision, edit and attempt, the latest first. */
+        /** @description Report every decision, edit and attempt, the latest first. */
         get: operations["read_contact_history"];
         put?: never;
         post?: never;
@@ -720,7 +720,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description Tell the whole story of one dead letter. */
+        /** @description Show the whole history of one dead letter. */
         get: operations["read_dead_letter"];
         put?: never;
         post?: never;
@@ -737,7 +737,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description Tell whether the demo can be started, and where it is. */
+        /** @description Say whether the demo can be started, and where it is. */
         get: operations["read_demo"];
         put?: never;
         /**
@@ -779,7 +779,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description Tell how the scheduler of this process stands; in development, for operators. */
+        /** @description Report how the scheduler of this process stands; in development, for operators. */
         get: operations["scheduler_status"];
         put?: never;
         post?: never;
@@ -865,7 +865,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description Tell what lists can be filtered and sorted by. */
+        /** @description Report what lists can be filtered and sorted by. */
         get: operations["list_domain_fields"];
         put?: never;
         post?: never;
@@ -980,7 +980,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description Tell every decision, edit and attempt, the latest first. */
+        /** @description Report every decision, edit and attempt, the latest first. */
         get: operations["read_domain_history"];
         put?: never;
         post?: never;
@@ -998,7 +998,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * @description Tell of what changes, as it changes: `stages`, `records`, `batch`, `action`.
+         * @description Report what changes, as it changes: `stages`, `records`, `batch`, `action`.
          *
          *     After a lost connection send `Last-Event-ID`; what was missed follows, or `reset`
          *     if that is too much: then fetch anew what you show. Ends when the identity that
@@ -1020,7 +1020,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description Tell every kind of record, in the order of the pipeline. */
+        /** @description Report every kind of record, in the order of the pipeline. */
         get: operations["list_kinds"];
         put?: never;
         post?: never;
@@ -1088,7 +1088,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description Tell what lists can be filtered and sorted by. */
+        /** @description Report what lists can be filtered and sorted by. */
         get: operations["list_business_fields"];
         put?: never;
         post?: never;
@@ -1144,7 +1144,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description Tell every decision, edit and attempt, the latest first. */
+        /** @description Report every decision, edit and attempt, the latest first. */
         get: operations["read_business_history"];
         put?: never;
         post?: never;
@@ -1286,7 +1286,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description Tell what lists can be filtered and sorted by. */
+        /** @description Report what lists can be filtered and sorted by. */
         get: operations["list_page_fields"];
         put?: never;
         post?: never;
@@ -1384,7 +1384,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description Tell every decision, edit and attempt, the latest first. */
+        /** @description Report every decision, edit and attempt, the latest first. */
         get: operations["read_page_history"];
         put?: never;
         post?: never;
@@ -1474,7 +1474,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description Tell what lists can be filtered and sorted by. */
+        /** @description Report what lists can be filtered and sorted by. */
         get: operations["list_person_fields"];
         put?: never;
         post?: never;
@@ -1513,7 +1513,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description Tell every decision, edit and attempt, the latest first. */
+        /** @description Report every decision, edit and attempt, the latest first. */
         get: operations["read_person_history"];
         put?: never;
         post?: never;
@@ -1581,7 +1581,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description Tell what lists can be filtered and sorted by. */
+        /** @description Report what lists can be filtered and sorted by. */
         get: operations["list_place_fields"];
         put?: never;
         post?: never;
@@ -1637,7 +1637,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description Tell every decision, edit and attempt, the latest first. */
+        /** @description Report every decision, edit and attempt, the latest first. */
         get: operations["read_place_history"];
         put?: never;
         post?: never;
@@ -1691,7 +1691,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** @description Tell what a rule would decide about the records nobody has decided about. */
+        /** @description Report what a rule would decide about the records nobody has decided about. */
         post: operations["preview_rule"];
         delete?: never;
         options?: never;
@@ -1759,7 +1759,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description Tell of every job: when it runs next, and how it went last. */
+        /** @description Report every job: when it runs next, and how it went last. */
         get: operations["list_jobs"];
         put?: never;
         post?: never;
@@ -1862,7 +1862,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description Tell what lists can be filtered and sorted by. */
+        /** @description Report what lists can be filtered and sorted by. */
         get: operations["list_search_fields"];
         put?: never;
         post?: never;
@@ -1896,7 +1896,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description Tell every decision, edit and attempt, the latest first. */
+        /** @description Report every decision, edit and attempt, the latest first. */
         get: operations["read_search_history"];
         put?: never;
         post?: never;
@@ -1915,7 +1915,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** @description Ask the same again; the answer tells what is new, changed and gone. */
+        /** @description Ask the same again; the answer says what is new, changed and gone. */
         post: operations["rerun_search"];
         delete?: never;
         options?: never;
@@ -1951,7 +1951,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description Tell who is asking, and what they may do. */
+        /** @description Report who is asking, and what they may do. */
         get: operations["get_session"];
         put?: never;
         /** @description Log in with e-mail address and password; the answer sets a cookie. */
@@ -2022,7 +2022,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description Tell what lists can be filtered and sorted by. */
+        /** @description Report what lists can be filtered and sorted by. */
         get: operations["list_sitemap_file_fields"];
         put?: never;
         post?: never;
@@ -2120,7 +2120,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description Tell every decision, edit and attempt, the latest first. */
+        /** @description Report every decision, edit and attempt, the latest first. */
         get: operations["read_sitemap_file_history"];
         put?: never;
         post?: never;
@@ -2154,7 +2154,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description Tell how every stage stands, in the order of the pipeline. */
+        /** @description Report how every stage stands, in the order of the pipeline. */
         get: operations["list_stages"];
         put?: never;
         post?: never;
@@ -2171,7 +2171,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description Tell what failed in the last hour, in words, grouped by cause. */
+        /** @description Report what failed in the last hour, in words, grouped by cause. */
         get: operations["stage_errors"];
         put?: never;
         post?: never;
@@ -2188,7 +2188,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description Tell what each stage settled in each of the last minutes. */
+        /** @description Report what each stage settled in each of the last minutes. */
         get: operations["stage_throughput"];
         put?: never;
         post?: never;
@@ -2322,7 +2322,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description Tell what runs here: version, connection, scheduler, disk, settings. */
+        /** @description Report what runs here: version, connection, scheduler, disk, settings. */
         get: operations["read_system"];
         put?: never;
         post?: never;
@@ -2484,7 +2484,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description Tell that the process lives; asks nobody else. */
+        /** @description Report that the process lives; asks nobody else. */
         get: operations["is_alive"];
         put?: never;
         post?: never;
@@ -2501,7 +2501,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description Tell whether the process can do its work: 200, or 503 with what is missing. */
+        /** @description Say whether the process can do its work: 200, or 503 with what is missing. */
         get: operations["is_ready"];
         put?: never;
         post?: never;
@@ -3643,7 +3643,7 @@ export interface components {
             id: string;
             is_decision_maker: boolean;
             name: string;
-            /** @description The page that tells most about them. */
+            /** @description The page that says most about them. */
             page_url: string | null;
             /** @description Theirs alone; null: none is known. */
             phone: string | null;
@@ -4012,7 +4012,7 @@ export interface components {
             next_cursor: string | null;
             total: components["schemas"]["scrapersky__api__records__schema__Total"];
         };
-        /** @description What to tell where there are no records yet. */
+        /** @description What to say where there are no records yet. */
         RecordSourceOut: {
             action: string;
             screen: string;
