@@ -279,15 +279,15 @@ class PostgresLedger:
             if row.pause is not None:
                 raise paused(url, key, float(row.pause), row.pause_reason or "")
             if row.lease_owner is not None and is_dead(row.lease_owner):
-                await self._bereave(key, url, row.lease_owner)
+                await self._take_from_dead(key, url, row.lease_owner)
                 return 0.0
             return max(float(row.lease or 0), 0.0)
         return 0.0
 
-    async def _bereave(self, key: str, url: str, owner: UUID) -> None:
+    async def _take_from_dead(self, key: str, url: str, owner: UUID) -> None:
         """Take a key from a process that has ended."""
         try:
-            await self._execute(statement.BEREAVE, key=key, owner=owner)
+            await self._execute(statement.TAKE_FROM_DEAD, key=key, owner=owner)
         except DATABASE_TROUBLE as trouble:
             raise HostBusy(url, "the ledger of hosts cannot be reached") from trouble
 

@@ -72,7 +72,7 @@ RETURN = text(
 )
 
 # Whoever died has sent nothing since: only the pause after its last request is left.
-BEREAVE = text(
+TAKE_FROM_DEAD = text(
     """
     UPDATE hosts SET
         lease_owner = NULL, lease_until = NULL,

@@ -107,16 +107,16 @@ function useVersion(kind: Kind, records: RecordList): [number, () => void] {
   const changed = () => setVersion((count) => count + 1);
   useLive("reset", () => {
     changed();
-    records.hearMany();
+    records.receiveMany();
   });
   useLive<RecordChanges>("records", ({ kind: name, changes, many }) => {
     if (name !== kind.name) return;
     changed();
     if (many) {
-      records.hearMany();
+      records.receiveMany();
       return;
     }
-    records.hear(
+    records.receive(
       new Map(
         changes.map(({ id, status, stage_status, updated_at }): [string, Partial<Row>] => [
           id,

@@ -121,7 +121,7 @@ export function useDecisions(kind: Kind, records: RecordList) {
       const before = made?.before ?? new Map<string, Row>();
       if (before.size === 0) await records.load();
       else if (undone.restored === before.size) records.patch(before);
-      else records.hear(new Map([...before.keys()].map((id) => [id, {}])));
+      else records.receive(new Map([...before.keys()].map((id) => [id, {}])));
     } catch (error) {
       toastError(error);
       await records.load();

@@ -107,7 +107,7 @@ describe("a list of records", () => {
     answers = [page(["a"], null)];
     const records = shown("/domains", {});
     await records.load();
-    records.hear(new Map([["z", { status: "New" }]]));
+    records.receive(new Map([["z", { status: "New" }]]));
     expect(ids(records)).toEqual(["a"]);
     expect(records.snapshot().unseen).toBe(1);
     records.stop();
@@ -121,7 +121,7 @@ describe("a list of records", () => {
     await records.load();
     const selected = () =>
       records.snapshot().rows.filter(({ status }) => status === "Selected").length;
-    records.hear(new Map(many.map((id) => [id, { status: "Selected" }])));
+    records.receive(new Map(many.map((id) => [id, { status: "Selected" }])));
     expect(selected()).toBe(12);
     records.patch(new Map([["r39", { status: "Archived" }]]));
     await vi.advanceTimersByTimeAsync(100);
@@ -145,7 +145,7 @@ describe("a list of records", () => {
     answers = [page(["a", "b", "c"], null), page(["a", "c"], null)];
     const records = shown("/contacts", {});
     await records.load();
-    records.hearMany();
+    records.receiveMany();
     expect(records.snapshot().isBehind).toBe(true);
     await vi.advanceTimersByTimeAsync(1000);
     vi.useRealTimers();
@@ -159,7 +159,7 @@ describe("a list of records", () => {
     answers = [page([], null, 0), page(["a"], null)];
     const records = shown("/contacts", {});
     await records.load();
-    records.hearMany();
+    records.receiveMany();
     await vi.waitFor(() => expect(ids(records)).toEqual(["a"]));
   });
 

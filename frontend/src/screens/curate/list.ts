@@ -57,12 +57,12 @@ export class RecordList {
   async load(): Promise<void> {
     this.generation += 1;
     const mine = this.generation;
-    this.say({ isLoading: true, error: null });
+    this.set({ isLoading: true, error: null });
     try {
       const page = await this.fetch({ limit: FIRST });
       if (mine !== this.generation) return;
       this.coming.clear();
-      this.say({
+      this.set({
         rows: page.items,
         places: placesOf(page.items),
         cursor: page.next_cursor,
@@ -73,7 +73,7 @@ export class RecordList {
         isBehind: false,
       });
     } catch (error) {
-      if (mine === this.generation) this.say({ isLoading: false, error });
+      if (mine === this.generation) this.set({ isLoading: false, error });
     }
   }
 
@@ -81,14 +81,14 @@ export class RecordList {
     const { isLoading, cursor } = this.state;
     if (isLoading || cursor === null) return;
     const mine = this.generation;
-    this.say({ isLoading: true, error: null });
+    this.set({ isLoading: true, error: null });
     try {
       const page = await this.fetch({ limit: FURTHER, cursor });
       if (mine !== this.generation) return;
       // A row that changed while we read on may come again, further down.
       const news = page.items.filter(({ id }) => !this.state.places.has(id));
       const rows = [...this.state.rows, ...news];
-      this.say({
+      this.set({
         rows,
         places: placesOf(rows),
         cursor: page.next_cursor,
@@ -96,7 +96,7 @@ export class RecordList {
         isLoading: false,
       });
     } catch (error) {
-      if (mine === this.generation) this.say({ isLoading: false, error });
+      if (mine === this.generation) this.set({ isLoading: false, error });
     }
   }
 
@@ -118,12 +118,12 @@ export class RecordList {
       before.set(id, row);
       rows[place] = { ...row, ...change };
     }
-    if (before.size) this.say({ rows });
+    if (before.size) this.set({ rows });
     return before;
   }
 
   /** Take in what the stream reports: patch what is shown, and read it again soon. */
-  hear(changes: ReadonlyMap<string, Partial<Row>>): void {
+  receive(changes: ReadonlyMap<string, Partial<Row>>): void {
     this.take(changes);
     let unseen = 0;
     for (const id of changes.keys()) {
@@ -131,7 +131,7 @@ export class RecordList {
       else unseen += 1;
     }
     if (unseen && this.state.rows.length === 0) void this.load();
-    else if (unseen) this.say({ unseen: this.state.unseen + unseen });
+    else if (unseen) this.set({ unseen: this.state.unseen + unseen });
     this.refreshSoon();
   }
 
@@ -152,14 +152,14 @@ export class RecordList {
   }
 
   /** Much has happened, or records are gone: look again at what is shown, and say so. */
-  hearMany(): void {
+  receiveMany(): void {
     const { rows } = this.state;
     if (rows.length === 0) {
       void this.load();
       return;
     }
     if (rows.length <= MOST_CHECKED) for (const { id } of rows) this.stale.add(id);
-    this.say({ isBehind: true });
+    this.set({ isBehind: true });
     this.refreshSoon();
   }
 
@@ -203,14 +203,14 @@ export class RecordList {
     if (lost === 0) return;
     const { count, is_exact } = this.state.total;
     const total = { count: Math.max(rows.length, count - lost), is_exact };
-    this.say({ rows, places: placesOf(rows), total });
+    this.set({ rows, places: placesOf(rows), total });
   }
 
   private fetch(more: Query): Promise<ListAnswer> {
     return read(ofKind(this, ""), { query: { ...this.query, ...more } });
   }
 
-  private say(change: Partial<Entry>): void {
+  private set(change: Partial<Entry>): void {
     this.cache.setQueryData<Entry>(this.key, { ...this.state, ...change });
   }
 }
