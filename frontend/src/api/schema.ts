@@ -2521,7 +2521,7 @@ export interface paths {
         /**
          * @description Give the figures of this process, and how stages and database stand, to Prometheus.
          *
-         *     They tell of all tenants, so give Prometheus an API key of the installation's own tenant
+         *     They cover all tenants, so give Prometheus an API key of the installation's own tenant
          *     with the scope `metrics`: it may read them and nothing else.
          */
         get: operations["read_metrics"];

@@ -161,7 +161,7 @@ async def look_inside(
 
 
 def list_finding(settings: Settings, list_: Standing) -> Finding:
-    """Say whether a copy of the database would tell who asked to be left alone.
+    """Say whether a copy of the database would reveal who asked to be left alone.
 
     On a laptop nobody else has such a copy; a server's is in its backups.
     """

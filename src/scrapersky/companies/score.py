@@ -127,7 +127,7 @@ def compare(
     is_switchboard: bool = False,
     is_brand: bool = False,
 ) -> Score:
-    """Weigh everything that two records tell.
+    """Weigh everything that two records say.
 
     `is_switchboard`: their phone number is that of many; `is_brand`: so is their
     website.

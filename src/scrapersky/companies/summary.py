@@ -1,4 +1,4 @@
-"""Sum up what all records of a company tell: the row of the lead list."""
+"""Sum up what all records of a company say: the row of the lead list."""
 
 from collections.abc import Collection
 from typing import Final
@@ -24,7 +24,7 @@ NEW = ", ".join(f"s.{name}" for name in SHOWN)
 SET = ", ".join(f"{name} = s.{name}" for name in SHOWN)
 
 # The best source of a value is the business, then the place, then the website; among
-# equals what was told last.
+# equals what was reported last.
 SUM_UP: Final = text(
     f"""
 WITH seen AS MATERIALIZED (

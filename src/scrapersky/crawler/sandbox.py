@@ -464,7 +464,7 @@ class _Child:
         self._job: _Job | None = None
         self._timer: asyncio.TimerHandle | None = None
         self.on_done: Callable[[_Child, bool], None] | None = None
-        """Told when an answer is there, or none will ever come."""
+        """Called when an answer is there, or none will ever come."""
         # Registered once and not for every answer: two system calls less a page.
         self._loop.add_reader(ours, self._receive)
 

@@ -13,7 +13,7 @@ from scrapersky.kit.urls import registrable_domain
 
 @dataclass(frozen=True, slots=True)
 class EmailQuality:
-    """What the address alone tells; whether it accepts mail is asked elsewhere."""
+    """What the address alone shows; whether it accepts mail is asked elsewhere."""
 
     is_valid: bool
     is_role: bool

@@ -99,7 +99,7 @@ def read_page_facts(page: Page, url: str) -> PageFacts:
 
 
 def read_site_facts(page: Page, url: str) -> SiteFacts:
-    """Read what a home page tells; raise InvalidUrl if `url` is not a URL."""
+    """Read what a home page says; raise InvalidUrl if `url` is not a URL."""
     base = _base_of(page, parse_url(url))
     technologies = find_technologies(page)
     generator = main_generator(technologies)

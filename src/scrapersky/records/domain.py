@@ -1,4 +1,4 @@
-"""WF3 and WF4: a registrable domain and what its home page tells."""
+"""WF3 and WF4: a registrable domain and what its home page says."""
 
 from typing import Any
 

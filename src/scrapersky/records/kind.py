@@ -164,7 +164,7 @@ class Origin:
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """What to tell and to offer where there are no records yet."""
+    """What to say and to offer where there are no records yet."""
 
     text: str
     screen: str

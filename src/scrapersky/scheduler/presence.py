@@ -1,4 +1,4 @@
-"""A process that tells the others it is there, and does as its operator asks: drain.
+"""A process that announces itself to the others, and does as its operator asks: drain.
 
 What a worker holds is in the claims; here is only who lives, where, of which version, and
 why it rests. Nothing is decided by it but what people see and what alerts say.

@@ -1,4 +1,4 @@
-"""Look at the rules again and again, remember what is wrong, and tell it once.
+"""Look at the rules again and again, remember what is wrong, and report it once.
 
 Every process could look; one does each time, whichever is first. So it also happens when all
 workers are gone, as long as the API runs.
@@ -81,7 +81,7 @@ class Watch:
         self._courier = courier
 
     async def look(self) -> list[Trouble]:
-        """Look now, remember what is wrong, and say what nobody was told yet."""
+        """Look now, remember what is wrong, and report what nobody knows of yet."""
         found = troubles(await self._looker.sight())
         await remember(self._engine, found)
         if self._courier.has_anyone:
@@ -223,7 +223,7 @@ def looker_of(engine: AsyncEngine, settings: Settings) -> Looker:
 
 
 def courier_of(settings: Settings) -> Courier:
-    """Make what tells whoever the settings name."""
+    """Make what notifies whoever the settings name."""
     return Courier(
         webhook=settings.alert_webhook_url,
         smtp=settings.alert_smtp_url,

@@ -1,4 +1,4 @@
-"""The broker of the event stream: looks once a second for all who listen, and tells them.
+"""The broker of the event stream: looks once a second for all who listen, and sends what is new.
 
 It looks only while somebody listens, once per tenant however many they are, and keeps
 no connection between two looks. A client that cannot keep up, or comes back after too

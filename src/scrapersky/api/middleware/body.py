@@ -51,7 +51,7 @@ def large_body(most: int) -> Any:  # noqa: ANN401 - what FastAPI's Depends retur
 
 
 def check_headers(headers: Headers, most: int) -> None:
-    """Raise on what the headers tell of a body we do not take."""
+    """Raise on what the headers say of a body we do not take."""
     if headers.get("content-encoding", "identity").strip().lower() != "identity":
         raise EncodedBody(
             "The body is compressed, which this server does not unpack.",

@@ -103,7 +103,7 @@ async def read_metrics(
 ) -> Response:
     """Give the figures of this process, and how stages and database stand, to Prometheus.
 
-    They tell of all tenants, so give Prometheus an API key of the installation's own tenant
+    They cover all tenants, so give Prometheus an API key of the installation's own tenant
     with the scope `metrics`: it may read them and nothing else.
     """
     return Response(await operations.figures(), media_type=CONTENT_TYPE_LATEST)

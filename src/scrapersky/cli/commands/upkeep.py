@@ -27,7 +27,7 @@ def upgrade(*, check: bool = False, json: AsJson = False) -> int:
     Parameters
     ----------
     check
-        Tell what would change and change nothing; exits with 1 if anything would.
+        Print what would change and change nothing; exits with 1 if anything would.
     """
     with without_collector():
         from scrapersky.cli.upgrade import upgrade as work

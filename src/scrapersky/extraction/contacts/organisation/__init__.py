@@ -50,7 +50,7 @@ LEAST: Final = 0.2
 
 @dataclass(frozen=True, slots=True)
 class Clues:
-    """What the other finders know of a page that helps to tell its names."""
+    """What the other finders know of a page that helps to find its names."""
 
     streets: Sequence[FoundAddress] = ()
     mail_domains: Counter[str] = field(default_factory=Counter)

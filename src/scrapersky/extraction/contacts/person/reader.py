@@ -47,7 +47,7 @@ MAX_RUNS: Final = 20_000
 
 @dataclass(frozen=True, slots=True)
 class Clues:
-    """What the other finders know of a page that helps to tell its people."""
+    """What the other finders know of a page that helps to find its people."""
 
     url: str = ""
     organisations: tuple[str, ...] = ()
