@@ -27,6 +27,10 @@ PAGES: dict[str, Callable[[int], str]] = {
         f"<div><h3>Ann Lee{chr(97 + n % 26)}</h3><p>Owner</p><p>a{n}@acme.com</p></div>"
         for n in range(size // 62)
     ),
+    "names with e-mails": lambda size: "".join(
+        f"<p>Ann Lee{chr(97 + n % 26)}, ann.lee{n}@acme.com</p>"
+        for n in range(size // 42)
+    ),
     "people and numbers": lambda size: "".join(
         f"<div><h3>Ann Lee{chr(97 + n % 26)}</h3><p>Tel. 0207946{n % 10000:04}</p></div>"
         for n in range(size // 58)

@@ -16,6 +16,7 @@ from scrapersky.kit.email_type import EmailType
         ("ann.lee@mail.yahoo.co.uk", EmailType.FREE),
         ("x1@mailinator.com", EmailType.FREE),
         ("ann@@acme.com", EmailType.UNKNOWN),
+        ("ann..lee@acme.com", EmailType.UNKNOWN),
         ("ann@acme", EmailType.UNKNOWN),
         ("ann@acme.notasuffix", EmailType.UNKNOWN),
     ],

@@ -48,6 +48,15 @@ def test_the_owner_decides_though_others_stand_above() -> None:
     assert (first.name, first.reason) == ("Martha Okelo", "owner: Owner")
 
 
+def test_who_leads_a_calling_decides_though_others_stand_above() -> None:
+    first, *_ = people_on(
+        "<h2>Our team</h2><h3>Peter Lindgren</h3><p>Immigration Attorney</p>"
+        "<h3>Martha Okelo</h3><p>Lead Attorney</p>"
+    )
+
+    assert first.name == "Martha Okelo"
+
+
 def test_whose_name_the_business_bears_decides_among_equals() -> None:
     first, *_ = people_on(
         "<h2>Our dentists</h2><h3>Dr. Peter Lindgren</h3><p>Dentist</p>"

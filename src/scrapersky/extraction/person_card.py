@@ -1,5 +1,6 @@
 """Arrange what a page says as people of the business, each with what is theirs alone."""
 
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final
@@ -19,6 +20,8 @@ STANDING: Final[dict[Seniority | None, float]] = {
     Seniority.STAFF: 0.2,
 }
 """How likely somebody of a seniority decides for a small business."""
+LEADING: Final = 0.1
+"""What it adds if somebody leads those of their calling: the lead attorney."""
 NAMESAKE: Final = 0.25
 """What it adds if the business bears their surname: Kanzlei Okelo, okelo.example."""
 SHORTEST_SURNAME: Final = 4
@@ -106,9 +109,17 @@ def _standing(
     reason = "named without a role"
     if seniority:
         reason = f"{seniority.value}: {person.role}"
+    if seniority is Seniority.PROFESSIONAL and _LEADS.match(person.role or ""):
+        standing += LEADING
     if _bears_name(firm, person.name):
         return standing + NAMESAKE, f"{reason}; the business bears their name"
     return standing, reason
+
+
+_LEADS: Final = re.compile(
+    r"(?:lead|leading|senior|head|chief|principal|leitende[rn]?|chef|primario|jefe|jefa)\b",
+    re.IGNORECASE,
+)
 
 
 def _bears_name(firm: str, name: str) -> bool:

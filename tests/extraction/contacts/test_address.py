@@ -130,6 +130,12 @@ def test_a_label_before_a_street_without_number_is_not_part_of_it() -> None:
     ]
 
 
+def test_the_label_of_an_office_was_taken_for_a_part_of_its_address() -> None:
+    assert places(
+        "Office Location<br>312 W Bell Dr, Ste 100<br>Boise, ID 83646", "US"
+    ) == [("312 W Bell Dr, Ste 100", "83646", "Boise")]
+
+
 @pytest.mark.parametrize(
     "page",
     [

@@ -6,6 +6,7 @@ import time
 from collections import Counter
 from pathlib import Path
 
+import email_validator
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -14,7 +15,7 @@ from bench.extraction_hostile import EMAIL_SOUP, MIB, PAGES
 from bench.extraction_pages import business_page
 from scrapersky.errors import ExtractionError
 from scrapersky.extraction.contacts import Hints, phone, whose
-from scrapersky.extraction.contacts.email import addresses_in
+from scrapersky.extraction.contacts.email import addresses_in, syntax
 from scrapersky.extraction.contacts.finder import find_contacts
 from scrapersky.extraction.contacts.sheet import Sheet
 
@@ -67,6 +68,28 @@ def test_the_blocks_of_a_line_were_looked_up_for_each_of_its_neighbours(
 
     lines = 3 * 12_000 // 62
     assert 0 < calls["ancestors"] <= lines
+
+
+def test_each_domain_was_validated_again_for_every_address_at_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    calls = counted(monkeypatch, email_validator, "validate_email")
+
+    found = find_contacts(PAGES["names with e-mails"](4_000), "https://acme.com/")
+
+    assert len(found.emails) == 4_000 // 42
+    assert all(email.quality.is_valid for email in found.emails)
+    assert calls["validate_email"] <= 1
+
+
+def test_the_text_was_searched_again_for_the_addresses_of_templates(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    calls = counted(monkeypatch, syntax, "_local_before")
+
+    find_contacts(PAGES["names with e-mails"](4_000), "https://acme.com/")
+
+    assert 0 < calls["_local_before"] <= 4_000 // 42
 
 
 def test_a_line_was_searched_again_for_each_number_below_it(

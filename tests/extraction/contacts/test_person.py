@@ -187,3 +187,88 @@ def test_a_role_between_two_names_is_that_of_one_of_them(html: str) -> None:
 
     assert roles["Karl Weiss"] != "Owner"
     assert "Owner" in (roles["Ada Byron"] or "")
+
+
+@pytest.mark.parametrize("office", ["Verwaltung", "Empfang", "Comptabilité", "Balie"])
+def test_an_office_made_a_person_of_the_house_it_is_in(office: str) -> None:
+    assert names_on(f"<h3>{office}</h3><p>Rotes Haus</p>") == []
+    assert names_on(f"<h3>{office}</h3><p>Petra Lange</p>") == ["Petra Lange"]
+
+
+@pytest.mark.parametrize(
+    "html",
+    [
+        "<p>Geschäftsführerin: Kolbe, Veronika</p>",
+        "<h4>Kolbe, Veronika</h4><p>Office Manager</p>",
+    ],
+)
+def test_a_name_with_the_surname_first_was_not_read(html: str) -> None:
+    assert names_on(html) == ["Veronika Kolbe"]
+
+
+@pytest.mark.parametrize("place", ["Macon, Georgia", "Quick Links, Anna"])
+def test_a_place_with_its_state_is_no_surname_with_a_given_name(place: str) -> None:
+    assert names_on(f"<p>{place}</p><p>Office Manager</p>") == []
+
+
+def test_what_stands_after_a_role_hid_it() -> None:
+    page = "<h3>Martha Okelo, D.C.</h3><p>Practice owner since early 2005 · Mill St</p>"
+    found = find_contacts(page, "https://acme.com/").people
+
+    assert [person.role for person in found] == ["Practice owner"]
+
+
+def test_a_role_in_the_plural_is_that_of_each() -> None:
+    page = "<p>Doctors: Martha Okelo, D.C. · Peter Lindgren, D.C.</p>"
+    found = find_contacts(page, "https://acme.com/").people
+
+    assert {person.role for person in found} == {"Doctor"}
+    assert len(found) == 2
+
+
+@pytest.mark.parametrize(
+    ("html", "name"),
+    [
+        ('<h3>Robert "Bob" Keller</h3><p>President</p>', 'Robert "Bob" Keller'),
+        ("<p>Elizabeth (Beth) Tran, Office Manager</p>", "Elizabeth (Beth) Tran"),
+        ("<h4>J.D. Pruitt</h4><p>Realtor</p>", "J.D. Pruitt"),
+        ("<h1>Helen Park, PsyD</h1><p>Psychologist</p>", "Helen Park, PsyD"),
+        ("<p>Vicar: Revd Thomas Ogilvie, 0113 278 4411</p>", "Thomas Ogilvie"),
+        ("<p>studio aboud</p><p>Dr. Karim Aboud welcomes you</p>", "Karim Aboud"),
+    ],
+)
+def test_nicknames_initials_and_words_of_places_hid_a_name(
+    html: str, name: str
+) -> None:
+    assert names_on(html) == [name]
+
+
+def test_a_park_that_bears_a_given_name_is_no_person() -> None:
+    assert names_on("<h3>Helen Park</h3><p>Open from nine to five</p>") == []
+
+
+def test_who_signs_a_quotation_in_its_own_line_is_a_customer() -> None:
+    page = '<p>"They fixed it at once!" - Maria Lopez, Dallas TX</p>'
+    found = find_contacts(page, "https://acme.com/").people
+
+    assert all(person.is_customer for person in found)
+
+
+def test_what_somebody_does_was_read_as_the_next_name_of_a_table() -> None:
+    page = (
+        "<table><tr><td>Wendell Strom</td><td>Commercial Lines</td>"
+        "<td>(218) 722-4411</td><td>wendell@acme.com</td></tr></table>"
+    )
+
+    assert names_on(page) == ["Wendell Strom"]
+
+
+@pytest.mark.parametrize(
+    "html",
+    [
+        "<p>Gartenbau Weiss, Inh. Karl Weiss, Moorweg 3</p>",
+        "<p>Malermeister Weiss</p><p>Inhaber Karl Weiss</p>",
+    ],
+)
+def test_the_role_of_the_owner_made_a_person_of_the_firm(html: str) -> None:
+    assert names_on(html) == ["Karl Weiss"]

@@ -130,3 +130,9 @@ def test_a_credit_for_the_website_says_nothing_of_what_stands_below_it() -> None
     )
 
     assert reached(contacts) == {"+494031704855"}
+
+
+def test_a_number_before_the_credit_for_the_website_was_lost() -> None:
+    contacts = read("<p>Tel. 040 31704855 | Webdesign by Pixelhof Studio</p>")
+
+    assert reached(contacts) == {"+494031704855"}

@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 from scrapersky.extraction.contacts import confidence
 from scrapersky.extraction.contacts.address import find_addresses, split_street
-from scrapersky.extraction.contacts.email import find_emails, find_template_emails
+from scrapersky.extraction.contacts.email import find_all_emails
 from scrapersky.extraction.contacts.grouping import Placed, group_values
 from scrapersky.extraction.contacts.hours import find_hours, read_intervals
 from scrapersky.extraction.contacts.linking import Seen, SeenT, link_people
@@ -46,6 +46,7 @@ from scrapersky.extraction.contacts.structured import read_structured
 from scrapersky.extraction.contacts.whose import (
     OF_TEMPLATE,
     Setting,
+    is_of_maker,
     owner_of,
     owner_of_email,
     owner_of_number,
@@ -75,7 +76,8 @@ def contacts_of(page: Page, url: str, *, hints: Hints = NO_HINTS) -> Contacts:
     sheet = sheet_of(page)
     regions = guess_regions(sheet, url, hints)
     data = read_structured(page, regions)
-    emails = by_key([*find_emails(sheet), *data.emails])
+    written, templates = find_all_emails(sheet)
+    emails = by_key([*written, *data.emails])
     phones = by_key([*find_all_numbers(sheet, regions), *data.phones])
     streets = find_addresses(sheet, regions)
     clues = Clues(
@@ -98,7 +100,7 @@ def contacts_of(page: Page, url: str, *, hints: Hints = NO_HINTS) -> Contacts:
         sheet,
         url,
         emails=emails,
-        templates=by_key(find_template_emails(sheet)),
+        templates=by_key(templates),
         phones=phones,
         people=people,
         names=names,
@@ -169,6 +171,7 @@ def _assembled(
     anchors: list[Placed] = []
     firm = [spelt for name in names[:1] for spelt in (name.value, *name.also)]
     setting = setting_of(sheet, url, site, firm)
+    people = {k: seen for k, seen in people.items() if not is_of_maker(setting, seen)}
     build_email = partial(_email, url, setting)
     made_emails = [build_email(seen) for seen in emails.values()]
     made_phones = [_phone(url, setting, seen) for seen in phones.values()]

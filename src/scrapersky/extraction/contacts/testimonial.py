@@ -15,7 +15,8 @@ def customer_lines(sheet: Sheet) -> frozenset[int]:
     lines = sheet.lines
     for number, line in enumerate(lines):
         above = lines[number - 1] if number else None
-        if line.tag == "blockquote" or (above and _is_quote(above.text)):
+        is_signed = line.text[0] in _OPENING and bool(_SIGNED.match(line.text[:400]))
+        if line.tag == "blockquote" or is_signed or (above and _is_quote(above.text)):
             found.add(number)
     return frozenset(found)
 
@@ -40,6 +41,8 @@ def _is_quote(text: str) -> bool:
 
 _OPENING: Final = "“\"„«»'‘"
 _CLOSING: Final = "”\"“»«'’"
+# A quotation of some words with a dash and who said it: "Great work!" - Ann Lee, Leeds
+_SIGNED: Final = re.compile(r"[“\"„«»][^“\"„«»”]{8,380}[”\"“»«]\s?[-–—~]\s?[^\W\d_]")
 _ABOUT_REVIEWS: Final = re.compile(
     r"testimonial|\breviews?\b|what (?:our |\w+ )?(?:clients?|customers?|patients?|people|parents) |"
     r"(?:client|customer|patient)s? (?:say|stories|feedback)|kundenstimmen|kundenmeinung|"

@@ -9,7 +9,14 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from scrapersky.extraction.contacts.model import OWN, Found, FoundPhone, Owner, Whose
+from scrapersky.extraction.contacts.model import (
+    OWN,
+    Found,
+    FoundPerson,
+    FoundPhone,
+    Owner,
+    Whose,
+)
 from scrapersky.extraction.contacts.sheet import Sheet
 from scrapersky.extraction.email_quality import is_listed, judge_email
 from scrapersky.extraction.html import words
@@ -47,12 +54,19 @@ _LABEL: Final = (
     r"berufshaftpflicht\w*|haftpflichtversicher\w*|liability insur\w*|regulated by|"
     r"supervisory authority|regulatory body|complaints? (?:to|body)"
 )
+# Who looks after data, mostly for many firms at once.
+_OFFICER: Final = (
+    r"datenschutzbeauftragte[rn]?\b|data protection officer|délégué\w* à la protection|"
+    r"delegado de protecci[oó]n|encarregado d[ae] prote[cç]|responsabile (?:della )?protezione dei dati|"
+    r"functionaris (?:voor )?gegevensbescherming|inspektor\w* ochrony danych|dataskyddsombud\w*"
+)
 # Who made, hosts or fills the website.
 _MAKER: Final = (
     r"hébergeu\w*|hébergement|(?:web)?site hosted by|web ?hosting|hosting(?=[-:]|$| by| provider)|hoster\b|web ?host\b|webdesign\w*|web ?design(?:er)?\b|"
     r"website (?:by|design|created|developed|made)|(?<!on-)site (?:by|design|created|developed|made)\b|"
     r"(?:designed|developed|created|built) by|(?:design|umsetzung|realisierung|konzept\w*|"
-    r"programmierung|gestaltung)(?: (?:und|&) \w+)? ?(?:by|von|durch|:)|création (?:du|de) site|"
+    r"programmierung|gestaltung)(?: (?:und|&) \w+)? ?(?:by|von|durch|:)|"
+    r"(?:konzept\w*|gestaltung|design|layout)(?:, \w+)? (?:und|&) (?:programmierung|umsetzung|realisierung|technik)\b|création (?:du|de) site|"
     r"réalis(?:ation|é)\w* (?:du|par|de)|conception (?:du|et|graphique|:)|développ\w+ (?:par|du site)|"
     r"sito (?:web )?(?:creato|realizzato|sviluppato|a cura)|realizzazione (?:sito|a cura)|realizzato da|"
     r"diseñ(?:o|ado) (?:web|por)|desarrollado por|desenvolvido por|website (?:door|gemaakt)|"
@@ -75,7 +89,7 @@ _HELPER: Final = (
 )
 _OTHERS: Final = re.compile(
     rf"(?<!\w)(?:(?P<body>{_BODY})|(?P<label>{_LABEL})|(?P<maker>{_MAKER})|"
-    rf"(?P<helper>{_HELPER}))",
+    rf"(?P<helper>{_HELPER})|(?P<officer>{_OFFICER}))",
     re.IGNORECASE,
 )
 # A heading or label that begins the business's own data again.
@@ -170,6 +184,13 @@ def owner_of(setting: Setting, seen: Sequence[Found]) -> Owner:
     return first if first and len(placed) == len(seen) else OWN
 
 
+def is_of_maker(setting: Setting, seen: Sequence[FoundPerson]) -> bool:
+    """Say whether somebody is named for the website or for data, and for nothing else."""
+    if any(found.role for found in seen):
+        return False
+    return owner_of(setting, seen).why in (WHY["maker"], WHY["officer"])
+
+
 def _stands_under(setting: Setting, found: Found) -> Owner | None:
     """Look from a value upwards for somebody else's name; None if there is none."""
     lines = setting.sheet.lines
@@ -179,16 +200,27 @@ def _stands_under(setting: Setting, found: Found) -> Owner | None:
         if line.heading and line.heading >= level:
             continue  # a section beside the one the value is in
         is_mine = number == found.line
-        if is_mine:
-            other = _other_in(_near(setting.sheet, found), is_close=True)
-        else:
-            other = _other_in_line(setting, number)
+        other = (
+            _other_beside(setting.sheet, found)
+            if is_mine
+            else _other_in_line(setting, number)
+        )
         if other is not None:
             return other
         if not is_mine and _OWN_AGAIN.match(line.text.strip()):
             return None
         level = line.heading or level
     return None
+
+
+def _other_beside(sheet: Sheet, found: Found) -> Owner | None:
+    """Look for somebody else in the value's own line."""
+    other = _other_in(_near(sheet, found), is_close=True)
+    if other is None or other.why != WHY["maker"] or not found.end:
+        return other
+    # "(214) 742-0134 | Website by Pixelhof": who made the site has what follows.
+    before = sheet.text[sheet.starts[found.line] : found.start]
+    return other if _OTHERS.search(before) else None
 
 
 def _near(sheet: Sheet, found: Found) -> str:
@@ -225,6 +257,7 @@ WHY: Final = {
     "body": "stands under an authority or a chamber",
     "label": "stands under an authority, a chamber or an insurer",
     "maker": "stands under who made or hosts the website",
+    "officer": "stands under an officer for data protection",
     "helper": "stands under somebody who helps in the business's stead",
 }
 

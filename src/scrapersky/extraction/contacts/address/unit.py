@@ -43,8 +43,12 @@ UNIT_TAIL: Final = (
     r"|(?:Ground|First|Second|Third|Lower|Upper|Top)\sFloor"
     r"|P\.?\s?O\.?\s?Box\s\d{1,6}))"
 )
+# "Office Location" above a street is a label, "Office Park 3" a place.
+_LABEL: Final = (
+    r"(?!\s?(?:locations?|address(?:es)?|hours|details|manager|contacts?)\b)"
+)
 UNIT: Final = re.compile(
-    rf"^(?:(?:{UNIT_WORD})\b\.?:?\s?(?:No\.?\s?)?\#?\s?[\w&-]{{1,14}}(?:\s?[-&]\s?\w{{1,4}})?"
+    rf"^(?:(?:{UNIT_WORD})\b{_LABEL}\.?:?\s?(?:No\.?\s?)?\#?\s?[\w&-]{{1,14}}(?:\s?[-&]\s?\w{{1,4}})?"
     rf"(?:,?\s(?:{UNIT_WORD})\b\.?\s?\#?[\w-]{{1,8}}){{0,2}}(?:,?\s[A-Z]\w{{2,20}}){{0,3}}"
     r"|\#\s?[\w-]{1,8}|\d{1,3}(?:st|nd|rd|th)\s(?:Floor|Fl\b\.?).{0,20}|\d{1,2}/F\b.{0,30}"
     r"|(?:Ground|First|Second|Third|Lower|Upper|Top)\sFloor.{0,30}|No\.?\s?\d{1,5}\w?)$",

@@ -4,7 +4,7 @@ Addresses that CSS hides are bait for machines: they are refused unless the page
 shows them. Every search is linear: a cheap `in` test or an '@' comes first.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 from scrapersky.extraction.contacts.email.attribute import from_attributes, from_images
 from scrapersky.extraction.contacts.email.link import from_cloudflare, from_links
@@ -14,49 +14,41 @@ from scrapersky.extraction.contacts.email.spelling import from_spelling
 from scrapersky.extraction.contacts.email.syntax import (
     MAX_FOUND,
     addresses_in,
+    all_addresses_in,
     is_plausible,
-    template_addresses_in,
 )
 from scrapersky.extraction.contacts.model import Found, Method
 from scrapersky.extraction.contacts.sheet import Sheet
 from scrapersky.extraction.html import Page
 
-__all__ = ["addresses_in", "find_emails", "find_template_emails", "is_plausible"]
+__all__ = ["addresses_in", "find_all_emails", "find_emails", "is_plausible"]
 
 
 def find_emails(sheet: Sheet) -> list[Found]:
     """Find every address of a page, each sighting once per place and method."""
+    return find_all_emails(sheet)[0]
+
+
+def find_all_emails(sheet: Sheet) -> tuple[list[Found], list[Found]]:
+    """Find the addresses of a page, and apart those that a template left behind."""
     page = sheet.page
+    written = list(_from_text(sheet))
     found = [
         *from_links(page),
-        *_from_text(sheet),
+        *(one for one, is_template in written if not is_template),
         *from_spelling(sheet),
         *from_cloudflare(page),
         *_from_scripts(page),
         *from_attributes(page),
         *from_images(page),
     ]
-    return found[:MAX_FOUND]
+    templates = [one for one, is_template in written if is_template]
+    return found[:MAX_FOUND], [*templates, *_template_links(page)][:MAX_FOUND]
 
 
-def find_template_emails(sheet: Sheet) -> list[Found]:
-    """Find the addresses that a template left behind, in texts and in mail links."""
-    found = [*_from_text(sheet, template_addresses_in)]
-    for link in sheet.page.links:
-        if not link.hidden and link.href[:7].lower() == "mailto:":
-            found += [
-                sighting(address, Method.MAILTO, link.line, link.text)
-                for _, _, address in template_addresses_in(link.href[7:500])
-            ]
-    return found[:MAX_FOUND]
-
-
-Search = Callable[[str], Iterator[tuple[int, int, str]]]
-
-
-def _from_text(sheet: Sheet, search: Search = addresses_in) -> Iterator[Found]:
-    for start, end, address in search(sheet.visible_text):
-        yield Found(
+def _from_text(sheet: Sheet) -> Iterator[tuple[Found, bool]]:
+    for start, end, address, is_template in all_addresses_in(sheet.visible_text):
+        found = Found(
             key=address,
             value=address,
             method=Method.TEXT,
@@ -65,6 +57,15 @@ def _from_text(sheet: Sheet, search: Search = addresses_in) -> Iterator[Found]:
             end=end,
             snippet=sheet.snippet(start, end),
         )
+        yield found, is_template
+
+
+def _template_links(page: Page) -> Iterator[Found]:
+    for link in page.links:
+        if not link.hidden and link.href[:7].lower() == "mailto:":
+            for _, _, address, is_template in all_addresses_in(link.href[7:500]):
+                if is_template:
+                    yield sighting(address, Method.MAILTO, link.line, link.text)
 
 
 def _from_scripts(page: Page) -> Iterator[Found]:

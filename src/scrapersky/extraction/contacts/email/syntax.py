@@ -1,7 +1,7 @@
 """What an address looks like in plain text, and what only looks like one."""
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Final
 
 from scrapersky.extraction.email_quality import is_mail_host
@@ -16,17 +16,13 @@ MAX_SIGNS: Final = 50_000
 
 def addresses_in(text: str) -> Iterator[tuple[int, int, str]]:
     """Yield start, end and address for each plain address of a text, in linear time."""
-    return _addresses_in(text, is_plausible)
+    for start, end, address, is_template in all_addresses_in(text):
+        if not is_template:
+            yield start, end, address
 
 
-def template_addresses_in(text: str) -> Iterator[tuple[int, int, str]]:
-    """Yield the addresses that templates come with: they look real and reach nobody."""
-    return _addresses_in(text, is_of_template)
-
-
-def _addresses_in(
-    text: str, is_wanted: Callable[[str], bool]
-) -> Iterator[tuple[int, int, str]]:
+def all_addresses_in(text: str) -> Iterator[tuple[int, int, str, bool]]:
+    """Yield also those that templates come with, marked: they reach nobody."""
     given = 0
     text = text.replace("\uff20", "@")
     if text.count("@") > MAX_SIGNS:
@@ -37,15 +33,17 @@ def _addresses_in(
         if match[1].rpartition(".")[2] in _FILE_ENDINGS:
             continue
         at = match.start()
-        local = _local_before(text, at)
-        if not local or _is_login(text, at, local, match.end()):
+        written = _local_before(text, at)
+        if not written or _is_login(text, at, written, match.end()):
             continue
         domain = trimmed_domain(match[1])
         if domain is None:
             continue
-        address = without_spam_words(f"{local}@{domain}".lower())
-        if is_wanted(address):
-            yield at - len(local), at + 1 + len(domain), address
+        address = without_spam_words(f"{written}@{domain}".lower())
+        local, _, host = address.rpartition("@")
+        if _is_address(local, host):
+            end = at + 1 + len(domain)
+            yield at - len(written), end, address, _is_placeholder(local, host)
             given += 1
             if given >= MAX_FOUND:
                 return
@@ -54,21 +52,11 @@ def _addresses_in(
 def is_plausible(address: str) -> bool:
     """Refuse file names, placeholders, examples and machine identifiers."""
     local, _, domain = address.rpartition("@")
-    return (
-        _is_well_formed(local, domain)
-        and not _is_machine(local, domain)
-        and not _is_placeholder(local, domain)
-    )
+    return _is_address(local, domain) and not _is_placeholder(local, domain)
 
 
-def is_of_template(address: str) -> bool:
-    """Say whether an address is one that people are meant to replace by their own."""
-    local, _, domain = address.rpartition("@")
-    return (
-        _is_well_formed(local, domain)
-        and not _is_machine(local, domain)
-        and _is_placeholder(local, domain)
-    )
+def _is_address(local: str, domain: str) -> bool:
+    return _is_well_formed(local, domain) and not _is_machine(local, domain)
 
 
 def _is_well_formed(local: str, domain: str) -> bool:

@@ -13,6 +13,7 @@ from scrapersky.extraction.contacts.person.word import (
     HONORIFIC,
     PARTICLE,
     SOFT,
+    SURNAMES,
     UPPER,
     WORD,
     given_names,
@@ -21,7 +22,7 @@ from scrapersky.extraction.html import words
 
 RUN: Final = re.compile(
     # The set comes first so that the matcher can skip; what stands before is checked next.
-    rf"[{UPPER}](?<![\w@/.].)(?<!\w-.)(?:[\w'’-]{{1,20}}|\.(?= ?[{UPPER}]))(?: (?:{WORD}|{PARTICLE}(?= )|\([{UPPER}][a-z]{{1,12}}\)|[“\"][{UPPER}][a-z]{{1,12}}[”\"])){{1,7}}"
+    rf"[{UPPER}](?<![\w@/.].)(?<!\w-.)(?:[\w'’-]{{1,20}}|\.(?:[{UPPER}]\.)?(?= ?[{UPPER}]))(?: (?:{WORD}|{PARTICLE}(?= )|\([{UPPER}][a-z]{{1,12}}\)|[“\"][{UPPER}][a-z]{{1,12}}[”\"])){{1,7}}"
 )
 SUFFIX: Final = re.compile(
     r"^(?:,\s?|\s)(?:Jr|Sr|II|III|IV|M\.?D|Ph\.?D|D\.?D\.?S|D\.?M\.?D|D\.?V\.?M|D\.?O|D\.?C|"
@@ -166,8 +167,11 @@ def _name_stop(
     for number in range(place + 1, min(len(tokens), place + 5)):
         word = tokens[number][2]
         folded = word.casefold().strip(",")
-        if folded in HARD or (folded.endswith("s") and folded[:-1] in HARD):
-            return None
+        is_whole = number == place + 1 == len(tokens) - 1
+        is_hard = folded in HARD or (folded.endswith("s") and folded[:-1] in HARD)
+        if is_hard:
+            is_person = is_whole and _is_sure_given(tokens[place][2])
+            return number if is_person and folded in SURNAMES else None
         # The "von" and "der" of a name are small words that another one follows.
         is_particle = word[0].islower() and number + 1 < len(tokens)
         is_soft = folded in SOFT and not _is_initial(word) and not is_particle
@@ -177,7 +181,8 @@ def _name_stop(
             break
         is_given = folded in given_names() and folded not in AMBIGUOUS
         # "Jan Kral Petr Novak" are two people, "John Leo Hayden" is one.
-        if last > place and not _is_initial(tokens[last][2]) and not word[0].islower():
+        is_open = _is_initial(tokens[last][2]) or tokens[last][2][0] in _NICKNAME
+        if last > place and not is_open and not word[0].islower():
             follows_given = tokens[last][2].casefold() in given_names()
             if is_given:
                 break
@@ -202,19 +207,21 @@ def _name_stop(
             and len(word) > 2
             and not (_is_initial(tokens[place][2]))
             # "Kadir OZDEMIR", as surnames are written in French.
-            and not (number == place + 1 == len(tokens) - 1 and word.isalpha())
+            and not (is_whole and word.isalpha())
         ):
             break
         last = number
     while last > place and (
         _is_initial(tokens[last][2])
         or tokens[last][2][0].islower()
-        or "(" in tokens[last][2]
+        or tokens[last][2][0] in _NICKNAME
     ):
         last -= 1
     return last if last > place else None
 
 
+_NICKNAME: Final = '(“"'
+"""How the Bob of Robert (Bob) Keller begins."""
 _DON: Final = words("d. dña. dª d.ª don doña")
 _CAPITAL_PARTICLES: Final = words(
     "ní nic uí mac mc van von de di da del della der den le la du dos das st. al el ben bin"
@@ -226,7 +233,10 @@ def _is_sure_given(word: str) -> bool:
 
 
 def _is_initial(word: str) -> bool:
-    return len(word.strip(".")) == 1
+    return len(word.strip(".")) == 1 or bool(_INITIALS.fullmatch(word))
+
+
+_INITIALS: Final = re.compile(rf"[{UPPER}]\.[{UPPER}]\.")
 
 
 def degrees_after(text: str) -> int:

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from itertools import chain, islice
 from typing import Final
 
 from scrapersky.extraction.contacts.chance import chance, confidence_of
@@ -17,8 +18,12 @@ from scrapersky.extraction.contacts.person.name import (
     person_key,
     title_before,
 )
-from scrapersky.extraction.contacts.person.role import role_near, stands_alone
-from scrapersky.extraction.contacts.person.roster import couples, in_lists
+from scrapersky.extraction.contacts.person.role import (
+    is_calling,
+    role_near,
+    stands_alone,
+)
+from scrapersky.extraction.contacts.person.roster import couples, in_lists, inverted
 from scrapersky.extraction.contacts.person.support import (
     Context,
     PageWords,
@@ -32,7 +37,12 @@ from scrapersky.extraction.contacts.person.trait import (
     split_url,
     traits_of,
 )
-from scrapersky.extraction.contacts.person.word import HONORIFIC, SOFT, given_names
+from scrapersky.extraction.contacts.person.word import (
+    HONORIFIC,
+    SOFT,
+    SURNAMES,
+    given_names,
+)
 from scrapersky.extraction.contacts.sheet import Sheet
 from scrapersky.extraction.contacts.testimonial import customer_lines
 from scrapersky.kit.plain import squeezed
@@ -78,7 +88,9 @@ def describe_people(sheet: Sheet, clues: Clues) -> list[tuple[FoundPerson, Trait
         sheet,
         clues.url,
         squeezed(f"{split_url(clues.url)[0]} {' '.join(clues.organisations[:1])}"),
-        tuple(squeezed(one.partition("@")[0]) for one in clues.addresses[:MAX_BOXES]),
+        "".join(
+            f" {squeezed(one.partition('@')[0])}" for one in clues.addresses[:MAX_BOXES]
+        ),
         clues.reachable,
         tuple(found),
     )
@@ -113,9 +125,12 @@ def _candidates(sheet: Sheet, clues: Clues) -> list[FoundPerson]:
         line = sheet.lines[number]
         if line.tag != "option" and len(line.text) <= 5000:
             found += _in_run(page, number, run, title)
+    turned = list(islice(inverted(page), MAX_FOUND))
+    lines = {one.line for one in turned}
+    found = [*(one for one in found if one.line not in lines), *turned]
     sure = [one for one in found if one.is_supported]
     if sure:
-        found += [*couples(sheet, sure), *in_lists(page, sure)]
+        found += islice(chain(couples(sheet, sure), in_lists(page, sure)), MAX_FOUND)
     return found
 
 
@@ -168,7 +183,7 @@ def _read_name(page: PageWords, number: int, name: Name) -> FoundPerson | None:
 def _is_worth_a_look(context: Context) -> bool:
     """Say whether the traits may speak for a name that no rule supports."""
     return context.is_alone and (
-        context.has_given or context.has_title or context.role is not None
+        context.has_given or context.has_title or is_calling(context.role)
     )
 
 
@@ -187,7 +202,9 @@ def _context(sheet: Sheet, number: int, name: Name, end: int) -> Context:
 
 
 def _is_refused(page: PageWords, written: str, name: Name, context: Context) -> bool:
-    if context.role is None:
+    if not is_calling(context.role):
+        if not context.has_title and written.rpartition(" ")[2].casefold() in SURNAMES:
+            return True
         if name.is_inner and not context.is_alone:
             return True
         if written.rpartition(" ")[2].casefold() in SOFT:

@@ -2,9 +2,11 @@
 
 import re
 from functools import cache
+from itertools import pairwise
 from typing import Final
 
 from scrapersky.extraction import wordlist
+from scrapersky.extraction.contacts.person.word import AMBIGUOUS, given_names
 from scrapersky.extraction.contacts.sheet import Sheet
 from scrapersky.extraction.seniority import seniority_of
 from scrapersky.kit.seniority import Seniority
@@ -22,15 +24,31 @@ def role_in(text: str) -> str | None:
         return None
     if len(text.split()) > 10 or not _role_pattern().search(text):
         return None
-    if _SENTENCE.search(text) or _OPEN_END.search(text):
+    if _SENTENCE.search(text) or _OPEN_END.search(text) or _names_somebody(text):
         return None
     return text
+
+
+def _names_somebody(text: str) -> bool:
+    """Tell `Inhaber Karl Weiss`, somebody else's role, from a role by itself."""
+    return any(
+        one.casefold() in given_names()
+        and one.casefold() not in AMBIGUOUS
+        and one[0].isupper()
+        and other[0].isupper()
+        for one, other in pairwise(text.split())
+    )
 
 
 def has_role_word(text: str) -> bool:
     """Say whether one of the words of a text is a role."""
     roles = wordlist.load("roles")
     return any(word.strip(".,()") in roles for word in text.casefold().split())
+
+
+def is_calling(role: str | None) -> bool:
+    """Tell what somebody is from the office they are in: `Verwaltung` heads houses too."""
+    return role is not None and role.casefold() not in wordlist.load("departments")
 
 
 _SHORT_ROLES: Final = frozenset(("VD", "GF", "VP", "TJ"))
@@ -72,17 +90,18 @@ def _role_beside(sheet: Sheet, number: int, start: int, end: int) -> str | None:
     text = sheet.lines[number].text
     after = text[end : end + MAX_ROLE + 10]
     cut = _AFTER.match(after)
-    if cut and (role := role_in(_first_clause(cut[1]))):
+    is_theirs = cut is not None and not _ANNOUNCES.match(cut[1])
+    if cut and is_theirs and (role := role_in(_first_clause(cut[1]))):
         return role
     before = text[max(0, start - 60) : start]
     if short := _ABBREVIATED.search(before):
         return short[1]
     label = _BEFORE.search(before)
-    if label and (role := role_in(label[1])):
+    if label and (role := role_in(label[1]) or _of_each(label[0])):
         return role
     if shared := _SHARED.match(text[:start]):
         # "Geschäftsführer: Ann Lind, Ole Berg": what is before the colon is all theirs.
-        return role_in(shared[1])
+        return role_in(shared[1]) or _of_each(f"{shared[1]}:")
     if not stands_alone(text, start, end):
         return None
     if not after.strip(" ,:|–—-"):
@@ -113,7 +132,19 @@ def _role_of_neighbours(sheet: Sheet, number: int) -> str | None:
 def _role_below(sheet: Sheet, number: int) -> str | None:
     lines = sheet.lines
     below = lines[number + 1].text if number + 1 < len(lines) else ""
-    return role_in(below) if len(below) <= MAX_SHORT else None
+    if len(below) > MAX_SHORT:
+        return None
+    if role := role_in(below):
+        return role
+    more = _MORE.search(below)
+    return role_in(below[: more.start()]) if more else None
+
+
+# "Practice owner since 2005 · Harbour Street" tells a role and more.
+_MORE: Final = re.compile(
+    r"\s[·•|]\s|,?\s(?:since|seit|depuis|dal|desde|sinds|sedan|siden|od)\s[^\d]{0,12}\d{4}",
+    re.IGNORECASE,
+)
 
 
 def stands_alone(text: str, start: int, end: int) -> bool:
@@ -125,6 +156,12 @@ def stands_alone(text: str, start: int, end: int) -> bool:
     )
 
 
+def _of_each(label: str) -> str | None:
+    """Give the role of each of several from a label: `Doctors: Ann Lind, Ole Berg`."""
+    label = label.rstrip()
+    return role_in(label[:-2]) if label.endswith("s:") else None
+
+
 _AFTER: Final = re.compile(r"^\s?[,:|–—(/-]\s?(.{3,100})")
 _BEFORE: Final = re.compile(r"(?:^|[.;|•(]\s?)([^.;|•(]{3,50}?)\s?[:–—-]?\s?$")
 
@@ -132,8 +169,12 @@ _BEFORE: Final = re.compile(r"(?:^|[.;|•(]\s?)([^.;|•(]{3,50}?)\s?[:–—-]
 _ABBREVIATED: Final = re.compile(
     r"(?:^|[\s;|(,])(Inh|Prop|Gesch\u00e4ftsf|Gf|GF)\.\s?:?\s?$"
 )
+# "Gartenbau Weiss, Inh. Karl Weiss": the role is that of who follows.
+_ANNOUNCES: Final = re.compile(
+    r"(?:Inh|Prop|Gesch\u00e4ftsf|Gf|GF)\.:?\s?[A-Z\u00c0-\u017d]"
+)
 _SHARED: Final = re.compile(
-    r"([^:]{3,60}):\s?(?:[A-Z\u00c0-\u017d][\w.'’() -]{3,50}?(?:,|\s(?:und|and|et|e|y|i|a|og|och|en|&))\s){1,6}$"
+    r"([^:]{3,60}):\s?(?:[A-Z\u00c0-\u017d][\w.'’() -]{3,50}?(?:,|\s(?:und|and|et|e|y|i|a|og|och|en|[&·•|/]))\s){1,6}$"
 )
 
 

@@ -6,9 +6,10 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Final
 
+from scrapersky.extraction.contacts.address.state import is_state
 from scrapersky.extraction.contacts.model import FoundPerson, Method
 from scrapersky.extraction.contacts.person.name import person_key
-from scrapersky.extraction.contacts.person.role import role_near
+from scrapersky.extraction.contacts.person.role import is_calling, role_near
 from scrapersky.extraction.contacts.person.support import (
     PageWords,
     is_no_name,
@@ -55,6 +56,43 @@ def couples(sheet: Sheet, found: list[FoundPerson]) -> Iterator[FoundPerson]:
 
 _PARTNER: Final = re.compile(
     rf"(?:(\S+)\s)?([{UPPER}][\w'’-]{{1,20}})\s(?:&|\+|and|und|et|y|e|og|och|en)\s$"
+)
+
+
+def inverted(page: PageWords) -> Iterator[FoundPerson]:
+    """Read names with the surname first, where a role tells that they are names."""
+    sheet = page.sheet
+    for number, line in enumerate(sheet.lines):
+        if "," not in line.text or len(line.text) > MAX_INVERTED or line.hidden:
+            continue
+        match = _INVERTED.fullmatch(line.text)
+        if match is None or not _is_inverted(page, match["last"], match["first"]):
+            continue
+        at, end = match.span("name")
+        if is_calling(role_near(sheet, number, at, end)):
+            found = _found(page, number, at, match["name"])
+            name = f"{match['first']} {match['last']}"
+            yield replace(found, key=person_key(name), value=name, is_listed=False)
+
+
+def _is_inverted(page: PageWords, last: str, first: str) -> bool:
+    """Tell `Lind, Ann` from `Savannah, Georgia` and from two given names."""
+    words = {last.casefold(), *first.casefold().split()}
+    given = first.split(maxsplit=1)[0].casefold()
+    return (
+        given in given_names()
+        and last.casefold() not in given_names()
+        and not is_state(first)
+        and not words & (HARD | SOFT | NOT_NAMES)
+        and not page.is_plain(last)
+        and not is_place_or_role(f"{last} {first}", has_given=False)
+    )
+
+
+MAX_INVERTED: Final = 90
+_INVERTED: Final = re.compile(
+    rf"(?:[^:,]{{3,60}}:\s?)?(?P<name>(?P<last>(?:{PARTICLE}\s)?{WORD}),\s"
+    rf"(?P<first>{WORD}(?:\s(?:{WORD}|[A-Z]\.?)){{0,2}}))"
 )
 
 

@@ -1,11 +1,16 @@
 """What makes a run of capitalised words a person, and what rules it out."""
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
-from scrapersky.extraction.contacts.person.role import MAX_SHORT
-from scrapersky.extraction.contacts.person.word import AMBIGUOUS, NOT_NAMES, RARELY
+from scrapersky.extraction.contacts.person.role import MAX_SHORT, is_calling
+from scrapersky.extraction.contacts.person.word import (
+    AMBIGUOUS,
+    NOT_NAMES,
+    RARELY,
+    given_names,
+)
 from scrapersky.extraction.contacts.place import country_names
 from scrapersky.extraction.contacts.sheet import Sheet
 from scrapersky.extraction.html import words
@@ -18,12 +23,18 @@ class PageWords:
     sheet: Sheet
     organisations: frozenset[str]
     reachable: frozenset[int]
+    _plain: dict[str, bool] = field(default_factory=dict)
 
     def is_plain(self, name: str) -> bool:
         """Say whether a word of a name is an ordinary word of this page."""
-        text = self.sheet.text
         parts = re.split(r"[\s-]", name.casefold())
-        return any(len(p) > 2 and _is_word_of(p.strip(".,"), text) for p in parts)
+        return any(len(p) > 2 and self._is_word(p.strip(".,")) for p in parts)
+
+    def _is_word(self, word: str) -> bool:
+        # Each name is asked about several times, and each look reads the whole page.
+        if word not in self._plain:
+            self._plain[word] = _is_word_of(word, self.sheet.text)
+        return self._plain[word]
 
 
 _BEFORE_WORD: Final = re.compile(r"[\w@./'’-]")
@@ -66,7 +77,9 @@ def is_supported(page: PageWords, number: int, name: str, context: Context) -> b
     if context.has_title:
         # "Services Dr. Vanelli Offers": a surname alone takes the next word along.
         is_whole = context.has_given or context.is_alone or context.goes_on
-        return is_whole and not page.is_plain(surname)
+        # "studio aboud" writes the name of Dr. Mostafa Aboud as a word.
+        is_sure = context.has_given and first not in AMBIGUOUS
+        return is_whole and (is_sure or not page.is_plain(surname))
     is_shouted = name.isupper()
     if context.has_given and first not in AMBIGUOUS:
         if is_shouted:
@@ -78,17 +91,25 @@ def is_supported(page: PageWords, number: int, name: str, context: Context) -> b
         return False
     if context.has_given:
         return (
-            context.role is not None
+            is_calling(context.role)
             or first in RARELY
             or _goes_on(page, number, parts[0])
             or bool({number + 1, number + 2, number + 3} & page.reachable)
         )
     if len(first) == 1:
         return len(page.sheet.lines[number].text) < MAX_SHORT
-    if context.role is not None or _goes_on(page, number, parts[0]):
+    if is_calling(context.role) or _goes_on(page, number, parts[0]):
         return True
     near = {number + 1, number + 2, number + 3} & page.reachable
-    return bool(near) and page.sheet.lines[number].tag in _NAME_TAGS and len(parts) == 2
+    is_name = page.sheet.lines[number].tag in _NAME_TAGS and len(parts) == 2
+    return bool(near) and is_name and not _follows_name(page, number)
+
+
+def _follows_name(page: PageWords, number: int) -> bool:
+    """Say whether a cell stands beside somebody's name: it tells what they do."""
+    line, above = page.sheet.lines[number], page.sheet.lines[number - 1]
+    first = above.text.partition(" ")[0].casefold()
+    return number > 0 and line.tag == above.tag == "td" and first in given_names()
 
 
 _NAME_TAGS: Final = words("h2 h3 h4 h5 h6 td dt")
@@ -149,5 +170,7 @@ _TEMPLATE_NAMES: Final = frozenset(
 _GLUED: Final = re.compile(r"\d|[a-z]admin\b|^[^\W\d_]+\s[A-Z]{2}$")
 _INSTITUTION: Final = re.compile(
     r"(?:praxis|kammer|regierung|kanzlei|verein|verband|behörde|gericht|klinik|zentrum|"
-    r"gesellschaft|ministerium|versicherung|apotheke|schule|['’]s)$"
+    r"gesellschaft|ministerium|versicherung|apotheke|schule|['’]s|"
+    # Trades that firms put before the name of their owner: Gartenbau Weiss.
+    r"\w{3}bau|technik|betrieb|service|reinigung|pflege|immobilien|büro|werkstatt|\w{4}erei)$"
 )

@@ -65,8 +65,8 @@ class Surroundings:
     url: str
     firm: str
     """The names of the business and its domain, squeezed."""
-    mailboxes: tuple[str, ...]
-    """The parts before the @ of the page's addresses, squeezed."""
+    mailboxes: str
+    """The parts before the @ of the page's addresses, squeezed, each after a space."""
     reachable: frozenset[int]
     names: tuple[FoundPerson, ...] = field(default=())
 
@@ -93,12 +93,12 @@ class Surroundings:
         return heads
 
     @cached_property
-    def peers(self) -> dict[str, list[int]]:
+    def peers(self) -> dict[str, set[int]]:
         """Give the lines of candidates alone on theirs, by the kind of line."""
-        found: dict[str, list[int]] = {}
+        found: dict[str, set[int]] = {}
         for one in self.names:
             if one.is_alone and 0 <= one.line < len(self.sheet.lines):
-                found.setdefault(self.sheet.lines[one.line].tag, []).append(one.line)
+                found.setdefault(self.sheet.lines[one.line].tag, set()).add(one.line)
         return found
 
 
@@ -168,16 +168,15 @@ def _repeated(text: str, name: str, last: str) -> Traits:
 
 def _is_spelt(around: Surroundings, words: list[str]) -> bool:
     """Say whether an address of the page spells the surname, or the given name first."""
-    last = [s for s in spellings(words[-1]) if len(s) >= SHORTEST]
-    first = [s for s in spellings(words[0]) if len(s) >= SHORTEST]
-    return any(
-        any(s in box for s in last) or any(box.startswith(s) for s in first)
-        for box in around.mailboxes
+    boxes = around.mailboxes
+    last, first = spellings(words[-1]), spellings(words[0])
+    return any(len(s) >= SHORTEST and s in boxes for s in last) or any(
+        len(s) >= SHORTEST and f" {s}" in boxes for s in first
     )
 
 
 def _has_peers(around: Surroundings, one: FoundPerson) -> bool:
     """Say whether two other candidates stand in lines of the same kind near by."""
-    lines = around.peers.get(around.sheet.lines[one.line].tag, ())
-    near = {n for n in lines if n != one.line and abs(n - one.line) <= PEER_REACH}
-    return len(near) > 1
+    peers = around.peers.get(around.sheet.lines[one.line].tag, set())
+    near = peers.intersection(range(one.line - PEER_REACH, one.line + PEER_REACH + 1))
+    return len(near - {one.line}) > 1

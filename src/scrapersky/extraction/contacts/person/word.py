@@ -7,14 +7,15 @@ from scrapersky.extraction import wordlist
 from scrapersky.extraction.html import words
 
 UPPER: Final = "A-ZÀ-ÖØ-ÞĀĂĄĆĈĊČĎĐĒĘĚĞĢĪĮİĶŁĹĻŃŅŇŌŐŒŔŘŚŞŠŢŤŪŮŰŲŹŻŽȘȚ"
-WORD: Final = rf"[{UPPER}](?:[\w'’-]{{1,20}}|\.(?= ?[{UPPER}]))"
+WORD: Final = rf"[{UPPER}](?:[\w'’-]{{1,20}}|\.(?:[{UPPER}]\.)?(?= ?[{UPPER}]))"
 PARTICLE: Final = r"(?:van|von|de|der|den|da|di|do|dos|del|della|la|le|du|zu|af|av|bin|al|ten|ter|y|e)"
 HONORIFIC: Final = words(
     "dr dr. prof prof. mr mr. mrs mrs. ms ms. miss herr frau hr hr. fr. mag mag. ra ing "
     "ing. dott dott. dott.ssa avv avv. sr sr. sra sra. srta mme mlle m. rev rev. reverend "
     "sir lady hon hon. dipl.-ing dipl.-ing. rechtsanwalt rechtsanwältin doc. mgr mgr. judr "
     "mudr mvdr bc bc. ir ir. drs drs. dhr dhr. mevr mevr. maître me doctor professor "
-    "captain pastor father señor señora doña hll ell ktm otm lkt vt adw adw. rain wp stb"
+    "captain pastor father señor señora doña hll ell ktm otm lkt vt adw adw. rain wp stb "
+    "revd revd. cllr cllr. imam"
 )
 AMBIGUOUS: Final = words(
     "will mark may april june august grace hope rose faith joy dallas austin chase jordan "
@@ -62,6 +63,8 @@ HARD: Final = words(
     "instituto fundación universiteit ziekenhuis stichting uniwersytet szpital fundacja "
     "universitet sjukhus sykehus yliopisto"
 )
+# Words of places that are surnames too, where a role or a title tells of a person.
+SURNAMES: Final = words("park hall lane day law lake church house post way bay lodge")
 SOFT: Final = words(
     "the a an and or of for to in on at by with from is was are has have had will can may "
     "your our my we you he she it they his her its their this that these those here there "
