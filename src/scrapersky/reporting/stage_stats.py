@@ -24,6 +24,8 @@ GOOD: Final = "('done', 'skipped')"
 LOST: Final = "('gave_up', 'exhausted', 'quarantined')"
 TROUBLE: Final = "('gave_up', 'exhausted', 'quarantined', 'retried', 'rescued')"
 
+MOST_DUE: Final = 1_000
+
 
 @dataclass(frozen=True, slots=True)
 class Waiting:
@@ -77,6 +79,17 @@ async def waiting_for_anyone(engine: AsyncEngine) -> list[Waiting]:
     )
     async with engine.connect() as connection:
         return [Waiting(*row) for row in await connection.execute(query)]
+
+
+async def due(engine: AsyncEngine) -> dict[str, int]:
+    """Count what could be worked now, over all tenants: stages without any are left out.
+
+    Nobody needs the exact number of many: it is counted up to a limit.
+    """
+    query = text(" UNION ALL ".join(due_query(stage) for stage in PIPELINE))
+    async with engine.connect() as connection:
+        found = await connection.execute(query, {"most": MOST_DUE})
+        return {stage: count for stage, count in found if count}
 
 
 async def results(engine: AsyncEngine, tenant_id: UUID, stage: AnyStage) -> Results:
@@ -139,6 +152,15 @@ def waiting_query(stage: AnyStage, *, of_all: bool = False) -> str:
             - min(c.claimed_at) FILTER (WHERE c.is_working))::float8 AS longest
         FROM {queries.claims(stage.name)} c JOIN {table} m ON m.id = CAST(c.item AS uuid)
         WHERE {mine}) k"""  # noqa: S608
+
+
+def due_query(stage: AnyStage) -> str:
+    """Write the query for how many items of a stage could be worked now."""
+    table, column = stage.model.__tablename__, stage.claims.key
+    return f"""SELECT '{stage.name}', (SELECT count(*) FROM (SELECT 1 FROM {table} m
+        WHERE m.{column} = {literal(str(stage.queued))} LIMIT :most) q)
+      + (SELECT count(*) FROM (SELECT 1 FROM {queries.claims(stage.name)} c
+        WHERE c.due_at <= clock_timestamp() LIMIT :most) k)"""  # noqa: S608 - our names
 
 
 def minutes_query(stage: AnyStage) -> str:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from decimal import Decimal
 from functools import partial
+from typing import Final
 
 import structlog
 from sqlalchemy.ext.asyncio import AsyncEngine
@@ -61,6 +62,12 @@ from scrapersky.stages import STAGES, configured_pipeline, registry_of
 log = structlog.get_logger(__name__)
 
 SHORTEST_DRAIN = timedelta(minutes=1)
+HOUSEKEEPING: Final = {
+    "reap_expired_claims": "reap",
+    "purge_old_history": "purge",
+    "match_companies": "matching",
+}
+"""The jobs that belong to no stage, and the sections of the settings about them."""
 FOR_OTHERS = timedelta(seconds=3)
 """How long a fetch keeps its place while another process is at the host."""
 HANDOVER = timedelta(seconds=2)
@@ -104,6 +111,7 @@ async def background_work(
     *,
     world: World | None = None,
     ticking: bool = True,
+    on_demand: bool = False,
     role: ProcessRole = ProcessRole.UP,
     address: str | None = None,
 ) -> AsyncIterator[Background]:
@@ -111,8 +119,9 @@ async def background_work(
 
     At an eager pace stages are drained the moment rows are queued; the schedule's ticks
     are the net under that, for rows that plain SQL has queued. At the pace `interval` a
-    stage works only then. Without `ticking` every stage is eager. A process whose role is
-    to serve works no stages and runs no jobs. `address` is where it says how it stands.
+    stage works only then. Without `ticking` every stage is eager, or works `on_demand`:
+    when somebody runs its job. A process whose role is to serve works no stages and runs
+    no jobs. `address` is where it says how it stands.
     What operators have changed of the stages' settings holds instead of what is given.
     """
     world = world or World()
@@ -162,7 +171,8 @@ async def background_work(
         eager = [
             stage.name
             for stage in enabled
-            if not ticking or current.pace_of(stage.name) is Pace.EAGER
+            if not on_demand
+            and (not ticking or current.pace_of(stage.name) is Pace.EAGER)
         ]
         if worker is not None:
             await worker.start()

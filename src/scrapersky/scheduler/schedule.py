@@ -118,6 +118,14 @@ class Schedule:
         self.require(job_id)
         return await self._tick(replace(self._jobs[job_id], is_singleton=False), limit)
 
+    async def tick(self, job_id: str) -> int:
+        """Run a job as its schedule would; return how many items it picked.
+
+        Of what one process per tick is enough for, the first one to ask does it.
+        """
+        self.require(job_id)
+        return await self._tick(self._jobs[job_id])
+
     def require(self, job_id: str) -> None:
         """Raise UnknownJob unless there is a job of this id."""
         if job_id not in self._jobs:

@@ -1,0 +1,132 @@
+"""Stages on Celery: a message is a hint, and PostgreSQL stays the truth."""
+
+import threading
+import time
+from pathlib import Path
+
+import httpx
+import psycopg
+import pytest
+from sqlalchemy.ext.asyncio import create_async_engine
+
+from scrapersky.celery import MOST_HINTS, app, hints_for
+from scrapersky.reporting.stage_stats import due
+from scrapersky.stages import PIPELINE
+from sdk_tests.rig.waiting import wait_until
+from tests.conftest import TestDatabase
+from tests.on_celery.rig import (
+    BROKERS,
+    QUEUED,
+    STAGE,
+    Fleet,
+    Program,
+    a_fleet,
+    free_port,
+)
+
+DONE = (
+    "SELECT count(*) FROM local_businesses WHERE domain_extraction_status = 'Completed'"
+)
+DOUBLED = f"""
+SELECT count(*) FROM (SELECT item FROM curation.attempt
+  WHERE stage = '{STAGE}' AND outcome = 'done' GROUP BY item HAVING count(*) > 1) d
+"""
+LEFT = "SELECT count(*) FROM curation.claim"
+DEAD = "SELECT count(*) FROM curation.dead_letter"
+MADE = "SELECT count(*) FROM domains"
+
+
+@pytest.mark.parametrize("stage", PIPELINE, ids=lambda stage: stage.name)
+def test_every_stage_is_a_task_with_a_queue_of_its_own(stage: object) -> None:
+    name = f"scrapersky.{stage.name}"  # type: ignore[attr-defined]
+
+    assert name in app.tasks
+    assert app.amqp.router.route({}, name)["queue"].name == name
+    assert name in app.amqp.queues
+
+
+@pytest.mark.parametrize(
+    ("items", "hints"), [(0, 0), (1, 1), (20, 1), (21, 2), (10_000, MOST_HINTS)]
+)
+def test_hints_grow_with_what_waits_up_to_a_limit(items: int, hints: int) -> None:
+    assert hints_for(items, 20) == hints
+
+
+async def test_what_is_due_is_counted_and_what_waits_for_later_is_not(
+    database: TestDatabase,
+) -> None:
+    with psycopg.connect(database.dsn, autocommit=True) as connection:
+        connection.execute("INSERT INTO tenants (name, slug) VALUES ('ours', 'ours')")
+        connection.execute(QUEUED, (1, 3))
+        connection.execute(
+            "INSERT INTO curation.claim (stage, item, tries, due_at)"
+            " VALUES (%(s)s, gen_random_uuid(), 1, clock_timestamp() + interval '1 hour'),"
+            " (%(s)s, gen_random_uuid(), 1, clock_timestamp() - interval '1 hour')",
+            {"s": STAGE},
+        )
+    engine = create_async_engine(database.url)
+
+    found = await due(engine)
+
+    await engine.dispose()
+    assert found == {STAGE: 4}
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("broker", BROKERS)
+def test_no_item_is_lost_or_doubled_whatever_becomes_of_messages_and_workers(
+    broker: str, tmp_path: Path, scratch: Path
+) -> None:
+    with a_fleet(broker, tmp_path, scratch) as fleet:
+        feeder = threading.Thread(target=feed, args=(fleet, 60))
+        feeder.start()
+        for turn in range(12):
+            time.sleep(2)
+            fleet.kill_somebody()
+            if turn % 4 == 1:
+                fleet.restart_broker(seconds=3)
+            if turn % 4 == 2:
+                fleet.lose_messages()
+            fleet.hint(20)
+        feeder.join()
+        wait_until(lambda: fleet.query(DONE) == [(600,)], "every business")
+        for worker in fleet.workers:
+            worker.stop()
+
+        counted = [fleet.query(one) for one in (MADE, DOUBLED, LEFT, DEAD)]
+        assert counted == [[(600,)], [(0,)], [(0,)], [(0,)]]
+
+
+def feed(fleet: Fleet, turns: int) -> None:
+    """Queue ten businesses twice a second."""
+    for turn in range(turns):
+        fleet.query(QUEUED, turn * 10 + 1, turn * 10 + 10)
+        time.sleep(0.5)
+
+
+@pytest.mark.long
+def test_flower_shows_the_tasks(tmp_path: Path, scratch: Path) -> None:
+    with a_fleet("redis", tmp_path, scratch) as fleet:
+        port = free_port()
+        place = tmp_path / "flower"
+        place.mkdir()
+        words = [*fleet.command("flower"), f"--port={port}", "--address=127.0.0.1"]
+        flower = Program(
+            words, place, {**fleet.environment, "FLOWER_UNAUTHENTICATED_API": "true"}
+        )
+        flower.start()
+        try:
+            fleet.query(QUEUED, 1, 10)
+            wait_until(
+                lambda: f"scrapersky.{STAGE}" in text_of(f"http://127.0.0.1:{port}"),
+                "the task in Flower",
+            )
+        finally:
+            flower.kill()
+
+
+def text_of(address: str) -> str:
+    try:
+        return httpx.get(f"{address}/api/tasks").text
+    except httpx.HTTPError:
+        return ""
