@@ -34,13 +34,16 @@ STOPPING: Final = 30.0
 """Seconds beyond its own grace after which a process no longer waits for its thread."""
 ResultT = TypeVar("ResultT")
 
+
+def broker_of(given: Settings) -> str:
+    """Return the address of the broker: what is set, or the Redis of this machine."""
+    named = given.celery_broker_url
+    return "redis://127.0.0.1:6379/0" if named is None else named.get_secret_value()
+
+
 settings = load_settings().settings
 queue: Any = Queue  # which is not typed
-app = Celery(
-    "scrapersky",
-    broker=settings.celery_broker_url.get_secret_value(),
-    set_as_current=False,
-)
+app = Celery("scrapersky", broker=broker_of(settings), set_as_current=False)
 
 
 class Runtime:

@@ -221,9 +221,10 @@ class Settings(Frozen):
         validation_alias="SCRAPERSKY_DATA_DIR",
         description="Where the embedded database and other files live.",
     )
-    celery_broker_url: SecretStr = Field(
-        SecretStr("redis://127.0.0.1:6379/0"),
-        description="Where Celery's messages go, if stages run on Celery: Redis or RabbitMQ.",
+    celery_broker_url: SecretStr | None = Field(
+        None,
+        description="Redis or RabbitMQ, if stages run on Celery; without it the Redis of this"
+        " machine.",
     )
     celery_look_seconds: PositiveFloat = Field(
         2, le=3600, description="Seconds between two looks at which stages need a hint."
