@@ -21,6 +21,7 @@ from sqlalchemy import select, text
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from curation_sdk.control import count_waiting
+from scrapersky.curation.condition import unattended, where
 from scrapersky.curation.decision import Selection, decide
 from scrapersky.records import CURATED, Kind
 from scrapersky.records.audit import Actor
@@ -86,12 +87,12 @@ class PipelineRun:
 
     async def _undecided(self, kind: Kind) -> tuple[UUID, ...]:
         """Return what waits for a person, of what is taken where there is none."""
-        decision = kind.deciding
-        if decision.unattended is None:
+        decision, chosen = kind.deciding, unattended(kind)
+        if chosen is None:
             return ()
         query = select(kind.record.id).where(
             decision.column == decision.undecided,
-            decision.unattended,
+            where(kind, chosen),
             kind.found_by(self.search_id),
         )
         async with self.reader.connect() as connection:

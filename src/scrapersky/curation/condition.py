@@ -2,6 +2,8 @@
 
 A condition is `{"field": "rating", "is": "at_least", "value": 4}`. Fields are the
 columns of the record; a field or comparison that does not exist is refused by name.
+All conditions must hold. A condition with alternatives (`"or": [...]`) holds if it or
+one of them does.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -13,7 +15,7 @@ from math import isfinite
 from typing import Any
 from uuid import UUID
 
-from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 from sqlalchemy import (
     Column,
     ColumnElement,
@@ -35,6 +37,7 @@ from scrapersky.records.link import LinkedField
 
 MOST_CONDITIONS = 50
 MOST_VALUES = 1_000
+MOST_ALTERNATIVES = 20
 OWN = "own"
 """The column in which a record keeps the values of its tenant's own columns."""
 
@@ -65,14 +68,28 @@ OF_LINKED = (
 """How what stands in another table is compared: by what it is, not by what it lacks."""
 
 
-class Condition(BaseModel):
-    """One condition on one field."""
+class Alternative(BaseModel):
+    """One field compared with one value."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
+    model_config = ConfigDict(
+        frozen=True, extra="forbid", populate_by_name=True, serialize_by_alias=True
+    )
 
     field: str
     comparison: Comparison = Comparison.EQUAL
     value: Value | list[Value] = None
+
+
+class Condition(Alternative):
+    """One condition on one field, or on one of several."""
+
+    alternatives: tuple[Alternative, ...] = Field(
+        (),
+        alias="or",
+        max_length=MOST_ALTERNATIVES,
+        exclude_if=lambda given: not given,
+        description="The condition holds as well if one of these does.",
+    )
 
 
 def read_conditions(given: Iterable[Any]) -> tuple[Condition, ...]:
@@ -88,21 +105,38 @@ def read_conditions(given: Iterable[Any]) -> tuple[Condition, ...]:
         raise InvalidCondition(f"Condition {where}: {first['msg']}.") from None
 
 
-def where(kind: Kind, conditions: Iterable[Condition]) -> ColumnElement[bool]:
-    """Translate conditions into SQL: all of them must hold."""
-    fields, links = kind.fields, kind.linked
-    return and_(
-        true(),
-        *(
-            linked(links[condition.field], condition)
-            if condition.field in links
-            else clause(fields, condition)
-            for condition in conditions
-        ),
+def unattended(kind: Kind) -> tuple[Condition, ...] | None:
+    """Return which undecided records are taken where no person decides; None: none."""
+    chosen = kind.decision.unattended if kind.decision else None
+    if chosen is None:
+        return None
+    return tuple(
+        Condition(field=field, comparison=Comparison(comparison), value=value)
+        for field, comparison, value in chosen
     )
 
 
-def linked(field: LinkedField, condition: Condition) -> ColumnElement[bool]:
+def where(kind: Kind, conditions: Iterable[Condition]) -> ColumnElement[bool]:
+    """Translate conditions into SQL: all of them must hold."""
+    return and_(true(), *(either(kind, condition) for condition in conditions))
+
+
+def either(kind: Kind, condition: Condition) -> ColumnElement[bool]:
+    """Translate a condition and its alternatives: one of them must hold."""
+    first = compared(kind, condition)
+    if not condition.alternatives:
+        return first
+    return or_(first, *(compared(kind, other) for other in condition.alternatives))
+
+
+def compared(kind: Kind, condition: Alternative) -> ColumnElement[bool]:
+    """Translate the comparison of one field."""
+    if condition.field in kind.linked:
+        return linked(kind.linked[condition.field], condition)
+    return clause(kind.fields, condition)
+
+
+def linked(field: LinkedField, condition: Alternative) -> ColumnElement[bool]:
     """Translate a condition on what the record belongs to."""
     if condition.comparison not in OF_LINKED:
         raise InvalidCondition(
@@ -113,7 +147,7 @@ def linked(field: LinkedField, condition: Condition) -> ColumnElement[bool]:
 
 
 def clause(
-    fields: Mapping[str, Attribute], condition: Condition
+    fields: Mapping[str, Attribute], condition: Alternative
 ) -> ColumnElement[bool]:
     """Translate one condition."""
     name, dot, key = condition.field.partition(".")
@@ -143,7 +177,7 @@ def clause(
 
 
 def own_clause(
-    column: Attribute, key: str, condition: Condition
+    column: Attribute, key: str, condition: Alternative
 ) -> ColumnElement[bool]:
     """Translate a condition on a tenant's own column: `own.budget`."""
     text_of(key)

@@ -10,7 +10,6 @@ from sqlalchemy import (
     Row,
     UniqueConstraint,
     text,
-    true,
 )
 from sqlalchemy.orm import Mapped, mapped_column
 
@@ -22,6 +21,7 @@ from scrapersky.records.base import (
     StageError,
     Texts,
     list_indexes,
+    ordering,
 )
 from scrapersky.records.domain import domain_name
 from scrapersky.records.kind import (
@@ -50,7 +50,7 @@ class LocalBusiness(OwnedRecord, Base):
     __table_args__ = (
         UniqueConstraint("tenant_id", "place_id"),
         *list_indexes("local_businesses", "status"),
-        Index("ix_local_businesses_by_name", "tenant_id", "name", "id"),
+        Index("ix_local_businesses_by_name_order", "tenant_id", "name_order", "id"),
         Index("ix_local_businesses_phone", "phone"),
         Index(
             "ix_local_businesses_expires_at",
@@ -66,6 +66,7 @@ class LocalBusiness(OwnedRecord, Base):
         ForeignKey("domains.id", ondelete="SET NULL"), index=True
     )
     name: Mapped[str | None]
+    name_order: Mapped[str | None] = ordering("name")
     street: Mapped[str | None]
     city: Mapped[str | None]
     region: Mapped[str | None]
@@ -125,7 +126,7 @@ BUSINESSES = Kind(
         LocalBusiness.status,
         starts="domain_extraction",
         queue=DOMAIN_EXTRACTION_QUEUE,
-        unattended=true(),
+        unattended=(),
     ),
     columns=(
         Column(field="name", title="Name", width=17, grow=2.4, show=Show.TITLE,
@@ -146,6 +147,7 @@ BUSINESSES = Kind(
     facets=(
         "status", "domain_extraction_status", "country", "region", "city", "categories",
     ),
+    orders={"name": LocalBusiness.name_order},
     words=(
         LocalBusiness.name, LocalBusiness.street, LocalBusiness.city,
         LocalBusiness.website, LocalBusiness.phone,

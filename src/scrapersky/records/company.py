@@ -31,6 +31,7 @@ from scrapersky.records.base import (
     Record,
     Texts,
     list_indexes,
+    ordering,
 )
 from scrapersky.records.contact import Contact, Evidence
 from scrapersky.records.domain import domain_name
@@ -75,7 +76,7 @@ class Company(OwnedRecord, Base):
     __tablename__ = "companies"
     __table_args__ = (
         *list_indexes("companies", "lead_status"),
-        Index("ix_companies_by_name", "tenant_id", "name", "id"),
+        Index("ix_companies_by_name_order", "tenant_id", "name_order", "id"),
         Index("ix_companies_by_first_seen", "tenant_id", "first_seen_at", "id"),
         Index("ix_companies_by_confidence", "tenant_id", "confidence", "id"),
         Index("ix_companies_tenant_id_phone", "tenant_id", "phone"),
@@ -98,6 +99,7 @@ class Company(OwnedRecord, Base):
     )
 
     name: Mapped[str | None]
+    name_order: Mapped[str | None] = ordering("name")
     categories: Mapped[Texts]
     street: Mapped[str | None]
     city: Mapped[str | None]
@@ -484,6 +486,7 @@ COMPANIES = Kind(
         "lead_status", "email_kind", "city", "country", "categories", "business_status",
         "tags",
     ),
+    orders={"name": Company.name_order},
     words=(
         Company.name, Company.street, Company.city, Company.website, Company.phone,
         Company.notes,

@@ -235,7 +235,7 @@ CONTACTS = Kind(
         on=ContactCurationStatus.QUEUED,
         starts="contact_validation",
         queue=CONTACT_VALIDATION_QUEUE,
-        unattended=Contact.email.is_not(None),
+        unattended=(("email", "known", None),),
     ),
     columns=(
         Column(field="email", title="E-mail or phone", width=16, grow=2, show=Show.TITLE,

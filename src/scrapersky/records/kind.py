@@ -21,8 +21,8 @@ from scrapersky.records.link import LinkedField, Related
 from scrapersky.records.status import CurationStatus
 from scrapersky.records.work_queue import Attribute, WorkQueue
 
-HIDDEN: Final = frozenset({"tenant_id", "raw"})
-"""Columns nobody is shown: one is decided by who asks, the other is not ours."""
+HIDDEN: Final = frozenset({"tenant_id", "raw", "name_order"})
+"""Columns nobody is shown: decided by who asks, not ours, or made for the database."""
 
 
 class Show(StrEnum):
@@ -80,6 +80,10 @@ CURATION: Final = (
 )
 
 
+Unattended = tuple[tuple[str, str, str | None], ...]
+"""Conditions, each a field, a comparison and a value; all of them must hold."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Decision:
     """What people decide about a record, and the stage that this starts, if any.
@@ -95,8 +99,8 @@ class Decision:
     on: StrEnum | None = None
     starts: str | None = None
     queue: WorkQueue | None = None
-    unattended: ColumnElement[bool] | None = None
-    """Which of the undecided a run without a person takes; None: none of them."""
+    unattended: Unattended | None = None
+    """Which of the undecided are taken where no person decides; None: none of them."""
 
     @property
     def statuses(self) -> type[StrEnum]:
@@ -119,7 +123,7 @@ def curation(
     *,
     starts: str,
     queue: WorkQueue,
-    unattended: ColumnElement[bool] | None = None,
+    unattended: Unattended | None = None,
 ) -> Decision:
     """Let people select a record, think about it, or put it aside."""
     return Decision(
@@ -215,6 +219,8 @@ class Kind:
     """Fields of few values, which can be counted."""
     words: tuple[Attribute, ...] = ()
     """Where a word is looked for."""
+    orders: Mapping[str, Attribute] = field(default_factory=dict)
+    """The columns that lists are sorted by in place of what people read."""
     extras: Mapping[str, ColumnElement[Any]] = field(default_factory=dict)
     """What is shown with the record and kept elsewhere, or shown in another form."""
     linked: Mapping[str, LinkedField] = field(default_factory=dict)
@@ -246,6 +252,10 @@ class Kind:
     def fields(self) -> Mapping[str, InstrumentedAttribute[Any]]:
         """Return the columns that are shown, filtered and sorted by."""
         return fields_of(self.record)
+
+    def order_of(self, name: str) -> InstrumentedAttribute[Any]:
+        """Return the column that puts a field in order."""
+        return self.orders.get(name) or self.fields[name]
 
     @property
     def label_expression(self) -> ColumnElement[Any]:

@@ -3,7 +3,7 @@
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Index, Row, UniqueConstraint, text, true
+from sqlalchemy import Index, Row, UniqueConstraint, text
 from sqlalchemy.orm import Mapped, mapped_column
 
 from scrapersky.records.base import (
@@ -13,6 +13,7 @@ from scrapersky.records.base import (
     StageError,
     Texts,
     list_indexes,
+    ordering,
 )
 from scrapersky.records.kind import (
     CHANGED,
@@ -35,7 +36,7 @@ class Place(OwnedRecord, Base):
     __table_args__ = (
         UniqueConstraint("tenant_id", "source", "source_place_id"),
         *list_indexes("places_staging", "status"),
-        Index("ix_places_staging_by_name", "tenant_id", "name", "id"),
+        Index("ix_places_staging_by_name_order", "tenant_id", "name_order", "id"),
         Index("ix_places_staging_phone", "phone"),
         Index("ix_places_staging_by_rating", "tenant_id", "rating", "id"),
         Index(
@@ -48,6 +49,7 @@ class Place(OwnedRecord, Base):
     source: Mapped[str]
     source_place_id: Mapped[str]
     name: Mapped[str | None]
+    name_order: Mapped[str | None] = ordering("name")
     address: Mapped[str | None]
     latitude: Mapped[float | None]
     longitude: Mapped[float | None]
@@ -100,7 +102,7 @@ PLACES = Kind(
         Place.status,
         starts="deep_scan",
         queue=DEEP_SCAN_QUEUE,
-        unattended=true(),
+        unattended=(),
     ),
     columns=(
         Column(field="name", title="Name", width=17, grow=2.4, show=Show.TITLE, under=("address",)),
@@ -122,6 +124,7 @@ PLACES = Kind(
         "status", "deep_scan_status", "source", "business_status", "price_level",
         "categories",
     ),
+    orders={"name": Place.name_order},
     words=(Place.name, Place.address, Place.website, Place.phone),
     linked={"search_id": by_hit(Place.id)},
     related=(

@@ -105,7 +105,10 @@ SITEMAP_FILES = Kind(
         starts="sitemap_import",
         queue=SITEMAP_IMPORT_QUEUE,
         # An index names files, which are records of their own.
-        unattended=SitemapFile.sitemap_type != "index",
+        unattended=(
+            ("sitemap_type", "known", None),
+            ("sitemap_type", "not_equal", "index"),
+        ),
     ),
     columns=(
         Column(field="url", title="Address", width=18, grow=2.5, show=Show.LINK),

@@ -14,7 +14,7 @@ import orjson
 from fastapi import Response
 from sqlalchemy import Row
 
-from scrapersky.api.records.listing import TOTAL
+from scrapersky.api.records.listing import PLACE, TOTAL
 
 
 def json_answer(
@@ -41,6 +41,6 @@ def as_dicts(rows: Sequence[Row[*tuple[Any, ...]]]) -> list[dict[str, Any]]:
     if not rows:
         return []
     names = rows[0]._fields
-    if names[-1] == TOTAL:
+    while names[-1] in (TOTAL, PLACE):
         names = names[:-1]
     return [dict(zip(names, row, strict=False)) for row in rows]

@@ -62,6 +62,8 @@ PLANS_LAST: Final = timedelta(seconds=5)
 
 TOTAL: Final = "list_total"
 """The last column of rows that were counted as they were read."""
+PLACE: Final = "list_place"
+"""What puts a row in its place, where that is nothing people read."""
 
 Shown = Row[Any]
 
@@ -122,7 +124,7 @@ async def read_page(
     if len(rows) <= limit:
         return ListPage(rows, estimate, None)
     last = rows[limit - 1]
-    key = getattr(last, list_query.sort.field)
+    key = getattr(last, place_name(resource, list_query.sort))
     return ListPage(rows[:limit], estimate, CursorPosition(key, last.id, estimate))
 
 
@@ -161,15 +163,25 @@ def shown_columns(
         **resource.fields,
         **{name: value.label(name) for name, value in resource.extras.items()},
     }
+    place = [
+        column.label(PLACE)
+        for name, column in resource.orders.items()
+        if name == sort.field
+    ]
     if columns is None:
-        return [*shown.values()]
+        return [*shown.values(), *place]
     needed = dict.fromkeys(("id", sort.field, *columns))
-    return [shown[name] for name in needed]
+    return [*(shown[name] for name in needed), *place]
+
+
+def place_name(resource: Kind, sort: Sort) -> str:
+    """Return the column of a row that tells its place in a list."""
+    return PLACE if sort.field in resource.orders else sort.field
 
 
 def in_order(resource: Kind, list_query: ListQuery, limit: int) -> Select[Any]:
     """Select the ids of the first page, for the planner to say how it would go."""
-    key = resource.fields[list_query.sort.field]
+    key = resource.order_of(list_query.sort.field)
     query = select(resource.record.id).where(wanted(resource, list_query))
     if is_nullable(resource, list_query.sort):
         query = query.where(key.is_not(None))
@@ -231,11 +243,15 @@ def near(
 ) -> Select[Any]:
     """Write the query for the first rows among those at the top of a list."""
     model, sort = resource.record, list_query.sort
-    key = resource.fields[sort.field]
+    key = resource.order_of(sort.field)
     inside: list[Condition] = []
     outside: list[Condition] = []
     for condition in list_query.conditions:
-        is_led_by = is_by_status and condition.field == decided_in(resource)
+        is_led_by = (
+            is_by_status
+            and not condition.alternatives
+            and condition.field == decided_in(resource)
+        )
         (inside if is_led_by else outside).append(condition)
     meant = and_(where(resource, outside), matches(resource, list_query.words))
     names = {"id", key.key, *names_in(meant)}
@@ -308,7 +324,7 @@ def whole(
     resource: Kind, list_query: ListQuery, most: int, *, after: CursorPosition | None
 ) -> Select[Any]:
     """Write the query that finds rows in any order, up to what is counted, and sorts."""
-    model, key = resource.record, resource.fields[list_query.sort.field]
+    model, key = resource.record, resource.order_of(list_query.sort.field)
     inner = select(model.id, key.label("place")).where(wanted(resource, list_query))
     if after is None:
         inner = inner.limit(COUNTED + 1)
@@ -402,7 +418,7 @@ def walk(
 ) -> Select[Any]:
     """Write the query for one walk; an index on key and id serves it."""
     sort = list_query.sort
-    key, row_id = resource.fields[sort.field], resource.record.id
+    key, row_id = resource.order_of(sort.field), resource.record.id
     query = select(*shown_columns(resource, list_query.columns, sort)).where(
         resource.record.tenant_id == bindparam("tenant", type_=Uuid())
     )
@@ -426,12 +442,12 @@ def walk(
 
 def is_nullable(resource: Kind, sort: Sort) -> bool:
     """Say whether a list has rows whose sort key is unknown."""
-    return bool(resource.fields[sort.field].property.columns[0].nullable)
+    return bool(resource.order_of(sort.field).property.columns[0].nullable)
 
 
 def in_its_order(query: Select[Any], resource: Kind, sort: Sort) -> Select[Any]:
     """Put rows in the order of a list, which an index on key and id serves."""
-    columns: tuple[Any, ...] = (resource.fields[sort.field], resource.record.id)
+    columns: tuple[Any, ...] = (resource.order_of(sort.field), resource.record.id)
     if sort.field == "id":
         columns = columns[1:]
     return query.order_by(*ways(sort, *columns))

@@ -1,6 +1,7 @@
 """What a list is asked for, as it stands in a URL."""
 
-from typing import Annotated
+import re
+from typing import Annotated, Final
 
 from fastapi import Query
 from pydantic import Field
@@ -19,6 +20,8 @@ from scrapersky.records.kind import Kind
 
 MOST_ROWS = 200
 NEEDS_NO_VALUE = (Comparison.KNOWN, Comparison.UNKNOWN)
+OR: Final = re.compile(rf"\|(?=[a-z0-9_.]+:(?:{'|'.join(Comparison)})(?::|\||$))")
+"""Between alternatives; a bar before anything else belongs to the value."""
 
 
 class Narrowed(Strict):
@@ -28,8 +31,9 @@ class Narrowed(Strict):
         [],
         max_length=MOST_CONDITIONS,
         description="FIELD:COMPARISON[:VALUE], all of them must hold; values of "
-        "`one_of` are separated by commas. `fields` of the same kind lists the fields.",
-        examples=[["status:equal:New", "rating:at_least:4"]],
+        "`one_of` are separated by commas, alternatives of which one must hold by `|`. "
+        "`fields` of the same kind lists the fields.",
+        examples=[["status:equal:New", "rating:at_least:4|reviews_count:at_least:50"]],
     )
     q: str | None = Field(
         None, max_length=LONGEST_WORDS, description="Words, all of which must occur."
@@ -71,7 +75,13 @@ def list_query_of(who: Identity, resource: Kind, asked: Narrowed) -> ListQuery:
 
 def read_filters(filters: list[str]) -> tuple[Condition, ...]:
     """Read `rating:at_least:4` and the like."""
-    return read_conditions(read_filter(text) for text in filters)
+    return read_conditions(read_group(text) for text in filters)
+
+
+def read_group(text: str) -> dict[str, object]:
+    """Read a filter, and what may hold in its place."""
+    first, *others = (read_filter(part) for part in OR.split(text))
+    return {**first, "or": others} if others else first
 
 
 def read_filter(text: str) -> dict[str, object]:

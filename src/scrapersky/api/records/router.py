@@ -223,7 +223,7 @@ async def answer_page(
     key, scope = cursor_key(request), list_query.scope(resource)
     after = None
     if asked.cursor is not None:
-        column = resource.fields[list_query.sort.field]
+        column = resource.order_of(list_query.sort.field)
         after = CursorPosition.from_json(read_cursor(key, scope, asked.cursor), column)
     with nullcontext() if list_query.is_narrowed else plans_kept():
         page = await read_page(
