@@ -177,6 +177,10 @@ class NotAuthenticated(GatewayError):
     status_code = 401
 
 
+class InvalidInvitation(GatewayError):
+    """An invitation that was used, is too old, or is not ours."""
+
+
 class NotAllowed(GatewayError):
     """Whoever sent this request may not do that."""
 

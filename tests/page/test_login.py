@@ -43,15 +43,25 @@ async def test_the_first_person_ends_the_open_door_and_lets_others_in(
 
     await page.get_by_role("button", name="Invite someone").click()
     await dialog.get_by_label("E-mail").fill("bob@harbour.example")
-    await dialog.get_by_label("Password").fill("another long quiet river")
-    await dialog.get_by_role("button", name="Create account").click()
+    await dialog.get_by_role("button", name="Create invitation link").click()
+    link = page.get_by_role("dialog", name="Send this link")
+    address = await link.locator("code").inner_text()
+    assert await violations(page) == []
+    await link.get_by_role("button", name="Close").click()
     person = page.get_by_role("row").filter(has_text="bob@harbour.example")
     await expect(person).to_contain_text("curator")
     await person.get_by_role("button", name="Actions for").click()
-    await page.get_by_role("menuitem", name="Deactivate").click()
+    await page.get_by_role("menuitem", name="Change role to viewer").click()
+    await expect(person).to_contain_text("viewer")
 
-    await expect(person).to_contain_text("Deactivated")
+    await page.goto(address)
+    await page.get_by_label("Choose a password").fill("another long quiet river")
+    assert await violations(page) == []
+    await page.get_by_role("button", name="Set password and log in").click()
+    await expect(page).to_have_url(f"{app.address}/")
+    await expect(page.get_by_role("button", name="bob@harbour.example")).to_be_visible()
     found = await app.run(
-        "SELECT disabled_at IS NOT NULL FROM users WHERE email = 'bob@harbour.example'"
+        "SELECT password_hash IS NOT NULL, role::text FROM users"
+        " WHERE email = 'bob@harbour.example'"
     )
-    assert found == [(True,)]
+    assert found == [(True, "viewer")]

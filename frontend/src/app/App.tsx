@@ -6,6 +6,7 @@ import { useKinds } from "@/api/kinds";
 import { ApiError } from "@/api/problem";
 import { Button, Empty, Failure, Loading, Toasts } from "@/kit";
 import { Boundary } from "./Boundary";
+import { INVITATION, Invitation } from "./Invitation";
 import { listenToKeys } from "./keys";
 import { Layout } from "./Layout";
 import { Login } from "./Login";
@@ -39,6 +40,7 @@ export function App() {
 function Inside() {
   const client = useQueryClient();
   const session = useSession();
+  const isInvited = usePath() === INVITATION;
   const isHere = Boolean(session.data);
   // Asked for at once, beside the session: nobody waits for one and then for the other.
   const known = useKinds(session.data !== null);
@@ -49,6 +51,7 @@ function Inside() {
   useEffect(() => (isHere ? events.start() : undefined), [isHere]);
   useLive("reset", () => void client.invalidateQueries());
   useFreshAfterLoss();
+  if (isInvited) return <Invitation />;
   if (session.isPending) return <Loading what="Opening ScraperSky" />;
   if (session.error) return <Unopened error={session.error} retry={session.refetch} />;
   if (!session.data) return <Login />;

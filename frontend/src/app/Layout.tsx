@@ -4,6 +4,7 @@ import { type ReactNode, useEffect, useRef, useState } from "react";
 import { useConnection } from "@/api/events";
 import { useViews, viewScreen } from "@/api/views";
 import { Dialog, Icon, IconButton, Menu, type MenuItem, toastError } from "@/kit";
+import { ChangePassword } from "./ChangePassword";
 import { KeyMap } from "./KeyMap";
 import { useKeys } from "./keys";
 import { Palette } from "./Palette";
@@ -157,6 +158,7 @@ const THEMES: readonly { id: Theme; name: string }[] = [
 function Foot({ session, onKeys }: { session: Session; onKeys: () => void }) {
   const queries = useQueryClient();
   const chosen = useTheme();
+  const [isChanging, setChanging] = useState(false);
   const items: (MenuItem | "line")[] = THEMES.map(({ id, name }) => ({
     name,
     checked: chosen === id,
@@ -171,10 +173,12 @@ function Foot({ session, onKeys }: { session: Session; onKeys: () => void }) {
     });
   }
   if (session.via === "session") {
+    items.push({ name: "Change password", icon: "key", run: () => setChanging(true) });
     items.push({ name: "Log out", icon: "logout", run: () => logout(queries).catch(toastError) });
   }
   return (
     <div className="side-foot">
+      {isChanging && <ChangePassword onClose={() => setChanging(false)} />}
       <ConnectionPill />
       <Menu
         label={`${session.name} ${session.tenant.name}: theme, shortcuts and more`}

@@ -36,10 +36,26 @@ export function useMay(permission: Permission): boolean {
 }
 
 export async function login(queries: QueryClient, email: string, password: string): Promise<void> {
-  const session = await write("POST", "/session", {
-    body: { email, password },
-    timeout: 5,
-  });
+  enter(queries, await write("POST", "/session", { body: { email, password }, timeout: 5 }));
+}
+
+/** Choose a password with an invitation, and be logged in. */
+export async function accept(queries: QueryClient, token: string, password: string): Promise<void> {
+  const session = await write("POST", "/session/invitation", { body: { token, password } });
+  enter(queries, session);
+}
+
+export async function changePassword(
+  queries: QueryClient,
+  current: string,
+  password: string,
+): Promise<void> {
+  const session = await write("POST", "/session/password", { body: { current, password } });
+  rememberCsrf(session.csrf_token);
+  queries.setQueryData(SESSION, session);
+}
+
+function enter(queries: QueryClient, session: Session): void {
   rememberCsrf(session.csrf_token);
   forgetOthers(queries);
   queries.setQueryData(SESSION, session);

@@ -3,10 +3,13 @@
 import itertools
 import statistics
 import time
+from datetime import timedelta
+from uuid import uuid4
 
 import httpx
 import pytest
 
+from scrapersky.api.account import invitation
 from scrapersky.api.auth.password import HASHER, NOBODY
 from scrapersky.records.status import Role
 from tests.api.gateway.rig import PASSWORD, House, Person, a_person
@@ -281,3 +284,84 @@ async def test_a_weak_password_is_refused(house: House, password: str) -> None:
 
     assert answer.status_code == 422
     assert password not in answer.text
+
+
+async def test_an_invited_person_chooses_the_password_and_the_link_works_once(
+    house: House,
+) -> None:
+    given = {"email": f"eve-{uuid4().hex[:8]}@example.com", "role": "curator"}
+    made = (await house.send("POST", "/users", house.admin, json=given)).json()
+    path = f"/users/{made['id']}/invitation"
+    by_viewer = await house.send("POST", path, house.viewer)
+    by_stranger = await house.send("POST", path, house.stranger)
+    invited = await house.send("POST", path, house.admin)
+    assert invited.status_code == 201, invited.text
+    token = invited.json()["token"]
+
+    async def accept(token: str, password: str = "a long and quiet river") -> int:
+        body = {"token": token, "password": password}
+        answer = await house.send("POST", "/session/invitation", json=body)
+        house.client.cookies.clear()
+        return answer.status_code
+
+    assert (by_viewer.status_code, by_stranger.status_code) == (403, 404)
+    assert await accept(f"{token}x") == 403
+    assert await accept(token, "short") == 422
+    assert await accept(token) == 201
+    assert await accept(token) == 403
+    logged_in = await house.send(
+        "POST",
+        "/session",
+        json={"email": given["email"], "password": "a long and quiet river"},
+    )
+    assert logged_in.json()["role"] == "curator"
+
+
+async def test_an_old_invitation_and_one_to_somebody_shut_out_do_not_work(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    person = await a_person(house.engine, house.home, Role.VIEWER)
+
+    async def accept() -> int:
+        made = await house.send("POST", f"/users/{person.id}/invitation", house.admin)
+        body = {"token": made.json()["token"], "password": "a long and quiet river"}
+        answer = await house.send("POST", "/session/invitation", json=body)
+        return answer.status_code
+
+    with monkeypatch.context() as patched:
+        patched.setattr(invitation, "LASTS", timedelta(0))
+        assert await accept() == 403
+    change = {"disabled": True}
+    await house.send(
+        "PATCH",
+        f"/users/{person.id}",
+        house.admin,
+        json=change,
+        headers={"If-Match": "*"},
+    )
+    assert await accept() == 403
+
+
+async def test_a_person_changes_their_own_password_and_is_logged_out_elsewhere(
+    house: House,
+) -> None:
+    person = await a_person(house.engine, house.home, Role.VIEWER)
+    elsewhere = cookie_of(await log_in(house, person))
+    house.client.cookies.clear()
+    answer = await log_in(house, person)
+    house.client.cookies.clear()
+    here = {**cookie_of(answer), "X-CSRF-Token": answer.json()["csrf_token"]}
+
+    async def change(current: str) -> httpx.Response:
+        body = {"current": current, "password": "a long and quiet river"}
+        answer = await house.send("POST", "/session/password", headers=here, json=body)
+        house.client.cookies.clear()
+        return answer
+
+    assert (await change("not this one")).status_code == 422
+    changed = await change(PASSWORD)
+
+    assert changed.status_code == 200
+    assert (await house.get("/session", headers=cookie_of(changed))).status_code == 200
+    assert (await house.get("/session", headers=elsewhere)).status_code == 401
+    assert (await log_in(house, person)).status_code == 401

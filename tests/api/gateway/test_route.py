@@ -14,7 +14,7 @@ DOCUMENT = written()
 OPERATIONS = list(operations(DOCUMENT))
 PUBLIC = {
     "/health/live", "/health/ready", "/api/v3/session", "/docs", "/docs/assets/{name}",
-    "/openapi.json",
+    "/openapi.json", "/api/v3/session/invitation",
 }  # fmt: skip
 
 
@@ -41,8 +41,8 @@ def test_what_is_public_was_chosen() -> None:
 def test_changes_ask_for_more_than_reading() -> None:
     """But for what changes nothing, or only the caller's own session and views."""
     harmless = {
-        "log_in", "log_out", "preview_rule", "estimate_search", "save_view",
-        "delete_view",
+        "log_in", "log_out", "accept_invitation", "change_password", "preview_rule",
+        "estimate_search", "save_view", "delete_view",
     }  # fmt: skip
 
     found = {

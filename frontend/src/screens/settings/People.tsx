@@ -3,6 +3,7 @@ import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { read, write } from "@/api/client";
 import type { Schemas } from "@/api/types";
+import { invitationLink } from "@/app/Invitation";
 import { useSession } from "@/app/session";
 import {
   Badge,
@@ -17,6 +18,7 @@ import {
   Skeleton,
   Table,
   Time,
+  toast,
 } from "@/kit";
 import { useChange } from "./change";
 
@@ -34,6 +36,7 @@ const PEOPLE = ["people"] as const;
 export function People() {
   const [isInviting, setInviting] = useState(false);
   const [renewing, setRenewing] = useState<Person | null>(null);
+  const [link, setLink] = useState<string | null>(null);
   const { change, busy, wrong } = useChange(PEOPLE);
   const people = useQuery({
     queryKey: PEOPLE,
@@ -49,6 +52,13 @@ export function People() {
         }),
       said,
     );
+  async function invite(person: Person | undefined) {
+    if (!person) return;
+    const made = await change(() =>
+      write("POST", "/users/{user_id}/invitation", { path: { user_id: person.id } }),
+    );
+    if (made) setLink(invitationLink(made.token));
+  }
   return (
     <Panel
       flush
@@ -113,6 +123,11 @@ export function People() {
                       run: () => patch(person, { role: value }, `${person.email} is now ${value}.`),
                     })),
                     {
+                      name: "New invitation link",
+                      icon: "copy" as const,
+                      run: () => void invite(person),
+                    },
+                    {
                       name: "Set a new password",
                       icon: "key" as const,
                       run: () => setRenewing(person),
@@ -147,10 +162,13 @@ export function People() {
               () => write("POST", "/users", { body }),
               "The account is ready.",
             );
-            if (made) setInviting(false);
+            if (!made) return;
+            setInviting(false);
+            if (!body.password) await invite(made);
           }}
         />
       )}
+      {link && <InvitationLink link={link} onClose={() => setLink(null)} />}
       {renewing && (
         <Renew
           person={renewing}
@@ -182,19 +200,25 @@ function Invite({
   const isFirst = useSession().data?.via === "local";
   const [role, setRole] = useState<Role>(isFirst ? "admin" : "curator");
   const [password, setPassword] = useState("");
-  const isReady = email.includes("@") && password.length > 0;
+  const isReady = email.includes("@") && (!isFirst || password.length > 0);
   return (
     <Dialog
       title="Invite someone"
       onClose={onClose}
       onSubmit={() =>
-        isReady && onSave({ email, role, password, ...(name.trim() ? { name: name.trim() } : {}) })
+        isReady &&
+        onSave({
+          email,
+          role,
+          ...(name.trim() ? { name: name.trim() } : {}),
+          ...(isFirst ? { password } : {}),
+        })
       }
       actions={
         <>
           <Button onClick={onClose}>Cancel</Button>
           <Button type="submit" look="primary" busy={busy} disabled={!isReady}>
-            Create account
+            {isFirst ? "Create account" : "Create invitation link"}
           </Button>
         </>
       }
@@ -216,28 +240,56 @@ function Invite({
           onChange={(event) => setName(event.target.value)}
         />
         {isFirst ? (
-          <p className="small soft">
-            The first account is an administrator. From then on everyone logs in, even on this
-            machine.
-          </p>
+          <>
+            <p className="small soft">
+              The first account is an administrator. From then on everyone logs in, even on this
+              machine.
+            </p>
+            <Input
+              label="Password"
+              type="password"
+              autoComplete="new-password"
+              error={wrong.password}
+              value={password}
+              onChange={(event) => setPassword(event.target.value)}
+            />
+          </>
         ) : (
           <Select
             label="Role"
+            hint="They choose their own password with the link you send them."
             value={role}
             options={ROLES}
             onChange={(event) => setRole(event.target.value as Role)}
           />
         )}
-        <Input
-          label="Password"
-          type="password"
-          autoComplete="new-password"
-          hint="Share it securely. An administrator can set a new one."
-          error={wrong.password}
-          value={password}
-          onChange={(event) => setPassword(event.target.value)}
-        />
       </div>
+    </Dialog>
+  );
+}
+
+function InvitationLink({ link, onClose }: { link: string; onClose: () => void }) {
+  const copy = () =>
+    navigator.clipboard
+      .writeText(link)
+      .then(() => toast({ kind: "good", text: "Copied." }))
+      .catch(() => toast({ text: "Select the link and copy it yourself." }));
+  return (
+    <Dialog
+      title="Send this link"
+      onClose={onClose}
+      actions={
+        <Button look="primary" icon="copy" onClick={() => void copy()}>
+          Copy
+        </Button>
+      }
+    >
+      <p className="soft">
+        Whoever opens it chooses a password and is logged in. It works once, for a week.
+      </p>
+      <p className="secret">
+        <code>{link}</code>
+      </p>
     </Dialog>
   );
 }

@@ -139,11 +139,35 @@ class UserIn(Asked):
     name: Name | None = None
     role: Role = Role.VIEWER
     password: Password | None = Field(
-        None, description="Without one they come in by access token only."
+        None,
+        description="Without one they come in by access token, or by an invitation.",
     )
     subject: Subject | None = Field(
         None, description="Who they are to the issuer of access tokens (`sub`)."
     )
+
+
+class InvitationOut(BaseModel):
+    """What an invitation's link holds; it is shown here and never again."""
+
+    token: str = Field(
+        description="The page takes it after the address: `/invitation#TOKEN`."
+    )
+    expires_at: datetime
+
+
+class InvitationIn(Asked):
+    """An invited person, who chooses a password."""
+
+    token: str = Field(min_length=1, max_length=1_000)
+    password: Password
+
+
+class PasswordIn(Asked):
+    """A person who changes their own password."""
+
+    current: Password
+    password: Password
 
 
 class UserChange(Asked):

@@ -5,6 +5,7 @@ from importlib.metadata import version
 from typing import Annotated
 
 from fastapi import APIRouter, Request, Response
+from sqlalchemy.ext.asyncio import AsyncEngine
 
 from scrapersky.api.account.schema import LoginIn, SessionOut, SessionTenant
 from scrapersky.api.auth.authenticator import COOKIE, Authenticator, address_of
@@ -52,9 +53,16 @@ async def log_in(
     """Log in with e-mail address and password; the answer sets a cookie."""
     # No connection is held while the password is hashed: those who are logged in
     # already are looked up on the same few.
-    authenticator: Authenticator = request.app.state.authenticator
     refuse_other_sites(request)
-    user = await recognise(authenticator, request, given)
+    user = await recognise(request.app.state.authenticator, request, given)
+    return await enter(request, response, engine, user)
+
+
+async def enter(
+    request: Request, response: Response, engine: AsyncEngine, user: AnyRow
+) -> SessionOut:
+    """Open a session for a person who has shown who they are."""
+    authenticator: Authenticator = request.app.state.authenticator
     before = request.cookies.get(COOKIE)
     async with engine.begin() as connection:
         if before:

@@ -1,0 +1,49 @@
+/** Where an invitation leads: choose a password, and be logged in. */
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { type FormEvent, useState } from "react";
+import { fieldErrors } from "@/api/problem";
+import { Button, Failure, Input } from "@/kit";
+import { go } from "./router";
+import { accept } from "./session";
+
+export const INVITATION = "/invitation";
+
+/** The link that a person is sent; what comes after # never reaches a server's log. */
+export const invitationLink = (token: string): string => `${location.origin}${INVITATION}#${token}`;
+
+export function Invitation() {
+  const queries = useQueryClient();
+  const [token] = useState(() => location.hash.slice(1));
+  const [password, setPassword] = useState("");
+  const attempt = useMutation({
+    mutationFn: () => accept(queries, token, password),
+    onSuccess: () => go("/", { replace: true }),
+  });
+  const wrong = fieldErrors(attempt.error);
+  function submit(event: FormEvent) {
+    event.preventDefault();
+    attempt.mutate();
+  }
+  return (
+    <main className="login">
+      <form className="panel login-box" onSubmit={submit}>
+        <img src="/icon.svg" width={44} height={44} alt="" />
+        <h1>Welcome to ScraperSky</h1>
+        <Input
+          label="Choose a password"
+          type="password"
+          autoComplete="new-password"
+          hint="At least 10 characters."
+          required
+          error={wrong.password}
+          value={password}
+          onChange={(event) => setPassword(event.target.value)}
+        />
+        {attempt.error && !wrong.password && <Failure error={attempt.error} />}
+        <Button type="submit" look="primary" busy={attempt.isPending}>
+          Set password and log in
+        </Button>
+      </form>
+    </main>
+  );
+}
