@@ -11,7 +11,7 @@ from playwright.async_api import Browser, BrowserContext, Page, async_playwright
 
 from scripts import page as page_build
 from tests.conftest import TestServer, a_database
-from tests.page.rig import AXE, RunningApp, a_context, running, watched
+from tests.page.rig import AXE, QUIET, RunningApp, a_context, running, watched
 
 FLAGS = (
     "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
@@ -62,11 +62,15 @@ def built() -> None:
 
 @pytest.fixture(scope="session")
 def resting_app(
-    postgres_server: TestServer, template: str, built: None
+    postgres_server: TestServer,
+    template: str,
+    built: None,
+    tmp_path_factory: pytest.TempPathFactory,
 ) -> Iterator[RunningApp]:
     """Run the application with its stages at rest for all tests."""
+    kept = {**QUIET, "SCRAPERSKY_DATA_DIR": str(tmp_path_factory.mktemp("data"))}
     for database in a_database(postgres_server, template):
-        with running(database) as app:
+        with running(database, kept) as app:
             yield app
 
 

@@ -7,7 +7,7 @@ import pytest
 import pytest_asyncio
 from playwright.async_api import Page, expect
 
-from tests.page.rig import RunningApp, until_stored, violations
+from tests.page.rig import RunningApp, until_stored, violations, walk_to
 
 pytestmark = [
     pytest.mark.asyncio(loop_scope="session"),
@@ -125,6 +125,25 @@ async def test_a_file_is_submitted_whole(
     assert await app.run("SELECT count(*) FROM domains WHERE domain LIKE 'shop-%'") == [
         (300,)
     ]
+
+    businesses = tmp_path / "traders.csv"
+    businesses.write_text("Trader;Online;Turnover\nAda;ada.example;12\nBob;;7\n;;5\n")
+    await walk_to(page, "/batches")
+    await page.get_by_role("button", name="Submit a list").first.click()
+    await dialog.get_by_label("Type of list").select_option(label="Businesses")
+    await dialog.get_by_label("File", exact=True).set_input_files(businesses)
+    await expect(dialog).to_contain_text("Choose the column with the name")
+    await dialog.get_by_label("Import Trader as").select_option(label="Name")
+    await expect(dialog).to_contain_text("Of the first 3 rows: 2 businesses")
+    await expect(dialog).to_contain_text("Line 4: neither a name nor a website")
+    assert await violations(page) == []
+    await dialog.get_by_role("button", name="Submit traders.csv").click()
+
+    heading = page.get_by_role("heading", name="traders.csv", level=1)
+    await expect(heading).to_be_visible()
+    ((kept,),) = await app.run("SELECT params->>'file' FROM place_searches")
+    file = Path(app.environment["SCRAPERSKY_DATA_DIR"]) / "imports" / kept
+    assert file.read_text(encoding="utf-8").startswith("name;Online;Turnover\n")
 
 
 async def test_dead_letters_stand_by_cause_with_their_story(

@@ -4,6 +4,7 @@ import codecs
 import csv
 import io
 from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -250,3 +251,100 @@ async def test_a_priority_is_set_on_all_of_the_records_or_on_none(desk: Desk) ->
     await desk.post("/contacts/priority", both, status=405)
 
     assert await priorities(desk) == {"mine.de": 0, "theirs.de": 0}
+
+
+BUSINESSES = (
+    "sep=;\n"
+    "Betrieb;Seite;Telefon;Umsatz\n"
+    "Ada's Bakery;ada.example;030 1234567;12\n"
+    "Bob;not a web;;\n"
+    ";;030 7654321;5\n"
+    "1;2;3;4;5\n"
+)
+
+
+@pytest.fixture
+def folder(desk: Desk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Keep what is uploaded in a folder of the test's own."""
+    settings = desk.app.state.settings.model_copy(update={"data_dir": tmp_path})
+    monkeypatch.setattr(desk.app.state, "settings", settings)
+    return tmp_path
+
+
+def files_in(folder: Path) -> list[Path]:
+    return [path for path in folder.rglob("*") if path.is_file()]
+
+
+async def send_list(
+    desk: Desk,
+    path: str,
+    content: str,
+    params: dict[str, Any] | None = None,
+    *,
+    status: int = 200,
+) -> Any:
+    headers = {"Content-Type": "text/csv"}
+    return await desk.send(
+        "POST", path, content=content, params=params, status=status, headers=headers
+    )
+
+
+async def test_a_business_list_is_looked_at_before_anything_is_stored(
+    desk: Desk,
+) -> None:
+    answer = await send_list(desk, "/searches/file/preview", BUSINESSES)
+    chosen = ["name", "website", "phone", "-"]
+    again = await send_list(
+        desk, "/searches/file/preview", BUSINESSES, {"fields": chosen}
+    )
+
+    columns = answer["columns"]
+    assert [(c["heading"], c["field"]) for c in columns] == [
+        ("Betrieb", None), ("Seite", None), ("Telefon", "phone"), ("Umsatz", None),
+    ]  # fmt: skip
+    assert columns[1]["examples"] == ["ada.example", "not a web", "2"]
+    assert (answer["rows"], answer["problems"]) == (0, [])
+    assert [column["field"] for column in again["columns"]] == [*chosen[:3], None]
+    assert (again["rows"], again["places"]) == (4, 2)
+    assert [(p["line"], p["why"]) for p in again["problems"]] == [
+        (4, "the website is not a URL"),
+        (5, "neither a name nor a website"),
+        (6, "5 cells where the header has 4"),
+    ]
+
+
+async def test_a_business_list_is_imported_under_the_fields_that_a_person_chose(
+    desk: Desk, folder: Path
+) -> None:
+    asked = {"name": "my list.csv", "fields": ["name", "website", "-", "-"]}
+    started = await send_list(desk, "/searches/file", BUSINESSES, asked, status=201)
+
+    search = await desk.get(f"/searches/{started['search_id']}")
+    record = search["record"]
+    file = folder / "imports" / record["params"]["file"]
+    lines = file.read_text(encoding="utf-8").splitlines()
+    assert (record["source"], record["location"]) == ("file", "my list.csv")
+    assert file.parent.name == str(desk.tenant)
+    # What nobody mapped keeps its cells, and means nothing even if it would by its name.
+    assert lines[1] == "name;website;Column 3: Telefon;Umsatz"
+    assert lines[2:] == BUSINESSES.splitlines()[2:]
+
+
+@pytest.mark.parametrize(
+    ("content", "asked"),
+    [
+        (BUSINESSES, {"name": "x", "fields": ["name", "nonsense", "-", "-"]}),
+        (BUSINESSES, {"name": "x", "fields": ["name"]}),
+        (BUSINESSES, {"name": "x", "fields": ["name", "name", "-", "-"]}),
+        (BUSINESSES, {"name": "x"}),
+        ("", {"name": "x"}),
+        ("PK\x03\x04...", {"name": "x"}),
+    ],
+)
+async def test_a_business_list_that_nothing_can_be_made_of_is_refused_and_not_kept(
+    desk: Desk, folder: Path, content: str, asked: dict[str, object]
+) -> None:
+    await send_list(desk, "/searches/file", content, asked, status=422)
+
+    assert files_in(folder) == []
+    assert await desk.scalar("SELECT count(*) FROM place_searches") == 0

@@ -1,7 +1,8 @@
 /** Submit a list: pasted, or dropped as a file of any size. */
-import { type DragEvent, useState } from "react";
+import { type DragEvent, useEffect, useMemo, useState } from "react";
 import { ofKind, write } from "@/api/client";
 import { kinds } from "@/api/kinds";
+import { go } from "@/app/router";
 import {
   Button,
   bytes,
@@ -14,11 +15,15 @@ import {
   toastError,
   wordOf,
 } from "@/kit";
+import { fieldsOf, Mapping, nameOf, useLook } from "./Mapping";
 import { linesOf, type Submitted } from "./model";
 
 /** What can be submitted, as a batch of it is called. */
 const offered = () =>
   kinds().flatMap(({ submission, path }) => (submission ? [{ value: submission, path }] : []));
+
+/** Rows of businesses, which become places; the others are lines of addresses. */
+const BUSINESSES = "businesses";
 
 interface SubmitProps {
   onDone: (batch: string) => void;
@@ -32,13 +37,32 @@ export function Submit({ onDone, onClose }: SubmitProps) {
   const [file, setFile] = useState<File | null>(null);
   const [isOver, setOver] = useState(false);
   const [busy, setBusy] = useState(false);
+  const [fields, setFields] = useState<string[]>([]);
   const lines = linesOf(text);
-  const isReady = file !== null || lines.length > 0;
+  const settled = useSettled(text);
+  const given = useMemo(
+    () => file ?? (settled.trim() ? new Blob([settled]) : null),
+    [file, settled],
+  );
+  const isBusinesses = kind === BUSINESSES;
+  const look = useLook(isBusinesses ? given : null, fields);
+  const isReady = isBusinesses
+    ? given !== null && !look.isPlaceholderData && (look.data?.rows ?? 0) > 0
+    : file !== null || lines.length > 0;
+
+  function take(next: File | null) {
+    setFile(next);
+    setFields([]);
+  }
 
   async function submit() {
     if (!isReady) return;
     setBusy(true);
     try {
+      if (isBusinesses && given && look.data) {
+        go(`/search/${await importBusinesses(given, fieldsOf(look.data), name.trim())}`);
+        return;
+      }
       const done = await send();
       toast({
         kind: done.accepted ? "good" : "info",
@@ -66,7 +90,7 @@ export function Submit({ onDone, onClose }: SubmitProps) {
     event.preventDefault();
     setOver(false);
     const dropped = event.dataTransfer.files[0];
-    if (dropped) setFile(dropped);
+    if (dropped) take(dropped);
   }
 
   return (
@@ -98,7 +122,10 @@ export function Submit({ onDone, onClose }: SubmitProps) {
           <Select
             label="Type of list"
             value={kind}
-            options={offered().map(({ value }) => ({ value, label: wordOf(value) }))}
+            options={[
+              { value: BUSINESSES, label: "Businesses" },
+              ...offered().map(({ value }) => ({ value, label: wordOf(value) })),
+            ]}
             onChange={(event) => setKind(event.target.value)}
           />
           <Input
@@ -113,19 +140,25 @@ export function Submit({ onDone, onClose }: SubmitProps) {
             <span className="foreign">
               {file.name} <span className="faint">{bytes(file.size)}</span>
             </span>
-            <Button small icon="cross" onClick={() => setFile(null)}>
+            <Button small icon="cross" onClick={() => take(null)}>
               Choose another
             </Button>
           </div>
         ) : (
-          <Field label="One per line" hint="Or drop a text or CSV file of any size here.">
+          <Field
+            label={isBusinesses ? "Rows, the headings first" : "One per line"}
+            hint="Or drop a text or CSV file of any size here."
+          >
             {(props) => (
               <textarea
                 className="input mono"
                 rows={9}
                 spellCheck={false}
                 value={text}
-                onChange={(event) => setText(event.target.value)}
+                onChange={(event) => {
+                  setText(event.target.value);
+                  setFields([]);
+                }}
                 {...props}
               />
             )}
@@ -136,12 +169,35 @@ export function Submit({ onDone, onClose }: SubmitProps) {
             <input
               type="file"
               accept=".csv,.txt,text/csv,text/plain"
-              onChange={(event) => setFile(event.target.files?.[0] ?? null)}
+              onChange={(event) => take(event.target.files?.[0] ?? null)}
               {...props}
             />
           )}
         </Field>
+        {isBusinesses && given && <Mapping look={look} onFields={setFields} />}
       </div>
     </Dialog>
   );
+}
+
+const PAUSE_MS = 400;
+
+/** A text once nobody has typed for a moment. */
+function useSettled(text: string): string {
+  const [settled, setSettled] = useState(text);
+  useEffect(() => {
+    const timer = setTimeout(() => setSettled(text), PAUSE_MS);
+    return () => clearTimeout(timer);
+  }, [text]);
+  return settled;
+}
+
+/** Import a list of businesses; returns the search that reads it. */
+async function importBusinesses(file: Blob, fields: string[], name: string): Promise<string> {
+  const started = await write("POST", "/searches/file", {
+    file,
+    query: { name: name || nameOf(file), fields },
+    headers: { "Content-Type": "text/csv" },
+  });
+  return started.search_id;
 }

@@ -47,7 +47,7 @@ function AllBatches() {
     <div className="screen">
       <ScreenHead
         title="Batches"
-        about="Your own lists of domains, sitemaps or pages. Every line gets a result."
+        about="Your own lists of businesses, domains, sitemaps or pages. Every line gets a result."
         actions={submit}
       />
       {batches.error ? (

@@ -9,6 +9,7 @@ from scrapersky.api.records import (
     contact,
     kinds,
     people,
+    place_file,
     search,
     source,
     view,
@@ -45,6 +46,7 @@ for each in KINDS.values():
 routers.extend(
     part.router
     for part in (
-        budget, company, company_column, contact, kinds, people, search, source, view,
+        budget, company, company_column, contact, kinds, people, place_file, search,
+        source, view,
     )
 )  # fmt: skip

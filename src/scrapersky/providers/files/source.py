@@ -227,8 +227,8 @@ class PlaceFiles:
         )
 
 
-def rows_of(path: Path) -> Any:  # noqa: ANN401 - a generator of rows
-    """Open the file in the form it has."""
+def refuse_other_forms(path: Path) -> bytes:
+    """Return how a file begins; raise BadPlaceFile unless it is a text."""
     with path.open("rb") as file:
         start = file.read(4096)
     if start.startswith((b"PK\x03\x04", b"\xd0\xcf\x11\xe0")):
@@ -237,6 +237,12 @@ def rows_of(path: Path) -> Any:  # noqa: ANN401 - a generator of rows
         )
     if not start.strip():
         raise BadPlaceFile(PROVIDER, "the file is empty")
+    return start
+
+
+def rows_of(path: Path) -> Any:  # noqa: ANN401 - a generator of rows
+    """Open the file in the form it has."""
+    start = refuse_other_forms(path)
     suffix = path.suffix.lower()
     begins_object = start.lstrip(b"\xef\xbb\xbf\x1e \t\r\n")[:1] == b"{"
     if suffix in LINES or (suffix not in TABLES and begins_object):

@@ -1,8 +1,9 @@
 """CSV in any dialect, row by row, with the number of the line each row began on."""
 
 import csv
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import TextIO
 
@@ -28,8 +29,45 @@ class Row:
     notes: tuple[str, ...] = ()
 
 
-def read_table(path: Path) -> Iterator[Row | RowProblem]:
-    """Give every row of the file; what cannot be read is a problem with its line."""
+@dataclass(frozen=True, slots=True)
+class Header:
+    """The first row of a file, where it is, and some rows below it."""
+
+    cells: list[str]
+    first_line: int
+    last_line: int
+    delimiter: str
+    sample: tuple[list[str], ...]
+
+
+def header_of(path: Path) -> Header:
+    """Read the header of a file, whether or not a place can be made of its columns."""
+    encoding = encoding_of(path)
+    with path.open(encoding=encoding, errors="replace", newline="") as file:
+        delimiter, skip = dialect_of(file)
+        file.seek(0)
+        lines = Lines(file)
+        for _ in range(skip):
+            next(lines, None)
+        reader = csv.reader(lines, delimiter=delimiter)
+        first, cells = lines.number + 1, next_row(reader)
+        while isinstance(cells, list) and not any(cells):
+            first, cells = lines.number + 1, next_row(reader)
+        if not isinstance(cells, list):
+            raise BadPlaceFile(PROVIDER, "the file is empty")
+        last = lines.number
+        rows = iter(lambda: next_row(reader), None)
+        some = islice((row for row in rows if isinstance(row, list)), SAMPLE_LINES)
+        return Header(cells, first, last, delimiter, tuple(some))
+
+
+def read_table(
+    path: Path, headings: Sequence[str] | None = None
+) -> Iterator[Row | RowProblem]:
+    """Give every row of the file; what cannot be read is a problem with its line.
+
+    With headings, those take the place of the file's own.
+    """
     encoding = encoding_of(path)
     # cp1252 leaves five bytes undefined; a wrong letter is better than a lost file.
     with path.open(encoding=encoding, errors="replace", newline="") as file:
@@ -39,11 +77,13 @@ def read_table(path: Path) -> Iterator[Row | RowProblem]:
         for _ in range(skip):
             next(lines, None)
         reader = csv.reader(lines, delimiter=delimiter)
-        yield from read_rows(reader, lines)
+        yield from read_rows(reader, lines, headings)
 
 
 def read_rows(
-    reader: Iterator[list[str]], lines: "Lines"
+    reader: Iterator[list[str]],
+    lines: "Lines",
+    headings: Sequence[str] | None = None,
 ) -> Iterator[Row | RowProblem]:
     """Give the rows below the header."""
     header = next_row(reader)
@@ -54,6 +94,8 @@ def read_rows(
     first: list[str] | None = None
     if is_list_of_websites(header):
         header, first = ["website"], header
+    elif headings is not None:
+        header = [*headings]
     meanings = usable_columns(header)
     if first is not None:
         yield row_of(lines.number, first, header, meanings)

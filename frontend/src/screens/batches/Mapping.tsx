@@ -1,0 +1,142 @@
+/** What the columns of a business list hold: proposed by their headings, chosen by a person. */
+import { useQuery } from "@tanstack/react-query";
+import { write } from "@/api/client";
+import type { Schemas } from "@/api/types";
+import { Failure, Loading, plural, Select, Table, whole } from "@/kit";
+import { fieldWord } from "@/screens/curate/filters";
+
+export type Look = Schemas["FileLookOut"];
+
+/** Stands for a column that is kept and not understood. */
+const NO_FIELD = "-";
+/** As much of a file as is looked at before it is imported. */
+const LOOKED_AT = 1_000_000;
+const MOST_SHOWN = 20;
+
+const numbers = new WeakMap<Blob, number>();
+let last = 0;
+
+/** Tell files apart that may be called the same and be of the same size. */
+function numberOf(file: Blob): number {
+  const number = numbers.get(file) ?? ++last;
+  numbers.set(file, number);
+  return number;
+}
+
+/** The beginning of a file, up to the end of a line. */
+async function beginningOf(file: Blob): Promise<Blob> {
+  if (file.size <= LOOKED_AT) return file;
+  const part = new Uint8Array(await file.slice(0, LOOKED_AT).arrayBuffer());
+  const end = part.lastIndexOf("\n".charCodeAt(0));
+  return new Blob([part.slice(0, end < 0 ? part.length : end + 1)]);
+}
+
+/** What the server makes of a file; `fields` are what a person chose, by column. */
+export function useLook(file: Blob | null, fields: readonly string[]) {
+  return useQuery({
+    queryKey: ["look", file && numberOf(file), fields],
+    queryFn: async () =>
+      write("POST", "/searches/file/preview", {
+        file: await beginningOf(file as Blob),
+        query: { fields },
+        headers: { "Content-Type": "text/csv" },
+      }),
+    enabled: file !== null,
+    retry: false,
+    gcTime: 0,
+    placeholderData: (before) => before,
+  });
+}
+
+export const nameOf = (file: Blob): string => (file instanceof File ? file.name : "Pasted list");
+
+/** The field of each column, as it stands now. */
+export const fieldsOf = ({ columns }: Look): string[] =>
+  columns.map(({ field }) => field ?? NO_FIELD);
+
+interface MappingProps {
+  look: ReturnType<typeof useLook>;
+  onFields: (fields: string[]) => void;
+}
+
+export function Mapping({ look, onFields }: MappingProps) {
+  if (look.error) return <Failure error={look.error} />;
+  if (!look.data) return <Loading what="Reading the columns" />;
+  const { columns, fields } = look.data;
+  const chosen = fieldsOf(look.data);
+  const choose = (place: number, field: string) =>
+    // A field has one column: whoever had it before gives it up.
+    onFields(chosen.map((one, at) => (at === place ? field : one === field ? NO_FIELD : one)));
+  return (
+    <div className="stack">
+      <Table
+        label="Columns of the file"
+        rows={columns.map((column, place) => ({ ...column, place }))}
+        keyOf={({ place }) => String(place)}
+        columns={[
+          {
+            name: "Column",
+            show: ({ heading, place }) => (
+              <span className="foreign">{heading || `Column ${place + 1}`}</span>
+            ),
+          },
+          {
+            name: "First values",
+            show: ({ examples }) => <span className="foreign soft">{examples.join(" · ")}</span>,
+          },
+          {
+            name: "Imported as",
+            show: ({ heading, place }) => (
+              <Select
+                bare
+                label={`Import ${heading || `column ${place + 1}`} as`}
+                value={chosen[place] ?? NO_FIELD}
+                options={[
+                  { value: NO_FIELD, label: "Keep as it is" },
+                  ...fields.map((value) => ({ value, label: fieldWord(value) })),
+                ]}
+                onChange={({ target }) => choose(place, target.value)}
+              />
+            ),
+          },
+        ]}
+      />
+      <Found look={look.data} />
+    </div>
+  );
+}
+
+function Found({ look }: { look: Look }) {
+  if (look.rows === 0) {
+    return (
+      <p role="status" className="bad">
+        Choose the column with the name or the website.
+      </p>
+    );
+  }
+  const duplicates = look.duplicates ? `, ${plural(look.duplicates, "duplicate")}` : "";
+  return (
+    <div className="stack" role="status">
+      <p>
+        Of the first {plural(look.rows, "row")}: {plural(look.places, "business", "businesses")}
+        {duplicates}, {plural(look.problems.length, "remark")}.
+      </p>
+      <LineProblems problems={look.problems} />
+    </div>
+  );
+}
+
+/** What is wrong with which line. */
+export function LineProblems({ problems }: { problems: readonly Schemas["LineProblem"][] }) {
+  if (problems.length === 0) return null;
+  return (
+    <ul className="small soft">
+      {problems.slice(0, MOST_SHOWN).map(({ line, why }) => (
+        <li key={`${line} ${why}`}>
+          Line {whole(line)}: {why}
+        </li>
+      ))}
+      {problems.length > MOST_SHOWN && <li>and {whole(problems.length - MOST_SHOWN)} more</li>}
+    </ul>
+  );
+}

@@ -1,0 +1,209 @@
+"""Business lists that people upload: look at the columns first, then import."""
+
+import asyncio
+import re
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Annotated, Any, Final
+from uuid import UUID, uuid4
+
+from fastapi import APIRouter, Query, Request
+from pydantic import BaseModel, Field
+
+from scrapersky.api.auth.identity import Identity, Permission
+from scrapersky.api.dependency import Bulk, actor_of, allow
+from scrapersky.api.middleware.body import large_body
+from scrapersky.api.problem import Problem
+from scrapersky.api.records.refusal import REFUSALS
+from scrapersky.api.records.schema import Strict
+from scrapersky.api.records.search import PATH, SearchIn, queue_search, row_of
+from scrapersky.api.records.source import FILES
+from scrapersky.providers.files.upload import FIELDS, look_at, store_renamed
+from scrapersky.providers.source import RowProblem
+
+LARGEST: Final = 500 * 1024**2
+LARGEST_LOOK: Final = 2 * 1024**2
+MOST_COLUMNS: Final = 1_000
+NO_FIELD: Final = "-"
+UPLOADS: Final = "uploads"
+"""Below the directory of imports; a folder for each tenant."""
+TOO_LARGE: Final[dict[int | str, dict[str, Any]]] = {
+    413: {"model": Problem, "description": "The file is too large"}
+}
+FILE: Final = {
+    "requestBody": {
+        "required": True,
+        "description": "CSV in any dialect whose first row names the columns.",
+        "content": {
+            "text/csv": {
+                "schema": {"type": "string"},
+                "example": "Firma;Web\nAda's Bakery;ada.example\n",
+            }
+        },
+    }
+}
+
+router = APIRouter(tags=["records"])
+Curator = Annotated[Identity, allow(Permission.CURATE)]
+Fields = Annotated[
+    list[Annotated[str, Field(max_length=40)]],
+    Field(
+        max_length=MOST_COLUMNS,
+        description="What each column holds, in their order; `-` for one that is kept"
+        " and not understood. Without any, the headings tell.",
+        examples=[["name", "website", "-"]],
+    ),
+]
+
+
+class LookAsked(Strict):
+    """How to read the beginning of a file."""
+
+    fields: Fields = Field(default_factory=list)
+
+
+class ImportFileAsked(Strict):
+    """How to import a file, and what to call it."""
+
+    name: str = Field(min_length=1, max_length=200, examples=["dentists.csv"])
+    fields: Fields = Field(default_factory=list)
+
+
+class FileColumnOut(BaseModel):
+    """A column of a file."""
+
+    heading: str
+    field: str | None = Field(
+        description="What it holds; null: nothing we understand.", examples=["website"]
+    )
+    examples: list[str]
+
+
+class LineProblem(BaseModel):
+    """What is wrong with a line."""
+
+    line: int
+    why: str
+
+
+class FileLookOut(BaseModel):
+    """What the beginning of a file holds, as the import would read it."""
+
+    columns: list[FileColumnOut]
+    fields: list[str] = Field(description="What a column may hold.")
+    rows: int = Field(description="Rows looked at.")
+    places: int = Field(description="Businesses found in them.")
+    duplicates: int
+    problems: list[LineProblem] = Field(description="The first hundred.")
+
+
+class ImportStarted(BaseModel):
+    """The search that reads the file."""
+
+    search_id: UUID
+
+
+@router.post(
+    f"{PATH}/file/preview",
+    operation_id="preview_file",
+    summary="Look at a business list",
+    dependencies=[large_body(LARGEST_LOOK)],
+    openapi_extra=FILE,
+    responses={**REFUSALS, **TOO_LARGE},
+)
+async def preview_file(
+    request: Request,
+    who: Curator,  # noqa: ARG001 - checked
+    asked: Annotated[LookAsked, Query()],
+) -> FileLookOut:
+    """Tell what the columns of a file hold, and what is wrong with its lines.
+
+    Send the whole file or its beginning, up to the end of a line.
+    """
+    async with received(request) as path:
+        look = await asyncio.to_thread(look_at, path, fields_of(asked.fields))
+    return FileLookOut(
+        columns=[
+            FileColumnOut(
+                heading=column.heading,
+                field=column.field,
+                examples=[*column.examples],
+            )
+            for column in look.columns
+        ],
+        fields=[*FIELDS],
+        rows=look.rows,
+        places=look.places,
+        duplicates=look.duplicates,
+        problems=[problem_out(problem) for problem in look.problems],
+    )
+
+
+def fields_of(asked: list[str]) -> list[str]:
+    """Return the field of each column, empty for none."""
+    return ["" if field == NO_FIELD else field for field in asked]
+
+
+def problem_out(problem: RowProblem) -> LineProblem:
+    """Write what is wrong with a line."""
+    return LineProblem(line=problem.line, why=problem.why)
+
+
+@router.post(
+    f"{PATH}/file",
+    operation_id="import_file",
+    summary="Import a business list",
+    status_code=201,
+    dependencies=[large_body(LARGEST)],
+    openapi_extra=FILE,
+    responses={**REFUSALS, **TOO_LARGE},
+)
+async def import_file(
+    request: Request,
+    who: Curator,
+    engine: Bulk,
+    asked: Annotated[ImportFileAsked, Query()],
+) -> ImportStarted:
+    """Keep a file, and queue the search that makes places of its rows.
+
+    Every line that is no place is told in the search's `problems`. The file is read by
+    whichever process works on searches, from the data directory's `imports`.
+    """
+    root: Path = request.app.state.settings.data_dir / "imports"
+    name = f"{UPLOADS}/{who.tenant_id}/{uuid4().hex}.csv"
+    async with received(request) as path:
+        await asyncio.to_thread(keep, path, root / name, fields_of(asked.fields))
+    called = re.sub(r"\s+", " ", asked.name).strip() or "file"
+    search = SearchIn(source=FILES, file=name, dataset=called, location=called)
+    try:
+        async with engine.begin() as connection:
+            actor = actor_of(who, request)
+            search_id = await queue_search(connection, actor, row_of(search))
+    except BaseException:
+        (root / name).unlink(missing_ok=True)
+        raise
+    return ImportStarted(search_id=search_id)
+
+
+def keep(path: Path, target: Path, fields: list[str]) -> None:
+    """Keep an uploaded file, whole or not at all."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    unfinished = target.with_suffix(".part")
+    try:
+        store_renamed(path, unfinished, fields)
+        unfinished.rename(target)
+    finally:
+        unfinished.unlink(missing_ok=True)
+
+
+@asynccontextmanager
+async def received(request: Request) -> AsyncIterator[Path]:
+    """Receive the body as a file, for the time of the block."""
+    with TemporaryDirectory(prefix="scrapersky-") as folder:
+        path = Path(folder) / "upload"
+        with path.open("wb") as file:
+            async for part in request.stream():
+                await asyncio.to_thread(file.write, part)
+        yield path
