@@ -101,6 +101,9 @@ async def test_a_late_answer_does_not_replace_what_the_stream_has_sent_since(
 
     await page.wait_for_timeout(500)
     await expect(depth).to_have_text("0")
+    # Nobody has decided, but the stage has them already: a decision would start nothing.
+    places = page.locator(".store", has_text="Places")
+    await expect(places.get_by_text("none to decide")).to_be_visible()
 
 
 async def test_a_lost_server_is_said_to_be_lost_until_it_is_back(

@@ -39,6 +39,12 @@ export interface Kind {
   /** The field of the stage that a decision sets going, and of its last failure; "": none. */
   stageStatus: string;
   error: string;
+  /** The status that sets the stage going. */
+  on: string | null;
+  /** Which of the undecided are taken where nobody decides; null: none. */
+  unattended: readonly Schemas["Condition"][] | null;
+  /** What the stage's field says of records that it has, or has had. */
+  busy: readonly string[];
   decisions: readonly Choice[];
   columns: readonly Column[];
   /** Fields that are shown first in the pane; the rest follow. */
@@ -49,6 +55,8 @@ export interface Kind {
   submission: string | null;
   /** Ready-made columns and headings for files. */
   presets: readonly string[];
+  /** The fields without which the program of a preset refuses a row. */
+  required: Readonly<Record<string, readonly string[]>>;
   /** Whether several can be made one. */
   isMergeable: boolean;
   /** Whether one can be more urgent than another. */
@@ -114,12 +122,16 @@ function kindOf(declared: KindOut, decision: Schemas["DecisionOut"]): Kind {
     undecided: decision.undecided,
     stageStatus: decision.stage_field ?? "",
     error: decision.error_field ?? "",
+    on: decision.on,
+    unattended: decision.unattended,
+    busy: decision.busy,
     decisions: decision.choices.map((choice) => ({ ...choice, icon: iconNamed(choice.icon) })),
     columns: declared.columns,
     facts: declared.facts,
     exported: declared.exported,
     submission: declared.submission,
     presets: declared.presets,
+    required: declared.required,
     isMergeable: declared.is_mergeable,
     hasPriority: declared.has_priority,
     label: (row) => written(row, declared.label)[0] ?? declared.unnamed,

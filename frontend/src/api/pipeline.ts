@@ -2,7 +2,7 @@
 import { useQueries, useQuery, useQueryClient } from "@tanstack/react-query";
 import { ofKind, read } from "./client";
 import { useLive } from "./events";
-import { kinds } from "./kinds";
+import { type Kind, kinds } from "./kinds";
 import type { Stage } from "./types";
 
 export type { Job, Stage, Throughput, Trouble } from "./types";
@@ -50,24 +50,17 @@ export function useJobs() {
 
 export interface KindCount {
   total: number;
+  /** How many go on only when somebody has decided. */
+  waiting: number;
   byStatus: Record<string, number>;
 }
 
 /** How many records of each kind there are, by what people decided about them. */
 export function useKindCounts(): Partial<Record<string, KindCount>> {
   return useQueries({
-    queries: kinds().map(({ name, path, status }) => ({
-      queryKey: ["counts", name],
-      queryFn: async () => {
-        const { facets } = await read(ofKind({ path }, "/facets"), {
-          query: { field: status },
-        });
-        const values = facets[status] ?? [];
-        return {
-          total: values.reduce((sum, value) => sum + value.count, 0),
-          byStatus: Object.fromEntries(values.map(({ value, count }) => [value ?? "", count])),
-        };
-      },
+    queries: kinds().map((kind) => ({
+      queryKey: ["counts", kind.name],
+      queryFn: () => countsOf(kind),
       refetchInterval: 10_000,
     })),
     combine: (results) =>
@@ -79,9 +72,38 @@ export function useKindCounts(): Partial<Record<string, KindCount>> {
   });
 }
 
+async function countsOf(kind: Kind): Promise<KindCount> {
+  const byStatus = await counted(kind, kind.status);
+  return {
+    total: Object.values(byStatus).reduce((sum, count) => sum + count, 0),
+    byStatus,
+    waiting: byStatus[kind.undecided] ? await countWaiting(kind) : 0,
+  };
+}
+
+/** A record that its stage has already goes on by itself: nobody waits for a decision. */
+async function countWaiting(kind: Kind): Promise<number> {
+  if (!kind.stageStatus) return 0;
+  const undecided = `${kind.status}:equal:${kind.undecided}`;
+  const byStage = await counted(kind, kind.stageStatus, undecided);
+  return Object.entries(byStage)
+    .filter(([status]) => !kind.busy.includes(status))
+    .reduce((sum, [, count]) => sum + count, 0);
+}
+
+/** How many records have each value of a field. */
+async function counted(
+  { path }: Kind,
+  field: string,
+  ...filter: string[]
+): Promise<Record<string, number>> {
+  const { facets } = await read(ofKind({ path }, "/facets"), { query: { field, filter } });
+  return Object.fromEntries(
+    (facets[field] ?? []).map(({ value, count }) => [String(value ?? ""), count]),
+  );
+}
+
 /** How many records go on only when somebody has decided. */
 export function toDecide(counts: ReturnType<typeof useKindCounts>): number {
-  return kinds()
-    .filter(({ stageStatus }) => stageStatus !== "")
-    .reduce((sum, { name, undecided }) => sum + (counts[name]?.byStatus[undecided] ?? 0), 0);
+  return Object.values(counts).reduce((sum, count) => sum + (count?.waiting ?? 0), 0);
 }

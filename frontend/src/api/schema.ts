@@ -755,6 +755,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v3/demo/reset": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** @description Close the demo's workspace, and open the same town anew. */
+        post: operations["reset_demo"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v3/dev-tools/process-pending-domains": {
         parameters: {
             query?: never;
@@ -1872,6 +1889,49 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v3/searches/file": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * @description Keep a file, and queue the search that makes places of its rows.
+         *
+         *     Every line that is no place is told in the search's `problems`. The file is read by
+         *     whichever process works on searches, from the data directory's `imports`.
+         */
+        post: operations["import_file"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v3/searches/file/preview": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * @description Tell what the columns of a file hold, and what is wrong with its lines.
+         *
+         *     Send the whole file or its beginning, up to the end of a line.
+         */
+        post: operations["preview_file"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v3/searches/{record_id}": {
         parameters: {
             query?: never;
@@ -1958,6 +2018,40 @@ export interface paths {
         post: operations["log_in"];
         /** @description End the session, or revoke the access token that asks. */
         delete: operations["log_out"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v3/session/invitation": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** @description Choose a password with an invitation, and log in; the answer sets a cookie. */
+        post: operations["accept_invitation"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v3/session/password": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** @description Change one's own password; all other sessions end. */
+        post: operations["change_password"];
+        delete?: never;
         options?: never;
         head?: never;
         patch?: never;
@@ -2404,6 +2498,23 @@ export interface paths {
         patch: operations["update_user"];
         trace?: never;
     };
+    "/api/v3/users/{user_id}/invitation": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** @description Make a link by which a person chooses a password; it works once, for a week. */
+        post: operations["invite_user"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v3/views": {
         parameters: {
             query?: never;
@@ -2589,6 +2700,13 @@ export interface components {
             /** @description The stage, job or process it is about. */
             subject: string;
             summary: string;
+        };
+        /** @description One field compared with one value. */
+        Alternative: {
+            /** @default equal */
+            comparison?: components["schemas"]["Comparison"];
+            field: string;
+            value?: string | number | boolean | (string | number | boolean | null)[] | null;
         };
         /** @description Somebody a company may be assigned to. */
         AssigneeOut: {
@@ -2923,11 +3041,16 @@ export interface components {
          * @enum {string}
          */
         Comparison: "equal" | "not_equal" | "one_of" | "at_least" | "at_most" | "contains" | "starts_with" | "known" | "unknown";
-        /** @description One condition on one field. */
+        /** @description One condition on one field, or on one of several. */
         Condition: {
             /** @default equal */
             comparison?: components["schemas"]["Comparison"];
             field: string;
+            /**
+             * @description The condition holds as well if one of these does.
+             * @default []
+             */
+            or?: components["schemas"]["Alternative"][];
             value?: string | number | boolean | (string | number | boolean | null)[] | null;
         };
         /**
@@ -3098,6 +3221,8 @@ export interface components {
         };
         /** @description What people decide about a record. */
         DecisionOut: {
+            /** @description What `stage_field` says of records that the stage has, or has had: a decision does not start it again. */
+            busy: string[];
             choices: components["schemas"]["ChoiceOut"][];
             error_field: string | null;
             /** @description The field of the decision. */
@@ -3107,6 +3232,8 @@ export interface components {
             stage_field: string | null;
             /** @description That stage. */
             starts: string | null;
+            /** @description Which of the undecided are taken where no person decides; null: none. */
+            unattended: components["schemas"]["Condition"][] | null;
             undecided: string;
         };
         /**
@@ -3465,6 +3592,26 @@ export interface components {
             type: string;
             values: string[] | null;
         };
+        /** @description A column of a file. */
+        FileColumnOut: {
+            examples: string[];
+            /** @description What it holds; null: nothing we understand. */
+            field: string | null;
+            heading: string;
+        };
+        /** @description What the beginning of a file holds, as the import would read it. */
+        FileLookOut: {
+            columns: components["schemas"]["FileColumnOut"][];
+            duplicates: number;
+            /** @description What a column may hold. */
+            fields: string[];
+            /** @description Businesses found in them. */
+            places: number;
+            /** @description The first hundred. */
+            problems: components["schemas"]["LineProblem"][];
+            /** @description Rows looked at. */
+            rows: number;
+        };
         /** @description One record that says something about the person. */
         HeldOut: {
             id: string | null;
@@ -3480,6 +3627,11 @@ export interface components {
         /** @description Everything that happened to a record, the latest first. */
         History: {
             events: components["schemas"]["Event"][];
+        };
+        /** @description The search that reads the file. */
+        ImportStarted: {
+            /** Format: uuid */
+            search_id: string;
         };
         /** @description Whom you have told, when and how. */
         InformedIn: {
@@ -3509,6 +3661,19 @@ export interface components {
             settings: components["schemas"]["SettingOut"][];
             /** Format: date-time */
             started_at: string;
+        };
+        /** @description An invited person, who chooses a password. */
+        InvitationIn: {
+            /** Format: password */
+            password: string;
+            token: string;
+        };
+        /** @description What an invitation's link holds; it is shown here and never again. */
+        InvitationOut: {
+            /** Format: date-time */
+            expires_at: string;
+            /** @description The page takes it after the address: `/invitation#TOKEN`. */
+            token: string;
         };
         /** @description A job of this process, and how it went last. */
         JobOut: {
@@ -3593,6 +3758,11 @@ export interface components {
          * @enum {string}
          */
         LegalBasis: "consent" | "contract" | "legal_obligation" | "vital_interests" | "public_task" | "legitimate_interests";
+        /** @description What is wrong with a line. */
+        LineProblem: {
+            line: number;
+            why: string;
+        };
         /** @description Another record, by the name people call it. */
         Link: {
             /** Format: uuid */
@@ -3792,6 +3962,13 @@ export interface components {
          * @enum {string}
          */
         PairVerdict: "same" | "different";
+        /** @description A person who changes their own password. */
+        PasswordIn: {
+            /** Format: password */
+            current: string;
+            /** Format: password */
+            password: string;
+        };
         /** @description Why a stage is paused. */
         PauseIn: {
             /** @default paused by hand */
@@ -3908,6 +4085,10 @@ export interface components {
             plural: string;
             /** @description Ready-made columns and headings for files. */
             presets: string[];
+            /** @description The fields without which the program of a preset refuses a row. */
+            required: {
+                [key: string]: string[];
+            };
             singular: string;
             source: components["schemas"]["RecordSourceOut"] | null;
             /** @description What a batch of them is called. */
@@ -4552,7 +4733,7 @@ export interface components {
         UserIn: {
             email: string;
             name?: string | null;
-            /** @description Without one they come in by access token only. */
+            /** @description Without one they come in by access token, or by an invitation. */
             password?: string | null;
             /** @default viewer */
             role?: components["schemas"]["Role"];
@@ -5406,7 +5587,7 @@ export interface operations {
     list_companies: {
         parameters: {
             query?: {
-                /** @description FIELD:COMPARISON[:VALUE], all of them must hold; values of `one_of` are separated by commas. `fields` of the same kind lists the fields. */
+                /** @description FIELD:COMPARISON[:VALUE], all of them must hold; values of `one_of` are separated by commas, alternatives of which one must hold by `|`. `fields` of the same kind lists the fields. */
                 filter?: string[];
                 /** @description Words, all of which must occur. */
                 q?: string | null;
@@ -5448,7 +5629,7 @@ export interface operations {
     export_companies: {
         parameters: {
             query?: {
-                /** @description FIELD:COMPARISON[:VALUE], all of them must hold; values of `one_of` are separated by commas. `fields` of the same kind lists the fields. */
+                /** @description FIELD:COMPARISON[:VALUE], all of them must hold; values of `one_of` are separated by commas, alternatives of which one must hold by `|`. `fields` of the same kind lists the fields. */
                 filter?: string[];
                 /** @description Words, all of which must occur. */
                 q?: string | null;
@@ -5494,7 +5675,7 @@ export interface operations {
     count_company_values: {
         parameters: {
             query?: {
-                /** @description FIELD:COMPARISON[:VALUE], all of them must hold; values of `one_of` are separated by commas. `fields` of the same kind lists the fields. */
+                /** @description FIELD:COMPARISON[:VALUE], all of them must hold; values of `one_of` are separated by commas, alternatives of which one must hold by `|`. `fields` of the same kind lists the fields. */
                 filter?: string[];
                 /** @description Words, all of which must occur. */
                 q?: string | null;
@@ -6204,7 +6385,7 @@ export interface operations {
     list_contacts: {
         parameters: {
             query?: {
-                /** @description FIELD:COMPARISON[:VALUE], all of them must hold; values of `one_of` are separated by commas. `fields` of the same kind lists the fields. */
+                /** @description FIELD:COMPARISON[:VALUE], all of them must hold; values of `one_of` are separated by commas, alternatives of which one must hold by `|`. `fields` of the same kind lists the fields. */
                 filter?: string[];
                 /** @description Words, all of which must occur. */
                 q?: string | null;
@@ -6298,7 +6479,7 @@ export interface operations {
     export_contacts: {
         parameters: {
             query?: {
-                /** @description FIELD:COMPARISON[:VALUE], all of them must hold; values of `one_of` are separated by commas. `fields` of the same kind lists the fields. */
+                /** @description FIELD:COMPARISON[:VALUE], all of them must hold; values of `one_of` are separated by commas, alternatives of which one must hold by `|`. `fields` of the same kind lists the fields. */
                 filter?: string[];
                 /** @description Words, all of which must occur. */
                 q?: string | null;
@@ -6344,7 +6525,7 @@ export interface operations {
     count_contact_values: {
         parameters: {
             query?: {
-                /** @description FIELD:COMPARISON[:VALUE], all of them must hold; values of `one_of` are separated by commas. `fields` of the same kind lists the fields. */
+                /** @description FIELD:COMPARISON[:VALUE], all of them must hold; values of `one_of` are separated by commas, alternatives of which one must hold by `|`. `fields` of the same kind lists the fields. */
                 filter?: string[];
                 /** @description Words, all of which must occur. */
                 q?: string | null;
@@ -7032,6 +7213,54 @@ export interface operations {
             503: components["responses"]["Problem503"];
         };
     };
+    reset_demo: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description However often a request with this key is sent, it has one effect. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DemoOut"];
+                };
+            };
+            400: components["responses"]["Problem400"];
+            401: components["responses"]["Problem401"];
+            402: components["responses"]["Problem402"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Problem404"];
+            408: components["responses"]["Problem408"];
+            /** @description It is being closed */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            412: components["responses"]["Problem412"];
+            413: components["responses"]["Problem413"];
+            414: components["responses"]["Problem414"];
+            415: components["responses"]["Problem415"];
+            422: components["responses"]["Problem422"];
+            428: components["responses"]["Problem428"];
+            429: components["responses"]["Problem429"];
+            500: components["responses"]["Problem500"];
+            502: components["responses"]["Problem502"];
+            503: components["responses"]["Problem503"];
+        };
+    };
     process_pending_domains: {
         parameters: {
             query?: {
@@ -7155,7 +7384,7 @@ export interface operations {
     list_domains: {
         parameters: {
             query?: {
-                /** @description FIELD:COMPARISON[:VALUE], all of them must hold; values of `one_of` are separated by commas. `fields` of the same kind lists the fields. */
+                /** @description FIELD:COMPARISON[:VALUE], all of them must hold; values of `one_of` are separated by commas, alternatives of which one must hold by `|`. `fields` of the same kind lists the fields. */
                 filter?: string[];
                 /** @description Words, all of which must occur. */
                 q?: string | null;
@@ -7241,7 +7470,7 @@ export interface operations {
     export_domains: {
         parameters: {
             query?: {
-                /** @description FIELD:COMPARISON[:VALUE], all of them must hold; values of `one_of` are separated by commas. `fields` of the same kind lists the fields. */
+                /** @description FIELD:COMPARISON[:VALUE], all of them must hold; values of `one_of` are separated by commas, alternatives of which one must hold by `|`. `fields` of the same kind lists the fields. */
                 filter?: string[];
                 /** @description Words, all of which must occur. */
                 q?: string | null;
@@ -7287,7 +7516,7 @@ export interface operations {
     count_domain_values: {
         parameters: {
             query?: {
-                /** @description FIELD:COMPARISON[:VALUE], all of them must hold; values of `one_of` are separated by commas. `fields` of the same kind lists the fields. */
+                /** @description FIELD:COMPARISON[:VALUE], all of them must hold; values of `one_of` are separated by commas, alternatives of which one must hold by `|`. `fields` of the same kind lists the fields. */
                 filter?: string[];
                 /** @description Words, all of which must occur. */
                 q?: string | null;
@@ -7689,7 +7918,7 @@ export interface operations {
     list_businesses: {
         parameters: {
             query?: {
-                /** @description FIELD:COMPARISON[:VALUE], all of them must hold; values of `one_of` are separated by commas. `fields` of the same kind lists the fields. */
+                /** @description FIELD:COMPARISON[:VALUE], all of them must hold; values of `one_of` are separated by commas, alternatives of which one must hold by `|`. `fields` of the same kind lists the fields. */
                 filter?: string[];
                 /** @description Words, all of which must occur. */
                 q?: string | null;
@@ -7731,7 +7960,7 @@ export interface operations {
     export_businesses: {
         parameters: {
             query?: {
-                /** @description FIELD:COMPARISON[:VALUE], all of them must hold; values of `one_of` are separated by commas. `fields` of the same kind lists the fields. */
+                /** @description FIELD:COMPARISON[:VALUE], all of them must hold; values of `one_of` are separated by commas, alternatives of which one must hold by `|`. `fields` of the same kind lists the fields. */
                 filter?: string[];
                 /** @description Words, all of which must occur. */
                 q?: string | null;
@@ -7777,7 +8006,7 @@ export interface operations {
     count_business_values: {
         parameters: {
             query?: {
-                /** @description FIELD:COMPARISON[:VALUE], all of them must hold; values of `one_of` are separated by commas. `fields` of the same kind lists the fields. */
+                /** @description FIELD:COMPARISON[:VALUE], all of them must hold; values of `one_of` are separated by commas, alternatives of which one must hold by `|`. `fields` of the same kind lists the fields. */
                 filter?: string[];
                 /** @description Words, all of which must occur. */
                 q?: string | null;
@@ -8136,7 +8365,7 @@ export interface operations {
     list_pages: {
         parameters: {
             query?: {
-                /** @description FIELD:COMPARISON[:VALUE], all of them must hold; values of `one_of` are separated by commas. `fields` of the same kind lists the fields. */
+                /** @description FIELD:COMPARISON[:VALUE], all of them must hold; values of `one_of` are separated by commas, alternatives of which one must hold by `|`. `fields` of the same kind lists the fields. */
                 filter?: string[];
                 /** @description Words, all of which must occur. */
                 q?: string | null;
@@ -8222,7 +8451,7 @@ export interface operations {
     export_pages: {
         parameters: {
             query?: {
-                /** @description FIELD:COMPARISON[:VALUE], all of them must hold; values of `one_of` are separated by commas. `fields` of the same kind lists the fields. */
+                /** @description FIELD:COMPARISON[:VALUE], all of them must hold; values of `one_of` are separated by commas, alternatives of which one must hold by `|`. `fields` of the same kind lists the fields. */
                 filter?: string[];
                 /** @description Words, all of which must occur. */
                 q?: string | null;
@@ -8268,7 +8497,7 @@ export interface operations {
     count_page_values: {
         parameters: {
             query?: {
-                /** @description FIELD:COMPARISON[:VALUE], all of them must hold; values of `one_of` are separated by commas. `fields` of the same kind lists the fields. */
+                /** @description FIELD:COMPARISON[:VALUE], all of them must hold; values of `one_of` are separated by commas, alternatives of which one must hold by `|`. `fields` of the same kind lists the fields. */
                 filter?: string[];
                 /** @description Words, all of which must occur. */
                 q?: string | null;
@@ -8556,7 +8785,7 @@ export interface operations {
     list_people: {
         parameters: {
             query?: {
-                /** @description FIELD:COMPARISON[:VALUE], all of them must hold; values of `one_of` are separated by commas. `fields` of the same kind lists the fields. */
+                /** @description FIELD:COMPARISON[:VALUE], all of them must hold; values of `one_of` are separated by commas, alternatives of which one must hold by `|`. `fields` of the same kind lists the fields. */
                 filter?: string[];
                 /** @description Words, all of which must occur. */
                 q?: string | null;
@@ -8642,7 +8871,7 @@ export interface operations {
     export_people: {
         parameters: {
             query?: {
-                /** @description FIELD:COMPARISON[:VALUE], all of them must hold; values of `one_of` are separated by commas. `fields` of the same kind lists the fields. */
+                /** @description FIELD:COMPARISON[:VALUE], all of them must hold; values of `one_of` are separated by commas, alternatives of which one must hold by `|`. `fields` of the same kind lists the fields. */
                 filter?: string[];
                 /** @description Words, all of which must occur. */
                 q?: string | null;
@@ -8732,7 +8961,7 @@ export interface operations {
     count_person_values: {
         parameters: {
             query?: {
-                /** @description FIELD:COMPARISON[:VALUE], all of them must hold; values of `one_of` are separated by commas. `fields` of the same kind lists the fields. */
+                /** @description FIELD:COMPARISON[:VALUE], all of them must hold; values of `one_of` are separated by commas, alternatives of which one must hold by `|`. `fields` of the same kind lists the fields. */
                 filter?: string[];
                 /** @description Words, all of which must occur. */
                 q?: string | null;
@@ -8908,7 +9137,7 @@ export interface operations {
     list_places: {
         parameters: {
             query?: {
-                /** @description FIELD:COMPARISON[:VALUE], all of them must hold; values of `one_of` are separated by commas. `fields` of the same kind lists the fields. */
+                /** @description FIELD:COMPARISON[:VALUE], all of them must hold; values of `one_of` are separated by commas, alternatives of which one must hold by `|`. `fields` of the same kind lists the fields. */
                 filter?: string[];
                 /** @description Words, all of which must occur. */
                 q?: string | null;
@@ -8950,7 +9179,7 @@ export interface operations {
     export_places: {
         parameters: {
             query?: {
-                /** @description FIELD:COMPARISON[:VALUE], all of them must hold; values of `one_of` are separated by commas. `fields` of the same kind lists the fields. */
+                /** @description FIELD:COMPARISON[:VALUE], all of them must hold; values of `one_of` are separated by commas, alternatives of which one must hold by `|`. `fields` of the same kind lists the fields. */
                 filter?: string[];
                 /** @description Words, all of which must occur. */
                 q?: string | null;
@@ -8996,7 +9225,7 @@ export interface operations {
     count_place_values: {
         parameters: {
             query?: {
-                /** @description FIELD:COMPARISON[:VALUE], all of them must hold; values of `one_of` are separated by commas. `fields` of the same kind lists the fields. */
+                /** @description FIELD:COMPARISON[:VALUE], all of them must hold; values of `one_of` are separated by commas, alternatives of which one must hold by `|`. `fields` of the same kind lists the fields. */
                 filter?: string[];
                 /** @description Words, all of which must occur. */
                 q?: string | null;
@@ -9635,7 +9864,7 @@ export interface operations {
     list_searches: {
         parameters: {
             query?: {
-                /** @description FIELD:COMPARISON[:VALUE], all of them must hold; values of `one_of` are separated by commas. `fields` of the same kind lists the fields. */
+                /** @description FIELD:COMPARISON[:VALUE], all of them must hold; values of `one_of` are separated by commas, alternatives of which one must hold by `|`. `fields` of the same kind lists the fields. */
                 filter?: string[];
                 /** @description Words, all of which must occur. */
                 q?: string | null;
@@ -9765,7 +9994,7 @@ export interface operations {
     export_searches: {
         parameters: {
             query?: {
-                /** @description FIELD:COMPARISON[:VALUE], all of them must hold; values of `one_of` are separated by commas. `fields` of the same kind lists the fields. */
+                /** @description FIELD:COMPARISON[:VALUE], all of them must hold; values of `one_of` are separated by commas, alternatives of which one must hold by `|`. `fields` of the same kind lists the fields. */
                 filter?: string[];
                 /** @description Words, all of which must occur. */
                 q?: string | null;
@@ -9811,7 +10040,7 @@ export interface operations {
     count_search_values: {
         parameters: {
             query?: {
-                /** @description FIELD:COMPARISON[:VALUE], all of them must hold; values of `one_of` are separated by commas. `fields` of the same kind lists the fields. */
+                /** @description FIELD:COMPARISON[:VALUE], all of them must hold; values of `one_of` are separated by commas, alternatives of which one must hold by `|`. `fields` of the same kind lists the fields. */
                 filter?: string[];
                 /** @description Words, all of which must occur. */
                 q?: string | null;
@@ -9876,6 +10105,103 @@ export interface operations {
             422: components["responses"]["Problem422"];
             429: components["responses"]["Problem429"];
             500: components["responses"]["Problem500"];
+            503: components["responses"]["Problem503"];
+        };
+    };
+    import_file: {
+        parameters: {
+            query: {
+                name: string;
+                /** @description What each column holds, in their order; `-` for one that is kept and not understood. Without any, the headings tell. */
+                fields?: string[];
+            };
+            header?: {
+                /** @description However often a request with this key is sent, it has one effect. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        /** @description CSV in any dialect whose first row names the columns. */
+        requestBody: {
+            content: {
+                "text/csv": string;
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ImportStarted"];
+                };
+            };
+            400: components["responses"]["Problem400"];
+            401: components["responses"]["Problem401"];
+            402: components["responses"]["Problem402"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Problem404"];
+            408: components["responses"]["Problem408"];
+            409: components["responses"]["Problem409"];
+            412: components["responses"]["Problem412"];
+            413: components["responses"]["Problem413"];
+            414: components["responses"]["Problem414"];
+            415: components["responses"]["Problem415"];
+            422: components["responses"]["Problem422"];
+            428: components["responses"]["Problem428"];
+            429: components["responses"]["Problem429"];
+            500: components["responses"]["Problem500"];
+            502: components["responses"]["Problem502"];
+            503: components["responses"]["Problem503"];
+        };
+    };
+    preview_file: {
+        parameters: {
+            query?: {
+                /** @description What each column holds, in their order; `-` for one that is kept and not understood. Without any, the headings tell. */
+                fields?: string[];
+            };
+            header?: {
+                /** @description However often a request with this key is sent, it has one effect. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        /** @description CSV in any dialect whose first row names the columns. */
+        requestBody: {
+            content: {
+                "text/csv": string;
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FileLookOut"];
+                };
+            };
+            400: components["responses"]["Problem400"];
+            401: components["responses"]["Problem401"];
+            402: components["responses"]["Problem402"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Problem404"];
+            408: components["responses"]["Problem408"];
+            409: components["responses"]["Problem409"];
+            412: components["responses"]["Problem412"];
+            413: components["responses"]["Problem413"];
+            414: components["responses"]["Problem414"];
+            415: components["responses"]["Problem415"];
+            422: components["responses"]["Problem422"];
+            428: components["responses"]["Problem428"];
+            429: components["responses"]["Problem429"];
+            500: components["responses"]["Problem500"];
+            502: components["responses"]["Problem502"];
             503: components["responses"]["Problem503"];
         };
     };
@@ -10152,10 +10478,95 @@ export interface operations {
             503: components["responses"]["Problem503"];
         };
     };
+    accept_invitation: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["InvitationIn"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SessionOut"];
+                };
+            };
+            400: components["responses"]["Problem400"];
+            401: components["responses"]["Problem401"];
+            402: components["responses"]["Problem402"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Problem404"];
+            408: components["responses"]["Problem408"];
+            409: components["responses"]["Problem409"];
+            412: components["responses"]["Problem412"];
+            413: components["responses"]["Problem413"];
+            414: components["responses"]["Problem414"];
+            415: components["responses"]["Problem415"];
+            422: components["responses"]["Problem422"];
+            428: components["responses"]["Problem428"];
+            429: components["responses"]["Problem429"];
+            500: components["responses"]["Problem500"];
+            502: components["responses"]["Problem502"];
+            503: components["responses"]["Problem503"];
+        };
+    };
+    change_password: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description However often a request with this key is sent, it has one effect. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PasswordIn"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SessionOut"];
+                };
+            };
+            400: components["responses"]["Problem400"];
+            401: components["responses"]["Problem401"];
+            402: components["responses"]["Problem402"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Problem404"];
+            408: components["responses"]["Problem408"];
+            409: components["responses"]["Problem409"];
+            412: components["responses"]["Problem412"];
+            413: components["responses"]["Problem413"];
+            414: components["responses"]["Problem414"];
+            415: components["responses"]["Problem415"];
+            422: components["responses"]["Problem422"];
+            428: components["responses"]["Problem428"];
+            429: components["responses"]["Problem429"];
+            500: components["responses"]["Problem500"];
+            502: components["responses"]["Problem502"];
+            503: components["responses"]["Problem503"];
+        };
+    };
     list_sitemap_files: {
         parameters: {
             query?: {
-                /** @description FIELD:COMPARISON[:VALUE], all of them must hold; values of `one_of` are separated by commas. `fields` of the same kind lists the fields. */
+                /** @description FIELD:COMPARISON[:VALUE], all of them must hold; values of `one_of` are separated by commas, alternatives of which one must hold by `|`. `fields` of the same kind lists the fields. */
                 filter?: string[];
                 /** @description Words, all of which must occur. */
                 q?: string | null;
@@ -10241,7 +10652,7 @@ export interface operations {
     export_sitemap_files: {
         parameters: {
             query?: {
-                /** @description FIELD:COMPARISON[:VALUE], all of them must hold; values of `one_of` are separated by commas. `fields` of the same kind lists the fields. */
+                /** @description FIELD:COMPARISON[:VALUE], all of them must hold; values of `one_of` are separated by commas, alternatives of which one must hold by `|`. `fields` of the same kind lists the fields. */
                 filter?: string[];
                 /** @description Words, all of which must occur. */
                 q?: string | null;
@@ -10287,7 +10698,7 @@ export interface operations {
     count_sitemap_file_values: {
         parameters: {
             query?: {
-                /** @description FIELD:COMPARISON[:VALUE], all of them must hold; values of `one_of` are separated by commas. `fields` of the same kind lists the fields. */
+                /** @description FIELD:COMPARISON[:VALUE], all of them must hold; values of `one_of` are separated by commas, alternatives of which one must hold by `|`. `fields` of the same kind lists the fields. */
                 filter?: string[];
                 /** @description Words, all of which must occur. */
                 q?: string | null;
@@ -11324,6 +11735,48 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["UserOut"];
+                };
+            };
+            400: components["responses"]["Problem400"];
+            401: components["responses"]["Problem401"];
+            402: components["responses"]["Problem402"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Problem404"];
+            408: components["responses"]["Problem408"];
+            409: components["responses"]["Problem409"];
+            412: components["responses"]["Problem412"];
+            413: components["responses"]["Problem413"];
+            414: components["responses"]["Problem414"];
+            415: components["responses"]["Problem415"];
+            422: components["responses"]["Problem422"];
+            428: components["responses"]["Problem428"];
+            429: components["responses"]["Problem429"];
+            500: components["responses"]["Problem500"];
+            502: components["responses"]["Problem502"];
+            503: components["responses"]["Problem503"];
+        };
+    };
+    invite_user: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description However often a request with this key is sent, it has one effect. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                user_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["InvitationOut"];
                 };
             };
             400: components["responses"]["Problem400"];

@@ -1,4 +1,4 @@
-/** Saved views: filters and sorting of a list, kept under a name. */
+/** Saved views: filters, sorting and columns of a list, kept under a name. */
 import { useQuery } from "@tanstack/react-query";
 import { read } from "./client";
 import { kindNamed } from "./kinds";
@@ -17,15 +17,21 @@ export function useViews() {
 /** What a list is asked for, out of an address and back into one. */
 export function asked(query: string): Asked {
   const search = new URLSearchParams(query);
-  const [q, sort] = [search.get("q"), search.get("sort")];
+  const [q, sort, columns] = ["q", "sort", "columns"].map((name) => search.get(name));
   // Without what is not asked for: the server knows its own defaults.
-  return { filter: search.getAll("filter"), ...(q ? { q } : {}), ...(sort ? { sort } : {}) };
+  return {
+    filter: search.getAll("filter"),
+    ...(q ? { q } : {}),
+    ...(sort ? { sort } : {}),
+    ...(columns ? { columns: columns.split(",") } : {}),
+  };
 }
 
-export function writtenQuery({ filter = [], q, sort }: Asked): string {
+export function writtenQuery({ filter = [], q, sort, columns = [] }: Asked): string {
   const search = new URLSearchParams(filter.map((one) => ["filter", one]));
   if (q) search.set("q", q);
   if (sort && sort !== DEFAULT_SORT) search.set("sort", sort);
+  if (columns.length) search.set("columns", columns.join(","));
   return search.toString();
 }
 

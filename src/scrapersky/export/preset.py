@@ -1,6 +1,6 @@
 """The columns that common CRMs read without mapping anything by hand."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 from scrapersky.errors import InvalidExport
@@ -24,6 +24,8 @@ PRESETS: Final[Mapping[str, Mapping[str, str]]] = {
         "State/Region": "state",
         "Postal Code": "postal_code",
         "Country/Region": "country",
+        "Industry": "categories",
+        "Deliverability": "validation",
         "Notes": "origin",
     },
     "salesforce": {
@@ -39,6 +41,8 @@ PRESETS: Final[Mapping[str, Mapping[str, str]]] = {
         "State/Province": "state",
         "Zip/Postal Code": "postal_code",
         "Country": "country",
+        "Industry": "categories",
+        "Deliverability": "validation",
         "Lead Source": "lead_source",
         "Description": "origin",
     },
@@ -50,6 +54,9 @@ PRESETS: Final[Mapping[str, Mapping[str, str]]] = {
         "Organization - Name": "company",
         "Organization - Address": "address",
         "Organization - Website": "website",
+        "Organization - City": "city",
+        "Organization - Industry": "categories",
+        "Person - Deliverability": "validation",
         "Note - Content": "origin",
     },
     "mailchimp": {
@@ -59,6 +66,9 @@ PRESETS: Final[Mapping[str, Mapping[str, str]]] = {
         "Phone Number": "phone",
         "Address": "address",
         "Company": "company",
+        "City": "city",
+        "Category": "categories",
+        "Deliverability": "validation",
         "Tags": "tags",
     },
     "zoho": {
@@ -74,6 +84,8 @@ PRESETS: Final[Mapping[str, Mapping[str, str]]] = {
         "State": "state",
         "Zip Code": "postal_code",
         "Country": "country",
+        "Industry": "categories",
+        "Deliverability": "validation",
         "Lead Source": "lead_source",
         "Description": "origin",
     },
@@ -86,6 +98,9 @@ PRESETS: Final[Mapping[str, Mapping[str, str]]] = {
         "Phone 1 - Value": "phone",
         "Website 1 - Value": "website",
         "Address 1 - Formatted": "address",
+        "Address 1 - City": "city",
+        "Custom Field 1 - Value": "categories",
+        "Custom Field 2 - Value": "validation",
         "Labels": "tags",
         "Notes": "origin",
     },
@@ -98,6 +113,16 @@ PRESETS_OF: Final[Mapping[str, Mapping[str, Mapping[str, str]]]] = {
     "companies": LEADS,
 }
 """The presets of every kind that has some."""
+REQUIRED: Final[Mapping[str, Mapping[str, Sequence[str]]]] = {
+    "contacts": {
+        "salesforce": ["name"],
+        "pipedrive": ["name"],
+        "mailchimp": ["email"],
+        "zoho": ["name"],
+    },
+    "companies": {"hubspot": ["name"], "salesforce": ["name"], "pipedrive": ["name"]},
+}
+"""The fields without which a program refuses a row."""
 
 
 def preset_named(name: str, kind: str = "contacts") -> Mapping[str, str]:

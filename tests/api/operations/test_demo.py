@@ -22,6 +22,8 @@ DATABASES = (
     "SELECT datname FROM pg_database WHERE datname = current_database() || '_demo'"
 )
 
+NUMBERS = DATABASES.replace("datname", "oid", 1)
+
 
 @pytest_asyncio.fixture(loop_scope="module")
 async def home(clean: Served, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Served]:
@@ -57,6 +59,25 @@ async def test_the_demo_has_a_database_of_its_own_which_closing_it_drops(
     assert (again["is_running"], again["size"]) == (True, 12)
     assert len(made) == 1
     assert (after["is_running"], after["problem"]) == (False, None)
+    assert await home.run(DATABASES) == []
+
+
+async def test_a_reset_town_is_opened_anew_in_a_fresh_database(home: Served) -> None:
+    closed = await home.call("POST", "/demo/reset", status=409)
+    await home.post("/demo", {"size": 12})
+    first = await until(home, "address")
+    (before,) = await home.run(NUMBERS)
+    resetting = await home.post("/demo/reset")
+    second = await until(home, "address")
+    (after,) = await home.run(NUMBERS)
+    await home.app.state.operations.demo.close()
+
+    assert "not open" in closed["detail"]
+    assert (resetting["is_opening"], resetting["address"]) == (True, None)
+    assert second["size"] == 12
+    assert second["started_at"] > first["started_at"]
+    assert after != before
+    assert (await home.get("/demo"))["is_running"] is False
     assert await home.run(DATABASES) == []
 
 

@@ -9,6 +9,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
+from scrapersky.export.preset import PRESETS, REQUIRED
 from scrapersky.records import LocalBusiness
 from tests.api.records.rig import Desk
 
@@ -132,6 +133,14 @@ async def test_a_preset_has_the_columns_a_crm_reads(
     (row,) = csv_rows(await export(desk, "/contacts", preset=preset))
 
     assert expected.items() <= row.items()
+
+
+async def test_every_preset_tells_place_trade_phone_and_deliverability() -> None:
+    told = {"email", "phone", "categories", "validation", "city"}
+    assert [
+        name for name, made in PRESETS.items() if not told <= {*made.values()}
+    ] == []
+    assert {*REQUIRED["contacts"]} <= {*PRESETS}
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,7 @@
 /** Take the list away: as it is filtered now, in the columns that are wanted. */
+import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import { addressOf, type Query } from "@/api/client";
+import { addressOf, ofKind, type Query, read } from "@/api/client";
 import type { Kind } from "@/api/kinds";
 import { Button, Checkbox, Dialog, plural, Select } from "@/kit";
 import { fieldWord } from "./filters";
@@ -30,6 +31,27 @@ const isWanted = (column: string): boolean =>
 /** As many ids as fit into the address of a download. */
 const MOST_SELECTED = 300;
 
+/** What a CRM calls the field of ours that it requires. */
+const requiredWord = (field: string): string =>
+  field === "email" ? "an e-mail address" : `a ${fieldWord(field).toLowerCase()}`;
+
+const narrowed = (query: Query, ...filters: string[]): Query => ({
+  ...query,
+  filter: [query.filter ?? []].flat().concat(filters),
+});
+
+/** How many of the records lack a field that the program requires. */
+function useMissing(kind: Kind, query: Query, required: readonly string[]): number {
+  const lacking = required.map((field) => `${field}:unknown`).join("|");
+  const asked = { ...narrowed(query, lacking), limit: 1 };
+  const { data } = useQuery({
+    queryKey: ["missing", kind.name, asked],
+    queryFn: () => read(ofKind(kind, ""), { query: asked }),
+    enabled: required.length > 0,
+  });
+  return required.length ? (data?.total.count ?? 0) : 0;
+}
+
 interface ExportProps {
   kind: Kind;
   query: Query;
@@ -45,11 +67,16 @@ export function Export({ kind, query, total, selected, onClose }: ExportProps) {
   const [format, setFormat] = useState("csv");
   const [preset, setPreset] = useState(kind.presets.includes("leads") ? "leads" : "");
   const [flipped, setFlipped] = useState<ReadonlySet<string>>(new Set());
+  const [isWhole, setWhole] = useState(false);
   const columns = kind.exported;
   const isChosen = (name: string) => isWanted(name) !== flipped.has(name);
   const chosen = columns.filter(isChosen);
+  const meant = isPart ? { filter: [`id:one_of:${selected.join(",")}`], sort: query.sort } : query;
+  const required = kind.required[preset] ?? [];
+  const missing = useMissing(kind, meant, required);
+  const isLeftOut = missing > 0 && !isWhole;
   const address = addressOf(`${kind.path}/export`, {
-    ...(isPart ? { filter: `id:one_of:${selected.join(",")}`, sort: query.sort } : query),
+    ...(isLeftOut ? narrowed(meant, ...required.map((field) => `${field}:known`)) : meant),
     format,
     ...(preset ? { preset } : { columns: chosen.join(",") }),
   });
@@ -111,6 +138,19 @@ export function Export({ kind, query, total, selected, onClose }: ExportProps) {
             hint="Uses the columns and headings that program expects."
             onChange={(event) => setPreset(event.target.value)}
           />
+        )}
+        {missing > 0 && (
+          <div className="stack" role="status">
+            <p>
+              {plural(missing, kind.one, kind.many)} without {required.map(requiredWord).join(", ")}
+              : {PRESETS[preset] ?? preset} would refuse {missing === 1 ? "it" : "them"}.
+            </p>
+            <Checkbox
+              label="Leave these out"
+              checked={!isWhole}
+              onChange={(event) => setWhole(!event.target.checked)}
+            />
+          </div>
         )}
         {!preset && (
           <fieldset className="columns-choice">

@@ -6,10 +6,13 @@ import type { Kind } from "@/api/kinds";
 import { Button, Dialog, Icon, Select, short, statusWord } from "@/kit";
 import { FilterValue } from "./FilterValue";
 import {
+  type Alternative,
   comparisonWord,
   describe,
   type Filter,
   fieldWord,
+  filterOfAll,
+  isOnly,
   needsValue,
   toggled,
   writeFilter,
@@ -38,7 +41,7 @@ export function FilterBar(props: FilterBarProps) {
       <StatusChips {...props} />
       <div className="row wrap">
         {filters
-          .filter(({ field, comparison }) => field !== kind.status || comparison !== "equal")
+          .filter((one) => !isOnly(one, kind.status) || one.comparison !== "equal")
           .map((filter) => (
             <FilterChip
               key={writeFilter(filter)}
@@ -87,8 +90,8 @@ function FilterChip({ kind, filter, onRemove }: FilterChipProps) {
 }
 
 /** What a search is called, for a filter that knows its number only. */
-function useSearchName({ field, comparison, value }: Filter): string | null {
-  const isSearch = field === "search_id" && comparison === "equal";
+function useSearchName({ field, comparison, value, or }: Filter): string | null {
+  const isSearch = field === "search_id" && comparison === "equal" && !or;
   const { data, error } = useQuery({
     queryKey: ["search-name", value],
     queryFn: () => read("/searches/{record_id}", { path: { record_id: value } }),
@@ -130,7 +133,7 @@ function Words({ kind, words, search, onWords }: FilterBarProps) {
 
 /** The decision's values as switches, each with how many records have it. */
 function StatusChips({ kind, words, filters, version, onFilters }: FilterBarProps) {
-  const others = filters.filter(({ field }) => field !== kind.status);
+  const others = filters.filter((filter) => !isOnly(filter, kind.status));
   const query = { field: kind.status, q: words, filter: others.map(writeFilter) };
   const facets = useQuery({
     queryKey: ["facets", kind.name, query, version],
@@ -148,7 +151,7 @@ function StatusChips({ kind, words, filters, version, onFilters }: FilterBarProp
     <fieldset className="row wrap chips">
       <legend className="unseen">Decision</legend>
       {all.map((status) => {
-        const isOn = filters.some(({ field, value }) => field === kind.status && value === status);
+        const isOn = filters.some((one) => isOnly(one, kind.status) && one.value === status);
         return (
           <button
             key={status}
@@ -176,21 +179,15 @@ function AddFilter({
   onClose: () => void;
 }) {
   const { data: fields = [] } = useFields(kind);
-  const [field, setField] = useState(kind.columns[0]?.field ?? "");
-  const [chosen, setComparison] = useState("");
-  const [value, setValue] = useState("");
-  const info = fields.find(({ name }) => name === field);
-  const comparisons = info?.comparisons ?? ["equal"];
-  const comparison = comparisons.includes(chosen) ? chosen : preferred(info);
-  const takesValue = needsValue(comparison);
-  const isReady = !takesValue || value.trim() !== "";
+  const [drafts, setDrafts] = useState<readonly Alternative[]>([emptyOf(kind)]);
+  const wanted = drafts.map((draft) => completed(draft, fields));
+  const isReady = wanted.every(({ comparison, value }) => !needsValue(comparison) || value);
+  const filter = filterOfAll(wanted);
   return (
     <Dialog
       title={`Filter ${kind.many}`}
       onClose={onClose}
-      onSubmit={() =>
-        isReady && onAdd({ field, comparison, value: takesValue ? value.trim() : "" })
-      }
+      onSubmit={() => isReady && filter && onAdd(filter)}
       actions={
         <>
           <Button onClick={onClose}>Cancel</Button>
@@ -201,34 +198,90 @@ function AddFilter({
       }
     >
       <div className="stack">
-        <Select
-          label="Field"
-          value={field}
-          options={fields
-            .filter(({ type }) => type !== "id" && type !== "object")
-            .map(({ name }) => ({ value: name, label: fieldWord(name) }))}
-          onChange={(event) => {
-            setField(event.target.value);
-            setValue("");
-          }}
-        />
-        <Select
-          label="Comparison"
-          value={comparison}
-          options={comparisons.map((name) => ({ value: name, label: comparisonWord(name) }))}
-          onChange={(event) => setComparison(event.target.value)}
-        />
-        {takesValue && (
-          <FilterValue
-            kind={kind}
-            info={info}
-            comparison={comparison}
-            value={value}
-            onChange={setValue}
-          />
-        )}
+        {drafts.map((draft, place) => (
+          <fieldset key={place} className="stack alternative">
+            <legend className={place ? "small soft" : "unseen"}>{place ? "or" : "Show if"}</legend>
+            <AlternativeFields
+              kind={kind}
+              fields={fields}
+              draft={draft}
+              onChange={(next) => setDrafts(drafts.with(place, next))}
+            />
+          </fieldset>
+        ))}
+        <div className="row">
+          <Button
+            small
+            look="quiet"
+            icon="plus"
+            disabled={drafts.length >= MOST_ALTERNATIVES}
+            onClick={() => setDrafts([...drafts, emptyOf(kind)])}
+          >
+            Or
+          </Button>
+        </div>
       </div>
     </Dialog>
+  );
+}
+
+const MOST_ALTERNATIVES = 20;
+
+const emptyOf = (kind: Kind): Alternative => ({
+  field: kind.columns[0]?.field ?? "",
+  comparison: "",
+  value: "",
+});
+
+/** What is meant: a comparison that the field knows, and no spaces around the value. */
+function completed(draft: Alternative, fields: readonly FieldInfo[]): Alternative {
+  const info = fields.find(({ name }) => name === draft.field);
+  const comparison = info?.comparisons.includes(draft.comparison)
+    ? draft.comparison
+    : preferred(info);
+  const value = needsValue(comparison) ? draft.value.trim() : "";
+  return { field: draft.field, comparison, value };
+}
+
+interface AlternativeFieldsProps {
+  kind: Kind;
+  fields: readonly FieldInfo[];
+  draft: Alternative;
+  onChange: (draft: Alternative) => void;
+}
+
+function AlternativeFields({ kind, fields, draft, onChange }: AlternativeFieldsProps) {
+  const info = fields.find(({ name }) => name === draft.field);
+  const { comparison } = completed(draft, fields);
+  return (
+    <>
+      <Select
+        label="Field"
+        value={draft.field}
+        options={fields
+          .filter(({ type }) => type !== "id" && type !== "object")
+          .map(({ name }) => ({ value: name, label: fieldWord(name) }))}
+        onChange={({ target }) => onChange({ ...draft, field: target.value, value: "" })}
+      />
+      <Select
+        label="Comparison"
+        value={comparison}
+        options={(info?.comparisons ?? ["equal"]).map((name) => ({
+          value: name,
+          label: comparisonWord(name),
+        }))}
+        onChange={({ target }) => onChange({ ...draft, comparison: target.value })}
+      />
+      {needsValue(comparison) && (
+        <FilterValue
+          kind={kind}
+          info={info}
+          comparison={comparison}
+          value={draft.value}
+          onChange={(value) => onChange({ ...draft, value })}
+        />
+      )}
+    </>
   );
 }
 

@@ -27,6 +27,7 @@ export function ListHead({ curation, columns }: { curation: Curation; columns: C
           <Views
             kind={kind}
             query={address.viewQuery}
+            columns={columns.shown.map(({ field }) => field)}
             onOpen={(next) => go(`${kind.screen}?${next}`)}
           />
           <ColumnMenu columns={columns} />

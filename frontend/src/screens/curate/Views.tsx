@@ -1,4 +1,4 @@
-/** Views: filters and sorting kept under a name. */
+/** Views: filters, sorting and columns kept under a name. */
 import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { write } from "@/api/client";
@@ -10,10 +10,12 @@ interface ViewsProps {
   kind: Kind;
   /** What stands after the `?` now. */
   query: string;
+  /** The columns that are shown now. */
+  columns: readonly string[];
   onOpen: (query: string) => void;
 }
 
-export function Views({ kind, query, onOpen }: ViewsProps) {
+export function Views({ kind, query, columns, onOpen }: ViewsProps) {
   const queries = useQueryClient();
   const [isNaming, setNaming] = useState(false);
   const { data: all = [] } = useViews();
@@ -57,10 +59,10 @@ export function Views({ kind, query, onOpen }: ViewsProps) {
           onClose={() => setNaming(false)}
           onName={async (name) => {
             try {
-              await write("POST", "/views", {
-                body: { name, kind: kind.name, query: asked(query) },
-              });
+              const kept = { ...asked(query), columns: [...columns] };
+              await write("POST", "/views", { body: { name, kind: kind.name, query: kept } });
               setNaming(false);
+              onOpen(writtenQuery(kept));
               toast({ kind: "good", text: `Saved as "${name}".` });
             } catch (error) {
               toastError(error);
@@ -91,7 +93,7 @@ function NameView({ onName, onClose }: { onName: (name: string) => void; onClose
     >
       <Input
         label="Name"
-        hint="Saves the filters, the search and the sort order."
+        hint="Saves the filters, the search, the sort order and the columns."
         maxLength={100}
         value={name}
         onChange={(event) => setName(event.target.value)}

@@ -1,6 +1,7 @@
-/** Which columns this person wants to see; remembered in the browser. */
+/** Which columns are shown: as the address says, which a view keeps, or as the browser remembers. */
 import { useMemo, useState } from "react";
 import type { Column, Kind } from "@/api/kinds";
+import { useSearch } from "@/app/router";
 import { Menu } from "@/kit";
 
 export interface Columns {
@@ -13,14 +14,24 @@ export interface Columns {
 export function useColumns(kind: Kind): Columns {
   const key = `columns:${kind.id}`;
   const [flipped, setFlipped] = useState<readonly string[]>(() => remembered(key));
-  const isShown = (column: Column) => flipped.includes(column.field) === column.is_hidden;
-  // biome-ignore lint/correctness/useExhaustiveDependencies: what is shown depends on these two alone.
-  const shown = useMemo(() => kind.columns.filter(isShown), [kind, flipped]);
+  const [search, change] = useSearch();
+  const asked = search.get("columns");
+  const isShown = ({ field, is_hidden }: Column) =>
+    asked === null
+      ? flipped.includes(field) === is_hidden
+      : field === kind.columns[0]?.field || asked.split(",").includes(field);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: what is shown depends on these alone.
+  const shown = useMemo(() => kind.columns.filter(isShown), [kind, flipped, asked]);
   return {
     kind,
     shown,
     isShown,
     toggle: ({ field }) => {
+      if (asked !== null) {
+        const others = kind.columns.filter((one) => isShown(one) !== (one.field === field));
+        change({ columns: others.map((one) => one.field).join(",") });
+        return;
+      }
       const next = flipped.includes(field)
         ? flipped.filter((other) => other !== field)
         : [...flipped, field];

@@ -8,6 +8,8 @@ group("filters", () => {
       "rating:at_least:4",
       "website:known",
       "url:equal:https://a.example/x:y",
+      "city:equal:Leeds|rating:at_least:4|website:known",
+      "name:contains:a|b",
     ]) {
       const filter = readFilter(written);
       expect(filter && writeFilter(filter)).toBe(written);
@@ -33,6 +35,22 @@ group("filters", () => {
       comparison: "one_of",
       value: ["New", "Maybe"],
     });
+  });
+
+  it("hold if one of their alternatives does", () => {
+    const filter = readFilter("city:equal:Leeds|rating:at_least:4");
+    expect(filter && describe(filter)).toBe("City is Leeds or Rating is at least 4");
+    expect(filter && conditionOf(filter)).toEqual({
+      field: "city",
+      comparison: "equal",
+      value: "Leeds",
+      or: [{ field: "rating", comparison: "at_least", value: "4" }],
+    });
+  });
+
+  it("are no switch for one value if they have alternatives", () => {
+    const filters = readFilters(["status:equal:New|rating:at_least:4"]);
+    expect(toggled(filters, "status", "New")).toHaveLength(2);
   });
 
   it("read as a sentence", () => {

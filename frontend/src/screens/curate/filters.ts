@@ -1,6 +1,6 @@
 /**
  * Filters as they stand in the address bar, in requests and in words. They are written the
- * same everywhere: `rating:at_least:4`.
+ * same everywhere: `rating:at_least:4`, with alternatives after a bar.
  */
 import type { Kind } from "@/api/kinds";
 import type { Schemas } from "@/api/types";
@@ -8,10 +8,15 @@ import { percent } from "@/kit/format";
 import { hasWords, statusWord, valueWord, wordOf } from "@/kit/words";
 import type { FieldInfo } from "./model";
 
-export interface Filter {
+export interface Alternative {
   field: string;
   comparison: string;
   value: string;
+}
+
+export interface Filter extends Alternative {
+  /** What may hold in its place. */
+  or?: readonly Alternative[];
 }
 
 export type Condition = Schemas["Condition"];
@@ -97,8 +102,20 @@ const WORDS: Record<string, string> = {
 
 export const fieldWord = (field: string): string => WORDS[field] ?? wordOf(field);
 
+/** Between alternatives; a bar before anything else belongs to the value. */
+const OR = new RegExp(`\\|(?=[a-z0-9_.]+:(?:${Object.keys(SAID).join("|")})(?::|\\||$))`);
+
 /** Read what stands in the address; what makes no sense there is left out. */
 export function readFilter(written: string): Filter | null {
+  const [first, ...or] = written
+    .split(OR)
+    .map(readAlternative)
+    .filter((one) => one !== null);
+  if (!first) return null;
+  return or.length ? { ...first, or } : first;
+}
+
+function readAlternative(written: string): Alternative | null {
   const [field = "", comparison = "", ...rest] = written.split(":");
   if (!field || !(comparison in SAID)) return null;
   const value = rest.join(":");
@@ -106,8 +123,21 @@ export function readFilter(written: string): Filter | null {
   return { field, comparison, value: needsValue(comparison) ? value : "" };
 }
 
-export function writeFilter({ field, comparison, value }: Filter): string {
-  return needsValue(comparison) ? `${field}:${comparison}:${value}` : `${field}:${comparison}`;
+export function writeFilter(filter: Filter): string {
+  return alternativesOf(filter)
+    .map(({ field, comparison, value }) =>
+      needsValue(comparison) ? `${field}:${comparison}:${value}` : `${field}:${comparison}`,
+    )
+    .join("|");
+}
+
+/** Everything of which one must hold. */
+export const alternativesOf = ({ or = [], ...first }: Filter): Alternative[] => [first, ...or];
+
+/** A filter made of alternatives; none, if nothing is in them. */
+export function filterOfAll([first, ...or]: readonly Alternative[]): Filter | null {
+  if (!first) return null;
+  return or.length ? { ...first, or } : { ...first };
 }
 
 export function readFilters(written: readonly string[]): Filter[] {
@@ -115,24 +145,35 @@ export function readFilters(written: readonly string[]): Filter[] {
 }
 
 /** What a decision about "all that match" sends. */
-export function conditionOf({ field, comparison: asked, value }: Filter): Condition {
+export function conditionOf({ or = [], ...first }: Filter): Condition {
+  const condition = compared(first);
+  return or.length ? { ...condition, or: or.map(compared) } : condition;
+}
+
+function compared({ field, comparison: asked, value }: Alternative): Schemas["Alternative"] {
   const comparison = asked as Comparison;
   if (!needsValue(comparison)) return { field, comparison };
   return { field, comparison, value: comparison === "one_of" ? value.split(",") : value };
 }
 
-export function describe({ field, comparison, value }: Filter, kind?: Kind): string {
+export function describe(filter: Filter, kind?: Kind): string {
+  return alternativesOf(filter)
+    .map((one) => said(one, kind))
+    .join(" or ");
+}
+
+function said({ field, comparison, value }: Alternative, kind?: Kind): string {
   const name = fieldWord(field);
-  const said = `${name} ${comparisonWord(comparison)}`;
-  if (!needsValue(comparison)) return said;
+  const beginning = `${name} ${comparisonWord(comparison)}`;
+  if (!needsValue(comparison)) return beginning;
   if (value in PERIODS) {
     return comparison === "at_least"
       ? `${name} in the last ${PERIODS[value]}`
       : `${name} more than ${PERIODS[value]} ago`;
   }
   if (MOMENT.test(value)) return `${name} ${SAID_OF_TIME[comparison] ?? "at"} ${asDay(value)}`;
-  if (kind && isShare(kind, field)) return `${said} ${percent(Number(value))}`;
-  return `${said} ${value
+  if (kind && isShare(kind, field)) return `${beginning} ${percent(Number(value))}`;
+  return `${beginning} ${value
     .split(",")
     .map((one) => wordIn(field, one))
     .join(", ")}`;
@@ -186,9 +227,13 @@ export function optionsOf({ name, type, values }: FieldInfo): { value: string; l
   return [{ value: "", label: "Choose a value" }, ...known];
 }
 
+/** Whether a filter is about one field alone. */
+export const isOnly = (filter: Filter, field: string): boolean =>
+  filter.field === field && !filter.or;
+
 /** Show only records with one value of a field, or, asked again, all of them. */
 export function toggled(filters: readonly Filter[], field: string, value: string): Filter[] {
-  const others = filters.filter((filter) => filter.field !== field);
-  const isOn = filters.some((filter) => filter.field === field && filter.value === value);
+  const others = filters.filter((filter) => !isOnly(filter, field));
+  const isOn = filters.some((filter) => isOnly(filter, field) && filter.value === value);
   return isOn ? others : [...others, { field, comparison: "equal", value }];
 }

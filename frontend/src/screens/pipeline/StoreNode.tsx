@@ -5,7 +5,7 @@ import { Icon, short } from "@/kit";
 
 /** The records between two stages, and how many of them wait for a decision. */
 export function StoreNode({ kind, count }: { kind: Kind; count: KindCount | undefined }) {
-  const waiting = count?.byStatus[kind.undecided] ?? 0;
+  const waiting = count?.waiting ?? 0;
   return (
     <Link
       to={waiting > 0 ? filtered(kind.screen, kind.status, kind.undecided) : kind.screen}
@@ -17,7 +17,7 @@ export function StoreNode({ kind, count }: { kind: Kind; count: KindCount | unde
       <span className="store-name">{kind.title}</span>
       <span className="store-count number">{count ? short(count.total) : "–"}</span>
       <span className="store-new small number">
-        {waiting > 0 ? `${short(waiting)} to decide` : count?.total ? "all decided" : "none yet"}
+        {waiting > 0 ? `${short(waiting)} to decide` : count?.total ? "none to decide" : "none yet"}
       </span>
     </Link>
   );

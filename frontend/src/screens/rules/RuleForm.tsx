@@ -9,11 +9,14 @@ import { Button, Dialog, IconButton, Input, plural, Select, statusWord } from "@
 import { useFields } from "@/screens/curate/FilterBar";
 import { FilterValue } from "@/screens/curate/FilterValue";
 import {
+  type Alternative,
+  alternativesOf,
   type Condition,
   comparisonWord,
   conditionOf,
   type Filter,
   fieldWord,
+  filterOfAll,
   needsValue,
 } from "@/screens/curate/filters";
 
@@ -25,7 +28,11 @@ interface RuleFormProps {
   onClose: () => void;
 }
 
-export function filterOf({ field, comparison = "equal", value }: Condition): Filter {
+export function filterOf({ or = [], ...first }: Condition): Filter {
+  return { ...alternativeOf(first), ...(or.length ? { or: or.map(alternativeOf) } : {}) };
+}
+
+function alternativeOf({ field, comparison = "equal", value }: Schemas["Alternative"]) {
   const written = Array.isArray(value) ? value.join(",") : value;
   return { field, comparison, value: String(written ?? "") };
 }
@@ -41,8 +48,10 @@ export function RuleForm({ rule, onSave, onClose }: RuleFormProps) {
   const statuses = kind.decisions.map((decision) => decision.status);
   const chosen = statuses.includes(status) ? status : (statuses[0] ?? "");
   const isForBestPages = kindName === "pages" && chosen === "Selected";
-  const usable = filters.filter(({ comparison, value }) => !needsValue(comparison) || value);
-  const conditions = usable.map(conditionOf);
+  const conditions = filters
+    .map((filter) => filterOfAll(alternativesOf(filter).filter(isUsable)))
+    .filter((filter) => filter !== null)
+    .map(conditionOf);
 
   async function save() {
     if (!name.trim()) return;
@@ -114,24 +123,16 @@ export function RuleForm({ rule, onSave, onClose }: RuleFormProps) {
         <fieldset className="conditions">
           <legend className="small soft">If all conditions are met</legend>
           {filters.map((filter, place) => (
-            <ConditionRow
+            <ConditionGroup
               key={place}
               kind={kind}
               filter={filter}
-              onChange={(next) => setFilters(filters.with(place, next))}
-              onRemove={() => setFilters(filters.toSpliced(place, 1))}
+              onChange={(next) =>
+                setFilters(next ? filters.with(place, next) : filters.toSpliced(place, 1))
+              }
             />
           ))}
-          <Button
-            small
-            icon="plus"
-            onClick={() =>
-              setFilters([
-                ...filters,
-                { field: kind.columns[0]?.field ?? "", comparison: "contains", value: "" },
-              ])
-            }
-          >
+          <Button small icon="plus" onClick={() => setFilters([...filters, emptyOf(kind)])}>
             Add condition
           </Button>
         </fieldset>
@@ -144,10 +145,56 @@ export function RuleForm({ rule, onSave, onClose }: RuleFormProps) {
 /** Nobody knows the number of a record by heart, nor compares whole objects. */
 const UNKNOWABLE = new Set(["id", "object"]);
 
-interface ConditionRowProps {
+const isUsable = ({ comparison, value }: Alternative): boolean =>
+  !needsValue(comparison) || value !== "";
+
+const emptyOf = (kind: Kind): Alternative => ({
+  field: kind.columns[0]?.field ?? "",
+  comparison: "contains",
+  value: "",
+});
+
+interface ConditionGroupProps {
   kind: Kind;
   filter: Filter;
-  onChange: (filter: Filter) => void;
+  /** Null: nothing is left of it. */
+  onChange: (filter: Filter | null) => void;
+}
+
+/** A condition with what may hold in its place. */
+function ConditionGroup({ kind, filter, onChange }: ConditionGroupProps) {
+  const all = alternativesOf(filter);
+  return (
+    <>
+      {all.map((one, place) => (
+        <div key={place} className="stack">
+          {place > 0 && <span className="small soft">or</span>}
+          <ConditionRow
+            kind={kind}
+            filter={one}
+            onChange={(next) => onChange(filterOfAll(all.with(place, next)))}
+            onRemove={() => onChange(filterOfAll(all.toSpliced(place, 1)))}
+          />
+        </div>
+      ))}
+      <div className="row">
+        <Button
+          small
+          look="quiet"
+          icon="plus"
+          onClick={() => onChange(filterOfAll([...all, emptyOf(kind)]))}
+        >
+          Or
+        </Button>
+      </div>
+    </>
+  );
+}
+
+interface ConditionRowProps {
+  kind: Kind;
+  filter: Alternative;
+  onChange: (filter: Alternative) => void;
   onRemove: () => void;
 }
 

@@ -22,6 +22,7 @@ import {
   toastError,
   whole,
 } from "@/kit";
+import { LineProblems } from "@/screens/batches/Mapping";
 import { type Changes, companiesOf, LIVE, placesOf, type Search, shaped, titleOf } from "./data";
 import { FoundList } from "./FoundList";
 import { kindOf, placeOf } from "./SearchList";
@@ -76,6 +77,11 @@ export function SearchDetail({ id }: { id: string }) {
       />
       {search.error && <Failure error={new ApiError(0, { detail: causeOf(search.error) })} />}
       <Progress search={search} />
+      {search.problems.length > 0 && (
+        <Panel title="Lines with problems" about="What was left out of the file, and why">
+          <LineProblems problems={search.problems} />
+        </Panel>
+      )}
       <div className="search-columns">
         <SearchMap search={search} />
         <div className="stack wide">
@@ -203,10 +209,13 @@ function Progress({ search }: { search: Search }) {
   const made = progress.requests ?? 0;
   const left = progress.requests_left ?? 0;
   const isLive = LIVE.has(search.status);
+  const { companies, contacts } = useYield(search);
   return (
     <Panel>
       <dl className="search-stats">
         <Stat name="Places found" value={whole(search.found_count)} note={newness(search)} />
+        <Stat name="Companies" value={whole(companies)} />
+        <Stat name="Contacts" value={whole(contacts)} note={costEach(search, contacts)} />
         <Stat
           name="Requests"
           value={whole(made)}
@@ -228,6 +237,28 @@ function Progress({ search }: { search: Search }) {
       )}
     </Panel>
   );
+}
+
+/** What has come of a search so far; its places are worked on long after it has ended. */
+function useYield({ id, found_count }: Search): { companies: number; contacts: number } {
+  const { data } = useQuery({
+    queryKey: ["searches", id, "yield"],
+    queryFn: async () => {
+      const query = { filter: `search_id:equal:${id}`, limit: 1 };
+      const [companies, contacts] = await Promise.all([
+        read("/companies", { query }),
+        read("/contacts", { query }),
+      ]);
+      return { companies: companies.total.count, contacts: contacts.total.count };
+    },
+    enabled: found_count > 0,
+    refetchInterval: 5000,
+  });
+  return data ?? { companies: 0, contacts: 0 };
+}
+
+function costEach({ spent }: Search, contacts: number): string {
+  return contacts && Number(spent) ? `${money(Number(spent) / contacts)} each` : "";
 }
 
 function newness({ found_count, new_count }: Search): string {

@@ -24,7 +24,7 @@ export interface Coverage {
 }
 
 /** A search; what the server keeps as free-form JSON has its shape here. */
-export type Search = Omit<Schemas["SearchOut"], "area" | "progress" | "coverage"> & {
+export type Search = Omit<Schemas["SearchOut"], "area" | "progress" | "coverage" | "problems"> & {
   area: Area | null;
   progress: {
     phase?: string;
@@ -35,6 +35,8 @@ export type Search = Omit<Schemas["SearchOut"], "area" | "progress" | "coverage"
     located?: { name: string; area: Area; alternatives?: string[] };
   };
   coverage: Coverage | null;
+  /** What was left out of a file, by line. */
+  problems: Schemas["LineProblem"][];
 };
 
 export type SearchDetail = Omit<Schemas["SearchDetail"], "record"> & { record: Search };

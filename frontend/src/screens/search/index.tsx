@@ -1,6 +1,7 @@
 import type { ScreenProps } from "@/app/routes";
 import { useMay } from "@/app/session";
 import { ScreenHead } from "@/kit";
+import { Automatic } from "./Automatic";
 import { SearchDetail } from "./SearchDetail";
 import { SearchForm } from "./SearchForm";
 import { SearchList } from "./SearchList";
@@ -23,7 +24,10 @@ export default function SearchScreen({ params }: ScreenProps) {
       />
       <div className="search-columns">
         {may && <SearchForm />}
-        <SearchList />
+        <div className="stack wide">
+          {may && <Automatic />}
+          <SearchList />
+        </div>
       </div>
     </div>
   );

@@ -18,6 +18,7 @@ import {
   whole,
   wordOf,
 } from "@/kit";
+import { DemoNote, DemoOffer, useDemo } from "@/screens/pipeline/Demo";
 
 interface Ready {
   status: string;
@@ -30,7 +31,20 @@ export function System() {
       <Health />
       <Facts />
       <Kept />
+      <DemoTown />
     </div>
+  );
+}
+
+/** The town can be opened at any time, not only while there is no data yet. */
+function DemoTown() {
+  const { data } = useDemo();
+  if (!data?.is_available) return null;
+  return (
+    <Panel title="Demo town">
+      <DemoNote />
+      <DemoOffer />
+    </Panel>
   );
 }
 

@@ -96,6 +96,25 @@ async def start_demo(
     return found.model_copy(update={"is_opening": not found.is_running})
 
 
+@router.post("/reset", operation_id="reset_demo", responses=REFUSALS)
+async def reset_demo(
+    who: Operator, request: Request, operations: Operations, connection: Transaction
+) -> DemoOut:
+    """Close the demo's workspace, and open the same town anew."""
+    if not may_start(operations, who, request):
+        raise HTTPException(404)
+    if operations.demo.demo is None or operations.demo.is_closing:
+        raise AlreadyRunning(
+            "The demo is not open.", hint="Open it with POST /api/v3/demo."
+        )
+    await note(connection, actor_of(who, request), "reset", "demo town", {})
+    after_commit(request, operations.demo.begin_again)
+    found = state(operations, who, request)
+    return found.model_copy(
+        update={"is_opening": True, "is_running": False, "address": None}
+    )
+
+
 @router.delete("", operation_id="close_demo", status_code=204, responses=REFUSALS)
 async def close_demo(
     who: Operator, request: Request, operations: Operations, connection: Transaction

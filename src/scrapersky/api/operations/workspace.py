@@ -10,7 +10,7 @@ import sys
 from asyncio.subprocess import PIPE, Process
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Final
 
@@ -78,6 +78,28 @@ class DemoWorkspace:
             self.address = None
             self._task.cancel()
 
+    def begin_again(self) -> None:
+        """Have the workspace closed, and the same town opened anew."""
+        before = self._task
+        if self.demo is None or before is None or self.is_closing:
+            return
+        self.demo = replace(self.demo, started_at=utc_now())
+        self.address = self.problem = None
+        self._task = asyncio.create_task(
+            self._run_after(before, self.demo), name="demo workspace"
+        )
+        before.cancel()
+
+    async def _run_after(self, before: asyncio.Task[None], demo: OpenDemo) -> None:
+        try:
+            await asyncio.wait([before])
+        except asyncio.CancelledError:
+            # Whoever waits for us waits until the other one has taken everything down.
+            await asyncio.wait([before])
+            self.demo = None
+            raise
+        await self._run(demo)
+
     async def close(self) -> None:
         """End the process and drop the database, if there are any."""
         self.begin_to_close()
@@ -99,7 +121,8 @@ class DemoWorkspace:
             log.warning("demo.failed", error=str(error))
             self.problem = "The demo could not get a database of its own."
         finally:
-            self.demo = self.address = None
+            if asyncio.current_task() is self._task:
+                self.demo = self.address = None
 
 
 @asynccontextmanager

@@ -13,7 +13,8 @@ from scrapersky.api.records.export import columns_of
 from scrapersky.api.records.list_query import is_sortable
 from scrapersky.api.records.refusal import REFUSALS
 from scrapersky.api.records.schema import field_type
-from scrapersky.export.preset import PRESETS_OF
+from scrapersky.curation.condition import Condition, unattended
+from scrapersky.export.preset import PRESETS_OF, REQUIRED
 from scrapersky.records import KINDS, Kind
 from scrapersky.records.kind import Column, Decision
 
@@ -53,6 +54,15 @@ class DecisionOut(BaseModel):
     starts: str | None = Field(description="That stage.", examples=["deep_scan"])
     stage_field: str | None = Field(examples=["deep_scan_status"])
     error_field: str | None = Field(examples=["deep_scan_error"])
+    unattended: list[Condition] | None = Field(
+        description="Which of the undecided are taken where no person decides;"
+        " null: none."
+    )
+    busy: list[str] = Field(
+        description="What `stage_field` says of records that the stage has, or has had:"
+        " a decision does not start it again.",
+        examples=[["Queued", "Processing", "Complete"]],
+    )
 
 
 class ColumnOut(BaseModel):
@@ -103,6 +113,10 @@ class RecordKindOut(BaseModel):
     presets: list[str] = Field(
         description="Ready-made columns and headings for files.", examples=[["hubspot"]]
     )
+    required: dict[str, list[str]] = Field(
+        description="The fields without which the program of a preset refuses a row.",
+        examples=[{"salesforce": ["name"]}],
+    )
     is_mergeable: bool = Field(description="Whether people make one of several.")
     has_priority: bool = Field(
         description="Whether stages take those of a higher priority first."
@@ -142,19 +156,23 @@ def describe(kind: Kind) -> RecordKindOut:
         label=[*kind.label] if isinstance(kind.label, tuple) else [],
         unnamed=kind.unnamed,
         under=[*kind.under],
-        decision=describe_decision(kind.decision) if kind.decision else None,
+        decision=describe_decision(kind, kind.decision) if kind.decision else None,
         columns=[describe_column(kind, column) for column in kind.columns],
         facts=[*kind.facts],
         exported=[*columns_of(kind)],
         submission=kind.submission.name if kind.submission else None,
         presets=[*PRESETS_OF.get(kind.name, ())],
+        required={
+            preset: [*fields] for preset, fields in REQUIRED.get(kind.name, {}).items()
+        },
         is_mergeable=kind.is_mergeable,
         has_priority="priority" in kind.fields,
     )
 
 
-def describe_decision(decision: Decision) -> DecisionOut:
+def describe_decision(kind: Kind, decision: Decision) -> DecisionOut:
     """Describe what people decide."""
+    chosen = unattended(kind)
     return DecisionOut(
         field=decision.column.key,
         choices=[
@@ -166,6 +184,8 @@ def describe_decision(decision: Decision) -> DecisionOut:
         starts=decision.starts,
         stage_field=decision.queue.column.key if decision.queue else None,
         error_field=decision.queue.error.key if decision.queue else None,
+        unattended=None if chosen is None else [*chosen],
+        busy=[status.value for status in decision.queue.busy] if decision.queue else [],
     )
 
 
