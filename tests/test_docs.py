@@ -4,6 +4,7 @@ import inspect
 import re
 import subprocess
 import sys
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -105,6 +106,52 @@ def leads_somewhere(page: Path, link: str) -> bool:
         return target.exists()
     headings = re.findall(r"^#+ (.+)$", target.read_text(), re.MULTILINE)
     return anchor in {slugify(heading.replace("`", ""), "-") for heading in headings}
+
+
+def test_every_file_that_a_page_names_exists() -> None:
+    files = {f"/{file}" for file in project_files()}
+    named = {
+        f"/{name}"
+        for page in PROSE
+        if page.name != "CHANGELOG.md"  # what is gone stays in the history
+        for name in re.findall(
+            r"`([\w./-]+/[\w.-]+\.(?:md|py|sh|toml|tsx?|yml))`", page.read_text()
+        )
+        if "NNNN" not in name
+    }
+
+    assert len(named) > 100
+    assert [
+        name for name in sorted(named) if not any(one.endswith(name) for one in files)
+    ] == []
+
+
+def project_files() -> list[str]:
+    """List the files that pages speak of."""
+    names = ("docs", "src", "packages", "tests", "bench", "scripts", "deploy")
+    folders = [ROOT / name for name in (*names, "frontend/src", ".github")]
+    found = [*ROOT.glob("*.*"), *ROOT.glob("frontend/*.*")]
+    for folder in folders:
+        found += folder.rglob("*.*")
+    return [str(path.relative_to(ROOT)) for path in found]
+
+
+def test_what_a_page_imports_exists() -> None:
+    lines = {
+        tuple(found)
+        for page in PROSE
+        if page.name not in {"add-a-stage.md", "add-a-record-kind.md"}  # these add it
+        for found in re.findall(
+            r"^ *from ((?:curation_sdk|scrapersky)[\w.]*) import ([\w, ]+)$",
+            page.read_text(),
+            re.MULTILINE,
+        )
+    }
+
+    assert len(lines) > 5
+    for module, names in sorted(lines):
+        has = vars(import_module(module))
+        assert [name for name in names.split(", ") if name not in has] == [], module
 
 
 @pytest.mark.long
