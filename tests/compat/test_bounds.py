@@ -16,7 +16,7 @@ OURS = {
 INSIDE = re.compile(
     r"noqa: SLF001|_sa_instance_state|_traverse_internals|sqlalchemy\.sql\.util"
     r"|uvicorn\.protocols|fastapi\.dependencies|iter_route_contexts|compile_path"
-    r"|import _\w|\b_jwk_data\b"
+    r"|import _\w|^\s*(?:from|import) [\w.]+\._\w|\b_jwk_data\b"
 )
 
 
