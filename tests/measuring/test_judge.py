@@ -107,6 +107,14 @@ def test_names_are_compared_without_titles_accents_and_legal_forms() -> None:
     assert not is_same_organisation("Alder", "Alder Joinery")
 
 
+def test_a_street_in_full_and_in_short_counted_as_two_places() -> None:
+    true = {"street": "1005 Northwest Freeway, Suite 200", "postal_code": "77092"}
+    short = {"street": "1005 Northwest Fwy #200", "postal_code": "77092"}
+
+    assert is_same_address(short, true)
+    assert not is_same_address({**short, "street": "1006 Northwest Fwy #200"}, true)
+
+
 def test_an_address_needs_its_street_and_its_postal_code() -> None:
     """The same street in another town is another address."""
     true = {"street": "Hauptstraße 5", "postal_code": "99084", "city": "Erfurt"}

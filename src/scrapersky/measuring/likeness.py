@@ -92,7 +92,9 @@ def _is_same_street(stored: Mapping[str, Any], true: Mapping[str, Any]) -> bool:
 
 
 def _street(text: Any) -> str:  # noqa: ANN401 - as the truth and the records have it
-    plain = _STREET.sub("str", fold(text))
+    plain = _ABBREVIATED.sub(
+        lambda word: _SHORT[word[0]], _STREET.sub("str", fold(text))
+    )
     return _NOT_LETTER.sub("", _WAY.sub("", plain))
 
 
@@ -111,6 +113,12 @@ _WORD: Final = re.compile(r"[a-z0-9]+")
 _NOT_LETTER: Final = re.compile(r"[^a-z0-9]")
 _NOT_DIGIT: Final = re.compile(r"\D")
 _STREET: Final = re.compile(r"str(?:asse|eet|\.)?(?=\s|$|\d|,)|strasse")
+_SHORT: Final = {
+    "suite": "ste", "#": "ste", "freeway": "fwy", "avenue": "ave", "boulevard": "blvd",
+    "road": "rd", "drive": "dr", "lane": "ln", "parkway": "pkwy", "highway": "hwy",
+    "floor": "fl", "building": "bldg",
+}  # fmt: skip
+_ABBREVIATED: Final = re.compile(rf"#|\b(?:{'|'.join(sorted(_SHORT)[1:])})\b")
 _WAY: Final = re.compile(r"\b(?:ul|c|calle|rue|via|al|avda|avenida)\b\.?")
 _TITLES: Final = frozenset((
     "dr", "med", "dent", "dipl", "ing", "fh", "mag", "msc", "bsc", "m", "sc", "prof",

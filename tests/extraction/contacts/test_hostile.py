@@ -17,6 +17,7 @@ from scrapersky.errors import ExtractionError
 from scrapersky.extraction.contacts import Hints, phone, whose
 from scrapersky.extraction.contacts.email import addresses_in, syntax
 from scrapersky.extraction.contacts.finder import find_contacts
+from scrapersky.extraction.contacts.organisation import kin
 from scrapersky.extraction.contacts.sheet import Sheet
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "contacts" / "pages.jsonl"
@@ -90,6 +91,18 @@ def test_the_text_was_searched_again_for_the_addresses_of_templates(
     find_contacts(PAGES["names with e-mails"](4_000), "https://acme.com/")
 
     assert 0 < calls["_local_before"] <= 4_000 // 42
+
+
+def test_each_line_with_an_address_was_searched_for_the_name_of_the_firm(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    calls = counted(monkeypatch, kin, "_spelling")
+
+    find_contacts(PAGES["names with e-mails"](4_000), "https://acme.com/")
+    assert calls["_spelling"] == 0
+
+    find_contacts("<p>ACME of Leeds</p>", "https://acme.com/")
+    assert calls["_spelling"] > 0
 
 
 def test_a_line_was_searched_again_for_each_number_below_it(

@@ -88,8 +88,7 @@ def kin_names(sheet: Sheet, labels: list[str]) -> Iterator[Nomination]:
     for line in sheet.lines:
         if line.tag == "option" or len(line.text) > MAX_LINE:
             continue
-        low = line.text.lower()
-        if not any(start in low for start in starts):
+        if not any(_has_capital(line.text, start) for start in starts):
             continue
         for run in runs(line.text):
             if name := _spelling(run, wanted):
@@ -98,6 +97,21 @@ def kin_names(sheet: Sheet, labels: list[str]) -> Iterator[Nomination]:
         votes[name] += 1
     for name, _ in votes.most_common(MAX_SPELLINGS):
         yield name, Source.SPELLED
+
+
+def _has_capital(text: str, start: str) -> bool:
+    """Say whether a text begins a word with these letters, and not in small ones.
+
+    Pages full of addresses have the letters of the domain on every line.
+    """
+    low = text.lower()
+    place = low.find(start)
+    while place >= 0:
+        # "İ" grows when it is lowered, and moves all that follows.
+        if len(low) != len(text) or not text[place].islower():
+            return True
+        place = low.find(start, place + 1)
+    return False
 
 
 def _small_spellings(sheet: Sheet, labels: list[str]) -> Iterator[str]:
