@@ -98,11 +98,9 @@ class StageRun:
         self._make = maker_of(stage, dialect)
         self._some_finished = some_finished
         self._on_broken = on_broken
-        self._most_held = stage.concurrency + MOST_BATCHES * stage.batch
         self._slow_after = None
         if stage.slow_after is not None:
             self._slow_after = stage.slow_after.total_seconds()
-        self._most_slow = max(int(stage.concurrency * SLOW_SHARE), 1)
         self._known_slow: dict[str, None] = {}
         self.lag = 0.0
         """Seconds in which this worker itself could not go on: they make no item slow."""
@@ -112,12 +110,20 @@ class StageRun:
         """Whether the stage is neither paused nor stopped in this worker."""
         return self.paused is None and self.stopped is None and self.resting is None
 
+    @property
+    def _most_held(self) -> int:
+        return self.stage.concurrency + MOST_BATCHES * self.stage.batch
+
+    @property
+    def _most_slow(self) -> int:
+        return max(int(self.stage.concurrency * SLOW_SHARE), 1)
+
     def limit(self, stage: Stage[Any, Any], limits: ClaimLimits | None) -> None:
-        """Go on with another batch and other limits."""
+        """Go on with another batch, another concurrency and other limits."""
         self.stage = stage
         self.ahead = min(self.ahead, stage.batch - 1)
-        self._most_held = stage.concurrency + MOST_BATCHES * stage.batch
         self.claimer.limit(stage, limits)
+        self.start_slots()
         self.room.set()
         self.wake.set()
 
@@ -187,6 +193,8 @@ class StageRun:
 
     def next_for(self, slot: "Slot") -> ClaimedItem | None:
         """Return what a slot works next: of slow items no more than their share."""
+        if len(self.slots) > self.stage.concurrency:
+            return None
         slow, ready = self.slow, self.ready
         if slow and (not ready or self._count_slow() < self._most_slow):
             slot.is_known_slow = True

@@ -204,11 +204,18 @@ class Worker:
         batch: int,
         rate_per_minute: int | None,
         high_water: int | Mapping[str, int] | None,
+        concurrency: int | None = None,
     ) -> None:
-        """Use another batch, rate and high-water marks for a stage from its next claim on."""
+        """Use another batch, rate and high-water marks for a stage from its next claim on.
+
+        `concurrency`, if it is given, holds at once: items in work beyond it are finished.
+        """
         run = await self._started_run(stage)
         limited = run.stage.configured(
-            batch=batch, rate_per_minute=rate_per_minute, high_water=high_water
+            batch=batch,
+            rate_per_minute=rate_per_minute,
+            high_water=high_water,
+            concurrency=concurrency or run.stage.concurrency,
         )
         run.limit(limited, limits_of(limited, self._queues, self.registry))
 

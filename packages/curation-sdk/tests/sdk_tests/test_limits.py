@@ -8,7 +8,7 @@ import pytest
 
 from curation_sdk import Done, Outcome, Registry, Retry, Stage, Worker
 from sdk_tests.desk import Desk, Ticket, answer, triage
-from sdk_tests.rig.waiting import HUNG
+from sdk_tests.rig.waiting import HUNG, until
 
 LONG = timedelta(seconds=HUNG)
 CLAIMED = "SELECT count(*) FROM curation.attempt WHERE stage = 'triage'"
@@ -74,6 +74,42 @@ async def test_a_limit_is_changed_while_a_worker_runs(desk: Desk) -> None:
         await worker.drain(limited, within=LONG)
 
     assert await desk.one("SELECT count(*) FROM ticket WHERE state = 'Complete'") == 12
+
+
+async def test_concurrency_was_changed_by_a_restart_alone(desk: Desk) -> None:
+    await desk.open(6)
+    may_end = asyncio.Semaphore(0)
+    begun: list[int] = []
+    in_work = 0
+
+    async def wait(_ticket: Ticket, _tools: object) -> Outcome:
+        nonlocal in_work
+        in_work += 1
+        begun.append(in_work)
+        await may_end.acquire()
+        in_work -= 1
+        return Done()
+
+    async def allow(concurrency: int) -> None:
+        await worker.limit(
+            "triage",
+            batch=6,
+            rate_per_minute=None,
+            high_water=None,
+            concurrency=concurrency,
+        )
+
+    async with desk.worker(triage(wait, batch=6, concurrency=1)) as worker:
+        await worker.start_stage("triage")
+        await until(lambda: len(begun) == 1)
+        await allow(4)
+        await until(lambda: len(begun) == 4)
+        await allow(2)
+        for _ in range(6):
+            may_end.release()
+        await worker.drain("triage", within=LONG)
+
+    assert begun == [1, 2, 3, 4, 2, 2]
 
 
 async def test_an_item_that_is_tried_again_counts_again(desk: Desk) -> None:
