@@ -29,9 +29,10 @@ from scrapersky.scheduler.alert import (
     troubles,
 )
 from scrapersky.scheduler.courier import Courier, Message
+from scrapersky.scheduler.overrides import change_settings
 from scrapersky.scheduler.presence import LiveProcess
 from scrapersky.scheduler.watch import Looker, Watch, remember
-from scrapersky.stages import STAGES
+from scrapersky.settings import load_settings
 from tests.conftest import TestDatabase
 
 WELL = DatabaseFigures(
@@ -67,10 +68,14 @@ CALM = Sight(
     runs={"reap": {"executed": 30}},
     processes=[WORKER],
 )
+STUCK = [Waiting("pages", queued=5, oldest_seconds=30, longest_seconds=1300)]
 LONG_AGO = [Waiting("pages", queued=5, oldest_seconds=1800)]
 FAULTS = {
     "no_consumer": replace(CALM, waiting=LONG_AGO, processes=[]),
     "stage_stalled": replace(CALM, waiting=LONG_AGO, attempts={}),
+    "item_stuck": replace(
+        CALM, waiting=STUCK, timeouts={"pages": timedelta(minutes=10)}
+    ),
     "oldest_item": replace(
         CALM, waiting=LONG_AGO, marks=Marks(oldest=timedelta(minutes=10))
     ),
@@ -110,6 +115,30 @@ def test_each_rule_holds_for_the_fault_it_is_about_and_no_other(rule: str) -> No
 def test_nothing_is_wrong_where_nothing_is() -> None:
     assert troubles(CALM) == []
     assert len(FAULTS) == len(RULES)
+
+
+def test_a_stage_that_runs_once_an_hour_was_said_to_have_stalled() -> None:
+    hourly = replace(
+        CALM,
+        waiting=LONG_AGO,
+        attempts={},
+        intervals={"pages": timedelta(hours=1)},
+    )
+
+    assert troubles(hourly) == []
+
+
+async def test_alerts_went_by_the_marks_that_a_process_was_started_with(
+    engine: AsyncEngine, tmp_path: Path
+) -> None:
+    given = load_settings({"SCRAPERSKY_DATA_DIR": str(tmp_path)}, dotenv=None)
+    changes = {"pace": "interval", "interval_minutes": 60}
+    async with engine.begin() as connection:
+        await change_settings(connection, given.settings, "deep_scan", changes)
+
+    sight = await Looker(engine, given.settings).sight()
+
+    assert sight.intervals == {"deep_scan": timedelta(hours=1)}
 
 
 def test_a_worker_that_was_replaced_or_is_long_gone_wakes_nobody() -> None:
@@ -164,8 +193,8 @@ async def test_trouble_is_told_once_and_so_is_its_end(
     engine: AsyncEngine, webhook: tuple[str, list[Any]], tmp_path: Path
 ) -> None:
     url, reported = webhook
-    marks = Marks(oldest=timedelta(minutes=10))
-    looker = OnlyProcesses(engine, dict.fromkeys(STAGES, 0), marks, tmp_path)
+    given = load_settings({"SCRAPERSKY_DATA_DIR": str(tmp_path)}, dotenv=None)
+    looker = OnlyProcesses(engine, given.settings)
     watch = Watch(looker, Courier(webhook=SecretStr(url)))
     async with engine.begin() as connection:
         await connection.execute(
@@ -215,7 +244,8 @@ async def test_trouble_that_comes_back_is_new_trouble(engine: AsyncEngine) -> No
 
 
 async def test_one_process_looks_for_all(engine: AsyncEngine, tmp_path: Path) -> None:
-    looker = Looker(engine, {}, Marks(), tmp_path)
+    given = load_settings({"SCRAPERSKY_DATA_DIR": str(tmp_path)}, dotenv=None)
+    looker = Looker(engine, given.settings)
     first, second = Watch(looker, Courier()), Watch(looker, Courier())
 
     assert await first._is_my_turn()

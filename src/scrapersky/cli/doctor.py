@@ -28,7 +28,7 @@ from scrapersky.privacy.key import Standing, standing
 from scrapersky.records import METADATA
 from scrapersky.records.check import check_system_user
 from scrapersky.scheduler.alert import Trouble, troubles
-from scrapersky.scheduler.watch import Looker, looker_of
+from scrapersky.scheduler.watch import Looker
 from scrapersky.settings import LoadedSettings, Settings, load_settings
 
 ENOUGH_DISK = 1024**3
@@ -249,7 +249,7 @@ def watch_alerts(*, as_json: bool) -> int:
 async def keep_watching(target: Target, settings: Settings, *, as_json: bool) -> None:
     """Look again and again; a database that goes away is one of the troubles."""
     engine = connect(target, name="scrapersky-doctor", pool_size=1)
-    looker, before = looker_of(engine, settings), None
+    looker, before = Looker(engine, settings), None
     try:
         while True:
             found = await trouble_now(looker)

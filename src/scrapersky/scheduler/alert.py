@@ -19,6 +19,8 @@ LATELY: Final = timedelta(minutes=15)
 RUNS_LATELY: Final = timedelta(minutes=30)
 STALLED_AFTER: Final = LATELY.total_seconds()
 UNCLAIMED_AFTER: Final = 120.0
+STUCK_AFTER: Final = 600.0
+"""Seconds beyond its timeout after which an item in work is stuck."""
 FEWEST_ATTEMPTS: Final = 20
 ERROR_SHARE: Final = 0.5
 MOST_MISSES: Final = 3
@@ -51,6 +53,10 @@ class Sight:
     paused: Mapping[str, str] = field(default_factory=dict)
     held_back: Mapping[str, str] = field(default_factory=dict)
     processes: Sequence[LiveProcess] = ()
+    timeouts: Mapping[str, timedelta] = field(default_factory=dict)
+    """What an item of each stage may take."""
+    intervals: Mapping[str, timedelta] = field(default_factory=dict)
+    """Between two runs, of the stages that work only when their job runs."""
     disk_free: int = LEAST_DISK
     marks: Marks = Marks()
 
@@ -83,6 +89,9 @@ def stage_stalled(sight: Sight) -> Iterator[Trouble]:
     for one in open_stages(sight):
         tried = sight.attempts.get(one.stage, Attempts())
         has_worker = any(one.stage in process.stages for process in sight.at_work)
+        if sight.intervals.get(one.stage, timedelta(0)) >= LATELY:
+            # Between two runs it is meant to settle none; `job_missed` watches those.
+            continue
         if has_worker and not tried.total and age(one) > STALLED_AFTER:
             yield Trouble(
                 "stage_stalled",
@@ -90,6 +99,24 @@ def stage_stalled(sight: Sight) -> Iterator[Trouble]:
                 f"{one.stage} has {one.queued:,} items queued and settled none in "
                 f"{minutes(STALLED_AFTER)}.",
                 "Look at `scrapersky workers` and the logs of the workers.",
+            )
+
+
+def item_stuck(sight: Sight) -> Iterator[Trouble]:
+    """Find items that are in work long after their timeout should have ended that."""
+    for one in sight.waiting:
+        timeout = sight.timeouts.get(one.stage)
+        if timeout is None or one.longest_seconds is None:
+            continue
+        if one.longest_seconds > timeout.total_seconds() + STUCK_AFTER:
+            yield Trouble(
+                "item_stuck",
+                one.stage,
+                f"An item of {one.stage} has been in work for "
+                f"{minutes(one.longest_seconds)}; it may take "
+                f"{minutes(timeout.total_seconds())}.",
+                "Restart the process that has it (`scrapersky workers`): "
+                "another one takes it over.",
             )
 
 
@@ -237,8 +264,8 @@ def clock(sight: Sight) -> Iterator[Trouble]:
 
 
 RULES: Final[tuple[Rule, ...]] = (
-    no_consumer, stage_stalled, oldest_item, error_rate, dead_letters, stage_paused,
-    job_missed, process_gone, process_unfit, disk, connections, clock,
+    no_consumer, stage_stalled, item_stuck, oldest_item, error_rate, dead_letters,
+    stage_paused, job_missed, process_gone, process_unfit, disk, connections, clock,
 )  # fmt: skip
 
 

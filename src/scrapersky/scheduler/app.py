@@ -55,7 +55,7 @@ from scrapersky.scheduler.run_log import AtMost, RunLog, RunOutcome, purge_runs
 from scrapersky.scheduler.schedule import Job, Schedule
 from scrapersky.scheduler.self_check import SelfCheck
 from scrapersky.scheduler.tally import Counts, Tally
-from scrapersky.scheduler.watch import Watch, courier_of, looker_of
+from scrapersky.scheduler.watch import Looker, Watch, courier_of
 from scrapersky.settings import Settings
 from scrapersky.stages import STAGES, configured_pipeline, registry_of
 
@@ -177,7 +177,7 @@ async def background_work(
         if worker is not None:
             await worker.start()
         await stack.enter_async_context(presence)
-        watch = Watch(looker_of(engine, current), courier_of(settings))
+        watch = Watch(Looker(engine, settings), courier_of(settings))
         await stack.enter_async_context(in_background(watch.run(), name="watch"))
         running = asyncio.create_task(run(worker, eager), name="worker")
         if ticking and works:

@@ -7,7 +7,7 @@ workers are gone, as long as the API runs.
 import asyncio
 import shutil
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from datetime import timedelta
 from pathlib import Path
@@ -21,6 +21,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 
 import curation_sdk
 from scrapersky.errors import ScraperSkyError
+from scrapersky.pipeline.stage_settings import Pace
 from scrapersky.records.alert import Alert, AlertWatch
 from scrapersky.records.schedule import SchedulerRun
 from scrapersky.reporting.attempts import attempts_lately
@@ -36,6 +37,7 @@ from scrapersky.scheduler.alert import (
     troubles,
 )
 from scrapersky.scheduler.courier import Courier, Message
+from scrapersky.scheduler.overrides import stored_changes, with_changes
 from scrapersky.scheduler.presence import live_processes
 from scrapersky.settings import Settings
 
@@ -51,12 +53,13 @@ class Looker:
     """Sees the installation as it is."""
 
     engine: AsyncEngine
-    high_water: Mapping[str, int]
-    marks: Marks
-    data_dir: Path
+    started_with: Settings
 
     async def sight(self) -> Sight:
-        """Look once."""
+        """Look once, by the settings that operators may have changed since the start."""
+        settings = with_changes(self.started_with, await stored_changes(self.engine))
+        stages = settings.stages
+        high_water = {name: given.high_water for name, given in stages.items()}
         waiting = await waiting_for_anyone(self.engine)
         states = await curation_sdk.states(self.engine)
         return Sight(
@@ -65,10 +68,19 @@ class Looker:
             attempts=await attempts_lately(self.engine, LATELY),
             runs=await runs_lately(self.engine),
             paused={one.name: one.paused_why or "" for one in states if one.paused},
-            held_back=full_queues(waiting, self.high_water),
+            held_back=full_queues(waiting, high_water),
             processes=await live_processes(self.engine),
-            disk_free=free_disk(self.data_dir),
-            marks=self.marks,
+            timeouts={name: given.timeout for name, given in stages.items()},
+            intervals={
+                name: given.interval
+                for name, given in stages.items()
+                if settings.pace_of(name) is Pace.INTERVAL
+            },
+            disk_free=free_disk(settings.data_dir),
+            marks=Marks(
+                oldest=timedelta(minutes=settings.alert_oldest_minutes),
+                dead_letters=settings.alert_dead_letters,
+            ),
         )
 
 
@@ -207,19 +219,6 @@ def free_disk(directory: Path) -> int:
         return shutil.disk_usage(directory).free
     except OSError:
         return LEAST_DISK
-
-
-def looker_of(engine: AsyncEngine, settings: Settings) -> Looker:
-    """Make what sees an installation with these settings."""
-    return Looker(
-        engine,
-        {name: given.high_water for name, given in settings.stages.items()},
-        Marks(
-            oldest=timedelta(minutes=settings.alert_oldest_minutes),
-            dead_letters=settings.alert_dead_letters,
-        ),
-        settings.data_dir,
-    )
 
 
 def courier_of(settings: Settings) -> Courier:
