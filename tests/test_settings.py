@@ -285,7 +285,7 @@ def test_a_weak_suppression_key_is_refused() -> None:
     [
         ("INTERVAL_MINUTES", "0", "greater than 0"),
         ("INTERVAL_MINUTES", "1e-9", "a tick takes longer; set 0.001 or more"),
-        ("RATE_PER_MINUTE", "0", "for no limit leave it out, or empty"),
+        ("RATE_PER_MINUTE", "0", "for no limit leave it empty"),
         ("HIGH_WATER", "9", "a batch takes 10 rows, so as many must be allowed"),
     ],
 )

@@ -50,6 +50,7 @@ Curation SDK whether the same work may succeed later, `pauses_stage` that no ite
 stage can succeed now; `status_code` is the HTTP answer.
 """
 
+from collections.abc import Mapping
 from datetime import timedelta
 from typing import ClassVar, Literal
 
@@ -344,9 +345,19 @@ class UnknownStage(StageError):
 
 
 class InvalidStageSettings(StageError):
-    """Settings of a stage cannot be changed so."""
+    """Settings of a stage cannot be changed so; `wrong` has the reason by setting."""
 
     status_code = 422
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        hint: str | None = None,
+        wrong: Mapping[str, str] | None = None,
+    ) -> None:
+        super().__init__(message, hint=hint)
+        self.wrong = wrong or {}
 
 
 class UnknownItem(StageError):

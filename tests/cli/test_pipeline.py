@@ -315,6 +315,7 @@ def test_stages_are_paused_and_dead_letters_replayed_beside_a_worker(
     assert paused_why["place_search"] == "paused by hand"
     assert changed.returncode == 0
     assert '"at once, at most 30 a minute"' in reported.stdout
+    assert '"changed":{"rate_per_minute":30}' in reported.stdout
     assert "nothing would ever be worked" in refused.stderr
     assert execute(database, "SELECT * FROM stage_overrides") == []
     assert letter["stage"] == "place_search"

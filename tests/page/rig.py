@@ -53,7 +53,7 @@ SCREENS = {
 """Every screen, with what is on that one only."""
 EMPTIED = (
     f"{RECORDS}, selection_rules, api_keys, curation.dead_letter, curation.attempt,"
-    " curation.claim"
+    " curation.claim, stage_overrides"
 )
 expect.set_options(timeout=60_000)  # a busy machine, not a slow page
 QUIET = {**AT_REST, "API_RATE_PER_SECOND": "0", "LOG_LEVEL": "ERROR"}

@@ -1,6 +1,7 @@
 """The home screen: how the pipeline stands, live, and what can be done about it."""
 
 import asyncio
+import json
 
 import pytest
 import pytest_asyncio
@@ -38,7 +39,7 @@ async def test_an_empty_system_explains_itself(page: Page) -> None:
     assert await violations(page) == []
 
 
-async def test_a_stage_is_paused_and_the_pause_undone(
+async def test_a_stage_is_paused_and_its_pace_changed_and_both_are_undone(
     page: Page, app: RunningApp
 ) -> None:
     await page.goto("/")
@@ -57,6 +58,39 @@ async def test_a_stage_is_paused_and_the_pause_undone(
     assert (
         await app.run("SELECT name FROM curation.stage WHERE paused_at > 'epoch'") == []
     )
+
+    overrides = "SELECT stage, changes FROM stage_overrides"
+    card = page.locator("[data-node=domain_extraction]")
+    await card.get_by_role("button", name="Change the pace").click()
+    dialog = page.get_by_role("dialog", name="Pace of domain extraction")
+    await dialog.get_by_label("Pace").select_option("At set times")
+    await dialog.get_by_label("Minutes between runs").fill("2")
+    await dialog.get_by_label("Batch size").fill("50")
+    await dialog.get_by_label("Items that may wait").fill("20")
+    await expect(dialog.get_by_text("At most 50 every 2 minutes: 25")).to_be_visible()
+    assert await violations(page) == []
+    watch_of(page).forgive("422")
+    await dialog.get_by_role("button", name="Save").click()
+    # Beside its field, with what to do; nothing of it holds.
+    await expect(dialog.get_by_text("A batch takes 50 rows")).to_be_visible()
+    assert await app.run(overrides) == []
+    await dialog.get_by_label("Items that may wait").fill("")
+    await dialog.get_by_role("button", name="Save").click()
+
+    await expect(dialog).to_be_hidden()
+    note = card.get_by_text("Changed: runs at most 50 every 2 minutes")
+    await expect(note).to_be_visible()
+    ((stage, changes),) = await app.run(overrides)
+    assert stage == "domain_extraction"
+    assert json.loads(changes) == {
+        "pace": "interval",
+        "interval_minutes": 2,
+        "batch_size": 50,
+    }
+    said = page.locator(".toast").filter(has_text="runs at most 50 every 2 minutes")
+    await said.get_by_role("button", name="Undo").click()
+    await expect(note).to_be_hidden()
+    assert await app.run(overrides) == []
 
 
 async def test_what_happens_beneath_is_seen_without_loading_again(

@@ -1,5 +1,5 @@
 /** What the pipeline's state looks like, and how a screen asks for it. */
-import { useQueries, useQuery, useQueryClient } from "@tanstack/react-query";
+import { type QueryClient, useQueries, useQuery, useQueryClient } from "@tanstack/react-query";
 import { ofKind, read } from "./client";
 import { useLive } from "./events";
 import { type Kind, kinds } from "./kinds";
@@ -22,6 +22,13 @@ export function useStages() {
     queryFn: () => read("/stages"),
     staleTime: 30_000,
   });
+}
+
+/** Show what the server has answered about one stage, before the stream says it. */
+export function rememberStage(queries: QueryClient, answer: Stage): void {
+  queries.setQueryData<Stage[]>(STAGES, (stages) =>
+    stages?.map((one) => (one.stage === answer.stage ? answer : one)),
+  );
 }
 
 export function useThroughput(minutes: number) {

@@ -4549,7 +4549,11 @@ export interface components {
             rate_limit?: number | null;
             /** @description Settled per minute, over this minute and the last. */
             rate_per_minute: number;
+            /** @description What holds now. */
+            settings: components["schemas"]["StageSettingsOut"];
             stage: string;
+            /** @description What would hold without changes: the settings this process was started with. */
+            started_with: components["schemas"]["StageSettingsOut"];
             title: string;
             /** @description Failed for now; tried again later. */
             waiting_retry: number;
@@ -4559,10 +4563,23 @@ export interface components {
         /** @description Settings to change; null takes a change back. */
         StageSettingsIn: {
             batch_size?: number | null;
+            concurrency?: number | null;
             high_water?: number | null;
             interval_minutes?: number | null;
             max_instances?: number | null;
             pace?: components["schemas"]["Pace"] | null;
+            rate_per_minute?: number | null;
+        };
+        /** @description The settings of a stage that can be changed without a restart. */
+        StageSettingsOut: {
+            batch_size: number;
+            concurrency: number;
+            /** @description 0 is no limit. */
+            high_water: number;
+            interval_minutes: number;
+            max_instances: number;
+            pace: components["schemas"]["Pace"];
+            /** @description Null is no limit. */
             rate_per_minute?: number | null;
         };
         /**

@@ -15,7 +15,12 @@ from starlette.exceptions import HTTPException
 
 from curation_sdk import CurationSdkError
 from scrapersky.api.refusal import explain
-from scrapersky.errors import NotAuthenticated, ScraperSkyError, TooManyRequests
+from scrapersky.errors import (
+    InvalidStageSettings,
+    NotAuthenticated,
+    ScraperSkyError,
+    TooManyRequests,
+)
 
 log = structlog.get_logger(__name__)
 
@@ -104,6 +109,7 @@ async def on_foreseen(request: Request, error: Exception) -> JSONResponse:
             str(error),
             kind=kind,
             hint=error.hint,
+            errors=errors_of(error),
             headers=headers_for(error),
         )
     log.error("request.failed", error=str(error), kind=kind)
@@ -116,6 +122,16 @@ async def on_foreseen(request: Request, error: Exception) -> JSONResponse:
         hint="Try again in a moment; the server's log has the reason.",
         headers=RETRY_LATER if status == HTTPStatus.SERVICE_UNAVAILABLE else None,
     )
+
+
+def errors_of(error: ScraperSkyError) -> list[dict[str, Any]] | None:
+    """Return what is wrong with which field, where an error knows."""
+    if not isinstance(error, InvalidStageSettings) or not error.wrong:
+        return None
+    return [
+        {"where": f"body.{name}", "what": sentence(reason)}
+        for name, reason in error.wrong.items()
+    ]
 
 
 def headers_for(error: ScraperSkyError) -> dict[str, str] | None:
@@ -190,8 +206,12 @@ def in_words(found: Mapping[str, Any]) -> str:
     """Say what is wrong with a value; a validator speaks to programmers."""
     if known := IN_WORDS.get(found["type"]):
         return known.format_map(found.get("ctx", {}))
-    said = found["msg"].removeprefix("Value error, ").rstrip(".")
-    said = said.replace("Input should be", "Must be")
+    return sentence(found["msg"].removeprefix("Value error, "))
+
+
+def sentence(said: str) -> str:
+    """Write what a validator says as a sentence for people."""
+    said = said.rstrip(".").replace("Input should be", "Must be")
     return f"{said[:1].upper()}{said[1:]}."
 
 

@@ -45,6 +45,7 @@ class StageLine:
     pace: str
     held_back: str | None
     paused: str | None
+    changed: Changes
 
 
 def show(*, json: bool = False) -> None:
@@ -66,11 +67,17 @@ def show(*, json: bool = False) -> None:
             *(str(number) for number in numbers),
             f"{line.per_second:.1f}",
             oldest,
-            line.pace,
+            pace_and_changes(line),
             line.held_back or "",
             line.paused or "",
         )
     print_table(table, whole=("stage",))
+
+
+def pace_and_changes(line: StageLine) -> str:
+    """Say when a stage works, and what was changed of it without a restart."""
+    changed = ", ".join(f"{name}={value}" for name, value in line.changed.items())
+    return f"{line.pace} (changed: {changed})" if changed else line.pace
 
 
 def pause(stage: str, *, why: str = "paused by hand") -> None:
@@ -149,6 +156,7 @@ async def look(engine: AsyncEngine) -> list[StageLine]:
                 pace=settings.pace_in_words(count.stage),
                 held_back=held_back.get(count.stage),
                 paused=state.paused_why if state and state.paused else None,
+                changed=changes.get(count.stage, {}),
             )
         )
     return lines

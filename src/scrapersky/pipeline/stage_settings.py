@@ -124,8 +124,8 @@ class StageSettings(JobSettings):
         """Refuse a rate at which nothing would ever happen."""
         if rate is not None and rate < 1:
             raise ValueError(
-                "nothing would ever be worked; for no limit leave it out, or empty "
-                "(_RATE_PER_MINUTE=); to stop the stage set _ENABLED=false"
+                "nothing would ever be worked; for no limit leave it empty, "
+                "and to stop the stage pause or disable it"
             )
         return rate
 
@@ -137,7 +137,7 @@ class StageSettings(JobSettings):
         if 0 < mark < batch:
             raise ValueError(
                 f"a batch takes {batch} rows, so as many must be allowed to wait; "
-                "raise it or lower _BATCH_SIZE"
+                "raise it or lower the batch size"
             )
         return mark
 

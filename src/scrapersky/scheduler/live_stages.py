@@ -77,16 +77,18 @@ class LiveStages:
                 await self._follow(name, is_eager=is_eager)
 
     async def _limit(self, name: str) -> None:
-        """Give a stage its batch, its rate, and the marks of those that it feeds."""
+        """Give a stage its batch, concurrency, rate, and the marks of those that it feeds."""
         wanted = configured(STAGES[name], self.settings.stages)
         stage = self._stages[name] = self._stages[name].configured(
             batch=wanted.batch,
+            concurrency=wanted.concurrency,
             rate_per_minute=wanted.rate_per_minute,
             high_water=wanted.high_water,
         )
         await self._worker.limit(
             name,
             batch=stage.batch,
+            concurrency=stage.concurrency,
             rate_per_minute=stage.rate_per_minute,
             high_water=stage.high_water,
         )

@@ -22,6 +22,7 @@ CHANGEABLE: Final = (
     "interval_minutes",
     "batch_size",
     "max_instances",
+    "concurrency",
     "rate_per_minute",
     "high_water",
 )
@@ -71,13 +72,20 @@ def changed(stage: str, given: StageSettings, changes: Changes) -> StageSettings
     try:
         return type(given).model_validate({**given.model_dump(), **changes})
     except ValidationError as error:
-        reasons = [
-            f"{'.'.join(map(str, one['loc']))}: {one['msg'].removeprefix('Value error, ')}"
+        wrong = {
+            ".".join(map(str, one["loc"])): one["msg"].removeprefix("Value error, ")
             for one in error.errors()
-        ]
+        }
+        reasons = "; ".join(f"{name}: {reason}" for name, reason in wrong.items())
         raise InvalidStageSettings(
-            f"The settings of {stage} cannot be changed so: {'; '.join(reasons)}."
+            f"The settings of {stage} cannot be changed so: {reasons}.", wrong=wrong
         ) from error
+
+
+def changeable(settings: Settings, stage: str) -> dict[str, Any]:
+    """Return what holds for a stage of all that can be changed without a restart."""
+    given = settings.stages[stage].model_dump(include=set(CHANGEABLE))
+    return {**given, "pace": settings.pace_of(stage)}
 
 
 def with_changes(

@@ -1,5 +1,6 @@
 import { type Job, useJobs } from "@/api/pipeline";
 import { Badge, type Column, Failure, Panel, Skeleton, Status, short, Table, Time } from "@/kit";
+import { outcomeInWords } from "./standing";
 
 const COLUMNS: readonly Column<Job>[] = [
   {
@@ -16,7 +17,12 @@ const COLUMNS: readonly Column<Job>[] = [
     name: "Items",
     number: true,
     minor: true,
-    show: (job) => (job.last_items == null ? "–" : short(job.last_items)),
+    show: (job) => (
+      <>
+        <div>{job.last_items == null ? "–" : short(job.last_items)}</div>
+        <div className="small faint">{outcomeInWords(job)}</div>
+      </>
+    ),
   },
   {
     name: "Duration",
@@ -59,8 +65,15 @@ function LastRun({ job }: { job: Job }) {
   if (job.problem) return <Badge tone="bad">not registered</Badge>;
   if (!job.last_outcome) return <span className="faint">not yet</span>;
   return (
-    <span className="row" title={job.last_error ?? undefined}>
-      <Status status={job.last_outcome} /> <Time at={job.last_run_at} />
-    </span>
+    <>
+      <span className="row">
+        <Status status={job.last_outcome} /> <Time at={job.last_run_at} />
+      </span>
+      {job.last_error && (
+        <div className="small bad cut job-error" title={job.last_error}>
+          {job.last_error}
+        </div>
+      )}
+    </>
   );
 }

@@ -1,10 +1,11 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { write } from "@/api/client";
 import { filtered, kindNamed } from "@/api/kinds";
-import { STAGES, type Stage } from "@/api/pipeline";
+import { rememberStage, type Stage } from "@/api/pipeline";
 import { Link } from "@/app/router";
 import { useMay } from "@/app/session";
 import { duration, IconButton, Meter, short, toast, toastError } from "@/kit";
+import { PaceButton } from "./Pace";
 import { notes } from "./standing";
 
 export function StageCard({ stage }: { stage: Stage }) {
@@ -17,7 +18,10 @@ export function StageCard({ stage }: { stage: Stage }) {
         <Link to={goal(stage)} className="stage-name">
           {stage.title}
         </Link>
-        <PauseButton stage={stage} />
+        <div className="stage-actions">
+          <PaceButton stage={stage} />
+          <PauseButton stage={stage} />
+        </div>
       </header>
       {notes(stage).map(({ text, isWarning }) => (
         <p key={text} className={`stage-note ${isWarning ? "warn" : "faint"}`} title={text}>
@@ -88,9 +92,7 @@ function PauseButton({ stage }: { stage: Stage }) {
         body: { reason: "paused by hand" },
       }),
     onSuccess: (answer, wanted) => {
-      queries.setQueryData<Stage[]>(STAGES, (stages) =>
-        stages?.map((one) => (one.stage === answer.stage ? answer : one)),
-      );
+      rememberStage(queries, answer);
       const said =
         wanted === "pause" ? "is paused; running items are finished" : "is running again";
       toast({

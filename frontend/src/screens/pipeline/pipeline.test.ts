@@ -1,11 +1,22 @@
 import { describe, expect, it } from "vitest";
 import { type KindOut, rememberKinds } from "@/api/kinds";
-import type { Stage, Throughput } from "@/api/pipeline";
+import type { Job, Stage, Throughput } from "@/api/pipeline";
 import { between } from "./Edges";
 import { scaled } from "./Funnel";
+import { changesOf, formOf, paceInWords, paceNote, undoing } from "./limits";
 import { lanesOf, nameOf, steps } from "./plan";
-import { isEmpty, notes, standing } from "./standing";
+import { isEmpty, notes, outcomeInWords, standing } from "./standing";
 import { beginning, plotted } from "./throughput";
+
+const STARTED: Stage["settings"] = {
+  pace: "eager",
+  interval_minutes: 5,
+  batch_size: 10,
+  max_instances: 1,
+  concurrency: 10,
+  rate_per_minute: null,
+  high_water: 10_000,
+};
 
 const stage = (given: Partial<Stage>): Stage => ({
   stage: "x",
@@ -25,6 +36,8 @@ const stage = (given: Partial<Stage>): Stage => ({
   rate_per_minute: 0,
   errors_last_hour: 0,
   pace: "at once",
+  settings: STARTED,
+  started_with: STARTED,
   next: [],
   ...given,
 });
@@ -153,5 +166,58 @@ describe("the notes on a stage", () => {
       "works",
       "Runs at once, at most 30 a minute",
     ]);
+  });
+});
+
+it("tells what became of the items of a run, and leaves out what did not happen", () => {
+  const job: Job = { id: "x", name: "X", trigger: "every minute", running: 0 };
+
+  expect(outcomeInWords(job)).toBe("");
+  expect(
+    outcomeInWords({ ...job, last_items: 9, last_succeeded: 8, last_failed: 0, last_retried: 1 }),
+  ).toBe("8 done, 1 to retry");
+});
+
+describe("the pace of a stage", () => {
+  const changed = stage({ changed: { batch_size: 4, rate_per_minute: 30 } });
+
+  it("sends only what was typed, and null for what was emptied", () => {
+    const before = formOf(changed);
+
+    expect(changesOf(before, before)).toEqual({});
+    expect(changesOf(before, { ...before, batch_size: "", pace: "interval" })).toEqual({
+      pace: "interval",
+      batch_size: null,
+    });
+    expect(changesOf(before, { ...before, interval_minutes: " 2.5" })).toEqual({
+      interval_minutes: 2.5,
+    });
+  });
+
+  it("goes back to what held before, also where that was the setting", () => {
+    expect(undoing(changed, { batch_size: 8, pace: "interval" })).toEqual({
+      batch_size: 4,
+      pace: null,
+    });
+  });
+
+  it("says what the form comes to before it is saved", () => {
+    const form = formOf(changed);
+
+    expect(paceInWords(changed, form)).toContain("as soon as they are queued");
+    expect(paceInWords(changed, { ...form, pace: "interval" })).toBe(
+      "At most 4 every 5 minutes: 0.8 a minute.",
+    );
+    expect(paceInWords(changed, { ...form, pace: "interval", interval_minutes: "0" })).toBe("");
+  });
+
+  it("says on the card what was changed", () => {
+    expect(paceNote(stage({}))).toBeNull();
+    expect(paceNote(stage({ changed: { concurrency: 3 } }))).toBe(
+      "Changed: items at once in each process 3",
+    );
+    expect(paceNote(stage({ pace: "at most 10 every 5 minutes" }))).toBe(
+      "Runs at most 10 every 5 minutes",
+    );
   });
 });

@@ -1,6 +1,7 @@
 /** The state of the pipeline in words. */
-import type { Stage } from "@/api/pipeline";
-import { plural } from "@/kit";
+import type { Job, Stage } from "@/api/pipeline";
+import { plural, short } from "@/kit";
+import { paceNote } from "./limits";
 
 export function isEmpty(stages: readonly Stage[]): boolean {
   return stages.every(
@@ -25,6 +26,16 @@ export function standing(stages: readonly Stage[], toDecide = 0): string {
   return `${said.charAt(0).toUpperCase()}${said.slice(1)}.`;
 }
 
+/** What became of the items of a job's last run. */
+export function outcomeInWords(job: Job): string {
+  const counts = [
+    [job.last_succeeded, "done"],
+    [job.last_failed, "failed"],
+    [job.last_retried, "to retry"],
+  ] as const;
+  return counts.flatMap(([count, word]) => (count ? [`${short(count)} ${word}`] : [])).join(", ");
+}
+
 export interface Note {
   text: string;
   isWarning: boolean;
@@ -39,6 +50,7 @@ export function notes(stage: Stage): Note[] {
         ? { text: `On hold: ${stage.held_back}`, isWarning: true }
         : { text: stage.does, isWarning: false },
   ];
-  if (stage.pace !== "at once") found.push({ text: `Runs ${stage.pace}`, isWarning: false });
+  const pace = paceNote(stage);
+  if (pace) found.push({ text: pace, isWarning: false });
   return found;
 }

@@ -21,7 +21,12 @@ from scrapersky.kit.clock import utc_now
 from scrapersky.records import kind_of
 from scrapersky.reporting import stage_stats
 from scrapersky.reporting.failures import Trouble, recent_trouble
-from scrapersky.scheduler.overrides import Changes, stored_changes, with_changes
+from scrapersky.scheduler.overrides import (
+    Changes,
+    changeable,
+    stored_changes,
+    with_changes,
+)
 from scrapersky.settings import Settings
 from scrapersky.stages import PIPELINE, STAGES
 
@@ -67,6 +72,8 @@ class StageView:
     high_water: int | None = None
     held_back: str | None = None
     changed: Changes = dataclass_field(default_factory=dict)
+    settings: Changes = dataclass_field(default_factory=dict)
+    started_with: Changes = dataclass_field(default_factory=dict)
 
     @property
     def sign(self) -> tuple[object, ...]:
@@ -74,7 +81,7 @@ class StageView:
         return (
             self.stage, self.queued, self.working, self.waiting_retry, self.held,
             self.done, self.failed, self.errors_last_hour, self.paused, self.held_back,
-            self.pace, self.high_water,
+            *self.settings.values(),
         )  # fmt: skip
 
 
@@ -122,6 +129,8 @@ class StageStats:
                 high_water=settings.stages[view.stage].high_water or None,
                 held_back=held_back.get(view.stage),
                 changed=changed.get(view.stage, {}),
+                settings=changeable(settings, view.stage),
+                started_with=changeable(self._settings, view.stage),
             )
             for view in waiting
         ]

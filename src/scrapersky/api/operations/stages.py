@@ -32,6 +32,18 @@ from scrapersky.stages import PIPELINE, STAGES, stage_named
 router = APIRouter(prefix="/api/v3/stages", tags=["stages"])
 
 
+class StageSettingsOut(BaseModel):
+    """The settings of a stage that can be changed without a restart."""
+
+    pace: Pace
+    interval_minutes: float = Field(examples=[5])
+    batch_size: int = Field(examples=[10])
+    max_instances: int = Field(examples=[1])
+    concurrency: int = Field(examples=[10])
+    rate_per_minute: int | None = Field(None, description="Null is no limit.")
+    high_water: int = Field(description="0 is no limit.", examples=[10000])
+
+
 class StageOut(BaseModel):
     """One stage of the pipeline, as it stands for this tenant."""
 
@@ -103,6 +115,10 @@ class StageOut(BaseModel):
         "those they were started with.",
         examples=[{"rate_per_minute": 30}],
     )
+    settings: StageSettingsOut = Field(description="What holds now.")
+    started_with: StageSettingsOut = Field(
+        description="What would hold without changes: the settings this process was started with."
+    )
     next: list[str] = Field(
         description="Stages it hands its results to.", examples=[["contact_validation"]]
     )
@@ -151,6 +167,7 @@ class StageSettingsIn(Strict):
     interval_minutes: float | None = Field(None, examples=[5])
     batch_size: int | None = Field(None, examples=[10])
     max_instances: int | None = None
+    concurrency: int | None = None
     rate_per_minute: int | None = Field(None, examples=[30])
     high_water: int | None = None
 

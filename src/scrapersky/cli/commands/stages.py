@@ -59,6 +59,7 @@ def change_stage(
     interval_minutes: float | None = None,
     batch_size: int | None = None,
     max_instances: int | None = None,
+    concurrency: int | None = None,
     rate_per_minute: int | None = None,
     high_water: int | None = None,
 ) -> None:
@@ -74,6 +75,8 @@ def change_stage(
         Rows claimed at once; at the pace `interval`, in one run.
     max_instances
         Runs of its job at the same time.
+    concurrency
+        Items that one process works on at once.
     rate_per_minute
         Items begun within any 60 seconds at most.
     high_water
@@ -89,6 +92,7 @@ def change_stage(
             "interval_minutes": interval_minutes,
             "batch_size": batch_size,
             "max_instances": max_instances,
+            "concurrency": concurrency,
             "rate_per_minute": rate_per_minute,
             "high_water": high_water,
         },

@@ -1,0 +1,154 @@
+/** Change how fast a stage works, in every process and without a restart. */
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+import { write } from "@/api/client";
+import { rememberStage, type Stage } from "@/api/pipeline";
+import { fieldErrors } from "@/api/problem";
+import { useMay } from "@/app/session";
+import { Button, Dialog, IconButton, Input, Select, toast, toastError } from "@/kit";
+import {
+  type Changes,
+  changesOf,
+  formOf,
+  NAMES,
+  paceInWords,
+  startedWith,
+  undoing,
+  WORDS,
+} from "./limits";
+
+export function PaceButton({ stage }: { stage: Stage }) {
+  const [isOpen, setOpen] = useState(false);
+  const { change, busy, error, forget } = useChange(stage, () => setOpen(false));
+  const may = useMay("operate");
+  if (!may) return null;
+  return (
+    <>
+      <IconButton
+        small
+        icon="clock"
+        label={`Change the pace of ${stage.title.toLowerCase()}`}
+        onClick={() => {
+          forget();
+          setOpen(true);
+        }}
+      />
+      {isOpen && (
+        <PaceDialog
+          stage={stage}
+          busy={busy}
+          wrong={fieldErrors(error)}
+          onChange={change}
+          onClose={() => setOpen(false)}
+        />
+      )}
+    </>
+  );
+}
+
+/** Send changes; say that they hold, with a way back, or why they are refused. */
+function useChange(stage: Stage, onDone: () => void) {
+  const queries = useQueryClient();
+  const sent = useMutation({
+    mutationFn: ({ changes }: { changes: Changes; back?: Changes }) =>
+      write("PATCH", "/stages/{stage}", { path: { stage: stage.stage }, body: changes }),
+    onSuccess: (answer, { back }) => {
+      rememberStage(queries, answer);
+      onDone();
+      toast({
+        kind: "good",
+        about: `pace of ${stage.stage}`,
+        text: `${stage.title} runs ${answer.pace}. Every process follows within seconds.`,
+        action: back && { name: "Undo", run: () => sent.mutate({ changes: back }) },
+      });
+    },
+    onError: (error) => {
+      if (Object.keys(fieldErrors(error)).length === 0) toastError(error);
+    },
+  });
+  return {
+    // What held before: when the answer is here, the stream may have said what holds now.
+    change: (changes: Changes) => sent.mutate({ changes, back: undoing(stage, changes) }),
+    busy: sent.isPending,
+    error: sent.error,
+    forget: sent.reset,
+  };
+}
+
+interface PaceDialogProps {
+  stage: Stage;
+  busy: boolean;
+  /** What is wrong with which field. */
+  wrong: Record<string, string>;
+  onChange: (changes: Changes) => void;
+  onClose: () => void;
+}
+
+function PaceDialog({ stage, busy, wrong, onChange, onClose }: PaceDialogProps) {
+  const [before] = useState(() => formOf(stage));
+  const [form, setForm] = useState(before);
+  const changes = changesOf(before, form);
+  const isChanged = Object.keys(stage.changed ?? {}).length > 0;
+  const hasAsked = Object.keys(changes).length > 0;
+  const type = (name: keyof typeof form) => (event: { target: { value: string } }) =>
+    setForm({ ...form, [name]: event.target.value });
+  return (
+    <Dialog
+      title={`Pace of ${stage.title.toLowerCase()}`}
+      onClose={onClose}
+      onSubmit={() => hasAsked && onChange(changes)}
+      actions={
+        <>
+          {isChanged && (
+            <Button
+              icon="undo"
+              disabled={busy}
+              onClick={() =>
+                onChange(Object.fromEntries(Object.keys(stage.changed ?? {}).map((n) => [n, null])))
+              }
+            >
+              Reset all
+            </Button>
+          )}
+          <Button onClick={onClose}>Cancel</Button>
+          <Button type="submit" look="primary" busy={busy} disabled={!hasAsked}>
+            Save
+          </Button>
+        </>
+      }
+    >
+      <div className="stack">
+        <p className="soft">
+          Applies to every process within seconds, without a restart. An empty field is as the
+          process was started.
+        </p>
+        <Select
+          label={WORDS.pace}
+          value={form.pace}
+          error={wrong.pace}
+          hint={paceInWords(stage, form)}
+          options={[
+            { value: "", label: `As started: ${startedWith(stage, "pace")}` },
+            { value: "eager", label: "At once" },
+            { value: "interval", label: "At set times" },
+          ]}
+          onChange={type("pace")}
+        />
+        <div className="pace-fields">
+          {NAMES.filter((name) => name !== "pace").map((name) => (
+            <Input
+              key={name}
+              type="number"
+              step="any"
+              label={WORDS[name]}
+              value={form[name]}
+              error={wrong[name]}
+              placeholder={startedWith(stage, name)}
+              onChange={type(name)}
+            />
+          ))}
+        </div>
+      </div>
+    </Dialog>
+  );
+}
