@@ -62,6 +62,7 @@ from scrapersky.records import (
     LocalBusiness,
     Page,
 )
+from scrapersky.records.process import ProcessRole
 
 MEBI = 1024 * 1024
 PAGE = 50
@@ -182,8 +183,9 @@ def serve(port: int) -> None:
 
     settings = load_settings(dict(os.environ), dotenv=None).settings
     configure_logs("CRITICAL", settings.log_format)
+    target = parse_target(os.environ["DATABASE_URL"])
     with socket.create_server(("127.0.0.1", port)) as listener:
-        serve_as_up(settings, parse_target(os.environ["DATABASE_URL"]), listener)
+        serve_as_up(settings, target, listener, ProcessRole.UP)
 
 
 async def measured(plan: Plan, dsn: str, only: Iterable[str]) -> dict[str, Any]:
