@@ -243,6 +243,21 @@ def test_nicknames_initials_and_words_of_places_hid_a_name(
     assert names_on(html) == [name]
 
 
+def test_a_degree_after_a_name_hid_it_among_others() -> None:
+    page = (
+        "<ul><li>Dr. Allison Breck, DVM - Owner</li><li>Tavrin Okelo, CVT</li>"
+        "<li>Martha Rausch, Practice Manager</li></ul>"
+    )
+
+    assert "Tavrin Okelo" in names_on(page)
+
+
+def test_a_title_inside_a_line_begins_the_next_name() -> None:
+    page = "<p>Studio Legale Avv. Marta Zorzi e Avv. Piero Dal Molin</p>"
+
+    assert sorted(names_on(page)) == ["Marta Zorzi", "Piero Dal Molin"]
+
+
 def test_a_park_that_bears_a_given_name_is_no_person() -> None:
     assert names_on("<h3>Helen Park</h3><p>Open from nine to five</p>") == []
 

@@ -39,7 +39,7 @@ _MORE_DEGREES: Final = re.compile(
     r"(?:[\s,/&]{1,3}(?!(?:ApS|GmbH|mbH|OHG|GbR|LLC|LLP|PLLC|PLC|INC|LTD|SRL|SARL|SAS|SASU|EURL|EIRL|"
     r"SpA|BVBA|VOF|ASA|OYJ|IVS|ENK|CIC|USA)\b)"
     r"(?:(?=[^\s,]{0,8}[A-Z][^\s,]{0,8}[A-Z])[A-Z][A-Za-z.]{2,8}|MS|MA|BA|EA|PT|RN|PE|NP|DC|OD|DO)|"
-    r"[\s,]{1,3}(?:Esq|Jr|Sr)\.?){1,6}(?=\s*$)"
+    r"[\s,]{1,3}(?:(?:Esq|Jr|Sr)\.?|\(Hons?\.?\))){1,6}(?=\s*$)"
 )
 # A degree that sticks to a surname: "PetrovaMD".
 GLUED_DEGREE: Final = re.compile(
@@ -177,7 +177,7 @@ def _name_stop(
         is_soft = folded in SOFT and not _is_initial(word) and not is_particle
         # The last word of "Monika Head" may be any; what is around it decides.
         is_surname = number == len(tokens) - 1 == 1 and _is_sure_given(tokens[0][2])
-        if (is_soft and not is_surname) or word in DEGREES:
+        if (is_soft and not is_surname) or word in DEGREES or folded in _NEXT:
             break
         is_given = folded in given_names() and folded not in AMBIGUOUS
         # "Jan Kral Petr Novak" are two people, "John Leo Hayden" is one.
@@ -220,11 +220,13 @@ def _name_stop(
     return last if last > place else None
 
 
+_NEXT: Final = words("avv dott dott.ssa dr prof ing arch geom mme herr frau")
+"""Titles that begin the next name: the Avv. of `Marta Zorzi e Avv. Piero Neri`."""
 _NICKNAME: Final = '(“"'
 """How the Bob of Robert (Bob) Keller begins."""
 _DON: Final = words("d. dña. dª d.ª don doña")
 _CAPITAL_PARTICLES: Final = words(
-    "ní nic uí mac mc van von de di da del della der den le la du dos das st. al el ben bin"
+    "ní nic uí mac mc van von de di da del della der den le la du dos das st. al el ben bin dal dalla"
 )
 
 

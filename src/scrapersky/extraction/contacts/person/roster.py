@@ -8,7 +8,7 @@ from typing import Final
 
 from scrapersky.extraction.contacts.address.state import is_state
 from scrapersky.extraction.contacts.model import FoundPerson, Method
-from scrapersky.extraction.contacts.person.name import person_key
+from scrapersky.extraction.contacts.person.name import degrees_after, person_key
 from scrapersky.extraction.contacts.person.role import is_calling, role_near
 from scrapersky.extraction.contacts.person.support import (
     PageWords,
@@ -111,7 +111,7 @@ def in_lists(page: PageWords, found: list[FoundPerson]) -> Iterator[FoundPerson]
         elif len(line.text) <= MAX_NAME and not line.hidden:
             peers = known.get(line.tag)
             if peers and _stands_among(page, number, peers):
-                name = _whole_name(page, line.text)
+                name = _whole_name(page, _without_degrees(line.text))
                 if name and not name.isupper():
                     yield _found(page, number, line.text.index(name), name)
 
@@ -161,6 +161,13 @@ def _found(page: PageWords, number: int, at: int, name: str) -> FoundPerson:
         is_supported=True,
         is_listed=True,
     )
+
+
+def _without_degrees(text: str) -> str:
+    """Cut the degrees that end a line: `Tavo Lind, CVT`."""
+    name, comma, _ = text.partition(",")
+    is_rest = bool(comma) and len(name) + degrees_after(text[len(name) :]) == len(text)
+    return name if is_rest else text
 
 
 def _whole_name(page: PageWords, text: str) -> str | None:
