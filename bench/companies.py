@@ -16,7 +16,6 @@ import asyncio
 import json
 import random
 import resource
-import sys
 import tempfile
 import time
 from collections import Counter, defaultdict
@@ -62,6 +61,17 @@ Row = dict[str, object]
 class Country:
     """Companies with known truth, told by several sources."""
 
+    alone = 0.90
+    """The share of companies that are neither a branch, a twin, nor under a common roof."""
+    no_coordinates = 0.1
+    no_address = 0.0
+    no_phone = 0.2
+    other_phone = 0.06
+    no_website = 0.25
+    town_added = 0.12
+    slip = 0.08
+    """How often another source leaves a value out, or tells it otherwise."""
+
     def __init__(self, count: int, seed: int = 7) -> None:
         self.count = count
         self.random = random.Random(seed)
@@ -72,13 +82,14 @@ class Country:
         """Yield so many places; the part of their key before the dash is the truth."""
         while self.made < self.count:
             kind = self.random.random()
-            if kind < 0.90:
+            rest = (kind - self.alone) / (1 - self.alone)
+            if rest < 0:
                 yield from self.records_of(self.company())
-            elif kind < 0.93:
+            elif rest < 0.3:
                 yield from self.brand()
-            elif kind < 0.96:
+            elif rest < 0.6:
                 yield from self.twins()
-            elif kind < 0.98:
+            elif rest < 0.8:
                 yield from self.business_centre()
             else:
                 yield from self.unlisted_host()
@@ -133,16 +144,18 @@ class Country:
         """Tell a company as another source does."""
         rolled, row = self.random.random, self.plain(company, number, source)
         row["name"] = self.respelt(str(company["name"]))
-        if rolled() < 0.1:
+        if rolled() < self.no_coordinates:
             row["latitude"] = row["longitude"] = None
         else:
             row["latitude"] = company["latitude"] + self.random.gauss(0, 0.00015)  # type: ignore[operator]
             row["longitude"] = company["longitude"] + self.random.gauss(0, 0.0002)  # type: ignore[operator]
-        if rolled() < 0.2:
+        if self.no_address and rolled() < self.no_address:
+            row["address"] = None
+        if rolled() < self.no_phone:
             row["phone"] = None
-        elif rolled() < 0.06 and company["phone"]:
+        elif rolled() < self.other_phone and company["phone"]:
             row["phone"] = f"+49171{self.random.randrange(10**7):07d}"
-        if rolled() < 0.25:
+        if rolled() < self.no_website:
             row["website"] = None
         elif company["website"] and rolled() < 0.5:
             row["website"] = str(company["website"]).replace("https://www.", "http://")
@@ -154,9 +167,9 @@ class Country:
         words = [
             word for word in name.split() if rolled() > 0.5 or f" {word}" not in FORMS
         ]
-        if rolled() < 0.12 and len(words) > 1:
+        if rolled() < self.town_added and len(words) > 1:
             words.append("City")
-        if rolled() < 0.08:
+        if rolled() < self.slip:
             at = self.random.randrange(1, max(2, len(words[0]) - 1))
             words[0] = words[0][:at] + words[0][at + 1 :]
         written = " ".join(words)
@@ -176,15 +189,19 @@ class Country:
     def twins(self) -> Iterator[Row]:
         """Two companies of one trade in one house, the names nearly alike."""
         one = self.company()
-        other = self.company(
-            latitude=one["latitude"], longitude=one["longitude"], address=one["address"]
-        )
+        other = self.twin_of(one)
+        yield from self.records_of(one)
+        yield from self.records_of(other)
+
+    def twin_of(self, one: Row) -> Row:
+        """Make a company in the house of another one, of nearly the same name."""
+        here = {key: one[key] for key in ("latitude", "longitude", "address")}
+        other = self.company(**here)
         first, _, rest = str(one["name"]).partition(" ")
         twin = first[:-1] + self.random.choice("aeiou") + first[-1] + " " + rest
         if self.random.random() < 0.5:
             twin = f"{self.surname()} {rest}"
-        yield from self.records_of(one)
-        yield from self.records_of({**other, "name": twin})
+        return {**other, "name": twin.strip()}
 
     def business_centre(self) -> Iterator[Row]:
         """Some companies in one house, with the number of its reception."""
@@ -267,12 +284,14 @@ def baseline(rows: list[Row]) -> tuple[float, float, float]:
         if row["latitude"] is None:
             continue
         cell = (int(row["latitude"] / 0.002), int(row["longitude"] / 0.003))  # type: ignore[operator]
-        nearest, best = BASELINE_METRES, None
+        nearest: float = BASELINE_METRES
+        best: int | None = None
         for north in (-1, 0, 1):
             for east in (-1, 0, 1):
                 for other in cells[cell[0] + north, cell[1] + east]:
                     metres = distance(row, rows[other])
-                    alike = token_sort_ratio(row["name"], rows[other]["name"])
+                    names = str(row["name"]), str(rows[other]["name"])
+                    alike = token_sort_ratio(*names)
                     if metres < nearest and alike >= BASELINE_ALIKE:
                         nearest, best = metres, other
         if best is not None:
@@ -313,6 +332,7 @@ async def measure(count: int) -> dict[str, float]:
             asked = await connection.fetchrow(ASKED)
             await connection.close()
             await engine.dispose()
+    assert pairs is not None and asked is not None  # noqa: PT018 - both are sums
     return {
         "places": matched,
         "companies": companies,
@@ -349,13 +369,13 @@ def main() -> None:
             found[f"{prefix}{key}"] for key in ("precision", "recall", "seconds")
         )
         print(f"{name:24}" + "".join(f"{figure:>10}" for figure in figures))
-    asked = f"claimed {found['asked_score']}, true {found['asked_same']}"
+    claims = f"claimed {found['asked_score']}, true {found['asked_same']}"
     print(
         f"{found['places']} places, {found['companies']} companies, {found['asked']} pairs"
-        f" for a person ({asked}), {found['peak_mb']} MB"
+        f" for a person ({claims}), {found['peak_mb']} MB"
     )
     print(json.dumps(found))
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

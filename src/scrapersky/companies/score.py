@@ -3,15 +3,15 @@
 from dataclasses import dataclass
 from enum import StrEnum
 from math import exp
-from typing import Final
+from typing import Final, NamedTuple
 
 from rapidfuzz.distance import OSA
 
 from scrapersky.companies.evidence import Facts, Name, metres_between
 
-LINK: Final = 0.9
+LINK: Final = 0.87
 """At least this sure: the records are linked without a person."""
-REVIEW: Final = 0.5
+REVIEW: Final = 0.16
 """At least this sure: a person is asked."""
 
 SAME_PLACE_METRES: Final = 75
@@ -86,6 +86,8 @@ SOCIAL_WEIGHT: Final = {
     ValueLevel.DIFFERENT: 0.0,
 }
 """In log-odds: what each finding adds to the odds that both are one company."""
+SLOPE, SHIFT = 1.6, -1.6
+"""Fitted (`python -m bench.company_scores --fit`), so that a share means what it says."""
 PHONE_SAID: Final = {
     ValueLevel.SAME: "same phone number",
     ValueLevel.SHARED: "same phone number, which many share",
@@ -98,6 +100,41 @@ DOMAIN_SAID: Final = {
 }
 CERTAIN: Final = 0.99
 """What a source says itself: that a place moved, which website is its own."""
+
+
+class Findings(NamedTuple):
+    """How two records stand to each other in everything that both tell."""
+
+    name: NameLevel
+    place: PlaceLevel
+    phone: ValueLevel
+    domain: ValueLevel
+    social: ValueLevel
+
+    @property
+    def odds(self) -> float:
+        """Return the log-odds that both are one company."""
+        return (
+            PRIOR
+            + NAME_WEIGHT[self.name]
+            + PLACE_WEIGHT[self.place]
+            + PHONE_WEIGHT[self.phone]
+            + DOMAIN_WEIGHT[self.domain]
+            + SOCIAL_WEIGHT[self.social]
+        )
+
+    @property
+    def reasons(self) -> tuple[str, ...]:
+        """Return what was found, in words."""
+        is_one_profile = self.social is ValueLevel.SAME
+        said = (
+            None if self.name is NameLevel.UNKNOWN else self.name.value,
+            PHONE_SAID.get(self.phone),
+            DOMAIN_SAID.get(self.domain),
+            "same social profile" if is_one_profile else None,
+            None if self.place is PlaceLevel.UNKNOWN else self.place.value,
+        )
+        return tuple(filter(None, said))
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,33 +171,29 @@ def compare(
     """
     if one.moved_to == other.id or other.moved_to == one.id:
         return Score(CERTAIN, ("its source says that it moved",))
-    domain = value_level(one.domain, other.domain, is_shared=is_brand)
     if one.is_domain or other.is_domain:
+        domain = value_level(one.domain, other.domain, is_shared=is_brand)
         return of_website(one, other, domain)
-    name = level_of_names(one, other)
-    place = place_level(one, other)
-    phone = value_level(one.phone, other.phone, is_shared=is_switchboard)
-    social = value_level(one.social, other.social)
-    odds = (
-        PRIOR
-        + NAME_WEIGHT[name]
-        + PLACE_WEIGHT[place]
-        + PHONE_WEIGHT[phone]
-        + DOMAIN_WEIGHT[domain]
-        + SOCIAL_WEIGHT[social]
+    found = findings(one, other, is_switchboard=is_switchboard, is_brand=is_brand)
+    is_other_door = street_level(one, other) is ValueLevel.DIFFERENT
+    is_elsewhere = found.place is PlaceLevel.FAR or (
+        found.place is PlaceLevel.AROUND and is_other_door
     )
-    said = [
-        None if name is NameLevel.UNKNOWN else name.value,
-        PHONE_SAID.get(phone),
-        DOMAIN_SAID.get(domain),
-        "same social profile" if social is ValueLevel.SAME else None,
-        None if place is PlaceLevel.UNKNOWN else place.value,
-    ]
-    is_elsewhere = place is PlaceLevel.FAR or (
-        place is PlaceLevel.AROUND and street_level(one, other) is ValueLevel.DIFFERENT
+    is_apart = is_elsewhere or found.name is NameLevel.DIFFERENT
+    return Score(share_of(found.odds), found.reasons, is_apart)
+
+
+def findings(
+    one: Facts, other: Facts, *, is_switchboard: bool = False, is_brand: bool = False
+) -> Findings:
+    """Compare everything that two records tell."""
+    return Findings(
+        name=level_of_names(one, other),
+        place=place_level(one, other),
+        phone=value_level(one.phone, other.phone, is_shared=is_switchboard),
+        domain=value_level(one.domain, other.domain, is_shared=is_brand),
+        social=value_level(one.social, other.social),
     )
-    is_apart = is_elsewhere or name is NameLevel.DIFFERENT
-    return Score(share_of(odds), tuple(filter(None, said)), is_apart)
 
 
 def of_website(one: Facts, other: Facts, domain: ValueLevel) -> Score:
@@ -176,8 +209,8 @@ def of_website(one: Facts, other: Facts, domain: ValueLevel) -> Score:
 
 
 def share_of(odds: float) -> float:
-    """Turn log-odds into a share."""
-    return 1 / (1 + exp(-odds))
+    """Turn weighed evidence into the share of such pairs that are one company."""
+    return 1 / (1 + exp(-(SLOPE * odds + SHIFT)))
 
 
 def value_level(
@@ -198,11 +231,19 @@ def place_level(one: Facts, other: Facts) -> PlaceLevel:
     if metres is not None:
         return by_metres(metres, streets)
     if streets is ValueLevel.SAME:
-        return BY_CODE_ON_ONE_STREET[codes]
+        is_one_door = codes is ValueLevel.UNKNOWN and is_one_town(one, other)
+        return PlaceLevel.SAME if is_one_door else BY_CODE_ON_ONE_STREET[codes]
     if codes is ValueLevel.SAME:
         other_door = streets is ValueLevel.DIFFERENT
         return PlaceLevel.AROUND if other_door else PlaceLevel.NEAR
     return PlaceLevel.FAR if codes is ValueLevel.DIFFERENT else PlaceLevel.UNKNOWN
+
+
+def is_one_town(one: Facts, other: Facts) -> bool:
+    """Say whether two towns are the same: New York is New York City."""
+    if not (one.towns and other.towns and one.has_number):
+        return False
+    return one.towns <= other.towns or other.towns <= one.towns
 
 
 def by_metres(metres: float, streets: ValueLevel) -> PlaceLevel:
