@@ -139,12 +139,40 @@ INSERT INTO company_pairs (tenant_id, left_id, right_id, score, reasons)
 """
 
 
-async def test_a_lead_is_worked_on_by_key_and_two_are_found_to_be_one(
+async def test_leads_are_assigned_filled_in_worked_on_by_key_and_found_to_be_one(
     page: Page, app: RunningApp
 ) -> None:
     await app.run(TWINS, await app.tenant(), ["Brandner", "Brendner"])
     await open_list(page, "/curate/companies?sort=name")
-    await page.keyboard.press("j")
+    await page.keyboard.press("Control+a")
+    await page.keyboard.press("a")
+    work = page.get_by_role("dialog", name="Assign 2 companies")
+    await work.get_by_label("Add tags").fill("fair")
+    await work.get_by_role("button", name="Apply").click()
+    await expect(work).to_have_count(0)
+    await until_stored(app, "SELECT DISTINCT tags[1] FROM companies", [("fair",)])
+    await page.keyboard.press("u")
+    await until_stored(app, "SELECT DISTINCT tags[1] FROM companies", [(None,)])
+
+    await page.get_by_role("button", name="Columns", exact=True).click()
+    await page.get_by_role("menuitem", name="Your columns").click()
+    own = page.get_by_role("dialog", name="Your columns")
+    await own.get_by_label("Heading").fill("Next visit")
+    await own.get_by_label("Type").select_option("date")
+    await own.get_by_role("button", name="Add column").click()
+    await expect(own).to_contain_text("Next visit Date")
+    await page.keyboard.press("Escape")
+    await expect(own).to_have_count(0)
+    await row_of(page, "Brandner").click()
+    await page.get_by_role("button", name="Assign and note").click()
+    edited = page.get_by_role("dialog", name="Edit Brandner")
+    await edited.get_by_label("Next visit").fill("2026-12-01")
+    await edited.get_by_role("button", name="Save").click()
+    await expect(edited).to_have_count(0)
+    await page.keyboard.press("Escape")
+    await expect(row_of(page, "Brandner")).to_contain_text("2026-12-01")
+
+    await page.keyboard.press("k")
     await page.keyboard.press("c")
     await expect(row_of(page, "Brandner")).to_contain_text("Contacted")
     await page.get_by_role("button", name="May be one").click()
@@ -158,6 +186,9 @@ async def test_a_lead_is_worked_on_by_key_and_two_are_found_to_be_one(
         app, "SELECT count(*), min(lead_status::text) FROM companies",
         [(1, "Contacted")],
     )  # fmt: skip
+    await page.keyboard.press("Escape")
+    await page.get_by_role("button", name="Named person's e-mail").click()
+    await expect(page.get_by_text("No companies match")).to_be_visible()
 
 
 IN_SIGHT = """

@@ -33,6 +33,8 @@ const declared = (given: Partial<KindOut>): KindOut => ({
   required: {},
   is_mergeable: false,
   has_priority: false,
+  has_owner: false,
+  quick_filters: [],
   ...given,
 });
 

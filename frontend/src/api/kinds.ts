@@ -47,6 +47,8 @@ export interface Kind {
   busy: readonly string[];
   decisions: readonly Choice[];
   columns: readonly Column[];
+  /** Questions people ask of the list, each with the filter that answers it. */
+  quickFilters: readonly Schemas["QuickFilterOut"][];
   /** Fields that are shown first in the pane; the rest follow. */
   facts: readonly string[];
   /** The columns its file may have. */
@@ -61,6 +63,8 @@ export interface Kind {
   isMergeable: boolean;
   /** Whether one can be more urgent than another. */
   hasPriority: boolean;
+  /** Whether people assign them to each other. */
+  hasOwner: boolean;
   label: (row: Values) => string;
   under: (row: Values) => string;
 }
@@ -127,6 +131,7 @@ function kindOf(declared: KindOut, decision: Schemas["DecisionOut"]): Kind {
     busy: decision.busy,
     decisions: decision.choices.map((choice) => ({ ...choice, icon: iconNamed(choice.icon) })),
     columns: declared.columns,
+    quickFilters: declared.quick_filters,
     facts: declared.facts,
     exported: declared.exported,
     submission: declared.submission,
@@ -134,6 +139,7 @@ function kindOf(declared: KindOut, decision: Schemas["DecisionOut"]): Kind {
     required: declared.required,
     isMergeable: declared.is_mergeable,
     hasPriority: declared.has_priority,
+    hasOwner: declared.has_owner,
     label: (row) => written(row, declared.label)[0] ?? declared.unnamed,
     under: (row) => written(row, declared.under).join(" · "),
   };

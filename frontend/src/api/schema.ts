@@ -310,7 +310,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * @description Assign or tag companies by ids, or all that a filter means.
+         * @description Assign, tag or fill in companies by ids, or all that a filter means.
          *
          *     It can be undone with `POST /api/v3/company-actions/{action_id}/undo`.
          */
@@ -3589,6 +3589,8 @@ export interface components {
             comparisons: string[];
             name: string;
             sortable: boolean;
+            /** @description What you call your own column. */
+            title?: string | null;
             type: string;
             values: string[] | null;
         };
@@ -4053,6 +4055,11 @@ export interface components {
             title: string;
             type: string;
         };
+        /** @description A filter that people ask for in words. */
+        QuickFilterOut: {
+            filter: string;
+            title: string;
+        };
         /** @description Each thing the process needs, and whether it is there. */
         Readiness: {
             checks: {
@@ -4070,6 +4077,8 @@ export interface components {
             exported: string[];
             /** @description Fields that are shown first. */
             facts: string[];
+            /** @description Whether people assign them: `POST <path>/work`. */
+            has_owner: boolean;
             /** @description Whether stages take those of a higher priority first. */
             has_priority: boolean;
             icon: string;
@@ -4085,6 +4094,8 @@ export interface components {
             plural: string;
             /** @description Ready-made columns and headings for files. */
             presets: string[];
+            /** @description Filters one click away. */
+            quick_filters: components["schemas"]["QuickFilterOut"][];
             /** @description The fields without which the program of a preset refuses a row. */
             required: {
                 [key: string]: string[];
@@ -4813,6 +4824,13 @@ export interface components {
             add_tags?: string[];
             filter?: components["schemas"]["Condition"][] | null;
             ids?: string[] | null;
+            /**
+             * @description Values of your own columns; null takes one away.
+             * @default {}
+             */
+            own?: {
+                [key: string]: string | number | null;
+            };
             /** @description Null: nobody works on them. */
             owner_id?: string | null;
             q?: string | null;

@@ -10,13 +10,14 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 
 from scrapersky.api.records.export import export_bytes, read_export
 from scrapersky.api.records.list_query import ListQuery, read_sort
+from scrapersky.api.records.query import read_filters
 from scrapersky.cli.export import STANDARD_OUTPUT, form_of, write_to
 from scrapersky.cli.pipeline import default_tenant
 from scrapersky.cli.stages import on_database
 from scrapersky.companies.matching import match_tenant
 from scrapersky.curation.condition import Comparison, Condition
 from scrapersky.privacy.key import hand_out_keys
-from scrapersky.records.company import COMPANIES
+from scrapersky.records.company import COMPANIES, NAMED_PERSON, NO_WEBSITE
 from scrapersky.records.status import LeadStatus
 from scrapersky.settings import load_settings
 
@@ -100,10 +101,9 @@ def conditions(
     if search is not None:
         found.append(Condition(field="search_id", value=str(search)))
     if named_person:
-        found.append(Condition(field="email_kind", value="person"))
+        found.extend(read_filters([NAMED_PERSON.filter]))
     if no_website:
-        unknown = Comparison.UNKNOWN
-        found.append(Condition(field="website", comparison=unknown))
+        found.extend(read_filters([NO_WEBSITE.filter]))
     if since is not None:
         day = f"{since.isoformat()}T00:00:00Z"
         at_least = Comparison.AT_LEAST

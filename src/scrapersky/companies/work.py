@@ -1,7 +1,7 @@
-"""Assign and tag many companies at once, and undo it."""
+"""Assign, tag and fill in many companies at once, and undo it."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, Final
 from uuid import UUID
 
@@ -21,21 +21,24 @@ OPEN: Final = text(
 )
 WORK: Final = text(
     """WITH r AS MATERIALIZED (SELECT * FROM jsonb_to_recordset(CAST(:rows AS jsonb))
-        AS r(id uuid, before jsonb, owner_id uuid, tags text[])),
+        AS r(id uuid, before jsonb, owner_id uuid, tags text[], own jsonb)),
       noted AS (INSERT INTO company_changes
         (action_id, company_id, tenant_id, before, after)
         SELECT CAST(:action AS uuid), r.id, CAST(:tenant AS uuid), r.before,
-          jsonb_build_object('owner_id', r.owner_id, 'tags', to_jsonb(r.tags)) FROM r)
-    UPDATE companies c SET owner_id = r.owner_id, tags = r.tags,
+          jsonb_build_object('owner_id', r.owner_id, 'tags', to_jsonb(r.tags),
+            'own', r.own) FROM r)
+    UPDATE companies c SET owner_id = r.owner_id, tags = r.tags, own = r.own,
       worked_at = clock_timestamp() FROM r WHERE c.id = r.id"""
 )
+# Actions of before there were own columns in bulk say nothing about these.
 UNDO: Final = text(
     """UPDATE companies c SET owner_id = CAST(h.before->>'owner_id' AS uuid),
       tags = ARRAY(SELECT jsonb_array_elements_text(h.before->'tags')),
-      worked_at = clock_timestamp()
+      own = coalesce(h.before->'own', c.own), worked_at = clock_timestamp()
     FROM company_changes h
     WHERE h.action_id = :id AND h.tenant_id = :tenant AND c.id = h.company_id
-      AND jsonb_build_object('owner_id', c.owner_id, 'tags', to_jsonb(c.tags)) = h.after
+      AND jsonb_build_object('owner_id', c.owner_id, 'tags', to_jsonb(c.tags),
+        'own', c.own) = jsonb_build_object('own', c.own) || h.after
     RETURNING c.id"""
 )
 CLOSE: Final = text(
@@ -53,13 +56,20 @@ class Work:
     owner_id: UUID | None = None
     add_tags: Sequence[str] = ()
     remove_tags: Sequence[str] = ()
+    own: Mapping[str, str | float | None] = field(default_factory=dict)
+    """Values of own columns that fit them; None takes one away."""
 
-    def after(
-        self, owner_id: UUID | None, tags: list[str]
-    ) -> tuple[UUID | None, list[str]]:
-        """Return who works on a company then, and its tags."""
-        kept = [tag for tag in (*tags, *self.add_tags) if tag not in self.remove_tags]
-        return (self.owner_id if self.assigns else owner_id), [*dict.fromkeys(kept)]
+    def after(self, row: Any) -> dict[str, Any]:  # noqa: ANN401 - a row
+        """Return who works on a company then, its tags and its own values."""
+        tags = [*row.tags, *self.add_tags]
+        own = {**row.own, **self.own}
+        return {
+            "owner_id": self.owner_id if self.assigns else row.owner_id,
+            "tags": [
+                *dict.fromkeys(tag for tag in tags if tag not in self.remove_tags)
+            ],
+            "own": {name: value for name, value in own.items() if value is not None},
+        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,9 +84,9 @@ class Worked:
 async def work_on(
     connection: AsyncConnection, actor: Actor, chosen: ColumnElement[bool], work: Work
 ) -> Worked:
-    """Assign and tag all that is meant, in one transaction."""
+    """Change all that is meant, in one transaction."""
     query = (
-        select(Company.id, Company.owner_id, Company.tags)
+        select(Company.id, Company.owner_id, Company.tags, Company.own)
         .where(Company.tenant_id == actor.tenant_id, chosen)
         .order_by(Company.id)
         .limit(MOST_AT_ONCE + 1)
@@ -90,11 +100,10 @@ async def work_on(
         )
     changes: list[dict[str, Any]] = []
     for row in rows:
-        owner, tags = work.after(row.owner_id, row.tags)
-        if (owner, tags) != (row.owner_id, row.tags):
-            before = {"owner_id": row.owner_id, "tags": row.tags}
-            change = {"id": row.id, "before": before, "owner_id": owner, "tags": tags}
-            changes.append(change)
+        before = {"owner_id": row.owner_id, "tags": row.tags, "own": row.own}
+        after = work.after(row)
+        if after != before:
+            changes.append({"id": row.id, "before": before, **after})
     if not changes:
         return Worked(None, len(rows), 0)
     about = {"tenant": actor.tenant_id, "by": actor.user_id, "count": len(changes)}
@@ -107,12 +116,15 @@ async def work_on(
     return Worked(action_id, len(rows), len(changes))
 
 
-async def undo_work(connection: AsyncConnection, actor: Actor, action_id: UUID) -> int:
+async def undo_work(
+    connection: AsyncConnection, actor: Actor, action_id: UUID
+) -> Worked:
     """Give every company back what it had, unless somebody has changed it since."""
     values = {"id": action_id, "tenant": actor.tenant_id}
-    if (await connection.execute(CLOSE, values)).one_or_none() is None:
+    changed = (await connection.execute(CLOSE, values)).scalar_one_or_none()
+    if changed is None:
         raise UnknownAction("There is no such action to undo, or it is undone.")
     restored = len((await connection.execute(UNDO, values)).all())
     details = {"action_id": str(action_id), "changed": restored}
     await note(connection, actor, "undone", "companies", details)
-    return restored
+    return Worked(action_id, changed, restored)

@@ -41,6 +41,7 @@ from scrapersky.records.kind import (
     Column,
     Decision,
     Kind,
+    QuickFilter,
     Show,
     Source,
 )
@@ -426,6 +427,9 @@ def what_it_is_made_of(row: Row[Any]) -> Executable:
     return union_all(members, email)
 
 
+NAMED_PERSON: Final = QuickFilter("Named person's e-mail", "email_kind:equal:person")
+NO_WEBSITE: Final = QuickFilter("No website", "website:unknown")
+
 COMPANIES = Kind(
     Company,
     path="/companies",
@@ -487,6 +491,14 @@ COMPANIES = Kind(
         "tags",
     ),
     orders={"name": Company.name_order},
+    quick_filters=(
+        NAMED_PERSON,
+        QuickFilter("Decision maker known", "decision_maker_id:known"),
+        QuickFilter("Phone number", "phone:known"),
+        NO_WEBSITE,
+        QuickFilter("New in the last 7 days", "first_seen_at:at_least:-P7D"),
+        QuickFilter("Assigned to nobody", "owner_id:unknown"),
+    ),
     words=(
         Company.name, Company.street, Company.city, Company.website, Company.phone,
         Company.notes,

@@ -175,6 +175,15 @@ class Source:
     action: str
 
 
+@dataclass(frozen=True, slots=True)
+class QuickFilter:
+    """A question that people ask of a list, in their words, and the filter that answers it."""
+
+    title: str
+    filter: str
+    """As in the address of a list: `website:unknown`."""
+
+
 @cache
 def fields_of(record: Any) -> dict[str, InstrumentedAttribute[Any]]:  # noqa: ANN401
     """Return the columns of a class of records that people may see."""
@@ -217,6 +226,8 @@ class Kind:
     """Fields that are shown first in a detail."""
     facets: tuple[str, ...] = ()
     """Fields of few values, which can be counted."""
+    quick_filters: tuple[QuickFilter, ...] = ()
+    """Filters that are one click away."""
     words: tuple[Attribute, ...] = ()
     """Where a word is looked for."""
     orders: Mapping[str, Attribute] = field(default_factory=dict)

@@ -10,6 +10,7 @@ from sqlalchemy import insert
 
 from scrapersky.companies.matching import match_tenant
 from scrapersky.records import Place, PlaceSearch, PlaceSearchHit, User
+from scrapersky.records.company import COMPANIES
 from tests.api.records.rig import Desk
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -44,8 +45,18 @@ async def test_the_questions_of_sales_people_are_filters(desk: Desk) -> None:
     async with desk.engine.begin() as connection:
         await connection.execute(hit)
 
-    assert await names(desk, "email_kind:equal:person") == ["Kunze"]
-    assert await names(desk, "website:unknown") == ["Huber"]
+    both = ["Huber", "Kunze"]
+    found = {
+        each.title: await names(desk, each.filter) for each in COMPANIES.quick_filters
+    }
+    assert found == {
+        "Named person's e-mail": ["Kunze"],
+        "Decision maker known": [],
+        "Phone number": [],
+        "No website": ["Huber"],
+        "New in the last 7 days": both,
+        "Assigned to nobody": both,
+    }
     assert await names(desk, f"search_id:equal:{search}") == ["Huber"]
     assert await names(desk, "first_seen_at:at_least:2999-01-01T00:00:00Z") == []
     assert await names(desk, "email:equal:marta@kunze.example") == ["Kunze"]
@@ -129,10 +140,47 @@ async def test_many_leads_are_assigned_and_tagged_at_once_and_undone(
     undone = await desk.post(f"/company-actions/{done['action_id']}/undo")
 
     # What somebody has changed since stays as they made it.
-    assert undone["changed"] == 1
+    assert (undone["matched"], undone["changed"]) == (2, 1)
     found = await desk.get("/companies", {"sort": "name"})
     reported = [(item["owner"], item["tags"]) for item in found["items"]]
     assert reported == [("Ben", ["fair", "vip"]), (None, [])]
+
+
+async def test_own_values_of_many_leads_were_set_one_by_one(desk: Desk) -> None:
+    ids = await two_companies(desk)
+    column = {"name": "tier", "title": "Tier", "type": "choice", "choices": ["A", "B"]}
+    await desk.post("/company-columns", column, status=201)
+    await edit(desk, ids["Huber"], "*", {"own": {"tier": "B"}})
+
+    done = await desk.post("/companies/work", {"filter": [], "own": {"tier": "A"}})
+    assert done["changed"] == 2
+    assert await names(desk, "own.tier:equal:A") == ["Huber", "Kunze"]
+    await desk.post(f"/company-actions/{done['action_id']}/undo")
+
+    events = (await desk.get(f"/companies/{ids['Kunze']}/history"))["events"]
+    assert [event["what"] for event in events] == ["undone", "edited"]
+    assert events[1]["details"]["after"]["own"] == {"tier": "A"}
+    assert await names(desk, "own.tier:equal:B") == ["Huber"]
+    assert await names(desk, "own.tier:unknown") == ["Kunze"]
+    wrong = {"filter": [], "own": {"tier": "C"}}
+    await desk.post("/companies/work", wrong, status=422)
+
+
+async def test_an_assignment_of_before_own_values_came_in_bulk_is_still_undone(
+    desk: Desk,
+) -> None:
+    await two_companies(desk)
+    owner = await desk.add(User, email="cleo@a.example", name="Cleo")
+    asked = {"filter": [], "owner_id": str(owner)}
+    done = await desk.post("/companies/work", asked)
+    await desk.run(
+        "UPDATE company_changes SET before = before - 'own', after = after - 'own'"
+    )
+
+    undone = await desk.post(f"/company-actions/{done['action_id']}/undo")
+
+    assert undone["changed"] == 2
+    assert await names(desk, "owner_id:unknown") == ["Huber", "Kunze"]
 
 
 async def test_own_columns_hold_what_fits_them_and_are_filtered_by(desk: Desk) -> None:
@@ -143,6 +191,11 @@ async def test_own_columns_hold_what_fits_them_and_are_filtered_by(desk: Desk) -
         {"name": "tier", "title": "Tier", "type": "choice", "choices": ["A", "B"]},
     ):
         await desk.post("/company-columns", column, status=201)
+    fields = await desk.get("/companies/fields")
+    own = {each["name"]: each for each in fields if each["title"]}
+    assert [*own] == ["own.budget", "own.visit", "own.tier"]
+    assert own["own.tier"]["values"] == ["A", "B"]
+    assert own["own.visit"]["type"] == "date"
     kunze = ids["Kunze"]
 
     reported = {"budget": 12.5, "visit": "2026-11-20", "tier": "A"}
@@ -157,6 +210,11 @@ async def test_own_columns_hold_what_fits_them_and_are_filtered_by(desk: Desk) -
     assert await names(desk, "own.visit:at_most:2026-11-01") == []
     assert await names(desk, "own.tier:equal:A") == ["Kunze"]
     assert await names(desk, "own.tier:unknown") == ["Huber"]
+    chosen = [{"field": "own.tier", "comparison": "equal", "value": "A"}]
+    rule = {"name": "A first", "kind": "companies", "status": "Contacted"}
+    made = await desk.post("/rules", {**rule, "conditions": chosen}, status=201)
+    await desk.post(f"/rules/{made['id']}/run")
+    assert await names(desk, "lead_status:equal:Contacted") == ["Kunze"]
     answer = await desk.client.get("/api/v3/companies/export?preset=leads&sort=name")
     rows = [*csv.DictReader(io.StringIO(answer.text.removeprefix("\ufeff")))]
     assert [(row["Budget"], row["Tier"]) for row in rows] == [("", ""), ("12.5", "A")]

@@ -2,19 +2,25 @@
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { ApiError, read, write } from "@/api/client";
+import type { Kind } from "@/api/kinds";
 import { useMay } from "@/app/session";
 import { Button, Dialog, Field, Input, Select, toast, toastError } from "@/kit";
 import { clashWords, merge, tagsIn } from "./edit";
-import { type DetailAnswer, list, type Row, text } from "./model";
+import { useFields } from "./FilterBar";
+import { type DetailAnswer, type FieldInfo, list, type Row, text } from "./model";
+import { OwnInput } from "./OwnInput";
+import { ownFields, ownText, ownValues } from "./own";
 
 interface CompanyToolsProps {
+  kind: Kind;
   detail: DetailAnswer;
   onChanged: () => void;
 }
 
-export function CompanyTools({ detail, onChanged }: CompanyToolsProps) {
+export function CompanyTools({ kind, detail, onChanged }: CompanyToolsProps) {
   const [asked, setAsked] = useState<"edit" | "parts" | null>(null);
   const mayCurate = useMay("curate");
+  const fields = useFields(kind, mayCurate);
   if (!mayCurate) return null;
   const close = () => setAsked(null);
   const done = () => {
@@ -29,7 +35,9 @@ export function CompanyTools({ detail, onChanged }: CompanyToolsProps) {
       <Button small look="quiet" icon="merge" onClick={() => setAsked("parts")}>
         Sources
       </Button>
-      {asked === "edit" && <Edit detail={detail} onDone={done} onClose={close} />}
+      {asked === "edit" && !fields.isLoading && (
+        <Edit detail={detail} own={ownFields(fields.data ?? [])} onDone={done} onClose={close} />
+      )}
       {asked === "parts" && <Parts id={detail.record.id} onDone={done} onClose={close} />}
     </div>
   );
@@ -37,22 +45,32 @@ export function CompanyTools({ detail, onChanged }: CompanyToolsProps) {
 
 interface EditProps {
   detail: DetailAnswer;
+  own: readonly FieldInfo[];
   onDone: () => void;
   onClose: () => void;
 }
 
-const fieldsOf = (record: Row) => ({
+/** A column of one's own. */
+type OwnField = `own.${string}`;
+
+interface Fields {
+  owner: string;
+  notes: string;
+  tags: string;
+  [field: OwnField]: string;
+}
+
+const fieldsOf = (record: Row, own: readonly FieldInfo[]): Fields => ({
   owner: text(record.owner_id) ?? "",
   notes: text(record.notes) ?? "",
   tags: list(record.tags).join(", "),
+  ...Object.fromEntries(own.map(({ name }) => [name, ownText(record, name)])),
 });
 
-type Fields = ReturnType<typeof fieldsOf>;
-
-function Edit({ detail, onDone, onClose }: EditProps) {
+function Edit({ detail, own, onDone, onClose }: EditProps) {
   // The version that was opened, not the newest: what others write meanwhile must be noticed.
   const [base, setBase] = useState(detail);
-  const [values, setValues] = useState(fieldsOf(detail.record));
+  const [values, setValues] = useState(fieldsOf(detail.record, own));
   const [theirs, setTheirs] = useState<Partial<Fields>>({});
   const [busy, setBusy] = useState(false);
   const { record } = base;
@@ -62,7 +80,12 @@ function Edit({ detail, onDone, onClose }: EditProps) {
   async function save(version: DetailAnswer, wanted: Fields): Promise<void> {
     setBusy(true);
     const { owner, notes, tags } = wanted;
-    const body = { owner_id: owner || null, notes: notes.trim() || null, tags: tagsIn(tags) };
+    const body = {
+      owner_id: owner || null,
+      notes: notes.trim() || null,
+      tags: tagsIn(tags),
+      own: ownValues(own, { ...wanted }),
+    };
     try {
       await write("PATCH", "/companies/{record_id}", {
         path: { record_id: record.id },
@@ -80,7 +103,7 @@ function Edit({ detail, onDone, onClose }: EditProps) {
 
   async function compare(version: DetailAnswer, wanted: Fields): Promise<void> {
     const now = await read("/companies/{record_id}", { path: { record_id: record.id } });
-    const merged = merge(fieldsOf(version.record), wanted, fieldsOf(now.record));
+    const merged = merge(fieldsOf(version.record, own), wanted, fieldsOf(now.record, own));
     setBase(now);
     setValues(merged.values);
     setTheirs(merged.clashes);
@@ -118,6 +141,15 @@ function Edit({ detail, onDone, onClose }: EditProps) {
           value={values.tags}
           onChange={set("tags")}
         />
+        {own.map((field) => (
+          <OwnInput
+            key={field.name}
+            field={field}
+            error={clashWords(theirs[field.name as OwnField])}
+            value={values[field.name as OwnField] ?? ""}
+            onChange={(value) => setValues({ ...values, [field.name]: value })}
+          />
+        ))}
         <Field label="Notes" error={clashWords(theirs.notes)}>
           {(props) => (
             <textarea

@@ -1,7 +1,11 @@
-/** What opens above a list: decide about all, take away, merge. */
+/** What opens above a list: decide about all, take away, assign, merge. */
+import { Assign, type Meant } from "./Assign";
+import type { Address } from "./address";
 import type { Curation } from "./curation";
 import { Export } from "./Export";
+import { conditionOf } from "./filters";
 import { Merge } from "./Merge";
+import { OwnColumns } from "./OwnColumns";
 import { Pairs } from "./Pairs";
 import { NOTHING } from "./selection";
 import { WideDialog } from "./Wide";
@@ -28,6 +32,16 @@ export function Dialogs({ curation }: { curation: Curation }) {
           onClose={close}
         />
       )}
+      {dialog === "own" && <OwnColumns kind={kind} onClose={close} />}
+      {dialog === "assign" && (
+        <Assign
+          kind={kind}
+          meant={selection.isAll ? allOf(address) : { ids: curation.meant() }}
+          count={selection.isAll ? state.total.count : curation.meant().length}
+          onDone={curation.keepWork}
+          onClose={close}
+        />
+      )}
       {dialog === "pairs" && <Pairs onChanged={reload} onClose={close} />}
       {dialog === "merge" && (
         <Merge
@@ -44,3 +58,9 @@ export function Dialogs({ curation }: { curation: Curation }) {
     </>
   );
 }
+
+/** Everything that a list shows, loaded or not. */
+const allOf = ({ filters, words }: Address): Meant => ({
+  filter: filters.map(conditionOf),
+  ...(words ? { q: words } : {}),
+});

@@ -7,6 +7,7 @@ import { Button, Dialog, Icon, Select, short, statusWord } from "@/kit";
 import { FilterValue } from "./FilterValue";
 import {
   type Alternative,
+  alternativesOf,
   comparisonWord,
   describe,
   type Filter,
@@ -14,10 +15,12 @@ import {
   filterOfAll,
   isOnly,
   needsValue,
+  switched,
   toggled,
   writeFilter,
 } from "./filters";
 import type { FieldInfo } from "./model";
+import { isOwn } from "./own";
 
 interface FilterBarProps {
   kind: Kind;
@@ -39,9 +42,11 @@ export function FilterBar(props: FilterBarProps) {
     <div className="filter-bar">
       <Words {...props} />
       <StatusChips {...props} />
+      {kind.quickFilters.length > 0 && <QuickFilters {...props} />}
       <div className="row wrap">
         {filters
           .filter((one) => !isOnly(one, kind.status) || one.comparison !== "equal")
+          .filter((one) => !kind.quickFilters.some(({ filter }) => filter === writeFilter(one)))
           .map((filter) => (
             <FilterChip
               key={writeFilter(filter)}
@@ -68,6 +73,27 @@ export function FilterBar(props: FilterBarProps) {
   );
 }
 
+/** What people ask of this list, one click each. */
+function QuickFilters({ kind, filters, onFilters }: FilterBarProps) {
+  const on = new Set(filters.map(writeFilter));
+  return (
+    <fieldset className="row wrap chips">
+      <legend className="unseen">Quick filters</legend>
+      {kind.quickFilters.map(({ title, filter }) => (
+        <button
+          key={filter}
+          type="button"
+          className={`chip ${on.has(filter) ? "on" : ""}`}
+          aria-pressed={on.has(filter)}
+          onClick={() => onFilters(switched(filters, filter))}
+        >
+          {title}
+        </button>
+      ))}
+    </fieldset>
+  );
+}
+
 interface FilterChipProps {
   kind: Kind;
   filter: Filter;
@@ -76,7 +102,11 @@ interface FilterChipProps {
 
 function FilterChip({ kind, filter, onRemove }: FilterChipProps) {
   const search = useSearchName(filter);
-  const said = search ? `Found by: ${search}` : describe(filter, kind);
+  const hasOwn = alternativesOf(filter).some(({ field }) => isOwn(field));
+  const { data: fields = [] } = useFields(kind, hasOwn);
+  const nameOf = (field: string) =>
+    fields.find(({ name }) => name === field)?.title ?? fieldWord(field);
+  const said = search ? `Found by: ${search}` : describe(filter, kind, nameOf);
   return (
     <button
       type="button"
@@ -260,7 +290,7 @@ function AlternativeFields({ kind, fields, draft, onChange }: AlternativeFieldsP
         value={draft.field}
         options={fields
           .filter(({ type }) => type !== "id" && type !== "object")
-          .map(({ name }) => ({ value: name, label: fieldWord(name) }))}
+          .map(({ name, title }) => ({ value: name, label: title ?? fieldWord(name) }))}
         onChange={({ target }) => onChange({ ...draft, field: target.value, value: "" })}
       />
       <Select
@@ -285,11 +315,12 @@ function AlternativeFields({ kind, fields, draft, onChange }: AlternativeFieldsP
   );
 }
 
-export function useFields(kind: Kind) {
+export function useFields(kind: Kind, enabled = true) {
   return useQuery({
     queryKey: ["fields", kind.name],
     queryFn: () => read(ofKind(kind, "/fields")),
     staleTime: Number.POSITIVE_INFINITY,
+    enabled,
   });
 }
 
@@ -297,6 +328,7 @@ const PREFERRED: Record<string, string> = {
   text: "contains",
   number: "at_least",
   time: "at_least",
+  date: "at_least",
 };
 
 function preferred(info: FieldInfo | undefined): string {

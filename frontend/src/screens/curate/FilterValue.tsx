@@ -37,6 +37,16 @@ export function FilterValue(props: FilterValueProps) {
       />
     );
   }
+  if (info?.type === "date") {
+    return (
+      <Input
+        {...shared}
+        type="date"
+        value={value}
+        onChange={(event) => onChange(event.target.value)}
+      />
+    );
+  }
   if (info?.type === "time") return <Moment {...props} />;
   if (isShare(kind, info?.name)) {
     return (

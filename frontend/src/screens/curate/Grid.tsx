@@ -6,6 +6,7 @@ import { Icon, Skeleton, Status, useWidth } from "@/kit";
 import { cell, isNumber, widthOf } from "./Cell";
 import type { ListState } from "./entry";
 import { type Row, text } from "./model";
+import { isOwn } from "./own";
 import { isSelected, type Selection } from "./selection";
 
 const ROW_HEIGHT = 40;
@@ -36,7 +37,8 @@ export function Grid(props: GridProps) {
   const box = useRef<HTMLDivElement>(null);
   const width = useWidth(box);
   // Nobody misses a column that is cut, but whoever asked for one more scrolls to it.
-  const isFitted = props.isBeside || !props.columns.some((column) => column.is_hidden);
+  const isFitted =
+    props.isBeside || !props.columns.some(({ field, is_hidden }) => is_hidden || isOwn(field));
   const columns = useMemo(
     () => (isFitted ? fitting(props.columns, width / REM) : props.columns),
     [props.columns, isFitted, width],

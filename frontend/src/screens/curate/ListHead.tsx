@@ -6,7 +6,7 @@ import type { Curation } from "./curation";
 import { Views } from "./Views";
 
 export function ListHead({ curation, columns }: { curation: Curation; columns: Columns }) {
-  const { kind, address, state, mayCurate, mayExport, setDialog, reload } = curation;
+  const { kind, address, state, mayCurate, mayExport, mayAdminister, setDialog, reload } = curation;
   const { total } = state;
   return (
     <ScreenHead
@@ -30,7 +30,10 @@ export function ListHead({ curation, columns }: { curation: Curation; columns: C
             columns={columns.shown.map(({ field }) => field)}
             onOpen={(next) => go(`${kind.screen}?${next}`)}
           />
-          <ColumnMenu columns={columns} />
+          <ColumnMenu
+            columns={columns}
+            onOwn={kind.hasOwner && mayAdminister ? () => setDialog("own") : undefined}
+          />
           {kind.name === "companies" && mayCurate && (
             <Button icon="merge" onClick={() => setDialog("pairs")}>
               May be one

@@ -94,7 +94,7 @@ export function Pane({
         <ContactTools detail={detail.data} onChanged={onChanged} onGone={onClose} />
       )}
       {kind.name === "companies" && detail.data && (
-        <CompanyTools detail={detail.data} onChanged={onChanged} />
+        <CompanyTools kind={kind} detail={detail.data} onChanged={onChanged} />
       )}
       <Tabs
         label="Record details"

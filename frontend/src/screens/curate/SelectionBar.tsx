@@ -25,6 +25,11 @@ export function SelectionBar({ curation }: { curation: Curation }) {
       {mayCurate && kind.hasPriority && !selection.isAll && (
         <Priority kind={kind} ids={[...selection.ids]} onSet={curation.reload} />
       )}
+      {kind.hasOwner && mayCurate && (
+        <Button small icon="users" hotkey="a" onClick={curation.assign}>
+          Assign
+        </Button>
+      )}
       {kind.isMergeable && mayCurate && isMergeable(selection) && (
         <Button small icon="merge" onClick={() => setDialog("merge")}>
           Merge

@@ -3,9 +3,11 @@ import { useMemo, useState } from "react";
 import type { Column, Kind } from "@/api/kinds";
 import { useSearch } from "@/app/router";
 import { Menu } from "@/kit";
+import { useFields } from "./FilterBar";
+import { ownColumn, ownFields } from "./own";
 
 export interface Columns {
-  kind: Kind;
+  all: readonly Column[];
   shown: readonly Column[];
   isShown: (column: Column) => boolean;
   toggle: (column: Column) => void;
@@ -20,15 +22,20 @@ export function useColumns(kind: Kind): Columns {
     asked === null
       ? flipped.includes(field) === is_hidden
       : field === kind.columns[0]?.field || asked.split(",").includes(field);
+  const { data: fields } = useFields(kind, kind.hasOwner);
+  const all = useMemo(
+    () => [...kind.columns, ...ownFields(fields ?? []).map(ownColumn)],
+    [kind, fields],
+  );
   // biome-ignore lint/correctness/useExhaustiveDependencies: what is shown depends on these alone.
-  const shown = useMemo(() => kind.columns.filter(isShown), [kind, flipped, asked]);
+  const shown = useMemo(() => all.filter(isShown), [all, flipped, asked]);
   return {
-    kind,
+    all,
     shown,
     isShown,
     toggle: ({ field }) => {
       if (asked !== null) {
-        const others = kind.columns.filter((one) => isShown(one) !== (one.field === field));
+        const others = all.filter((one) => isShown(one) !== (one.field === field));
         change({ columns: others.map((one) => one.field).join(",") });
         return;
       }
@@ -50,19 +57,28 @@ function remembered(key: string): string[] {
   }
 }
 
-export function ColumnMenu({ columns }: { columns: Columns }) {
+interface ColumnMenuProps {
+  columns: Columns;
+  /** Make columns of one's own. */
+  onOwn: (() => void) | undefined;
+}
+
+export function ColumnMenu({ columns, onOwn }: ColumnMenuProps) {
+  const chosen = columns.all.slice(1).map((column) => ({
+    name: column.title,
+    checked: columns.isShown(column),
+    keepsOpen: true,
+    run: () => columns.toggle(column),
+  }));
   return (
     <Menu
       label="Columns"
       icon="columns"
       className="column-menu"
       align="right"
-      items={columns.kind.columns.slice(1).map((column) => ({
-        name: column.title,
-        checked: columns.isShown(column),
-        keepsOpen: true,
-        run: () => columns.toggle(column),
-      }))}
+      items={
+        onOwn ? [...chosen, "line", { name: "Your columns…", icon: "plus", run: onOwn }] : chosen
+      }
     />
   );
 }

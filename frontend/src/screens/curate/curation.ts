@@ -3,6 +3,7 @@ import { useCallback, useState } from "react";
 import { useLive } from "@/api/events";
 import type { Kind } from "@/api/kinds";
 import { useMay } from "@/app/session";
+import type { Worked } from "./Assign";
 import { type Address, useAddress } from "./address";
 import { useDecisions, type Wide } from "./decide";
 import type { ListState } from "./entry";
@@ -11,7 +12,7 @@ import { type Marks, useMarks } from "./marks";
 import type { RecordChanges, Row } from "./model";
 import { NOTHING } from "./selection";
 
-export type Dialog = "export" | "merge" | "pairs";
+export type Dialog = "assign" | "export" | "merge" | "own" | "pairs";
 
 export interface Curation extends Marks {
   kind: Kind;
@@ -22,6 +23,7 @@ export interface Curation extends Marks {
   version: number;
   mayCurate: boolean;
   mayExport: boolean;
+  mayAdminister: boolean;
   dialog: Dialog | null;
   /** A decision about all that match, before it is confirmed. */
   wide: Wide | null;
@@ -32,6 +34,10 @@ export interface Curation extends Marks {
   decideHere: (status: string) => void;
   decideOpened: (status: string) => void;
   decideAll: (wide: Wide) => Promise<void>;
+  /** The records that are meant now: the selection, else the one that is open or current. */
+  meant: () => string[];
+  assign: () => void;
+  keepWork: (worked: Worked) => void;
   undo: () => void;
 }
 
@@ -46,11 +52,25 @@ export function useCuration(kind: Kind): Curation {
   const [dialog, setDialog] = useState<Dialog | null>(null);
   const mayCurate = useMay("curate");
   const mayExport = useMay("export");
+  const mayAdminister = useMay("administer");
   const { selection, setSelection } = marks;
 
   function decide(status: string, ids: readonly string[]) {
     void decisions.decide(status, ids);
     changed();
+  }
+
+  function meant(): string[] {
+    if (selection.ids.size) return [...selection.ids];
+    const id = opened ?? state.rows[marks.current]?.id;
+    return id ? [id] : [];
+  }
+
+  function keepWork(worked: Worked) {
+    setDialog(null);
+    setSelection(NOTHING);
+    changed();
+    void decisions.keepWork(worked);
   }
 
   /** Decide about the selection, else about the record that is open or current. */
@@ -62,9 +82,9 @@ export function useCuration(kind: Kind): Curation {
       decide(status, [...selection.ids]);
       setSelection(NOTHING);
     } else {
-      const id = opened ?? state.rows[marks.current]?.id;
-      decide(status, id ? [id] : []);
-      if (id) marks.move(1);
+      const ids = meant();
+      decide(status, ids);
+      if (ids.length) marks.move(1);
     }
   }
 
@@ -85,6 +105,7 @@ export function useCuration(kind: Kind): Curation {
     version,
     mayCurate,
     mayExport,
+    mayAdminister,
     dialog,
     wide,
     setDialog,
@@ -97,6 +118,11 @@ export function useCuration(kind: Kind): Curation {
     decideHere,
     decideOpened: (status) => decide(status, opened ? [opened] : []),
     decideAll,
+    meant,
+    assign: () => {
+      if (selection.isAll || meant().length > 0) setDialog("assign");
+    },
+    keepWork,
     undo: () => void decisions.undo(),
   };
 }

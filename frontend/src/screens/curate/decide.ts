@@ -3,6 +3,7 @@ import { useRef } from "react";
 import { ofKind, write } from "@/api/client";
 import type { Kind } from "@/api/kinds";
 import { plural, statusWord, toast, toastError, whole } from "@/kit";
+import type { Worked } from "./Assign";
 import { conditionOf, type Filter } from "./filters";
 import type { RecordList } from "./list";
 import type { Decided, Row, Undone } from "./model";
@@ -15,6 +16,8 @@ export interface Wide {
 
 interface Made {
   action: string;
+  /** Whether it was work on leads, which is taken back elsewhere. */
+  isWork?: boolean;
   said: string;
   turn: number;
   /** How the rows in sight were before. */
@@ -80,17 +83,41 @@ export function useDecisions(kind: Kind, records: RecordList) {
       return;
     }
     // By the turn in which they were made: answers may overtake each other.
-    done.current = [...done.current, { action, said, turn, before }]
-      .sort((one, other) => one.turn - other.turn)
-      .slice(-MOST_KEPT);
+    const made: Made = { action, said, turn, before };
+    remember(made);
     const queued = decided.queued ? `${whole(decided.queued)} queued` : "";
     toast({
       about: ABOUT,
       kind: "good",
       text: said,
       hint: [queued, skippedWords(decided.skipped)].filter(Boolean).join(", "),
-      action: { name: "Undo", run: () => undo(action) },
+      action: { name: "Undo", run: () => undo(made) },
     });
+  }
+
+  function remember(made: Made): void {
+    done.current = [...done.current, made]
+      .sort((one, other) => one.turn - other.turn)
+      .slice(-MOST_KEPT);
+  }
+
+  /** Keep what was assigned or filled in, so that it is taken back like a decision. */
+  async function keepWork({ action_id: action, changed }: Worked): Promise<void> {
+    if (!action) {
+      toast({ about: ABOUT, text: "Nothing changed: all of them had this already." });
+      return;
+    }
+    turns.current += 1;
+    const said = `${plural(changed, kind.one, kind.many)} updated`;
+    const made: Made = { action, isWork: true, said, turn: turns.current, before: new Map() };
+    remember(made);
+    toast({
+      about: ABOUT,
+      kind: "good",
+      text: said,
+      action: { name: "Undo", run: () => undo(made) },
+    });
+    await records.load();
   }
 
   /** Call a record by its name, and several by their number. */
@@ -102,23 +129,20 @@ export function useDecisions(kind: Kind, records: RecordList) {
   }
 
   /** Take back one action, or the last one that is not taken back yet. */
-  async function undo(wanted?: string): Promise<void> {
+  async function undo(wanted?: Made): Promise<void> {
     // One that is still on its way is the last: taking back the one before would be wrong.
     if (!wanted) await underWay.current;
-    const action = wanted ?? done.current.at(-1)?.action;
-    if (!action) {
+    const made = wanted ?? done.current.at(-1);
+    if (!made) {
       toast({ about: ABOUT, text: "Nothing to undo." });
       return;
     }
-    const made = done.current.find((one) => one.action === action);
-    done.current = done.current.filter((one) => one.action !== action);
+    done.current = done.current.filter((one) => one !== made);
     try {
-      const undone = await write("POST", "/actions/{action_id}/undo", {
-        path: { action_id: action },
-      });
-      toast({ about: ABOUT, ...wordsFor(undone, made?.said ?? "the decision") });
+      const undone = await takeBack(made);
+      toast({ about: ABOUT, ...wordsFor(undone, made.said) });
       // Rows change where they stand: the list must not move under the cursor.
-      const before = made?.before ?? new Map<string, Row>();
+      const { before } = made;
       if (before.size === 0) await records.load();
       else if (undone.restored === before.size) records.patch(before);
       else records.receive(new Map([...before.keys()].map((id) => [id, {}])));
@@ -128,7 +152,17 @@ export function useDecisions(kind: Kind, records: RecordList) {
     }
   }
 
-  return { decide, decideAll, undo };
+  return { decide, decideAll, keepWork, undo };
+}
+
+type TakenBack = Pick<Undone, "restored" | "skipped">;
+
+async function takeBack({ action, isWork }: Made): Promise<TakenBack> {
+  const path = { action_id: action };
+  if (!isWork) return write("POST", "/actions/{action_id}/undo", { path });
+  const undone = await write("POST", "/company-actions/{action_id}/undo", { path });
+  const left = undone.matched - undone.changed;
+  return { restored: undone.changed, skipped: left ? { "changed since": left } : {} };
 }
 
 /** Ask how many records a decision about all that match would mean. */
@@ -145,7 +179,7 @@ function bodyOf({ status, filters, words }: Wide, dryRun: boolean) {
   };
 }
 
-function wordsFor({ restored, skipped }: Undone, said: string): { text: string; hint?: string } {
+function wordsFor({ restored, skipped }: TakenBack, said: string): { text: string; hint?: string } {
   const why = skippedWords(skipped);
   if (restored === 0) return { text: `Not undone: ${said}`, hint: why };
   return { text: `Undone: ${said}`, hint: why && `${whole(restored)} restored, ${why}` };

@@ -73,6 +73,8 @@ const WORDS: Record<string, string> = {
   lastmod: "Last changed on the site",
   likelihood_reasons: "Reasons",
   logo_url: "Logo",
+  own: "Your columns",
+  owner_id: "Assigned to",
   page_curation_status: "Decision",
   page_processing_status: "Scan",
   page_type: "Type",
@@ -156,14 +158,21 @@ function compared({ field, comparison: asked, value }: Alternative): Schemas["Al
   return { field, comparison, value: comparison === "one_of" ? value.split(",") : value };
 }
 
-export function describe(filter: Filter, kind?: Kind): string {
+export function describe(filter: Filter, kind?: Kind, nameOf: NameOf = fieldWord): string {
   return alternativesOf(filter)
-    .map((one) => said(one, kind))
+    .map((one) => said(one, kind, nameOf))
     .join(" or ");
 }
 
-function said({ field, comparison, value }: Alternative, kind?: Kind): string {
-  const name = fieldWord(field);
+/** What a field is called; columns of one's own have a heading. */
+type NameOf = (field: string) => string;
+
+function said(
+  { field, comparison, value }: Alternative,
+  kind: Kind | undefined,
+  nameOf: NameOf,
+): string {
+  const name = nameOf(field);
   const beginning = `${name} ${comparisonWord(comparison)}`;
   if (!needsValue(comparison)) return beginning;
   if (value in PERIODS) {
@@ -230,6 +239,12 @@ export function optionsOf({ name, type, values }: FieldInfo): { value: string; l
 /** Whether a filter is about one field alone. */
 export const isOnly = (filter: Filter, field: string): boolean =>
   filter.field === field && !filter.or;
+
+/** Add a filter, or take it off where it is set. */
+export function switched(filters: readonly Filter[], wanted: string): Filter[] {
+  const others = filters.filter((filter) => writeFilter(filter) !== wanted);
+  return others.length < filters.length ? others : [...others, ...readFilters([wanted])];
+}
 
 /** Show only records with one value of a field, or, asked again, all of them. */
 export function toggled(filters: readonly Filter[], field: string, value: string): Filter[] {

@@ -59,13 +59,14 @@ function selecting({ address, state, selection, current, reach, setSelection }: 
   ];
 }
 
-function deciding({ kind, decideHere, undo }: Curation): Key[] {
+function deciding({ kind, decideHere, assign, undo }: Curation): Key[] {
   return [
     ...kind.decisions.map(({ status, key }) => ({
       keys: key,
       does: `Set to ${statusWord(status, kind.status)}`,
       run: () => decideHere(status),
     })),
+    ...(kind.hasOwner ? [{ keys: "a", does: "Assign", run: assign }] : []),
     { keys: ["u", "Mod+z"], does: "Undo the last decision", run: undo },
   ];
 }

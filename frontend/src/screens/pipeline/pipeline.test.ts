@@ -85,6 +85,8 @@ describe("the picture of the pipeline", () => {
     required: {},
     is_mergeable: false,
     has_priority: false,
+    has_owner: false,
+    quick_filters: [],
   });
   it("has stages in their order, and records after what makes them", () => {
     rememberKinds([kind("places"), kind("letters")]);

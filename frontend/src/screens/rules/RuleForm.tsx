@@ -215,7 +215,7 @@ function ConditionRow({ kind, filter, onChange, onRemove }: ConditionRowProps) {
         value={filter.field}
         options={fields
           .filter(({ name, type }) => name === filter.field || !UNKNOWABLE.has(type))
-          .map(({ name }) => ({ value: name, label: fieldWord(name) }))}
+          .map(({ name, title }) => ({ value: name, label: title ?? fieldWord(name) }))}
         onChange={(event) => chooseField(event.target.value)}
       />
       <Select

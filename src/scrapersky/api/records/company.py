@@ -53,6 +53,13 @@ router = APIRouter(tags=["records"])
 Reader = Annotated[Identity, allow(Permission.READ)]
 Curator = Annotated[Identity, allow(Permission.CURATE)]
 Tag = Annotated[str, Field(min_length=1, max_length=100)]
+OwnValues = Annotated[
+    dict[str, str | float | None],
+    Field(
+        max_length=MOST_COLUMNS,
+        description="Values of your own columns; null takes one away.",
+    ),
+]
 
 RECORDS = text(
     """SELECT id, source, name, phone, domain, street, postal_code, place_id,
@@ -67,11 +74,7 @@ class CompanyIn(Strict):
     owner_id: UUID | None = Field(None, description="Who works on it: a user of yours.")
     notes: str | None = Field(None, max_length=10_000)
     tags: list[Tag] = Field([], max_length=100)
-    own: dict[str, str | float | None] = Field(
-        {},
-        max_length=MOST_COLUMNS,
-        description="Values of your own columns; null takes one away.",
-    )
+    own: OwnValues = Field({})
 
 
 class WorkIn(Strict):
@@ -83,6 +86,7 @@ class WorkIn(Strict):
     owner_id: UUID | None = Field(None, description="Null: nobody works on them.")
     add_tags: list[Tag] = Field([], max_length=20)
     remove_tags: list[Tag] = Field([], max_length=20)
+    own: OwnValues = Field({})
 
 
 class WorkOut(BaseModel):
@@ -222,8 +226,9 @@ async def change(
     worked_at = row.worked_at or row.created_at
     require_version(version, row.updated_at, since=worked_at)
     if "own" in changes:
-        given = changes["own"]
-        changes["own"] = await own_values(connection, actor.tenant_id, row.own, given)
+        given = await own_values(connection, actor.tenant_id, changes["own"])
+        own = {**row.own, **given}
+        changes["own"] = {name: each for name, each in own.items() if each is not None}
     changes = differing(row, changes)
     if not changes:
         return
@@ -238,13 +243,13 @@ async def change(
 @router.post(
     f"{PATH}/work",
     operation_id="work_on_companies",
-    summary="Assign and tag companies",
+    summary="Assign, tag and fill in companies",
     responses=REFUSALS,
 )
 async def work_on_many(
     request: Request, who: Curator, connection: Transaction, asked: WorkIn
 ) -> WorkOut:
-    """Assign or tag companies by ids, or all that a filter means.
+    """Assign, tag or fill in companies by ids, or all that a filter means.
 
     It can be undone with `POST /api/v3/company-actions/{action_id}/undo`.
     """
@@ -255,6 +260,7 @@ async def work_on_many(
         owner_id=asked.owner_id,
         add_tags=asked.add_tags,
         remove_tags=asked.remove_tags,
+        own=await own_values(connection, who.tenant_id, asked.own),
     )
     done = await work_on(connection, actor_of(who, request), chosen, work)
     return WorkOut(action_id=done.action_id, matched=done.matched, changed=done.changed)
@@ -270,8 +276,8 @@ async def undo_action(
     request: Request, who: Curator, connection: Transaction, action_id: UUID
 ) -> WorkOut:
     """Give companies back what they had, unless somebody has changed them since."""
-    restored = await undo_work(connection, actor_of(who, request), action_id)
-    return WorkOut(action_id=action_id, matched=restored, changed=restored)
+    done = await undo_work(connection, actor_of(who, request), action_id)
+    return WorkOut(action_id=action_id, matched=done.matched, changed=done.changed)
 
 
 async def require_user(connection: AsyncConnection, user_id: UUID | None) -> None:

@@ -126,25 +126,20 @@ async def delete_column(
 
 
 async def own_values(
-    connection: AsyncConnection,
-    tenant_id: UUID,
-    before: Mapping[str, Any],
-    given: Mapping[str, Any],
-) -> dict[str, Any]:
-    """Return a company's own values with some changed; null takes one away."""
+    connection: AsyncConnection, tenant_id: UUID, given: Mapping[str, Any]
+) -> dict[str, str | float | None]:
+    """Return values that fit the tenant's own columns, or raise InvalidDecision."""
     known = {column.name: column for column in await own_columns(connection, tenant_id)}
-    values = dict(before)
-    for name, value in given.items():
+    for name in given:
         if name not in known:
             raise InvalidDecision(
                 f"You have no column '{name[:50]}'.",
                 hint="List yours: GET /api/v3/company-columns.",
             )
-        if value is None:
-            values.pop(name, None)
-        else:
-            values[name] = checked(known[name], value)
-    return values
+    return {
+        name: None if value is None else checked(known[name], value)
+        for name, value in given.items()
+    }
 
 
 def checked(column: OwnColumn, value: Any) -> str | float:  # noqa: ANN401 - JSON

@@ -1,6 +1,7 @@
 """What values the records of a list have, and how many each; what can be asked."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from typing import Final
 
 from sqlalchemy import func, select
 from sqlalchemy.dialects.postgresql import ARRAY, ENUM, JSONB
@@ -8,14 +9,23 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from scrapersky.api.records.list_query import ListQuery, is_sortable, wanted
 from scrapersky.api.records.schema import FacetValue, FieldOut, field_type
-from scrapersky.curation.condition import OF_LINKED, Attribute, Comparison
+from scrapersky.companies.own_column import OwnColumn
+from scrapersky.curation.condition import OF_LINKED, OWN, Attribute, Comparison
 from scrapersky.errors import InvalidCondition
 from scrapersky.records.kind import Kind
+from scrapersky.records.status import OwnType
 
 MOST_VALUES = 50
 TEXT_ONLY = (Comparison.CONTAINS, Comparison.STARTS_WITH)
 RANGES = (Comparison.AT_LEAST, Comparison.AT_MOST)
 PRESENCE = (Comparison.KNOWN, Comparison.UNKNOWN)
+EQUALITY = (Comparison.EQUAL, Comparison.NOT_EQUAL)
+OF_OWN: Final = {
+    OwnType.TEXT: (*TEXT_ONLY, *EQUALITY, *PRESENCE),
+    OwnType.NUMBER: (*RANGES, *EQUALITY, *PRESENCE),
+    OwnType.DATE: (*RANGES, *EQUALITY, *PRESENCE),
+    OwnType.CHOICE: (*EQUALITY, Comparison.ONE_OF, *PRESENCE),
+}
 
 
 def read_facets(resource: Kind, text: str) -> tuple[str, ...]:
@@ -76,6 +86,21 @@ def describe_fields(resource: Kind) -> list[FieldOut]:
             sortable=is_sortable(column),
         )
         for name, column in resource.fields.items()
+    ]
+
+
+def describe_own(columns: Iterable[OwnColumn]) -> list[FieldOut]:
+    """Tell what lists can be filtered by that the tenant has added itself."""
+    return [
+        FieldOut(
+            name=f"{OWN}.{column.name}",
+            title=column.title,
+            type="text" if column.type is OwnType.CHOICE else column.type.value,
+            values=column.choices or None,
+            comparisons=[each.value for each in OF_OWN[column.type]],
+            sortable=False,
+        )
+        for column in columns
     ]
 
 

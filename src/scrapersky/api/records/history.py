@@ -10,7 +10,8 @@ import curation_sdk
 from curation_sdk import History, UnknownItem, UnknownStage
 from curation_sdk.control import NEVER
 from scrapersky.api.records.schema import Event
-from scrapersky.records import AuditEntry, CurationAction, CurationChange, User
+from scrapersky.records import AuditEntry, Company, CurationAction, CurationChange, User
+from scrapersky.records.company import CompanyAction, CompanyChange
 from scrapersky.records.kind import Kind
 from scrapersky.stages import PIPELINE
 
@@ -25,6 +26,8 @@ async def history_of(
         *await decisions(connection, record_id),
         *await edits(connection, record_id),
     ]
+    if resource.record is Company:
+        events += await work_in_bulk(connection, record_id)
     for stage in [stage.name for stage in PIPELINE if stage.model is resource.record]:
         try:
             events += stage_events(
@@ -100,6 +103,33 @@ async def edits(connection: AsyncConnection, record_id: UUID) -> list[Event]:
         )
         for row in await connection.execute(query)
     ]
+
+
+async def work_in_bulk(connection: AsyncConnection, company_id: UUID) -> list[Event]:
+    """Tell what was changed on a company together with others, and undone."""
+    query = (
+        select(
+            CompanyAction.created_at,
+            CompanyAction.undone_at,
+            CompanyChange.before,
+            CompanyChange.after,
+            User.email,
+        )
+        .join(CompanyAction, CompanyAction.id == CompanyChange.action_id)
+        .outerjoin(User, User.id == CompanyAction.created_by)
+        .where(CompanyChange.company_id == company_id)
+        .order_by(CompanyAction.created_at.desc())
+        .limit(MOST_EVENTS)
+    )
+    events: list[Event] = []
+    for row in await connection.execute(query):
+        told = {"before": row.before, "after": row.after}
+        events.append(
+            Event(at=row.created_at, what="edited", who=row.email, details=told)
+        )
+        if row.undone_at is not None:
+            events.append(Event(at=row.undone_at, what="undone", who=None))
+    return events
 
 
 def stage_events(found: History) -> Iterator[Event]:

@@ -80,6 +80,13 @@ class ColumnOut(BaseModel):
     is_sortable: bool
 
 
+class QuickFilterOut(BaseModel):
+    """A filter that people ask for in words."""
+
+    title: str = Field(examples=["No website"])
+    filter: str = Field(examples=["website:unknown"])
+
+
 class RecordSourceOut(BaseModel):
     """What to say where there are no records yet."""
 
@@ -107,6 +114,7 @@ class RecordKindOut(BaseModel):
     under: list[str]
     decision: DecisionOut | None
     columns: list[ColumnOut]
+    quick_filters: list[QuickFilterOut] = Field(description="Filters one click away.")
     facts: list[str] = Field(description="Fields that are shown first.")
     exported: list[str] = Field(description="The columns that a file may have.")
     submission: str | None = Field(description="What a batch of them is called.")
@@ -120,6 +128,9 @@ class RecordKindOut(BaseModel):
     is_mergeable: bool = Field(description="Whether people make one of several.")
     has_priority: bool = Field(
         description="Whether stages take those of a higher priority first."
+    )
+    has_owner: bool = Field(
+        description="Whether people assign them: `POST <path>/work`."
     )
 
 
@@ -158,6 +169,10 @@ def describe(kind: Kind) -> RecordKindOut:
         under=[*kind.under],
         decision=describe_decision(kind, kind.decision) if kind.decision else None,
         columns=[describe_column(kind, column) for column in kind.columns],
+        quick_filters=[
+            QuickFilterOut(title=each.title, filter=each.filter)
+            for each in kind.quick_filters
+        ],
         facts=[*kind.facts],
         exported=[*columns_of(kind)],
         submission=kind.submission.name if kind.submission else None,
@@ -167,6 +182,7 @@ def describe(kind: Kind) -> RecordKindOut:
         },
         is_mergeable=kind.is_mergeable,
         has_priority="priority" in kind.fields,
+        has_owner="owner_id" in kind.fields,
     )
 
 

@@ -18,7 +18,12 @@ from scrapersky.api.records.cursor import cursor_key
 from scrapersky.api.records.decide import set_status
 from scrapersky.api.records.detail import answer_with, record_of
 from scrapersky.api.records.export import export_bytes, read_export
-from scrapersky.api.records.facet import count_values, describe_fields, read_facets
+from scrapersky.api.records.facet import (
+    count_values,
+    describe_fields,
+    describe_own,
+    read_facets,
+)
 from scrapersky.api.records.history import history_of
 from scrapersky.api.records.list_query import CursorPosition, ListQuery
 from scrapersky.api.records.listing import read_page
@@ -42,6 +47,8 @@ from scrapersky.api.records.schema import (
     StatusOut,
     record_model,
 )
+from scrapersky.companies.own_column import own_columns
+from scrapersky.curation.condition import OWN
 from scrapersky.kit.cursor import read_cursor, write_cursor
 from scrapersky.records.domain import DOMAINS
 from scrapersky.records.kind import Kind
@@ -104,9 +111,12 @@ def add_listing(router: APIRouter, resource: Kind) -> None:
         summary=f"List the fields of a {words}",
         responses=REFUSALS,
     )
-    async def list_fields(who: Reader) -> list[FieldOut]:  # noqa: ARG001 - checked
+    async def list_fields(who: Reader, connection: Transaction) -> list[FieldOut]:
         """Report what lists can be filtered and sorted by."""
-        return describe_fields(resource)
+        fields = describe_fields(resource)
+        if OWN in resource.fields:
+            fields += describe_own(await own_columns(connection, who.tenant_id))
+        return fields
 
     @router.get(
         f"{path}/facets",

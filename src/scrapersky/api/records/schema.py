@@ -149,6 +149,7 @@ class FieldOut(BaseModel):
     """A field that lists can be filtered and sorted by."""
 
     name: str
+    title: str | None = Field(None, description="What you call your own column.")
     type: str = Field(examples=["text"])
     values: list[str] | None
     comparisons: list[str]

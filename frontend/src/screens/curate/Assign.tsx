@@ -1,0 +1,120 @@
+/** Work on several companies at once: who does it, their tags, a column of one's own. */
+import { useQuery } from "@tanstack/react-query";
+import { useState } from "react";
+import { read, write } from "@/api/client";
+import type { Kind } from "@/api/kinds";
+import type { Schemas } from "@/api/types";
+import { Button, Dialog, Input, plural, Select, toastError } from "@/kit";
+import { tagsIn } from "./edit";
+import { useFields } from "./FilterBar";
+import { OwnInput } from "./OwnInput";
+import { ownFields, ownValues } from "./own";
+
+export type Work = Schemas["WorkIn"];
+/** Which records are meant: by their ids, or all that match. */
+export type Meant = Pick<Work, "ids" | "filter" | "q">;
+export type Worked = Schemas["WorkOut"];
+
+const AS_IT_IS = "";
+const NOBODY = "nobody";
+
+interface AssignProps {
+  kind: Kind;
+  meant: Meant;
+  count: number;
+  onDone: (worked: Worked) => void;
+  onClose: () => void;
+}
+
+export function Assign({ kind, meant, count, onDone, onClose }: AssignProps) {
+  const [owner, setOwner] = useState(AS_IT_IS);
+  const [added, setAdded] = useState("");
+  const [removed, setRemoved] = useState("");
+  const [column, setColumn] = useState("");
+  const [value, setValue] = useState("");
+  const [busy, setBusy] = useState(false);
+  const people = useQuery({ queryKey: ["assignees"], queryFn: () => read("/assignees") });
+  const own = ownFields(useFields(kind).data ?? []);
+  const chosen = own.filter(({ name }) => name === column);
+  const isReady = owner !== AS_IT_IS || Boolean(added.trim() || removed.trim() || column);
+  async function apply() {
+    if (!isReady || busy) return;
+    setBusy(true);
+    const body: Work = {
+      ...meant,
+      ...(owner === AS_IT_IS ? {} : { owner_id: owner === NOBODY ? null : owner }),
+      add_tags: tagsIn(added),
+      remove_tags: tagsIn(removed),
+      own: ownValues(chosen, { [column]: value }),
+    };
+    try {
+      onDone(await write("POST", "/companies/work", { body }));
+    } catch (error) {
+      toastError(error);
+      setBusy(false);
+    }
+  }
+  return (
+    <Dialog
+      title={`Assign ${plural(count, kind.one, kind.many)}`}
+      onClose={onClose}
+      onSubmit={() => void apply()}
+      actions={
+        <>
+          <Button onClick={onClose}>Cancel</Button>
+          <Button type="submit" look="primary" busy={busy} disabled={!isReady}>
+            Apply
+          </Button>
+        </>
+      }
+    >
+      <div className="stack">
+        <Select
+          label="Assigned to"
+          value={owner}
+          options={[
+            { value: AS_IT_IS, label: "No change" },
+            { value: NOBODY, label: "Nobody" },
+            ...(people.data ?? []).map(({ id, name }) => ({ value: id, label: name })),
+          ]}
+          onChange={({ target }) => setOwner(target.value)}
+        />
+        <Input
+          label="Add tags"
+          hint="Separated by commas."
+          value={added}
+          onChange={({ target }) => setAdded(target.value)}
+        />
+        <Input
+          label="Remove tags"
+          value={removed}
+          onChange={({ target }) => setRemoved(target.value)}
+        />
+        {own.length > 0 && (
+          <Select
+            label="Your column"
+            value={column}
+            options={[
+              { value: "", label: "No change" },
+              ...own.map(({ name, title }) => ({ value: name, label: title ?? name })),
+            ]}
+            onChange={({ target }) => {
+              setColumn(target.value);
+              setValue("");
+            }}
+          />
+        )}
+        {chosen.map((field) => (
+          <OwnInput
+            key={field.name}
+            field={field}
+            label="Value"
+            hint="Leave it empty to clear the column."
+            value={value}
+            onChange={setValue}
+          />
+        ))}
+      </div>
+    </Dialog>
+  );
+}
