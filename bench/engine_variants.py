@@ -119,7 +119,7 @@ class Server:
         declared = item_stage(batch, **({"tenant": Item.tenant} if shared else {}))
         queue = self.queue(shared=shared)
         columns = select_list(declared, self._dialect)
-        return statements_of(queue, columns=columns, batch=batch, keyed=True)
+        return statements_of(queue, columns=columns, keyed=True)
 
     def queue(self, *, shared: bool = False) -> Queue:
         """Return where the items are."""
@@ -187,7 +187,7 @@ async def claim_shared(server: Server, batch: int) -> list[list[Held]]:
     statement = server.statements(batch, shared=True).claim_shared
     assert statement is not None
     share = (list(range(TENANTS)), batch // TENANTS)
-    return await until_empty(lambda: server.claim(statement, *share))
+    return await until_empty(lambda: server.claim(statement(batch), *share))
 
 
 async def claim_shared_general(server: Server, batch: int) -> list[list[Held]]:
@@ -195,7 +195,7 @@ async def claim_shared_general(server: Server, batch: int) -> list[list[Held]]:
     statement = server.statements(batch, shared=True).claim_shared_again
     assert statement is not None
     share = (list(range(TENANTS)), batch // TENANTS)
-    return await until_empty(lambda: server.claim(statement, *share))
+    return await until_empty(lambda: server.claim(statement(batch), *share))
 
 
 async def until_empty(

@@ -436,7 +436,7 @@ async def claimer_on(engine: AsyncEngine, lane: Connection) -> Claimer:
     (ready,) = await registry_of(PIPELINE).check(engine, [curate_page])
     statements = statements_of(
         ready.queue, columns=select_list(curate_page, engine.dialect),
-        batch=curate_page.batch, keyed=ready.keyed,
+        keyed=ready.keyed,
     )  # fmt: skip
     return Claimer(curate_page, statements, lane, "bench")
 
