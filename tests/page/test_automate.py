@@ -191,6 +191,37 @@ async def test_a_key_is_shown_once_and_taken_back(page: Page, app: RunningApp) -
     await expect(page.get_by_text("Revoked", exact=True)).to_be_visible()
 
 
+async def test_what_is_wrong_and_who_works_is_seen_and_a_process_is_drained(
+    page: Page, app: RunningApp
+) -> None:
+    # It is heard of in the future, so that it is never gone, however slow this is.
+    await app.run(
+        "INSERT INTO processes (name, role, host, pid, version, stages, resting, seen_at)"
+        " VALUES ('quay-2', 'worker', 'quay', 2, '1', '{page_curation}', 'No name is"
+        " resolved here.', now() + interval '1 day')"
+    )
+    # The watch of the application would end an alert of ours within a minute.
+    alert = {
+        "rule": "oldest_item", "subject": "page_curation", "advice": "Start more workers.",
+        "summary": "The oldest has waited 75 minutes.", "since": "2026-01-01T00:00:00Z",
+    }  # fmt: skip
+    await page.route("**/api/v3/alerts", lambda route: route.fulfill(json=[alert]))
+    try:
+        await page.goto("/settings")
+        wrong = page.get_by_role("row").filter(has_text="Oldest item")
+        await expect(wrong).to_contain_text("The oldest has waited 75 minutes.")
+        await expect(wrong).to_contain_text("Start more workers.")
+        process = page.get_by_role("row").filter(has_text="quay")
+        await expect(process).to_contain_text("No name is resolved here.")
+        assert await violations(page) == []
+        await process.get_by_role("button", name="Drain").click()
+        await expect(process).to_contain_text("Drained")
+        await process.get_by_role("button", name="Resume").click()
+        await expect(process).to_contain_text("Resting")
+    finally:
+        await app.run("DELETE FROM processes WHERE name = 'quay-2'")
+
+
 async def test_who_is_left_alone_is_gone_from_the_contacts(
     page: Page, app: RunningApp
 ) -> None:

@@ -19,6 +19,8 @@ import {
   wordOf,
 } from "@/kit";
 import { DemoNote, DemoOffer, useDemo } from "@/screens/pipeline/Demo";
+import { Alerts } from "./Alerts";
+import { Workers } from "./Workers";
 
 interface Ready {
   status: string;
@@ -29,6 +31,8 @@ export function System() {
   return (
     <div className="stack">
       <Health />
+      <Alerts />
+      <Workers />
       <Facts />
       <Kept />
       <DemoTown />
