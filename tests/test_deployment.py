@@ -7,6 +7,7 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
+import promql_parser
 import pytest
 import yaml  # type: ignore[import-untyped]
 
@@ -118,6 +119,16 @@ def test_every_figure_of_rules_and_dashboard_is_one_that_we_show() -> None:
     assert shown_nowhere <= {"scrapersky_job_items_total", "scrapersky"}
 
 
+def test_prometheus_would_read_every_expression() -> None:
+    for expression in expressions():
+        promql_parser.parse(expression)  # raises, if it is not PromQL
+    for rule in RULES:
+        assert promql_parser.parse_duration(rule.get("for", "1s")) > timedelta(0)
+
+    with pytest.raises(ValueError, match="parenthesis"):
+        promql_parser.parse("sum by (stage (scrapersky_stage_waiting)")
+
+
 def test_an_alert_asks_for_counters_that_count_what_it_says() -> None:
     events: Events[Event] = Events()
     metrics = Metrics(events)
@@ -139,3 +150,43 @@ def test_an_alert_asks_for_counters_that_count_what_it_says() -> None:
     }
     silent = {name for name in counters if f"{name}{{" not in text}
     assert silent == {"scrapersky_items_settled_total"}  # nothing was settled
+
+
+WORKFLOW: dict[str, Any] = yaml.safe_load(
+    (DEPLOY.parent / ".github/workflows/release.yml").read_text()
+)["jobs"]
+
+
+def test_a_release_is_checked_tried_and_listed_before_it_is_published() -> None:
+    steps = {name: str(job["steps"]) for name, job in WORKFLOW.items()}
+
+    assert WORKFLOW["wheels"]["needs"] == WORKFLOW["image"]["needs"] == "check"
+    assert WORKFLOW["publish"]["needs"] == ["wheels", "image"]
+    assert "./check" in steps["check"]
+    assert "packages/curation-sdk" in steps["wheels"]
+    assert "cyclonedx" in steps["wheels"]
+    assert "linux/amd64,linux/arm64" in steps["image"]
+    assert "--read-only" in steps["image"]
+    # Nobody may write who does not publish.
+    writing = {
+        name for name, job in WORKFLOW.items() if "write" in job["permissions"].values()
+    }
+    assert writing == {"image", "publish"}
+
+
+def test_what_the_release_is_made_of_is_there() -> None:
+    root = DEPLOY.parent
+    ran = " ".join(
+        [step.get("run", "") for job in WORKFLOW.values() for step in job["steps"]]
+        + [
+            step.get("with", {}).get("file", "")
+            for job in WORKFLOW.values()
+            for step in job["steps"]
+        ]
+    )
+    named = re.findall(r"(?:locks|deploy|packages|frontend)(?:/[\w.-]+)*", ran)
+
+    assert {"locks/run.txt", "deploy/Containerfile", "packages/curation-sdk"} <= {
+        *named
+    }
+    assert [name for name in named if not (root / name).exists()] == []
