@@ -153,6 +153,17 @@ class Crew:
         self.members.remove(member)
         self.killed += 1
 
+    def restart_oldest(self) -> bool:
+        """Stop the worker that is there longest, and start another; say if it ended badly."""
+        member = self.members.pop(0)
+        member.terminate()
+        member.join(START_PATIENCE)
+        if member.is_alive():
+            member.kill()
+            member.join()
+        self.hire()
+        return member.exitcode != 0
+
     def dismiss(self) -> None:
         """Ask everyone to stop, and see to it that they do."""
         for member in self.members:

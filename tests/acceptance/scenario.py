@@ -6,7 +6,7 @@ import time
 from collections import Counter
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from scrapersky.demo.apart import TownApart, town_apart
@@ -62,6 +62,8 @@ class Report:
     too_fast: int = -1
     """Requests that overlapped, and sites that were asked again too soon."""
     shortest_gap: float = 0.0
+    unclean: int = 0
+    """Workers that were asked to stop and did not end well."""
 
     @property
     def causes_of_death(self) -> Counter[tuple[str, str]]:
@@ -130,6 +132,27 @@ async def stormy(
 
             raging = asyncio.create_task(rage())
             await run_to_the_end(stage, report, storm=raging)
+        await judge(stage, report)
+    return report
+
+
+async def rolling(size: int, *, workers: int = 3, rounds: int = 1) -> Report:
+    """Run it while the workers are stopped and started anew, one after another."""
+    report = Report(f"{rounds} rolling restarts of {workers} workers")
+    async with a_stage(size) as stage:
+        # Leases outlive the run: what a worker left behind would never be rescued.
+        order = replace(stage.order, environment=with_leases(600))
+        with a_crew(order, workers) as crew:
+
+            async def roll() -> None:
+                for _ in range(rounds * workers):
+                    await asyncio.sleep(0.5)
+                    report.at_work += await stage.desk.is_busy()
+                    report.unclean += await asyncio.to_thread(crew.restart_oldest)
+                    report.restarts += 1
+
+            rolling = asyncio.create_task(roll())
+            await run_to_the_end(stage, report, storm=rolling)
         await judge(stage, report)
     return report
 

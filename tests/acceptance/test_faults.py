@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.acceptance.scenario import Report, calm, stormy
+from tests.acceptance.scenario import Report, calm, rolling, stormy
 
 
 def expect_nothing_lost(storm: Report) -> None:
@@ -30,3 +30,12 @@ async def test_long_storms_change_nothing_but_the_time() -> None:
         expect_nothing_lost(storm)
         assert storm.contacts == peace.contacts
         assert storm.causes_of_death == peace.causes_of_death
+
+
+@pytest.mark.long
+async def test_a_rolling_restart_under_load_loses_and_delays_nothing() -> None:
+    rolled = await rolling(60, rounds=3)
+
+    expect_nothing_lost(rolled)
+    assert (rolled.restarts, rolled.unclean) == (9, 0)
+    assert rolled.at_work > 0
