@@ -28,6 +28,7 @@ from scrapersky.api.middleware.tenancy import (
     POOL_TIMEOUT,
     check_isolation,
     connect_as_api,
+    is_slow_under_policies,
 )
 from scrapersky.api.operations.state import open_operations
 from scrapersky.api.problem import install_problems
@@ -120,6 +121,9 @@ def create_app(
             app.state.engine = engine
             app.state.system_engine = system_engine
             app.state.operations_engine = app.state.operations.engine
+            app.state.is_slow_under_policies = await is_slow_under_policies(
+                system_engine
+            )
             app.state.checks = {
                 **health.database_checks(system_engine),
                 **(

@@ -8,6 +8,7 @@ import httpx
 import pytest
 import pytest_asyncio
 
+from scrapersky.records import KINDS
 from tests.api.gateway.document import Operation, operations, properties, written
 from tests.api.gateway.planted import picture, plant
 from tests.api.gateway.rig import House, a_token
@@ -121,6 +122,22 @@ async def test_lists_counts_and_exports_show_nothing_of_others(
         assert MARK not in answer.text.replace(f"q={MARK}", "")
         for value in theirs.values():
             assert str(value) not in answer.text
+
+
+async def test_lists_that_are_read_as_the_owner_show_nothing_of_others(
+    house: House, theirs: dict[str, UUID], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where no superuser let indexes be used under policies, lists name their tenant."""
+    monkeypatch.setattr(house.app.state, "is_slow_under_policies", True)
+
+    for kind in KINDS.values():
+        for path in (kind.path, f"{kind.path}/facets"):
+            for params in ({}, {"q": MARK}, {"q": OWN_MARK}):
+                answer = await house.get(path, house.admin, params=params)
+                assert answer.status_code == 200, answer.text
+                assert MARK not in answer.text
+                assert not any(str(value) in answer.text for value in theirs.values())
+    assert OWN_MARK in (await house.get("/domains", house.admin)).text
 
 
 async def test_the_planted_rows_can_be_seen_by_their_owner(

@@ -13,6 +13,8 @@ from sqlalchemy.exc import DBAPIError
 from scrapersky.api.middleware.tenancy import (
     acting_for,
     connect_as_api,
+    is_slow_under_policies,
+    naming_its_tenant,
     statement_timeout,
 )
 from scrapersky.db.connection import parse_target
@@ -280,3 +282,32 @@ async def test_many_requests_of_two_tenants_leak_nothing(
         foreign += [item for items in found for item in items]
 
     assert foreign == []
+
+
+async def test_lists_are_read_as_the_owner_only_where_policies_are_slow(
+    house: House,
+) -> None:
+    comparison = "FUNCTION pg_catalog.enum_eq(anyenum, anyenum)"
+    assert not await is_slow_under_policies(house.engine)
+    await house.run(f"ALTER {comparison} NOT LEAKPROOF")
+    try:
+        assert await is_slow_under_policies(house.engine)
+    finally:
+        await house.run(f"ALTER {comparison} LEAKPROOF")
+
+
+async def test_what_is_read_as_the_owner_writes_nothing_and_ends_with_its_block(
+    house: House,
+) -> None:
+    domain = await fill(house, house.other)
+    seen = select(func.count()).select_from(Domain).where(Domain.id == domain)
+    change = text("UPDATE domains SET title = 'changed'")
+    with acting_for(house.home):
+        with naming_its_tenant(needed=True):
+            async with house.app.state.engine.connect() as connection:
+                assert await connection.scalar(seen) == 1
+            async with house.app.state.engine.connect() as connection:
+                with pytest.raises(DBAPIError, match="read-only"):
+                    await connection.execute(change)
+        async with house.app.state.engine.connect() as connection:
+            assert await connection.scalar(seen) == 0

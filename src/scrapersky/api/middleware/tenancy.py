@@ -30,8 +30,15 @@ TIMEOUT: ContextVar[timedelta] = ContextVar(
 PLANS: ContextVar[str] = ContextVar("plans", default="force_custom_plan")
 """A plan made for any value of a filter reads a million rows for a rare one."""
 
+SEES_ALL: ContextVar[bool] = ContextVar("sees_all", default=False)
+"""Whether the transaction may read everyone's rows, and write none."""
 READS_ONLY: ContextVar[bool] = ContextVar("reads_only", default=False)
 """Whether nothing may be written: a request that only asks is rolled back."""
+TRUSTED: Final = text(
+    "SELECT bool_and(proleakproof) FROM pg_catalog.pg_proc WHERE oid IN"
+    " ('pg_catalog.enum_eq(anyenum, anyenum)'::regprocedure,"
+    " 'pg_catalog.texticlike(text, text)'::regprocedure)"
+)
 SET_TIMEOUT: Final = "SELECT set_config('statement_timeout', $1, true)"
 
 
@@ -41,12 +48,14 @@ class TenantConnection(PrefacedConnection):
     @override
     def preface(self) -> str:
         tenant = require_tenant()
+        sees_all = SEES_ALL.get()
+        reads_only = sees_all or READS_ONLY.get()
         return (
-            f"SET LOCAL role = '{ROLE}'; "
+            f"SET LOCAL role = '{'none' if sees_all else ROLE}'; "
             f"SET LOCAL scrapersky.tenant_id = '{UUID(int=tenant.int)}'; "
             f"SET LOCAL statement_timeout = {TIMEOUT.get() // MILLISECOND}; "
             f"SET LOCAL plan_cache_mode = {PLANS.get()}; "
-            f"SET LOCAL transaction_read_only = {'on' if READS_ONLY.get() else 'off'};"
+            f"SET LOCAL transaction_read_only = {'on' if reads_only else 'off'};"
         )
 
 
@@ -109,6 +118,28 @@ def plans_kept() -> Iterator[None]:
         yield
     finally:
         PLANS.reset(before)
+
+
+@contextmanager
+def naming_its_tenant(*, needed: bool) -> Iterator[None]:
+    """Read as the owner of the tables, where row-level security would be slow.
+
+    For a transaction that begins in the block, and whose every query names its tenant.
+    """
+    before = SEES_ALL.set(needed)
+    try:
+        yield
+    finally:
+        SEES_ALL.reset(before)
+
+
+async def is_slow_under_policies(engine: AsyncEngine) -> bool:
+    """Tell whether PostgreSQL may not use indexes on statuses and words under policies.
+
+    Only a superuser can let it, by calling the comparisons leakproof; see revision 0004.
+    """
+    async with engine.connect() as connection:
+        return not await connection.scalar(TRUSTED)
 
 
 def require_tenant() -> UUID:

@@ -10,7 +10,7 @@ from pydantic import Field
 
 from scrapersky.api.auth.identity import Identity, Permission
 from scrapersky.api.dependency import Bulk, Chunks, Transaction, actor_of, allow
-from scrapersky.api.middleware.tenancy import plans_kept
+from scrapersky.api.middleware.tenancy import naming_its_tenant, plans_kept
 from scrapersky.api.records.answer import as_dicts, json_answer
 from scrapersky.api.records.attachment import A_FILE, attachment
 from scrapersky.api.records.budget import budget_beside, budget_set
@@ -125,12 +125,16 @@ def add_listing(router: APIRouter, resource: Kind) -> None:
         responses=REFUSALS,
     )
     async def list_facets(
-        who: Reader, connection: Transaction, asked: Annotated[FacetsAsked, Query()]
+        request: Request,
+        who: Reader,
+        connection: Transaction,
+        asked: Annotated[FacetsAsked, Query()],
     ) -> Facets:
         """Count the most frequent values of fields that have few."""
         names = read_facets(resource, asked.field)
         list_query = list_query_of(who, resource, asked)
-        found = await count_values(connection, resource, list_query, names)
+        with naming_its_tenant(needed=request.app.state.is_slow_under_policies):
+            found = await count_values(connection, resource, list_query, names)
         return Facets(facets=found)
 
     @router.get(
@@ -235,7 +239,10 @@ async def answer_page(
     if asked.cursor is not None:
         column = resource.order_of(list_query.sort.field)
         after = CursorPosition.from_json(read_cursor(key, scope, asked.cursor), column)
-    with nullcontext() if list_query.is_narrowed else plans_kept():
+    with (
+        naming_its_tenant(needed=request.app.state.is_slow_under_policies),
+        nullcontext() if list_query.is_narrowed else plans_kept(),
+    ):
         page = await read_page(
             connection,
             resource,
