@@ -208,6 +208,12 @@ class Settings(Frozen):
         description="Whether a transaction-mode pooler (PgBouncer, Supavisor) stands "
         "before the database; `auto` asks the URL.",
     )
+    otel_exporter_otlp_endpoint: str | None = Field(
+        None,
+        pattern=r"^https?://[^\s@?#]+$",
+        description="Collector that traces are sent to over OTLP (HTTP), such as "
+        "http://localhost:4318. Needs `scrapersky[otel]`; other OTEL_ variables hold too.",
+    )
     database_listen_url: SecretStr | None = Field(
         None,
         description="A direct address of the database for wake-ups when DATABASE_URL "
@@ -648,7 +654,9 @@ NEVER_READ = re.compile(
 """Documented once, and without effect: these jobs have no items of their own."""
 GONE = "ENABLE_IMPORT_TRACING"
 """Traced imports in the system before this one."""
-NOT_OURS = (INJECTED, RETIRED, NEVER_READ)
+OTEL = re.compile(r"^OTEL_")
+"""Names of OpenTelemetry, which reads them itself."""
+NOT_OURS = (INJECTED, RETIRED, NEVER_READ, OTEL)
 HEIRS = (
     "DEEP_SCAN_SCHEDULER",
     "DOMAIN_EXTRACTION_SCHEDULER",

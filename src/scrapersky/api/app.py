@@ -30,11 +30,13 @@ from scrapersky.api.middleware.tenancy import (
     connect_as_api,
     is_slow_under_policies,
 )
+from scrapersky.api.middleware.trace import RequestTrace
 from scrapersky.api.operations.state import open_operations
 from scrapersky.api.problem import install_problems
 from scrapersky.api.records.listing import Plans
 from scrapersky.api.server import stopping_on_failure
 from scrapersky.db.connection import Target, connect
+from scrapersky.observability.trace import open_traces
 from scrapersky.privacy.key import hand_out_keys
 from scrapersky.records.check import check_database
 from scrapersky.records.process import ProcessRole
@@ -132,6 +134,10 @@ def create_app(
                     else health.scheduler_checks(background.schedule)
                 ),
             }
+            if (traces := open_traces(settings, role=role)) is not None:
+                stack.callback(traces.close)
+                traces.follow(background)
+            app.state.traces = traces
             app.state.operations.metrics.watch_pool("api", engine)
             app.state.operations.metrics.watch_pool("system", system_engine)
             log.info("application.started", database=str(target))
@@ -168,6 +174,10 @@ def create_app(
             allow_headers=["Authorization", "Content-Type", *OWN_HEADERS],
             expose_headers=EXPOSED_HEADERS,
             max_age=600,
+        )
+    if settings.otel_exporter_otlp_endpoint is not None:
+        app.add_middleware(
+            RequestTrace, find=lambda: getattr(app.state, "traces", None)
         )
     app.add_middleware(RequestLog)
     return app

@@ -19,6 +19,7 @@ from scrapersky.api.server import stopping_on_failure
 from scrapersky.db.connection import Target
 from scrapersky.observability.metrics import Metrics
 from scrapersky.observability.stage_log import StageLog
+from scrapersky.observability.trace import open_traces
 from scrapersky.records.process import ProcessRole
 from scrapersky.scheduler.app import Background, World, background_work
 from scrapersky.settings import Settings, address_of
@@ -64,6 +65,9 @@ def create_worker_app(
             StageLog(background.events)
             app.state.metrics = Metrics(background.events)
             app.state.metrics.follow(background)
+            if (traces := open_traces(settings, role=ProcessRole.WORKER)) is not None:
+                stack.callback(traces.close)
+                traces.follow(background)
             authenticator = await open_authenticator(door, background.engine)
             stack.push_async_callback(authenticator.close)
             app.state.settings = door

@@ -1,0 +1,186 @@
+"""Traces: sent over OTLP to a collector, with every fetch inside the item that asked."""
+
+import sys
+import threading
+from collections.abc import Iterator
+from contextvars import copy_context
+from datetime import timedelta
+from http.server import BaseHTTPRequestHandler, HTTPServer
+
+import pytest
+from fastapi import FastAPI
+from httpx import ASGITransport, AsyncClient
+from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import (
+    ExportTraceServiceRequest,
+)
+from opentelemetry.proto.trace.v1.trace_pb2 import Span
+
+from curation_sdk.events import Claimed, DeadLettered, Event, Events, Retried, Settled
+from curation_sdk.working import WorkingItem, working
+from scrapersky.api.middleware.trace import RequestTrace
+from scrapersky.crawler.log import FetchRecord
+from scrapersky.errors import ConfigurationError
+from scrapersky.observability import trace
+from scrapersky.observability.trace import Traces, open_traces
+from scrapersky.settings import load_settings
+
+FETCH = FetchRecord(
+    url="https://b.example/team?mail=ana@b.example", final_url="https://b.example/team",
+    host="b.example", outcome="ok", status=200, wire_bytes=500, body_bytes=900,
+    seconds=0.25, waited=1.0, redirects=0, robots="allowed",
+)  # fmt: skip
+
+
+class Collector(HTTPServer):
+    """Takes spans over OTLP as a collector does."""
+
+    def __init__(self) -> None:
+        super().__init__(("127.0.0.1", 0), Handler)
+        self.spans: dict[str, Span] = {}
+        self.service = ""
+
+    @property
+    def address(self) -> str:
+        return f"http://127.0.0.1:{self.server_address[1]}"
+
+
+class Handler(BaseHTTPRequestHandler):
+    server: Collector
+
+    def do_POST(self) -> None:
+        assert self.path == "/v1/traces"
+        body = self.rfile.read(int(self.headers["Content-Length"]))
+        for group in ExportTraceServiceRequest.FromString(body).resource_spans:
+            about = {
+                one.key: one.value.string_value for one in group.resource.attributes
+            }
+            self.server.service = (
+                f"{about['service.name']} {about['service.namespace']}"
+            )
+            for scope in group.scope_spans:
+                self.server.spans |= {span.name: span for span in scope.spans}
+        self.send_response(200)
+        self.end_headers()
+
+    def log_message(self, *_: object) -> None:
+        """Say nothing."""
+
+
+@pytest.fixture
+def collector() -> Iterator[Collector]:
+    with Collector() as server:
+        thread = threading.Thread(target=server.serve_forever, args=(0.01,))
+        thread.start()
+        yield server
+        server.shutdown()
+        thread.join()
+
+
+@pytest.fixture
+def traces(collector: Collector) -> Traces:
+    given = {"OTEL_EXPORTER_OTLP_ENDPOINT": collector.address}
+    made = open_traces(load_settings(given, dotenv=None).settings, role="worker")
+    assert made is not None
+    return made
+
+
+def said(span: Span) -> dict[str, object]:
+    return {
+        one.key: getattr(one.value, str(one.value.WhichOneof("value")))
+        for one in span.attributes
+    }
+
+
+def test_an_item_is_one_trace_from_claim_to_settle_with_its_fetch_inside(
+    collector: Collector, traces: Traces
+) -> None:
+    events: Events[Event] = Events()
+    traces.listen(events)
+    events.emit(Claimed("pages", "quay-1", ["a", "b", "c"]))
+
+    def work() -> None:
+        working.set(WorkingItem("pages", "a", 7))
+        traces.hear_fetch(FETCH)
+
+    copy_context().run(work)
+    took = timedelta(seconds=1)
+    events.emit(Settled("pages", "a", "done", None, took, "7-a"))
+    events.emit(Settled("pages", "never claimed here", "done", None, took))
+    traces.close()
+
+    item, fetch = collector.spans["pages"], collector.spans["fetch"]
+    assert collector.service == "scrapersky worker"
+    assert fetch.trace_id == item.trace_id
+    assert fetch.parent_span_id == item.span_id
+    assert fetch.end_time_unix_nano - fetch.start_time_unix_nano == 1_250_000_000
+    assert said(item) == {
+        "scrapersky.stage": "pages", "scrapersky.item": "a",
+        "scrapersky.worker": "quay-1", "scrapersky.outcome": "done",
+        "scrapersky.correlation_id": "7-a",
+    }  # fmt: skip
+    # What stands behind the question mark may be somebody's.
+    assert said(fetch)["url.full"] == "https://b.example/team"
+    assert said(fetch)["http.response.status_code"] == 200
+
+
+def test_a_failure_is_an_error_of_its_span(
+    collector: Collector, traces: Traces
+) -> None:
+    events: Events[Event] = Events()
+    traces.listen(events)
+    events.emit(Claimed("pages", "quay-1", ["a"]))
+    events.emit(Claimed("sites", "quay-1", ["b"]))
+    events.emit(Retried("pages", "a", "no answer", 1, timedelta(seconds=1)))
+    events.emit(DeadLettered("sites", "b", "exhausted", "never an answer"))
+    traces.close()
+
+    ended = {name: span.status.message for name, span in collector.spans.items()}
+    assert ended == {"pages": "no answer", "sites": "never an answer"}
+    assert said(collector.spans["sites"])["scrapersky.outcome"] == "exhausted"
+
+
+def test_items_that_are_never_heard_of_again_do_not_pile_up(
+    traces: Traces, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(trace, "MOST_OPEN", 2)
+    for item in "abc":
+        traces.hear(Claimed("pages", "quay-1", [item]))
+
+    assert [item for _, item in traces._open] == ["b", "c"]
+    traces.close()
+
+
+async def test_a_request_joins_the_trace_of_its_caller(
+    collector: Collector, traces: Traces
+) -> None:
+    app = FastAPI()
+    app.add_api_route("/records/{name}", lambda name: name)
+    traced = RequestTrace(app, lambda: traces)
+    headers = {"traceparent": f"00-{'ab' * 16}-{'cd' * 8}-01"}
+    async with AsyncClient(
+        transport=ASGITransport(traced), base_url="http://app.test"
+    ) as client:
+        await client.get("/records/ana", headers=headers)
+        await client.get("/health/live")
+    traces.close()
+
+    (span,) = collector.spans.values()
+    assert span.name == "GET /records/{name}"
+    assert span.trace_id.hex() == "ab" * 16
+    assert span.parent_span_id.hex() == "cd" * 8
+    assert said(span)["http.response.status_code"] == 200
+
+
+def test_without_a_collector_nothing_is_traced() -> None:
+    assert open_traces(load_settings({}, dotenv=None).settings, role="up") is None
+
+
+def test_a_collector_without_the_extra_is_explained(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    missing = "opentelemetry.exporter.otlp.proto.http.trace_exporter"
+    monkeypatch.setitem(sys.modules, missing, None)
+    given = {"OTEL_EXPORTER_OTLP_ENDPOINT": "http://127.0.0.1:4318"}
+
+    with pytest.raises(ConfigurationError, match="not installed"):
+        open_traces(load_settings(given, dotenv=None).settings, role="up")
