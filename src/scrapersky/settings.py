@@ -40,6 +40,7 @@ from scrapersky.pipeline.stage_settings import (
     SettingsSection,
     StageSettings,
 )
+from scrapersky.records.status import Role
 from scrapersky.stages import PIPELINE
 
 SYSTEM_USER_ID = UUID("5c7a9e0a-0000-4000-8000-000000000001")
@@ -78,6 +79,17 @@ def split_list(value: object) -> object:
 
 
 Listed = Annotated[tuple[str, ...], BeforeValidator(split_list)]
+
+
+def pairs_with_roles(pairs: tuple[str, ...]) -> tuple[str, ...]:
+    """Check that every group is given a role that there is."""
+    for pair in pairs:
+        group, _, role = pair.rpartition("=")
+        if not group.strip() or role.strip() not in set(Role):
+            raise ValueError(
+                f"{pair!r} is not group=role with one of {', '.join(Role)}"
+            )
+    return pairs
 
 
 def beginning_with(*schemes: str) -> AfterValidator:
@@ -196,6 +208,12 @@ class Settings(Frozen):
         "auto",
         description="`auto` is readable in a terminal and JSON everywhere else.",
     )
+    otel_exporter_otlp_endpoint: str | None = Field(
+        None,
+        pattern=r"^https?://[^\s@?#]+$",
+        description="Collector that traces are sent to over OTLP (HTTP), such as "
+        "http://localhost:4318. Needs `scrapersky[otel]`; other OTEL_ variables hold too.",
+    )
     cors_origins: Listed = Field(
         (), description="Origins of other web pages that may call the API."
     )
@@ -207,12 +225,6 @@ class Settings(Frozen):
         "auto",
         description="Whether a transaction-mode pooler (PgBouncer, Supavisor) stands "
         "before the database; `auto` asks the URL.",
-    )
-    otel_exporter_otlp_endpoint: str | None = Field(
-        None,
-        pattern=r"^https?://[^\s@?#]+$",
-        description="Collector that traces are sent to over OTLP (HTTP), such as "
-        "http://localhost:4318. Needs `scrapersky[otel]`; other OTEL_ variables hold too.",
     )
     database_listen_url: SecretStr | None = Field(
         None,
@@ -417,6 +429,43 @@ class Settings(Frozen):
     )
     jwt_max_lifetime_minutes: PositiveInt = Field(
         60, le=1440, description="A token that lives longer than this is refused."
+    )
+    oidc_issuer: str | None = Field(
+        None,
+        pattern=r"^https?://[^\s@?#]+$",
+        description="OpenID Connect provider that people log in through, exactly as it "
+        "calls itself in `iss`.",
+    )
+    oidc_client_id: str | None = Field(
+        None, description="What ScraperSky is called at that provider."
+    )
+    oidc_client_secret: SecretStr | None = Field(
+        None, description="Its secret there; a public client with PKCE has none."
+    )
+    oidc_name: str = Field(
+        "single sign-on", description="What the provider is called on the login page."
+    )
+    oidc_scopes: Listed = Field(
+        ("openid", "email", "profile"), description="What the provider is asked for."
+    )
+    oidc_group_claim: str = Field(
+        "groups", description="The claim that names a person's groups or roles."
+    )
+    oidc_roles: Annotated[Listed, AfterValidator(pairs_with_roles)] = Field(
+        (),
+        description="Which group has which role, as `group=viewer`, `group=curator` or "
+        "`group=admin`; the highest counts, at every login. Empty: roles are set here.",
+    )
+    oidc_default_role: Role | None = Field(
+        None,
+        description="Role of whoever the provider lets in without such a group; empty: "
+        "nobody without one comes in, or, without groups, nobody who was not invited.",
+    )
+    oidc_public_url: str | None = Field(
+        None,
+        pattern=r"^https?://[^\s@?#]+$",
+        description="Address at which people open ScraperSky, where it is not the one "
+        "that requests name; the provider sends them back to it.",
     )
     session_hours: PositiveInt = Field(
         168, le=8760, description="How long a login lasts at most."

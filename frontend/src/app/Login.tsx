@@ -1,7 +1,15 @@
-import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
+import { read } from "@/api/client";
 import { Button, Failure, Input } from "@/kit";
 import { login } from "./session";
+
+/** What the server says in the address when a login through the provider ends without one. */
+const ENDED: Record<string, string> = {
+  refused: "Your account may not use ScraperSky. Ask an administrator to invite you.",
+  expired: "The login took too long, or began in another browser. Please try again.",
+  failed: "The login through the provider failed. Please try again.",
+};
 
 export function Login() {
   const queries = useQueryClient();
@@ -17,6 +25,7 @@ export function Login() {
       <form className="panel login-box" onSubmit={submit}>
         <img src="/icon.svg" width={44} height={44} alt="" />
         <h1>Log in to ScraperSky</h1>
+        <ThroughProvider />
         <Input
           label="E-mail"
           type="email"
@@ -39,5 +48,25 @@ export function Login() {
         </Button>
       </form>
     </main>
+  );
+}
+
+/** The team's own door, where there is one. */
+function ThroughProvider() {
+  const ways = useQuery({ queryKey: ["login-ways"], queryFn: () => read("/session/ways") });
+  const place = new URLSearchParams(location.search);
+  const ended = ENDED[place.get("login") ?? ""];
+  place.delete("login");
+  const rest = place.toString();
+  const back = `${location.pathname}${rest ? `?${rest}` : ""}`;
+  if (!ways.data?.provider) return null;
+  return (
+    <>
+      {ended && <p role="alert">{ended}</p>}
+      <a className="button" href={`/api/v3/session/openid?${new URLSearchParams({ back })}`}>
+        Log in with {ways.data.provider}
+      </a>
+      <p className="small soft">Or with e-mail and password:</p>
+    </>
   );
 }

@@ -121,11 +121,11 @@ def create_app(
             app.state.plans = Plans()
             app.state.background = background
             app.state.engine = engine
-            app.state.system_engine = system_engine
-            app.state.operations_engine = app.state.operations.engine
             app.state.is_slow_under_policies = await is_slow_under_policies(
                 system_engine
             )
+            app.state.system_engine = system_engine
+            app.state.operations_engine = app.state.operations.engine
             app.state.checks = {
                 **health.database_checks(system_engine),
                 **(

@@ -37,12 +37,20 @@ class LoginSession(Base):
     __tablename__ = "login_sessions"
 
     token_hash: Mapped[bytes] = mapped_column(BYTEA, primary_key=True)
+    id: Mapped[UUID] = mapped_column(
+        unique=True, server_default=text("gen_random_uuid()")
+    )
+    """What it is called where its cookie must not be seen."""
     tenant_id: Mapped[UUID] = mapped_column(
         ForeignKey("tenants.id", ondelete="CASCADE")
     )
     user_id: Mapped[UUID] = mapped_column(
         ForeignKey("users.id", ondelete="CASCADE"), index=True
     )
+    device: Mapped[str | None]
+    """What its browser called itself."""
+    address: Mapped[str | None]
+    """Where it was opened from."""
     created_at: Mapped[datetime] = mapped_column(server_default=func.clock_timestamp())
     seen_at: Mapped[datetime] = mapped_column(server_default=func.clock_timestamp())
     expires_at: Mapped[datetime] = mapped_column(index=True)

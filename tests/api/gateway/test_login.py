@@ -204,7 +204,12 @@ async def test_a_wrong_address_takes_as_long_as_a_wrong_password(house: House) -
     assert 0.4 < longer < 0.6
 
 
-async def test_passwords_are_not_tried_out(house: House) -> None:
+async def test_passwords_are_not_tried_out(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # However slow this machine is: what is gained meanwhile is not what this is about.
+    logins = house.app.state.authenticator.logins
+    monkeypatch.setattr(logins, "_clock", lambda: 0.0)
     person = await a_person(house.engine, house.home, Role.VIEWER)
     given = {"email": person.email, "password": "guess guess guess"}
 
@@ -365,3 +370,59 @@ async def test_a_person_changes_their_own_password_and_is_logged_out_elsewhere(
     assert (await house.get("/session", headers=cookie_of(changed))).status_code == 200
     assert (await house.get("/session", headers=elsewhere)).status_code == 401
     assert (await log_in(house, person)).status_code == 401
+
+
+async def test_people_see_where_they_are_logged_in_and_end_a_lost_one(
+    house: House,
+) -> None:
+    person = await a_person(house.engine, house.home, Role.VIEWER)
+    opened = []
+    for device in ("Desk", "Lost phone", "Tablet"):
+        opened.append(
+            await house.send(
+                "POST", "/session", headers={"User-Agent": device},
+                json={"email": person.email, "password": PASSWORD},
+            )
+        )  # fmt: skip
+        house.client.cookies.clear()
+    here, lost, third = opened
+    asks = {**cookie_of(here), "X-CSRF-Token": here.json()["csrf_token"]}
+
+    seen = (await house.get("/sessions", headers=asks)).json()["items"]
+    by_device = {one["device"]: one for one in seen}
+    assert set(by_device) == {"Desk", "Lost phone", "Tablet"}
+    assert [one["device"] for one in seen if one["is_this"]] == ["Desk"]
+    assert {one["address"] for one in seen} == {"192.0.2.7"}
+    ended = await house.send(
+        "DELETE", f"/sessions/{by_device['Lost phone']['id']}", headers=asks
+    )
+
+    assert ended.status_code == 204
+    assert (await house.get("/session", headers=cookie_of(lost))).status_code == 401
+    others = await house.send("DELETE", "/sessions", headers=asks)
+    assert others.json() == {"ended": 1}
+    assert (await house.get("/session", headers=cookie_of(third))).status_code == 401
+    assert (await house.get("/session", headers=asks)).status_code == 200
+    noted = "SELECT count(*) FROM audit_log WHERE action = 'session.ended'"
+    assert await house.scalar(f"{noted} AND subject = 'users/{person.id}'") == 2
+
+
+async def test_an_admin_logs_out_their_own_people_only(house: House) -> None:
+    person = await a_person(house.engine, house.home, Role.VIEWER)
+    cookie = cookie_of(await log_in(house, person))
+    house.client.cookies.clear()
+    theirs = f"/users/{person.id}/sessions"
+    (session,) = (await house.get(theirs, house.admin)).json()["items"]
+
+    for method, path, who in (
+        ("GET", theirs, house.stranger), ("DELETE", theirs, house.stranger),
+        ("DELETE", f"/sessions/{session['id']}", house.stranger),
+        ("DELETE", f"/sessions/{session['id']}", house.admin),
+    ):  # fmt: skip
+        assert (await house.send(method, path, who)).status_code == 404
+    assert (await house.get(theirs, house.viewer)).status_code == 403
+    assert (await house.get("/session", headers=cookie)).status_code == 200
+    ended = await house.send("DELETE", theirs, house.admin)
+
+    assert ended.json() == {"ended": 1}
+    assert (await house.get("/session", headers=cookie)).status_code == 401

@@ -43,9 +43,10 @@ BULK = {
     # Neither a slow reader nor a slow writer holds a transaction open.
     *(f"export_{kind.plural}" for kind in KINDS.values()),
     *(f"import_{kind.plural}" for kind in KINDS.values() if kind.submission),
-    "export_notices", "import_suppressions",
-    # A password is hashed between two transactions; a run outlives its request.
-    "log_in", "run_rule",
+    "export_notices", "import_suppressions", "import_file",
+    # A password is hashed, or a provider asked, between two transactions; a run outlives
+    # its request.
+    "log_in", "accept_invitation", "change_password", "end_openid", "run_rule",
     # A person is on the list before every table is looked through for them.
     "erase_person",
 }  # fmt: skip

@@ -133,6 +133,17 @@ export function People() {
                       run: () => setRenewing(person),
                     },
                     {
+                      name: "Log out everywhere",
+                      run: () =>
+                        void change(
+                          () =>
+                            write("DELETE", "/users/{user_id}/sessions", {
+                              path: { user_id: person.id },
+                            }),
+                          `${person.email} is logged out everywhere.`,
+                        ),
+                    },
+                    {
                       name: person.disabled_at ? "Reactivate" : "Deactivate",
                       icon: "logout" as const,
                       danger: !person.disabled_at,

@@ -7,16 +7,18 @@ import { Audit } from "./Audit";
 import { Keys } from "./Keys";
 import { Notices, useOverdue } from "./Notices";
 import { People } from "./People";
+import { Sessions } from "./Sessions";
 import { Suppressions } from "./Suppressions";
 import { System } from "./System";
 import "./settings.css";
 
-type Part = "system" | "people" | "keys" | "suppressions" | "notices" | "audit";
+type Part = "system" | "people" | "keys" | "sessions" | "suppressions" | "notices" | "audit";
 
 const PARTS: readonly { id: Part; name: string }[] = [
   { id: "system", name: "System" },
   { id: "people", name: "People" },
   { id: "keys", name: "API keys" },
+  { id: "sessions", name: "Sessions" },
   { id: "suppressions", name: "Do not contact" },
   { id: "notices", name: "Privacy notices" },
   { id: "audit", name: "Audit log" },
@@ -26,6 +28,7 @@ const SHOWN = {
   system: System,
   people: People,
   keys: Keys,
+  sessions: Sessions,
   suppressions: Suppressions,
   notices: Notices,
   audit: Audit,
@@ -68,12 +71,15 @@ export default function Settings({ params }: ScreenProps) {
           </TabPanel>
         </>
       ) : (
-        <Panel>
-          <p>
-            Only administrators can open these. Ask one to change your role or to create an API key
-            for you.
-          </p>
-        </Panel>
+        <div className="stack">
+          <Panel>
+            <p>
+              Only administrators can open the other settings. Ask one to change your role or to
+              create an API key for you.
+            </p>
+          </Panel>
+          <Sessions />
+        </div>
       )}
     </div>
   );

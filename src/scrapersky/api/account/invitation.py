@@ -11,7 +11,7 @@ from itsdangerous import BadData, URLSafeSerializer
 from sqlalchemy import func, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from scrapersky.api.account.people import end_sessions, user_of
+from scrapersky.api.account.people import user_of
 from scrapersky.api.account.schema import (
     InvitationIn,
     InvitationOut,
@@ -21,7 +21,7 @@ from scrapersky.api.account.schema import (
 from scrapersky.api.account.session import enter
 from scrapersky.api.account.user import hash_of
 from scrapersky.api.auth.authenticator import Authenticator, address_of
-from scrapersky.api.auth.credential import AnyRow, active_users
+from scrapersky.api.auth.credential import AnyRow, active_users, revoke_sessions
 from scrapersky.api.auth.identity import Identity, Permission
 from scrapersky.api.auth.local import refuse_other_sites
 from scrapersky.api.auth.rate_limit import refuse
@@ -133,7 +133,7 @@ async def set_password(
     await connection.execute(
         update(User).where(User.id == user.id).values(password_hash=hashed)
     )
-    await end_sessions(connection, user.id)
+    await revoke_sessions(connection, user.id)
     authenticator: Authenticator = request.app.state.authenticator
     actor = actor_of(authenticator.person(user), request)
     details = {"fields": ["password"]}

@@ -16,7 +16,6 @@ from scrapersky.api.auth.identity import Permission
 from scrapersky.errors import RecordConflict, UnknownRecord
 from scrapersky.records import (
     ApiKey,
-    LoginSession,
     SelectionRule,
     Tenant,
     User,
@@ -174,13 +173,6 @@ async def keep_an_admin(connection: AsyncConnection, user: AnyRow) -> None:
             "This is the last admin of the tenant.",
             hint="Make someone else admin first.",
         )
-
-
-async def end_sessions(connection: AsyncConnection, user_id: UUID) -> None:
-    """Log a person out everywhere."""
-    await connection.execute(
-        delete(LoginSession).where(LoginSession.user_id == user_id)
-    )
 
 
 async def add_key(

@@ -195,6 +195,40 @@ class UserOut(BaseModel):
     updated_at: datetime
 
 
+class LoginWays(BaseModel):
+    """How people log in here, beside their password."""
+
+    provider: str | None = Field(
+        description="What the OpenID provider is called, if there is one.",
+        examples=["Keycloak"],
+    )
+
+
+class OpenSession(BaseModel):
+    """One browser that somebody is logged in with."""
+
+    model_config = ConfigDict(from_attributes=True)
+
+    id: UUID
+    device: str | None = Field(
+        description="What the browser called itself.",
+        examples=["Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Firefox/140.0"],
+    )
+    address: str | None = Field(
+        description="Where it was opened from.", examples=["192.0.2.7"]
+    )
+    created_at: datetime
+    seen_at: datetime = Field(description="When it was last used, to the minute.")
+    expires_at: datetime
+    is_this: bool = Field(default=False, description="Whether it is the one that asks.")
+
+
+class SessionsEnded(BaseModel):
+    """How many sessions a request has ended."""
+
+    ended: int
+
+
 class KeyIn(Asked):
     """A key for a program."""
 

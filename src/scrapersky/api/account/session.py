@@ -11,6 +11,7 @@ from scrapersky.api.account.schema import LoginIn, SessionOut, SessionTenant
 from scrapersky.api.auth.authenticator import COOKIE, Authenticator, address_of
 from scrapersky.api.auth.credential import (
     AnyRow,
+    Opener,
     active_users,
     close_session,
     csrf_token,
@@ -33,6 +34,7 @@ from scrapersky.records import Tenant, User
 
 router = APIRouter(prefix="/session", tags=["session"])
 
+LONGEST_DEVICE = 300
 MOST_ACCOUNTS = 3
 """Accounts of one address that a password is tried on; a tenant's name narrows it."""
 
@@ -67,18 +69,11 @@ async def enter(
     async with engine.begin() as connection:
         if before:
             await close_session(connection, before)
-        session = await open_session(connection, user, authenticator.session_life)
+        session = await open_session(
+            connection, user, authenticator.session_life, opener_of(request)
+        )
     authenticator.forget()
-    request.state.holds_secret = True
-    response.set_cookie(
-        COOKIE,
-        session,
-        max_age=int(authenticator.session_life.total_seconds()),
-        httponly=True,
-        samesite="lax",
-        secure=request.url.scheme == "https",
-        path="/",
-    )
+    hand_over(request, response, session)
     return shown(request, authenticator.person(user), csrf_token(session))
 
 
@@ -141,6 +136,27 @@ async def recognise(
     raise NotAuthenticated(
         "Wrong e-mail address or password.",
         hint="An admin of your tenant can set a new password.",
+    )
+
+
+def opener_of(request: Request) -> Opener:
+    """Tell from where somebody logs in."""
+    device = request.headers.get("user-agent", "")[:LONGEST_DEVICE]
+    return Opener(device or None, address_of(request))
+
+
+def hand_over(request: Request, response: Response, session: str) -> None:
+    """Give a browser the cookie of its new session."""
+    authenticator: Authenticator = request.app.state.authenticator
+    request.state.holds_secret = True
+    response.set_cookie(
+        COOKIE,
+        session,
+        max_age=int(authenticator.session_life.total_seconds()),
+        httponly=True,
+        samesite="lax",
+        secure=request.url.scheme == "https",
+        path="/",
     )
 
 

@@ -9,7 +9,6 @@ from sqlalchemy import func
 from scrapersky.api.account.people import (
     add_user,
     change_user,
-    end_sessions,
     remove_user,
     user_of,
     users_of,
@@ -22,6 +21,7 @@ from scrapersky.api.account.schema import (
     everything,
 )
 from scrapersky.api.auth.authenticator import Authenticator
+from scrapersky.api.auth.credential import revoke_sessions
 from scrapersky.api.auth.identity import Identity, Permission
 from scrapersky.api.auth.password import refuse_weak
 from scrapersky.api.dependency import (
@@ -98,7 +98,7 @@ async def change(
     actor = actor_of(who, request)
     await note(connection, actor, "user.changed", f"users/{user_id}", {"fields": named})
     if {"password_hash", "disabled_at"} & values.keys():
-        await end_sessions(connection, user_id)
+        await revoke_sessions(connection, user_id)
     after_commit(request, authenticator.forget)
     return UserOut.model_validate(changed)
 

@@ -29,6 +29,7 @@ from scrapersky.api.auth.local import (
     is_loopback,
     refuse_other_sites,
 )
+from scrapersky.api.auth.open_id import OpenId
 from scrapersky.api.auth.password import Passwords
 from scrapersky.api.auth.rate_limit import Limiter, refuse
 from scrapersky.api.auth.token import TokenRules, read_token
@@ -64,6 +65,8 @@ class Authenticator:
     may_be_local: bool
     session_life: timedelta
     rules: TokenRules | None
+    open_id: OpenId | None
+    """The provider that people log in through, if there is one."""
     callers: Limiter
     tenants: Limiter
     failures: Limiter
@@ -139,6 +142,8 @@ class Authenticator:
         """Close the connection to the issuer of tokens."""
         if self.rules is not None and self.rules.keys is not None:
             await self.rules.keys.close()
+        if self.open_id is not None:
+            await self.open_id.close()
 
     async def _recognise(self, request: Request) -> Identity:
         authorization = request.headers.getlist("authorization")
@@ -293,6 +298,7 @@ async def open_authenticator(settings: Settings, engine: AsyncEngine) -> Authent
         may_be_local=may_be_local(settings),
         session_life=timedelta(hours=settings.session_hours),
         rules=token_rules(settings),
+        open_id=OpenId(settings) if settings.oidc_issuer else None,
         callers=Limiter(burst=burst, per_second=rate),
         tenants=Limiter(burst=burst * TENANT_SHARE, per_second=rate * TENANT_SHARE),
         failures=Limiter(burst=100, per_second=0.5),
@@ -322,12 +328,15 @@ def may_be_local(settings: Settings) -> bool:
         and not settings.environment.is_deployed
         and settings.jwt_secret is None
         and settings.jwt_jwks_url is None
+        and settings.oidc_issuer is None
     )
 
 
 async def refuse_open_house(settings: Settings, engine: AsyncEngine) -> None:
     """Raise if the application would listen where nobody could ever log in."""
     if may_be_local(settings) or settings.jwt_secret or settings.jwt_jwks_url:
+        return
+    if settings.oidc_roles or settings.oidc_default_role:
         return
     if await anyone_with_password(engine) or await any_key(engine):
         return

@@ -5,6 +5,7 @@ import hmac
 import re
 import secrets
 from base64 import urlsafe_b64encode
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -33,6 +34,8 @@ SEEN_EVERY: Final = timedelta(minutes=1)
 """How exactly the last use of a key or session is kept."""
 IDLE: Final = timedelta(days=2)
 """A session that nobody used for this long is over, whatever its end."""
+MOST_SESSIONS: Final = 200
+"""Sessions that one list shows."""
 SWEPT: Final = 100
 """Rows past their time that go with each new one."""
 LETTERS: Final = "ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnpqrstuvwxyz23456789"
@@ -214,8 +217,16 @@ def lesser(role: Role, other: Role | None) -> Role:
     return min(role, other, key=lambda one: len(ROLES[one]))
 
 
+@dataclass(frozen=True, slots=True)
+class Opener:
+    """From where a session was opened, for the person to know it again by."""
+
+    device: str | None = None
+    address: str | None = None
+
+
 async def open_session(
-    connection: AsyncConnection, user: AnyRow, lasts: timedelta
+    connection: AsyncConnection, user: AnyRow, lasts: timedelta, opener: Opener
 ) -> str:
     """Log a person in and return the cookie; sessions past their end go."""
     session = secrets.token_urlsafe(32)
@@ -230,9 +241,54 @@ async def open_session(
             tenant_id=user.tenant_id,
             user_id=user.id,
             expires_at=now + lasts,
+            device=opener.device,
+            address=opener.address,
         )
     )
     return session
+
+
+async def sessions_of(
+    connection: AsyncConnection, tenant_id: UUID, user_id: UUID
+) -> Sequence[AnyRow]:
+    """List where a person is logged in, the one used last first."""
+    now = func.clock_timestamp()
+    query = (
+        select(
+            LoginSession.id,
+            LoginSession.device,
+            LoginSession.address,
+            LoginSession.created_at,
+            LoginSession.seen_at,
+            LoginSession.expires_at,
+            LoginSession.token_hash,
+        )
+        .where(
+            LoginSession.tenant_id == tenant_id,
+            LoginSession.user_id == user_id,
+            LoginSession.expires_at > now,
+            LoginSession.seen_at > now - IDLE,
+        )
+        .order_by(LoginSession.seen_at.desc(), LoginSession.id)
+        .limit(MOST_SESSIONS)
+    )
+    return (await connection.execute(query)).all()
+
+
+async def revoke_sessions(
+    connection: AsyncConnection,
+    user_id: UUID,
+    *,
+    only: UUID | None = None,
+    but: str | None = None,
+) -> int:
+    """End the sessions of a person: one, or all but that of one cookie; say how many."""
+    over = delete(LoginSession).where(LoginSession.user_id == user_id)
+    if only is not None:
+        over = over.where(LoginSession.id == only)
+    if but is not None:
+        over = over.where(LoginSession.token_hash != digest(but))
+    return (await connection.execute(over)).rowcount
 
 
 async def close_session(connection: AsyncConnection, session: str) -> None:

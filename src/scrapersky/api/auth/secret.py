@@ -25,6 +25,7 @@ def refuse_unsafe(settings: Settings) -> None:
     problems = [
         *weak_secret("JWT_SECRET", settings.jwt_secret),
         *loose_tokens(settings),
+        *loose_provider(settings),
         *loose_origins(settings.cors_origins),
         *wrong_networks(settings.trusted_proxies),
     ]
@@ -68,6 +69,21 @@ def loose_tokens(settings: Settings) -> Iterator[str]:
     url = settings.jwt_jwks_url
     if url and url.startswith("http://") and settings.environment.is_deployed:
         yield "JWT_JWKS_URL is not https: anyone on the way could hand out keys."
+
+
+def loose_provider(settings: Settings) -> Iterator[str]:
+    """Find settings of the OpenID provider that would let in whom nobody vouches for."""
+    issuer = settings.oidc_issuer
+    if issuer is None:
+        if settings.oidc_client_id or settings.oidc_roles:
+            yield "OIDC_ISSUER is missing: nobody can log in through no provider."
+        return
+    if not settings.oidc_client_id:
+        yield "OIDC_CLIENT_ID is missing: logins meant for others would be accepted."
+    if "openid" not in settings.oidc_scopes:
+        yield "OIDC_SCOPES leaves openid out: the provider would not say who somebody is."
+    if issuer.startswith("http://") and settings.environment.is_deployed:
+        yield "OIDC_ISSUER is not https: anyone on the way could log in as anyone."
 
 
 def loose_origins(origins: tuple[str, ...]) -> Iterator[str]:

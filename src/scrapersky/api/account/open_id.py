@@ -1,0 +1,200 @@
+"""Log in through the team's own provider: there, back, and into a session."""
+
+from typing import Annotated
+from urllib.parse import urlencode
+
+import structlog
+from fastapi import APIRouter, Query, Request
+from fastapi.responses import RedirectResponse
+from sqlalchemy import select
+from sqlalchemy.ext.asyncio import AsyncConnection
+from starlette.exceptions import HTTPException
+
+from scrapersky.api.account.people import USER_COLUMNS, add_user, change_user
+from scrapersky.api.account.schema import LoginWays
+from scrapersky.api.account.session import forms_of, hand_over, opener_of
+from scrapersky.api.auth.authenticator import COOKIE, Authenticator, address_of
+from scrapersky.api.auth.credential import AnyRow, close_session, open_session
+from scrapersky.api.auth.open_id import PATIENCE, Guest, OpenId, Visit
+from scrapersky.api.auth.rate_limit import refuse
+from scrapersky.api.dependency import PUBLIC, SystemBulk
+from scrapersky.errors import NotAllowed, RecordConflict, ScraperSkyError
+from scrapersky.records import User
+from scrapersky.records.audit import Actor, note
+
+log = structlog.get_logger(__name__)
+
+router = APIRouter(prefix="/session", tags=["session"])
+
+VISIT = "scrapersky_openid"
+CALLBACK = "/api/v3/session/openid/callback"
+
+
+@router.get("/ways", operation_id="list_login_ways", dependencies=[PUBLIC])
+async def ways(request: Request) -> LoginWays:
+    """Tell how people log in here; the login page asks."""
+    authenticator: Authenticator = request.app.state.authenticator
+    found = authenticator.open_id
+    return LoginWays(provider=found.name if found else None)
+
+
+@router.get(
+    "/openid",
+    operation_id="begin_openid",
+    dependencies=[PUBLIC],
+    include_in_schema=False,
+)
+async def begin(
+    request: Request, back: Annotated[str, Query(max_length=2_000)] = "/"
+) -> RedirectResponse:
+    """Send a browser to the provider."""
+    provider = provider_of(request)
+    authenticator: Authenticator = request.app.state.authenticator
+    take_turn(request)
+    visit = Visit.begin(back, authenticator.clock())
+    try:
+        address = await provider.way_there(visit, redirect_uri(request))
+    except ScraperSkyError as error:
+        return failed(error)
+    response = RedirectResponse(address, 303)
+    request.state.holds_secret = True
+    response.set_cookie(
+        VISIT,
+        visit.sealed(authenticator.secret),
+        max_age=int(PATIENCE.total_seconds()),
+        httponly=True,
+        samesite="lax",
+        secure=request.url.scheme == "https",
+        path=CALLBACK,
+    )
+    return response
+
+
+@router.get(
+    "/openid/callback",
+    operation_id="end_openid",
+    dependencies=[PUBLIC],
+    include_in_schema=False,
+)
+async def end(request: Request, engine: SystemBulk) -> RedirectResponse:
+    """Take back a browser that the provider has sent, and open its session."""
+    provider = provider_of(request)
+    authenticator: Authenticator = request.app.state.authenticator
+    take_turn(request)
+    sealed = request.cookies.get(VISIT, "")
+    visit = Visit.unsealed(sealed, authenticator.secret, authenticator.clock())
+    if visit is None:
+        return RedirectResponse("/?login=expired", 303)
+    try:
+        answer = dict(request.query_params)
+        guest = await provider.welcome(visit, answer, redirect_uri(request))
+        async with engine.begin() as connection:
+            user = await user_of_guest(connection, authenticator, provider, guest)
+            if before := request.cookies.get(COOKIE):
+                await close_session(connection, before)
+            session = await open_session(
+                connection, user, authenticator.session_life, opener_of(request)
+            )
+    except ScraperSkyError as error:
+        return failed(error)
+    authenticator.forget()
+    response = RedirectResponse(visit.back, 303)
+    hand_over(request, response, session)
+    response.delete_cookie(VISIT, path=CALLBACK, httponly=True, samesite="lax")
+    return response
+
+
+async def user_of_guest(
+    connection: AsyncConnection,
+    authenticator: Authenticator,
+    provider: OpenId,
+    guest: Guest,
+) -> AnyRow:
+    """Return the account of who came back: known, invited by their address, or new.
+
+    They live in the installation's own tenant: in another, its admin could write
+    somebody else's subject beside an account of their own.
+    """
+    home = authenticator.home_tenant
+    role = provider.role_of(guest)
+    if provider.decides_roles and role is None:
+        raise NotAllowed("None of your groups may use ScraperSky.")
+    user = await known(connection, authenticator, guest)
+    if user is None:
+        if role is None or guest.email is None or not guest.is_verified:
+            raise NotAllowed("Nobody has invited you to ScraperSky yet.")
+        user = await add_user(
+            connection,
+            home,
+            email=guest.email,
+            name=guest.name,
+            role=role,
+            subject=guest.subject,
+            issuer=guest.issuer,
+        )
+        details = {"email": guest.email, "role": role.value}
+        actor = Actor(home, None, provider.name)
+        await note(connection, actor, "user.created", f"users/{user.id}", details)
+    if user.disabled_at is not None:
+        raise NotAllowed("Your account is deactivated.")
+    if role is not None and role is not user.role:
+        user = await change_user(connection, user, {"role": role})
+        details = {"role": role.value}
+        actor = Actor(home, None, provider.name)
+        await note(connection, actor, "user.changed", f"users/{user.id}", details)
+    return user
+
+
+async def known(
+    connection: AsyncConnection, authenticator: Authenticator, guest: Guest
+) -> AnyRow | None:
+    """Find an account by its subject, or by an address that the provider vouches for."""
+    ours = select(*USER_COLUMNS).where(
+        User.tenant_id == authenticator.home_tenant, User.is_system.is_(False)
+    )
+    by_subject = ours.where(
+        User.subject == guest.subject, User.issuer == guest.issuer
+    ).limit(1)
+    user = (await connection.execute(by_subject)).one_or_none()
+    if user is not None or guest.email is None or not guest.is_verified:
+        return user
+    by_address = (
+        ours.where(User.email.in_(forms_of(guest.email)), User.subject.is_(None))
+        .order_by(User.created_at)
+        .limit(1)
+    )
+    user = (await connection.execute(by_address)).one_or_none()
+    if user is None:
+        return None
+    bound = {"subject": guest.subject, "issuer": guest.issuer}
+    return await change_user(connection, user, bound)
+
+
+def provider_of(request: Request) -> OpenId:
+    """Return the provider of this installation; without one there is no such page."""
+    authenticator: Authenticator = request.app.state.authenticator
+    if authenticator.open_id is None:
+        raise HTTPException(404)
+    return authenticator.open_id
+
+
+def take_turn(request: Request) -> None:
+    """Count a login against what its address may."""
+    authenticator: Authenticator = request.app.state.authenticator
+    allowance = authenticator.attempts.take(address_of(request))
+    if not allowance.is_granted:
+        raise refuse(allowance, "Too many login attempts.")
+
+
+def redirect_uri(request: Request) -> str:
+    """Return where the provider sends people back to; it knows the address too."""
+    base = request.app.state.settings.oidc_public_url
+    return (base or str(request.base_url)).rstrip("/") + CALLBACK
+
+
+def failed(error: ScraperSkyError) -> RedirectResponse:
+    """Send a browser to the login page, which says in words what went wrong."""
+    log.warning("openid.failed", why=str(error))
+    kept_out = isinstance(error, NotAllowed | RecordConflict)
+    why = "refused" if kept_out else "failed"
+    return RedirectResponse(f"/?{urlencode({'login': why})}", 303)
