@@ -4,11 +4,19 @@ import asyncio
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from uuid import UUID
 
 import asyncpg
 import pytest
 import pytest_asyncio
+from sqlalchemy import text
 
+from scrapersky.api.middleware.tenancy import (
+    acting_for,
+    connect_as_api,
+    is_slow_under_policies,
+    naming_its_tenant,
+)
 from scrapersky.db.connection import connect, parse_target
 from scrapersky.db.embedded import ROLE, EmbeddedPostgres
 from scrapersky.db.migrate import upgrade
@@ -113,6 +121,45 @@ async def test_a_user_who_may_not_make_roles_is_told_what_to_do(
     await run(known, f"GRANT {API} TO plain")
     await migrated(known, "plain", "plain")
     assert await seen(known, "plain", "plain") == (1, 0)
+    await expect_lists_without_policies(known, "plain", "plain")
+    await expect_a_reader_of_one_view(known, "plain", "plain")
+
+
+async def expect_lists_without_policies(
+    cluster: EmbeddedPostgres, database: str, owner: str
+) -> None:
+    """Without a superuser lists are read as the owner, whom the API's engine can become."""
+    target = parse_target(place(cluster, database, owner))
+    engine = connect_as_api(target, pool_size=1)
+    try:
+        with acting_for(UUID(int=0)), naming_its_tenant(needed=True):
+            assert await is_slow_under_policies(engine)
+            async with engine.connect() as connection:
+                assert await connection.scalar(text("SELECT current_user")) == owner
+    finally:
+        await engine.dispose()
+
+
+async def expect_a_reader_of_one_view(
+    cluster: EmbeddedPostgres, database: str, owner: str
+) -> None:
+    """The statements of docs/how-to/deploy.md, and what they are for."""
+    guide = (Path(__file__).parents[2] / "docs/how-to/deploy.md").read_text()
+    given = guide.partition("```sql\n")[2].partition("```")[0]
+    role, *statements = [one.strip() for one in given.split(";") if one.strip()]
+    await run(cluster, role)
+    connection = await asyncpg.connect(place(cluster, database, owner))
+    tenant = await connection.fetchval("SELECT id FROM tenants")
+    for statement in statements:
+        await connection.execute(statement.replace("TENANT", str(tenant)))
+    await connection.close()
+    reader = await asyncpg.connect(place(cluster, database, "reports"))
+    try:
+        assert await reader.fetch("SELECT * FROM reports.contacts") == []
+        with pytest.raises(asyncpg.InsufficientPrivilegeError):
+            await reader.fetch("SELECT * FROM public.contacts")
+    finally:
+        await reader.close()
 
 
 async def test_a_user_who_may_make_roles_needs_nobody(
