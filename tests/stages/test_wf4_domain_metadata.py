@@ -163,7 +163,8 @@ async def test_a_site_that_hangs_is_tried_again_and_holds_up_nobody(line: Line) 
 
     await line.work(STAGE)
 
-    assert await line.outcomes(STAGE, slow) == ["retried"]
+    # Where a drain takes long, the second try has its turn in it as well.
+    assert set(await line.outcomes(STAGE, slow)) == {"retried"}
     assert (await line.row(Domain, quick)).status == "completed"
 
 
