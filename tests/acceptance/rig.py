@@ -37,7 +37,7 @@ from scrapersky.settings import SYSTEM_USER_ID, Settings, load_settings
 from scrapersky.stages import PIPELINE
 
 PREFIXES = tuple(stage.settings.prefix for stage in PIPELINE)
-START_PATIENCE = 120.0
+START_TIMEOUT = 120.0
 OPEN = """
 SELECT (SELECT count(*) FROM curation.claim)
   + (SELECT count(*) FROM place_searches WHERE status IN ('Queued', 'InProgress'))
@@ -140,7 +140,7 @@ class Crew:
             member.start()
             self.members.append(member)
         for event, member in zip(ready, self.members[-count:], strict=True):
-            deadline = time.monotonic() + START_PATIENCE
+            deadline = time.monotonic() + START_TIMEOUT
             while not event.wait(0.5):
                 if not member.is_alive() or time.monotonic() > deadline:
                     state = f"exit code {member.exitcode}"
@@ -157,7 +157,7 @@ class Crew:
         """Stop the worker that is there longest, and start another; say if it ended badly."""
         member = self.members.pop(0)
         member.terminate()
-        member.join(START_PATIENCE)
+        member.join(START_TIMEOUT)
         if member.is_alive():
             member.kill()
             member.join()

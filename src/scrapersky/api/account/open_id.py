@@ -15,7 +15,7 @@ from scrapersky.api.account.schema import LoginWays
 from scrapersky.api.account.session import forms_of, hand_over, opener_of
 from scrapersky.api.auth.authenticator import COOKIE, Authenticator, address_of
 from scrapersky.api.auth.credential import AnyRow, close_session, open_session
-from scrapersky.api.auth.open_id import PATIENCE, Guest, OpenId, Visit
+from scrapersky.api.auth.open_id import LOGIN_TIMEOUT, Guest, OpenId, Visit
 from scrapersky.api.auth.rate_limit import refuse
 from scrapersky.api.dependency import PUBLIC, SystemBulk
 from scrapersky.errors import NotAllowed, RecordConflict, ScraperSkyError
@@ -61,7 +61,7 @@ async def begin(
     response.set_cookie(
         VISIT,
         visit.sealed(authenticator.secret),
-        max_age=int(PATIENCE.total_seconds()),
+        max_age=int(LOGIN_TIMEOUT.total_seconds()),
         httponly=True,
         samesite="lax",
         secure=request.url.scheme == "https",

@@ -36,7 +36,7 @@ log = structlog.get_logger(__name__)
 
 ALGORITHMS: Final = frozenset({"RS256", "PS256", "ES256", "EdDSA"})
 """Never a shared secret, never none."""
-PATIENCE: Final = timedelta(minutes=10)
+LOGIN_TIMEOUT: Final = timedelta(minutes=10)
 """How long a person may take at the provider."""
 FRESH: Final = timedelta(hours=1)
 OK: Final = 200
@@ -83,7 +83,7 @@ class Visit:
             nonce=secrets.token_urlsafe(32),
             verifier=secrets.token_urlsafe(32),
             back=safe_path(back),
-            until=(now + PATIENCE).timestamp(),
+            until=(now + LOGIN_TIMEOUT).timestamp(),
         )
 
     @property
