@@ -1901,7 +1901,7 @@ export interface paths {
         /**
          * @description Keep a file, and queue the search that makes places of its rows.
          *
-         *     Every line that is no place is told in the search's `problems`. The file is read by
+         *     Every line that is not a place is listed in the search's `problems`. The file is read by
          *     whichever process works on searches, from the data directory's `imports`.
          */
         post: operations["import_file"];

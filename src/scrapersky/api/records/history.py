@@ -123,9 +123,9 @@ async def work_in_bulk(connection: AsyncConnection, company_id: UUID) -> list[Ev
     )
     events: list[Event] = []
     for row in await connection.execute(query):
-        told = {"before": row.before, "after": row.after}
+        details = {"before": row.before, "after": row.after}
         events.append(
-            Event(at=row.created_at, what="edited", who=row.email, details=told)
+            Event(at=row.created_at, what="edited", who=row.email, details=details)
         )
         if row.undone_at is not None:
             events.append(Event(at=row.undone_at, what="undone", who=None))

@@ -168,7 +168,7 @@ async def import_file(
 ) -> ImportStarted:
     """Keep a file, and queue the search that makes places of its rows.
 
-    Every line that is no place is told in the search's `problems`. The file is read by
+    Every line that is not a place is listed in the search's `problems`. The file is read by
     whichever process works on searches, from the data directory's `imports`.
     """
     root: Path = request.app.state.settings.data_dir / "imports"
