@@ -9,6 +9,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import asyncpg
@@ -139,6 +140,37 @@ def test_a_killed_server_recovers_by_itself(home: Path) -> None:
 
     with EmbeddedPostgres(home) as server:
         assert ask(server, "SELECT count(*) FROM kept") == 0
+
+
+def test_a_session_that_outlived_its_killed_server_made_the_next_start_fail(
+    home: Path,
+) -> None:
+    with EmbeddedPostgres(home) as server:
+        pid = running_postmaster(server.data)
+        assert pid is not None
+        session = children_of(pid)[0]
+        os.kill(session, signal.SIGSTOP)
+        os.kill(pid, signal.SIGKILL)
+
+    def let_go() -> None:
+        try:
+            wait_until(
+                lambda: embedded.STILL_IN_USE in server.log.read_bytes(),
+                "the next server found the memory in use",
+            )
+        finally:
+            os.kill(session, signal.SIGCONT)
+
+    with ThreadPoolExecutor() as pool:
+        waiting = pool.submit(let_go)
+        with EmbeddedPostgres(home) as server:
+            assert ask(server, "SELECT 1") == 1
+        waiting.result()
+
+
+def children_of(pid: int) -> list[int]:
+    said = Path(f"/proc/{pid}/task/{pid}/children").read_text()
+    return [int(each) for each in said.split()]
 
 
 def test_a_pid_file_naming_someone_elses_process_is_stale(home: Path) -> None:

@@ -35,6 +35,7 @@ SERVER_USER = "scrapersky-postgres"
 START_TIMEOUT = 60.0
 """Seconds. Crash recovery after a power cut may take long; a healthy start takes 0.2."""
 STOP_TIMEOUT = 15.0
+STILL_IN_USE = b"pre-existing shared memory block"
 LOOK_EVERY = 0.5
 RESTARTS = 10
 SOCKET_PATH_LIMIT = 103
@@ -176,11 +177,28 @@ class EmbeddedPostgres:
         self._pid = running_postmaster(self.data)
         if self._pid is None:
             self.report("Starting the database")
-            self._process = self._spawn(binaries, user)
-            self._pid = self._process.pid
+            self._spawn_when_free(binaries, user)
         else:
             self.report("Taking over the database an interrupted run left behind")
-        self._wait_until_ready(timeout=START_TIMEOUT)
+            self._wait_until_ready(timeout=START_TIMEOUT)
+
+    def _spawn_when_free(self, binaries: Path, user: ServerUser) -> None:
+        deadline = time.monotonic() + START_TIMEOUT
+        while True:
+            logged = self.log.stat().st_size if self.log.exists() else 0
+            self._process = self._spawn(binaries, user)
+            self._pid = self._process.pid
+            try:
+                self._wait_until_ready(timeout=START_TIMEOUT)
+            except EmbeddedPostgresFailed:
+                # A killed server's sessions hold its memory until they notice its end.
+                if STILL_IN_USE not in self.log.read_bytes()[logged:]:
+                    raise
+                if time.monotonic() > deadline:
+                    raise
+                time.sleep(0.1)
+            else:
+                return
 
     def stop(self) -> None:
         """Stop the server if this process owns it, and give the lock back."""

@@ -122,7 +122,7 @@ def running_fleet(order: Order, *, size: int, seed: int = 0) -> Iterator[Fleet]:
         fleet.fill()
         # A database that is taken away before a worker has started ends that worker.
         for member in fleet.workers:
-            assert member.ready.wait(60), "a worker did not start within a minute"
+            assert member.ready.wait(HUNG), "a worker did not start"
         yield fleet
     finally:
         fleet.end()
