@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-import asyncpg
+import psycopg
 import pytest
 import structlog
 
@@ -57,6 +57,7 @@ class TestServer:
 
     bin: Path
     socket_dir: Path
+    admin: psycopg.Connection
     port: int = 5432
 
     def database(self, name: str) -> TestDatabase:
@@ -67,16 +68,8 @@ class TestServer:
 
     def run(self, *statements: str) -> None:
         """Execute administrative statements outside any test's database."""
-
-        async def execute() -> None:
-            connection = await asyncpg.connect(self.database("postgres").dsn)
-            try:
-                for statement in statements:
-                    await connection.execute(statement)
-            finally:
-                await connection.close()
-
-        asyncio.run(execute())
+        for statement in statements:
+            self.admin.execute(statement.encode())
 
 
 @pytest.fixture(scope="session")
@@ -102,8 +95,14 @@ def postgres_server(scratch: Path) -> Iterator[TestServer]:
         "max_wal_size": "128MB",
     }
     home = scratch / "shared"
-    with EmbeddedPostgres(home, options=hasty) as server:
-        yield TestServer(usable_binaries(home, server_user()), server.socket_dir)
+    with (
+        EmbeddedPostgres(home, options=hasty) as server,
+        # A session costs more than the statement that makes a database.
+        psycopg.connect(
+            user=ROLE, dbname="postgres", host=str(server.socket_dir), autocommit=True
+        ) as admin,
+    ):
+        yield TestServer(usable_binaries(home, server_user()), server.socket_dir, admin)
 
 
 @pytest.fixture
