@@ -56,16 +56,20 @@ from scrapersky.db.migrate import upgrade
 from scrapersky.kit.cursor import write_cursor
 from scrapersky.records import (
     KINDS,
+    Company,
     Contact,
     Domain,
     Evidence,
     LocalBusiness,
     Page,
+    Person,
 )
 from scrapersky.records.process import ProcessRole
 
 MEBI = 1024 * 1024
 PAGE = 50
+ALSO_SHOWN = [value.label(name) for name, value in KINDS["contacts"].extras.items()]
+"""What a page shows of other tables: the company, its domain, who decides there."""
 NEWEST = Sort("updated_at", is_descending=True)
 SUREST = Sort("confidence", is_descending=True)
 REST = {
@@ -394,6 +398,10 @@ async def plain_detail(bench: Bench, contact_id: Any) -> None:
             select(LocalBusiness.id, LocalBusiness.name).where(
                 LocalBusiness.domain_id == contact.domain_id
             ),
+            select(Company.id, Company.name).where(
+                Company.domain_id == contact.domain_id
+            ),
+            select(Person).where(Person.domain_id == contact.domain_id),
         ):
             (await connection.execute(query)).all()
 
@@ -451,9 +459,10 @@ async def page(bench: Bench, asked: dict[str, Any]) -> Any:
 async def plain_page(
     bench: Bench, params: dict[str, Any], sort: Sort, offset: int
 ) -> None:
-    """Ask for the same page as a simple program would: sort, skip, take."""
+    """Ask for the columns of the same page as a simple program would: sort, skip, take."""
     column = getattr(Contact, sort.field)
-    query = select(Contact).where(Contact.tenant_id == bench.tenant, *plain(params))
+    query = select(Contact, *ALSO_SHOWN)
+    query = query.where(Contact.tenant_id == bench.tenant, *plain(params))
     # As an index can serve it, where no value is unknown.
     is_nullable = column.property.columns[0].nullable
     first = column.desc().nulls_last() if is_nullable else column.desc()

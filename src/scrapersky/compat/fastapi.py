@@ -1,15 +1,25 @@
 """What we use of FastAPI, and of Starlette below it, that they do not document."""
 
 import re
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Callable, Coroutine, Iterator
+from typing import Any, get_origin
 
-from fastapi import APIRouter, FastAPI
+from fastapi import APIRouter, FastAPI, Request, Response
 from fastapi.dependencies.models import Dependant
-from fastapi.routing import iter_route_contexts
+from fastapi.dependencies.utils import request_params_to_args
+from fastapi.exceptions import RequestValidationError
+from fastapi.routing import (
+    APIRoute,
+    _effective_route_context_var,
+    iter_route_contexts,
+)
+from pydantic import BaseModel, ValidationError
+from starlette.datastructures import QueryParams
 from starlette.routing import Match, compile_path
 from starlette.types import Scope
 from typing_extensions import override
+
+Endpoint = Callable[..., Coroutine[Any, Any, Response]]
 
 
 def routes_with_calls(app: FastAPI) -> Iterator[tuple[Any, list[object]]]:
@@ -47,3 +57,109 @@ class RouterBelow(APIRouter):
         if not scope["path"].startswith(self._path):
             return Match.NONE, {}
         return super().matches(scope)
+
+    def get_directly(self, path: str, **named: Any) -> Callable[[Endpoint], Endpoint]:  # noqa: ANN401 - as its base
+        """Add a direct route, as `get` adds any other."""
+
+        def add(endpoint: Endpoint) -> Endpoint:
+            self.add_api_route(
+                path,
+                endpoint,
+                methods=["GET"],
+                route_class_override=DirectRoute,
+                **named,
+            )
+            return endpoint
+
+        return add
+
+
+class DirectRoute(APIRoute):
+    """A route for what is asked most often: it answers by itself, with few detours.
+
+    What it depends on takes the request and nothing else, and its query is one model.
+    Whatever else a route may have, FastAPI looks for anew with every request; that took a
+    fifth of the time of a list. A test compares the answers of both.
+    """
+
+    @override
+    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+        included = _effective_route_context_var.get()
+        is_mine = included is not None and included.original_route is self
+        # A router that is included may add what all of its routes depend on.
+        dependant: Dependant = included.dependant if is_mine else self.dependant  # type: ignore[union-attr]
+        refuse_indirect(dependant)
+        endpoint = self.endpoint
+        takes_request = dependant.request_param_name
+        models = [
+            (field.name, QueryReader(field.field_info.annotation))  # type: ignore[arg-type]
+            for field in dependant.query_params
+        ]
+
+        async def handle(request: Request) -> Response:
+            values: dict[str, Any] = {}
+            for part in dependant.dependencies:
+                found = await part.call(request)  # type: ignore[misc]
+                if part.name is not None:
+                    values[part.name] = found
+            path, errors = request_params_to_args(
+                dependant.path_params, request.path_params
+            )
+            for name, model in models:
+                try:
+                    values[name] = model.read(request.query_params)
+                except ValidationError as error:
+                    errors += [
+                        {**found, "loc": ("query", *found["loc"])}
+                        for found in error.errors(include_url=False)
+                    ]
+            if errors:
+                raise RequestValidationError(errors)
+            if takes_request is not None:
+                values[takes_request] = request
+            response: Response = await endpoint(**values, **path)
+            return response
+
+        return handle
+
+
+def refuse_indirect(dependant: Dependant) -> None:
+    """Raise if a route has what a direct one does not look for."""
+    is_simple = not (
+        dependant.header_params or dependant.cookie_params or dependant.body_params
+    ) and all(
+        isinstance(field.field_info.annotation, type)
+        and issubclass(field.field_info.annotation, BaseModel)
+        for field in dependant.query_params
+    )
+    takes_request_only = all(
+        part.request_param_name == "request"
+        and not (part.dependencies or part.query_params or part.path_params)
+        for part in dependant.dependencies
+    )
+    if not (is_simple and takes_request_only):
+        raise TypeError(f"{dependant.path} is not a direct route.")
+
+
+class QueryReader:
+    """Reads queries as one model: of what is given twice, a list takes all."""
+
+    def __init__(self, model: type[BaseModel]) -> None:
+        self._model = model
+        self._single = {
+            name
+            for name, field in model.model_fields.items()
+            if get_origin(field.annotation) is not list
+        }
+        self._many = model.model_fields.keys() - self._single
+
+    def read(self, asked: QueryParams) -> BaseModel:
+        """Return what is asked for; raise ValidationError."""
+        values: dict[str, Any] = {}
+        for name in asked:
+            given = asked.getlist(name)
+            is_list = name in self._many or (
+                name not in self._single and len(given) > 1
+            )
+            values[name] = given if is_list else given[-1]
+        return self._model.model_validate(values)

@@ -1,6 +1,7 @@
 """Cursors: where a list was left, signed, and good for nothing but that list."""
 
 import hashlib
+from functools import lru_cache
 from typing import Any
 
 import orjson
@@ -33,9 +34,16 @@ def read_cursor(key: bytes, scope: Any, cursor: str) -> Any:  # noqa: ANN401 - a
 
 def signed_for(key: bytes, scope: Any) -> URLSafeSerializer:  # noqa: ANN401 - any JSON
     """Return what signs the places of one list, with a key that only that list has."""
+    return signing(key, orjson.dumps(scope, option=orjson.OPT_SORT_KEYS))
+
+
+# The pages of one list follow one another.
+@lru_cache(500)
+def signing(key: bytes, salt: bytes) -> URLSafeSerializer:
+    """Return what signs with a key of this salt."""
     return URLSafeSerializer(
         key,
-        salt=orjson.dumps(scope, option=orjson.OPT_SORT_KEYS),
+        salt=salt,
         signer_kwargs={"key_derivation": "hmac", "digest_method": hashlib.sha256},
     )
 

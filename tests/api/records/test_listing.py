@@ -353,7 +353,7 @@ async def test_a_cursor_is_good_for_its_own_list_only(desk: Desk) -> None:
     await desk.get("/places/staging", {**asked, "cursor": broken}, status=422)
 
 
-async def test_fields_tell_what_can_be_asked(desk: Desk) -> None:
+async def test_fields_say_what_can_be_asked(desk: Desk) -> None:
     fields = {field["name"]: field for field in await desk.get("/pages/fields")}
 
     assert "tenant_id" not in fields

@@ -1,6 +1,6 @@
 """What a list shows, in which order, and where in it a reader is."""
 
-from dataclasses import astuple, dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import Decimal
 from enum import StrEnum
@@ -8,6 +8,7 @@ from typing import Any, Final
 from uuid import UUID
 
 import orjson
+from cachetools import LRUCache, cached
 from sqlalchemy import ColumnElement, and_
 from sqlalchemy.dialects.postgresql import ARRAY, ENUM, JSONB
 from sqlalchemy.orm import InstrumentedAttribute
@@ -46,6 +47,7 @@ class ListQuery:
     sort: Sort = FIRST_SORT
     columns: tuple[str, ...] | None = None
     """What is read of the records besides their place in the list; None: all."""
+    _names: dict[str, bytes] = field(default_factory=dict, init=False, compare=False)
 
     @property
     def is_narrowed(self) -> bool:
@@ -54,7 +56,10 @@ class ListQuery:
 
     def name(self, resource: Kind) -> bytes:
         """Name the list, for what is remembered of it."""
-        return orjson.dumps(self.scope(resource))
+        name = self._names.get(resource.name)
+        if name is None:
+            name = self._names[resource.name] = orjson.dumps(self.scope(resource))
+        return name
 
     def scope(self, resource: Kind) -> list[Any]:
         """Name the list, for its cursors."""
@@ -87,7 +92,11 @@ class CursorPosition:
 
     def to_json(self) -> list[Any]:
         """Write it for a cursor."""
-        return [text_key(self.key), str(self.id), *astuple(self.estimate)]
+        estimate = self.estimate
+        return [
+            text_key(self.key), str(self.id),
+            estimate.count, estimate.is_exact, estimate.is_rare,
+        ]  # fmt: skip
 
     @classmethod
     def from_json(
@@ -100,6 +109,8 @@ class CursorPosition:
         return cls(read_key(column, key), UUID(row_id), CountEstimate(*estimate))
 
 
+# What a column is takes long to find out beside all else that a request needs.
+@cached(LRUCache(500), key=lambda resource, text: (resource.name, text))
 def read_sort(resource: Kind, text: str) -> Sort:
     """Read `field` or `-field`; raise InvalidCondition for what cannot be sorted by."""
     name = text.removeprefix("-")

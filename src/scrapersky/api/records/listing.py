@@ -15,10 +15,12 @@ from sqlalchemy import (
     ARRAY,
     Column,
     ColumnElement,
+    Enum,
     Integer,
     Row,
     Select,
     Subquery,
+    Text,
     Uuid,
     and_,
     bindparam,
@@ -28,8 +30,10 @@ from sqlalchemy import (
     or_,
     select,
     tuple_,
+    type_coerce,
 )
 from sqlalchemy.ext.asyncio import AsyncConnection
+from sqlalchemy.orm import InstrumentedAttribute
 from sqlalchemy.sql.visitors import iterate
 
 from scrapersky.api.records.list_query import (
@@ -160,8 +164,8 @@ def shown_columns(
 ) -> list[ColumnElement[Any]]:
     """Select what is shown of a record, and what its place in a list is known by."""
     shown: dict[str, Any] = {
-        **resource.fields,
-        **{name: value.label(name) for name, value in resource.extras.items()},
+        **{name: as_text(name, column) for name, column in resource.fields.items()},
+        **more_columns(resource),
     }
     place = [
         column.label(PLACE)
@@ -174,8 +178,20 @@ def shown_columns(
     return [*(shown[name] for name in needed), *place]
 
 
+def more_columns(resource: Kind) -> dict[str, ColumnElement[Any]]:
+    """Select what is shown of a record beside its own columns, or in their place."""
+    return {name: value.label(name) for name, value in resource.extras.items()}
+
+
+def as_text(name: str, column: InstrumentedAttribute[Any]) -> Any:  # noqa: ANN401 - either
+    """Select a status as the text that it is: pages of a list are written as they are."""
+    if isinstance(column.type, Enum):
+        return type_coerce(column, Text).label(name)
+    return column
+
+
 def place_name(resource: Kind, sort: Sort) -> str:
-    """Return the column of a row that tells its place in a list."""
+    """Return the column of a row that its place in a list is known by."""
     return PLACE if sort.field in resource.orders else sort.field
 
 
@@ -353,8 +369,8 @@ async def rows_by_id(
 def by_id(resource: Kind) -> Select[Any]:
     """Write the query for records of these ids."""
     ids = bindparam("ids", type_=ARRAY(Uuid()))
-    shown = shown_columns(resource)
-    return select(*shown).where(resource.record.id == func.any(ids))
+    shown: dict[str, Any] = {**resource.fields, **more_columns(resource)}
+    return select(*shown.values()).where(resource.record.id == func.any(ids))
 
 
 async def walked_rows(
@@ -440,6 +456,7 @@ def walk(
     return query.order_by(*ways(sort, *order)).limit(literal_column(str(most), Integer))
 
 
+@cached(LRUCache(500), key=lambda resource, sort: (resource.name, sort.field))
 def is_nullable(resource: Kind, sort: Sort) -> bool:
     """Say whether a list has rows whose sort key is unknown."""
     return bool(resource.order_of(sort.field).property.columns[0].nullable)

@@ -1,11 +1,13 @@
 """People of a business: shown beside its records, and forgotten when they ask."""
 
-from typing import Annotated, Final
+from functools import cache
+from typing import Annotated, Any, Final
 from uuid import UUID
 
 from fastapi import APIRouter, Request
-from sqlalchemy import ColumnElement, select
+from sqlalchemy import Select, Uuid, bindparam, select
 from sqlalchemy.ext.asyncio import AsyncConnection
+from sqlalchemy.orm import InstrumentedAttribute
 
 from scrapersky.api.auth.identity import Identity, Permission
 from scrapersky.api.dependency import Transaction, actor_of, allow
@@ -29,32 +31,30 @@ async def people_beside(
     connection: AsyncConnection, resource: Kind, row: Shown
 ) -> list[NamedPerson]:
     """Return the people of a record's business, or those that a page says most about."""
-    clause = beside(resource.name, row)
-    if clause is None:
+    column, key = BESIDE.get(resource.name, (None, ""))
+    if column is None:
         return []
+    query = people_by(column)
+    rows = await connection.execute(query, {"key": getattr(row, key)})
+    return [NamedPerson(**found) for found in rows.mappings()]
+
+
+# To write the statement takes as long as to run it.
+@cache
+def people_by(column: InstrumentedAttribute[UUID | None]) -> Select[Any]:
+    """Write the query for the people of whom this column has a key."""
     shown = PEOPLE.extras
-    query = (
+    return (
         select(
             *(Person.id, Person.name, Person.role, Person.seniority, Person.email),
             *(Person.phone, Person.confidence, Person.standing_reason.label("reason")),
             shown["is_decision_maker"].label("is_decision_maker"),
             shown["page_url"].label("page_url"),
         )
-        .where(clause)
+        .where(column == bindparam("key", type_=Uuid()))
         .order_by(Person.standing.desc(), Person.id)
         .limit(MOST_PEOPLE)
     )
-    rows = (await connection.execute(query)).mappings()
-    return [NamedPerson(**found) for found in rows]
-
-
-def beside(name: str, row: Shown) -> ColumnElement[bool] | None:
-    """Say which people go with a record; None: none ever do."""
-    column, key = BESIDE.get(name, (None, ""))
-    if column is None:
-        return None
-    clause: ColumnElement[bool] = column == getattr(row, key)
-    return clause
 
 
 BESIDE: Final = {

@@ -1,7 +1,7 @@
 """The routes that every kind of record has, made once for all of them."""
 
 from contextlib import nullcontext
-from typing import Annotated, Any, Final
+from typing import Annotated, Final
 from uuid import UUID
 
 from fastapi import APIRouter, Query, Request, Response
@@ -48,6 +48,7 @@ from scrapersky.api.records.schema import (
     record_model,
 )
 from scrapersky.companies.own_column import own_columns
+from scrapersky.compat.fastapi import RouterBelow
 from scrapersky.curation.condition import OWN
 from scrapersky.kit.cursor import read_cursor, write_cursor
 from scrapersky.records.domain import DOMAINS
@@ -85,13 +86,13 @@ def address_of(resource: Kind) -> str:
     return f"{BASE}{resource.path}"
 
 
-def add_listing(router: APIRouter, resource: Kind) -> None:
+def add_listing(router: RouterBelow, resource: Kind) -> None:
     """Add the list and what goes with it: fields, facets, export."""
     shape = record_model(resource)
     many, noun, path = resource.name, resource.singular, address_of(resource)
     words = noun.replace("_", " ")
 
-    @router.get(
+    @router.get_directly(
         path,
         operation_id=f"list_{many}",
         summary=f"List {many.replace('_', ' ')}",
@@ -100,7 +101,7 @@ def add_listing(router: APIRouter, resource: Kind) -> None:
     )
     async def list_records(
         request: Request, who: Reader, connection: Transaction, asked: ListedBy
-    ) -> Any:  # noqa: ANN401 - the response model has the type
+    ) -> Response:
         """List records: filtered, sorted, page by page, with how many there are."""
         list_query = list_query_of(who, resource, asked)
         return await answer_page(request, connection, resource, list_query, asked)
@@ -154,13 +155,13 @@ def add_listing(router: APIRouter, resource: Kind) -> None:
         return attachment(many.replace("_", "-"), asked.format, body)
 
 
-def add_detail(router: APIRouter, resource: Kind) -> None:
+def add_detail(router: RouterBelow, resource: Kind) -> None:
     """Add one record with its evidence and what belongs to it."""
     shape = record_model(resource)
     noun, path = resource.singular, address_of(resource)
     words = noun.replace("_", " ")
 
-    @router.get(
+    @router.get_directly(
         f"{path}/{{record_id}}",
         operation_id=f"read_{noun}",
         summary=f"Read one {words}",
@@ -172,7 +173,7 @@ def add_detail(router: APIRouter, resource: Kind) -> None:
         request: Request,
         connection: Transaction,
         record_id: UUID,
-    ) -> Any:  # noqa: ANN401 - the response model has the type
+    ) -> Response:
         """Read a record with its evidence and what belongs to it."""
         with plans_kept():
             row = await record_of(connection, resource, record_id)
