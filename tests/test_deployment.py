@@ -2,6 +2,8 @@
 
 import json
 import re
+import shutil
+import subprocess
 from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
@@ -42,6 +44,7 @@ RULES: list[dict[str, Any]] = [
     for group in yaml.safe_load((DEPLOY / "prometheus/rules.yml").read_text())["groups"]
     for rule in group["rules"]
 ]
+FAULTS = DEPLOY / "prometheus/rules_test.yml"
 PANELS: list[dict[str, Any]] = json.loads(
     (DEPLOY / "grafana/dashboard.json").read_text()
 )["panels"]
@@ -127,6 +130,39 @@ def test_prometheus_would_read_every_expression() -> None:
 
     with pytest.raises(ValueError, match="parenthesis"):
         promql_parser.parse("sum by (stage (scrapersky_stage_waiting)")
+
+
+CASES: list[dict[str, Any]] = yaml.safe_load(FAULTS.read_text())["tests"]
+
+
+def test_every_alert_has_a_fault_that_fires_it() -> None:
+    fired = {
+        check["alertname"]
+        for case in CASES
+        for check in case["alert_rule_test"]
+        if check["exp_alerts"]
+    }
+    silent = {
+        check["alertname"]
+        for case in CASES
+        for check in case["alert_rule_test"]
+        if not check["exp_alerts"]
+    }
+
+    assert fired == silent == {rule["alert"] for rule in RULES}
+
+
+@pytest.mark.skipif(
+    shutil.which("promtool") is None, reason="promtool is not installed"
+)
+def test_prometheus_fires_every_alert_at_its_fault() -> None:
+    subprocess.run(["promtool", "test", "rules", str(FAULTS)], check=True)
+
+
+def test_a_search_that_may_take_an_hour_was_trouble_after_half_of_it() -> None:
+    (rule,) = [one for one in RULES if one["alert"] == "ScraperSkyItemInWorkTooLong"]
+
+    assert "scrapersky_stage_timeout_seconds" in rule["expr"]
 
 
 def test_an_alert_asks_for_counters_that_count_what_it_says() -> None:

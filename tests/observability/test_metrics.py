@@ -39,6 +39,16 @@ def test_what_the_engine_says_is_counted() -> None:
     assert 'scrapersky_stage_paused{stage="pages"} 1.0' in written
 
 
+def test_the_first_of_its_kind_was_no_increase() -> None:
+    metrics = Metrics(Events())
+    metrics.add_stage("pages", timedelta(minutes=3))
+    written = metrics.written().decode()
+
+    assert 'scrapersky_overclaims_total{stage="pages"} 0.0' in written
+    assert 'scrapersky_items_settled_total{outcome="done",stage="pages"} 0.0' in written
+    assert 'scrapersky_stage_timeout_seconds{stage="pages"} 180.0' in written
+
+
 def test_two_processes_in_one_do_not_share_figures() -> None:
     events: Events[Event] = Events()
     first, second = Metrics(events), Metrics(Events())

@@ -1,6 +1,7 @@
 """A sick machine harms only itself: it notices, claims nothing, says why, and recovers."""
 
 import asyncio
+import ssl
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
@@ -10,17 +11,20 @@ from typing import Any
 from uuid import UUID
 
 import pytest
+import trustme
 from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 import curation_sdk
 from curation_sdk.testing import make_due
 from scrapersky.crawler import CrawlerPolicy
+from scrapersky.crawler.pool import tls_context
 from scrapersky.db.connection import connect, parse_target
 from scrapersky.demo.resolver import demo_policy
 from scrapersky.demo.server import Ask, TownServer
 from scrapersky.demo.sites.reply import Reply
 from scrapersky.errors import NoSuchHost
+from scrapersky.pipeline import doubt
 from scrapersky.pipeline.mail_server import MailAnswer, MailServersFound
 from scrapersky.scheduler import self_check
 from scrapersky.scheduler.app import Background, World, background_work
@@ -29,6 +33,7 @@ from sdk_tests.rig.size import size
 from sdk_tests.rig.waiting import HUNG
 from tests.acceptance.rig import settings_for
 from tests.conftest import TestDatabase
+from tests.crawler.rig import a_policy, a_site, answer
 
 HOME = (
     b"<html><title>Ada's Bakery</title><h1>Bakery</h1><p>We bake bread every morning"
@@ -50,13 +55,14 @@ class Machine:
     """What one machine can do: know names, and ask about mail."""
 
     is_sick: bool = False
+    address: str = "127.16.0.1"
     asked: list[str] = field(default_factory=list)
 
     async def resolve(self, host: str, port: int) -> Sequence[str]:
         self.asked.append(host)
         if self.is_sick:
             raise NoSuchHost(host, "the name does not exist or has no address")
-        return ("127.16.0.1",)
+        return (self.address,)
 
     async def lookup(self, domain: str) -> MailServersFound:
         self.asked.append(domain)
@@ -73,6 +79,8 @@ class House:
     engine: AsyncEngine
     tenant: UUID
     policy: CrawlerPolicy
+    port: int | None = None
+    """Of the sites that speak TLS."""
 
     @asynccontextmanager
     async def at_work(
@@ -90,8 +98,9 @@ class House:
     async def add_domains(self, *names: str) -> None:
         await self.run(
             "INSERT INTO domains (tenant_id, domain, home_url)"
-            " SELECT :tenant, n, 'http://' || n || '/' FROM unnest(CAST(:names AS text[])) n",
+            " SELECT :tenant, n, replace(:home, '*', n) FROM unnest(CAST(:names AS text[])) n",
             names=list(names),
+            home="http://*/" if self.port is None else f"https://*:{self.port}/",
         )
         await curation_sdk.wake(self.engine, "domain_metadata")
 
@@ -172,6 +181,7 @@ async def until_resting(background: Background, *, wanted: bool) -> None:
 async def test_a_machine_that_is_well_again_works_again(
     house: House, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(self_check, "LOOK_EVERY", 0.05)
     monkeypatch.setattr(self_check, "LOOK_WHILE_UNFIT", 0.05)
     monkeypatch.setattr(self_check, "BELIEVED", 0.0)
     machine = Machine()
@@ -191,6 +201,50 @@ async def test_a_machine_that_is_well_again_works_again(
                 await asyncio.sleep(0.05)
 
     assert await house.count(DEAD) == 0
+
+
+@pytest.fixture
+async def trusted(
+    house: House, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> AsyncIterator[House]:
+    """Sites that speak TLS, with certificates of an authority that this machine trusts."""
+    authority, server = (
+        trustme.CA(),
+        ssl.create_default_context(ssl.Purpose.CLIENT_AUTH),
+    )
+    authority.issue_cert("first.bv", "second.bv", "third.bv").configure_cert(server)
+    authority.cert_pem.write_to_path(str(tmp_path / "authorities.pem"))
+    monkeypatch.setenv("SSL_CERT_DIR", str(tmp_path / "none"))
+    monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "authorities.pem"))
+    tls_context.cache_clear()
+    async with a_site({"*": answer(HOME)}, tls=server) as site:
+        yield replace(house, policy=a_policy(site), port=site.port)
+    tls_context.cache_clear()
+
+
+async def test_a_machine_without_authorities_made_dead_letters_of_what_others_trust(
+    trusted: House, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(self_check, "LOOK_EVERY", 0.05)
+    monkeypatch.setattr(self_check, "LOOK_WHILE_UNFIT", 0.05)
+    monkeypatch.setattr(doubt, "COME_BACK", timedelta(seconds=0.1))
+    async with trusted.at_work(Machine(address="127.0.0.1")):
+        await trusted.add_domains("first.bv")
+        await trusted.until(DONE, 1)
+    monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "none"))
+    tls_context.cache_clear()
+    async with trusted.at_work(
+        Machine(address="127.0.0.1"), DOMAIN_SITEMAP_SCHEDULER_ENABLED="true"
+    ) as run:
+        await trusted.add_domains("second.bv", "third.bv")
+        await until_resting(run, wanted=True)
+        assert run.resting == "no certificate is trusted here: not even first.bv"
+        # The file is put back, and nobody restarts anything.
+        monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "authorities.pem"))
+        await until_resting(run, wanted=False)
+        await trusted.until(DONE, 3)
+
+    assert await trusted.count(DEAD) == 0
 
 
 async def test_a_name_was_given_up_at_the_first_no(house: House) -> None:

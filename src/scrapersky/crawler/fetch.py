@@ -89,6 +89,7 @@ class Crawler:
         self.fetches = WaitingFetches()
         self._now = now or _utc_now
         self._guard = Guard(policy.extra_networks, policy.extra_ports)
+        self._reads_certificates = ssl_context is None
         self._pool = Pool(
             policy,
             resolver or SystemResolver(),
@@ -190,9 +191,15 @@ class Crawler:
         state = FetchState(target, target)
         return (await self._rules(state)).verdict(target)
 
-    async def probe(self, host: str, *, dial: bool) -> None:
+    async def probe(self, url: Url, *, dial: bool) -> None:
         """See whether a host is known, or answers; nothing is asked of it."""
-        await self._pool.probe(Url("http", host, 80), dial=dial)
+        await self._pool.probe(url, dial=dial)
+
+    def reread_certificates(self) -> None:
+        """Read again which authorities this machine trusts: somebody may have fixed it."""
+        if self._reads_certificates:
+            tls_context.cache_clear()
+            self._pool.trust(hardened(tls_context()))
 
     def forgive(self) -> None:
         """Try everything again that failed: it was this machine that could not."""

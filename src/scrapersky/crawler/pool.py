@@ -95,7 +95,8 @@ class Pool:
     async def probe(self, url: Url, *, dial: bool) -> None:
         """See whether a host can be resolved, and reached; raise FetchError if not.
 
-        What failed a moment ago is asked for all the same: this is about ourselves.
+        What failed a moment ago is asked for all the same: this is about ourselves. At an
+        https address the handshake is made too.
         """
         try:
             async with asyncio.timeout(self._limits.dns.total_seconds()):
@@ -105,7 +106,17 @@ class Pool:
         if dial:
             [address, *_] = self._guard.check_all(url, found)
             timeout = self._limits.connect.total_seconds()
-            (await self._dial(url, address, timeout)).close()
+            sock = await self._dial(url, address, timeout)
+            try:
+                connection = await self._speak(url, sock, Clocked())
+            except BaseException:
+                sock.close()
+                raise
+            connection.abort()
+
+    def trust(self, tls: ssl.SSLContext) -> None:
+        """Believe these authorities from the next connection on."""
+        self._tls = tls
 
     def forgive(self) -> None:
         """Forget every failure: it was our own."""

@@ -4,6 +4,7 @@ Labels take few values, all of them ours: names of stages, jobs, outcomes, table
 """
 
 from collections.abc import Mapping, Sequence
+from datetime import timedelta
 from importlib.metadata import version
 
 from prometheus_client import (
@@ -116,6 +117,12 @@ class Metrics:
         )
         self._paused = Gauge(
             "scrapersky_stage_paused", "1 while paused.", stage, registry=registry
+        )
+        self._timeout = Gauge(
+            "scrapersky_stage_timeout_seconds",
+            "How long an item may be in work.",
+            stage,
+            registry=registry,
         )
         self._held_back = Gauge(
             "scrapersky_stage_held_back",
@@ -306,6 +313,18 @@ class Metrics:
             self._gauges[name].labels(stage).set(figure)
         self._paused.labels(stage).set(paused)
         self._held_back.labels(stage).set(held_back)
+
+    def add_stage(self, stage: str, timeout: timedelta) -> None:
+        """Show a stage from the start, and how long an item of it may be in work.
+
+        Prometheus sees no increase in a counter that begins with its first event.
+        """
+        self._timeout.labels(stage).set(timeout.total_seconds())
+        for counter in (
+            self._claimed, self._retried, self._rescued, self._fenced, self._overclaimed,
+        ):  # fmt: skip
+            counter.labels(stage)
+        self._settled.labels(stage, "done")
 
     def note_database(self, figures: DatabaseFigures) -> None:
         """Note how the database stands at this moment."""

@@ -8,11 +8,10 @@ from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from curation_sdk import AnyStage, GiveUp, Later, Outcome, Retry, queries
-from scrapersky.errors import ConnectFailed, DnsFailed
+from scrapersky.errors import BadTls, ConnectFailed, DnsFailed
 
 COME_BACK = timedelta(seconds=15)
 """When an item is tried again that this machine could not judge."""
-NETWORK_FAILURES = (DnsFailed.outcome, ConnectFailed.outcome)
 
 
 class SelfDoubt(Protocol):
@@ -24,6 +23,10 @@ class SelfDoubt(Protocol):
 
     async def about_routes(self) -> str | None:
         """Say what is wrong with the way hosts are reached from here."""
+        ...
+
+    async def about_certificates(self) -> str | None:
+        """Say what is wrong with the way certificates are checked here."""
         ...
 
 
@@ -38,16 +41,24 @@ class NoDoubt:
         """Find nothing wrong."""
         return None
 
+    async def about_certificates(self) -> str | None:
+        """Find nothing wrong."""
+        return None
+
 
 async def excused(outcome: Outcome, doubt: SelfDoubt) -> Outcome:
     """Return an outcome, or `Later` for a failure that is this machine's own."""
     if not isinstance(outcome, Retry | GiveUp):
         return outcome
-    kind = outcome.why.partition(":")[0]
-    if kind not in NETWORK_FAILURES:
-        return outcome
-    by_name = kind == DnsFailed.outcome
-    why = await (doubt.about_names() if by_name else doubt.about_routes())
+    match outcome.why.partition(":")[0]:
+        case DnsFailed.outcome:
+            why = await doubt.about_names()
+        case ConnectFailed.outcome:
+            why = await doubt.about_routes()
+        case BadTls.outcome:
+            why = await doubt.about_certificates()
+        case _:
+            why = None
     return outcome if why is None else Later(why, COME_BACK)
 
 

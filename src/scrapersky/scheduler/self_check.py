@@ -20,7 +20,8 @@ from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from scrapersky.crawler import Crawler
-from scrapersky.errors import FetchError
+from scrapersky.errors import BadTls, FetchError
+from scrapersky.kit.urls import Url, parse_url
 from scrapersky.scheduler.presence import Rester
 
 BELIEVED: Final = 5.0
@@ -38,6 +39,13 @@ CGROUP: Final = Path("/sys/fs/cgroup")
 REACHED_LATELY = """SELECT key FROM host_outcomes
   WHERE outcome = 'ok' AND key ~ '[a-z]' AND last_at > clock_timestamp() - interval '1 day'
   ORDER BY last_at DESC LIMIT :most"""
+DOORS: Final = (("http", 80), ("https", 443))
+"""Some sites have only one of them."""
+TRUSTED_LATELY = """SELECT origin FROM host_robots
+  WHERE origin LIKE 'https://%' AND state <> 'unreachable'
+    AND fetched_at > clock_timestamp() - interval '1 day'
+  ORDER BY fetched_at DESC LIMIT :most"""
+"""Whoever read a robots.txt over https trusted the certificate there."""
 
 Check = Callable[[], Awaitable[str | None]]
 log = structlog.get_logger(__name__)
@@ -58,10 +66,11 @@ class SelfCheck:
         self._crawler = crawler
         self._directories = (data_dir, Path(tempfile.gettempdir()))
         self._always = tuple(canaries)
-        self._reached: tuple[str, ...] = ()
-        self._reached_at = -CANARIES_EVERY
+        self._known: dict[str, tuple[float, tuple[str, ...]]] = {}
         self._answers: dict[str, tuple[float, str | None]] = {}
         self._asking: dict[str, asyncio.Lock] = {}
+        self._suspected: Check | None = None
+        """What found that the network is at fault, and says when it no longer is."""
         self._worker: Rester | None = None
         self.why: str | None = None
         """What is wrong with this machine, as far as is known."""
@@ -78,6 +87,10 @@ class SelfCheck:
         """Say what is wrong with the way hosts are reached from here."""
         return await self._ask("routes", self._routes)
 
+    async def about_certificates(self) -> str | None:
+        """Say what is wrong with the way certificates are checked here."""
+        return await self._ask("certificates", self._certificates)
+
     async def watch(self) -> None:
         """Look again and again, for as long as the process works."""
         while True:
@@ -85,11 +98,14 @@ class SelfCheck:
             await self.look()
 
     async def look(self) -> None:
-        """Look once at everything that may be wrong; the network only if it was."""
+        """Look once at everything that may be wrong; at the network where it was."""
         checks: list[Check] = [self._clock, self._disk, self._memory]
-        checks += [self._names, self._routes] if self.why is not None else []
+        suspected = self._suspected
+        checks += [] if suspected is None else [suspected]
         found = [why for check in checks if (why := await check()) is not None]
-        self._note(found[0] if found else None)
+        if self._suspected == suspected:
+            # Otherwise an item has met trouble meanwhile, which was not looked at.
+            self._note(found[0] if found else None)
 
     async def _ask(self, what: str, check: Check) -> str | None:
         async with self._asking.setdefault(what, asyncio.Lock()):
@@ -98,6 +114,7 @@ class SelfCheck:
                 why = await check()
                 self._answers[what] = (time.monotonic(), why)
             if why is not None:
+                self._suspected = check
                 self._note(why)
             return why
 
@@ -110,26 +127,44 @@ class SelfCheck:
         elif before is not None and why is None:
             log.warning("worker.fit_again", was=before)
             self._answers.clear()
+            self._suspected = None
             self._crawler.forgive()
             if self._worker is not None:
                 self._worker.resume()
 
     async def _names(self) -> str | None:
-        hosts = await self._canaries()
-        hosts = (*hosts, *self._always)
-        return await self._all_fail(hosts, "no name is resolved here", dial=False)
+        hosts = (*await self._canaries(REACHED_LATELY), *self._always)
+        urls = [Url("http", host, 80) for host in hosts]
+        return await self._all_fail(urls, "no name is resolved here", dial=False)
 
     async def _routes(self) -> str | None:
         # Only sites that are visited anyway are knocked at.
-        hosts = await self._canaries()
-        return await self._all_fail(hosts, "no host is reached from here", dial=True)
+        hosts = await self._canaries(REACHED_LATELY)
+        urls = [Url(scheme, host, port) for host in hosts for scheme, port in DOORS]
+        what = "no host is reached from here"
+        return await self._all_fail(urls, what, dial=True, answers=BadTls)
+
+    async def _certificates(self) -> str | None:
+        origins = await self._canaries(TRUSTED_LATELY)
+        if self.why is not None:
+            self._crawler.reread_certificates()
+        urls = [parse_url(origin) for origin in origins]
+        return await self._all_fail(urls, "no certificate is trusted here", dial=True)
 
     async def _all_fail(
-        self, hosts: Sequence[str], what: str, *, dial: bool
+        self,
+        urls: Sequence[Url],
+        what: str,
+        *,
+        dial: bool,
+        answers: type[FetchError] | tuple[()] = (),
     ) -> str | None:
-        if not hosts:
+        """Say that none of these was reached; some failures are an answer all the same."""
+        if not urls:
             return None
-        probes = [asyncio.ensure_future(self._fails(h, dial=dial)) for h in hosts]
+        probes = [
+            asyncio.ensure_future(self._fails(url, answers, dial=dial)) for url in urls
+        ]
         try:
             for done in asyncio.as_completed(probes):
                 if not await done:
@@ -137,23 +172,27 @@ class SelfCheck:
         finally:
             for probe in probes:
                 probe.cancel()
-        return f"{what}: not even {', '.join(hosts)}"
+        return f"{what}: not even {', '.join(dict.fromkeys(url.host for url in urls))}"
 
-    async def _fails(self, host: str, *, dial: bool) -> bool:
+    async def _fails(
+        self, url: Url, answers: type[FetchError] | tuple[()], *, dial: bool
+    ) -> bool:
         try:
-            await self._crawler.probe(host, dial=dial)
+            await self._crawler.probe(url, dial=dial)
+        except answers:
+            return False
         except FetchError:
             return True
         return False
 
-    async def _canaries(self) -> tuple[str, ...]:
-        """Return hosts that somebody reached lately."""
-        is_old = time.monotonic() - self._reached_at > CANARIES_EVERY
-        if is_old or not self._reached:
-            self._reached_at = time.monotonic()
-            rows = await self._query(REACHED_LATELY, most=CANARIES)
-            self._reached = tuple(str(row[0]) for row in rows)
-        return self._reached
+    async def _canaries(self, query: str) -> tuple[str, ...]:
+        """Return hosts with which somebody had success lately."""
+        at, found = self._known.get(query, (-CANARIES_EVERY, ()))
+        if not found or time.monotonic() - at > CANARIES_EVERY:
+            rows = await self._query(query, most=CANARIES)
+            found = tuple(str(row[0]) for row in rows)
+            self._known[query] = (time.monotonic(), found)
+        return found
 
     async def _clock(self) -> str | None:
         asked = time.time()

@@ -12,7 +12,6 @@ from scrapersky.errors import (
     FetchError,
     HtmlNotSitemap,
     InvalidUrl,
-    NoSuchHost,
     NotHtml,
 )
 from scrapersky.extraction.discovery import FoundBy, PageLink, sitemap_candidates
@@ -28,6 +27,7 @@ from scrapersky.kit.urls import parse_url
 from scrapersky.pipeline.allowance import Allowance, within_budget
 from scrapersky.pipeline.choice import Choice
 from scrapersky.pipeline.declaration import Endings, Job, Lane, stage
+from scrapersky.pipeline.doubt import excused
 from scrapersky.pipeline.fetching import outcome_of
 from scrapersky.pipeline.site import Whose, store_links
 from scrapersky.pipeline.stage_settings import SettingsSection, StageSettings
@@ -240,10 +240,9 @@ class Hunt:
         return pages
 
     async def is_passing(self, error: FetchError) -> bool:
-        """Say whether a file may be there later; one at a name that does not exist is not."""
-        if isinstance(error, NoSuchHost):
-            return await self.tools.doubt.about_names() is not None
-        return isinstance(outcome_of(error), Retry | Later)
+        """Say whether a file may be there later, or for another machine even now."""
+        outcome = await excused(outcome_of(error), self.tools.doubt)
+        return isinstance(outcome, Retry | Later)
 
     async def read(self, fetched: Fetched) -> PageList:
         """Parse a file where hostile bytes do no harm."""

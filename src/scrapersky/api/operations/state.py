@@ -115,6 +115,8 @@ async def open_operations(
         processes=RefreshedValue(partial(live_processes, engine)),
     )
     operations.metrics.follow(background)
+    for name, given in settings.stages.items():
+        operations.metrics.add_stage(name, given.timeout)
     operations.metrics.watch_pool("operations", engine)
     try:
         yield operations
