@@ -20,7 +20,7 @@ from scrapersky.errors import (
     DatabaseUnreachable,
     DatabaseUnsuitable,
 )
-from scrapersky.records.check import check_system_user
+from scrapersky.records.check import check_database
 from scrapersky.settings import SYSTEM_USER_ID
 from tests.conftest import TestDatabase
 
@@ -200,13 +200,14 @@ async def test_row_level_security_was_called_a_missing_system_user(
     async with owner.begin() as connection:
         await connection.execute(text(f"CREATE ROLE {name} NOLOGIN"))
         await connection.execute(
-            text(f"GRANT SELECT ON ALL TABLES IN SCHEMA public TO {name}")
+            text(f"GRANT ALL ON ALL TABLES IN SCHEMA public, curation TO {name}")
         )
+        await connection.execute(text(f"GRANT USAGE ON SCHEMA curation TO {name}"))
     engine = connect(parse_target(database.url), role=name)
     try:
         with pytest.raises(DatabaseUnsuitable, match=f"hides rows from .*{name}"):
-            await check_system_user(engine, SYSTEM_USER_ID)
-        await check_system_user(owner, SYSTEM_USER_ID)
+            await check_database(engine, SYSTEM_USER_ID)
+        await check_database(owner, SYSTEM_USER_ID)
     finally:
         await engine.dispose()
         async with owner.begin() as connection:

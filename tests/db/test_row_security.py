@@ -4,7 +4,7 @@ import asyncio
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from uuid import UUID
+from uuid import UUID, uuid4
 
 import asyncpg
 import pytest
@@ -17,10 +17,19 @@ from scrapersky.api.middleware.tenancy import (
     is_slow_under_policies,
     naming_its_tenant,
 )
+from scrapersky.cli.roles import run as grant
 from scrapersky.db.connection import connect, parse_target
 from scrapersky.db.embedded import ROLE, EmbeddedPostgres
 from scrapersky.db.migrate import upgrade
+from scrapersky.db.roles import (
+    administrators_part,
+    app_rights,
+    reader_rights,
+    renew_rights,
+)
 from scrapersky.errors import DatabaseUnsuitable
+from scrapersky.records.check import check_database
+from scrapersky.settings import SYSTEM_USER_ID
 
 API = "scrapersky_api"
 
@@ -40,8 +49,10 @@ def place(cluster: EmbeddedPostgres, database: str, user: str = ROLE) -> str:
     return f"postgresql://{user}@/{database}?host={cluster.socket_dir}"
 
 
-async def run(cluster: EmbeddedPostgres, *statements: str) -> None:
-    connection = await asyncpg.connect(place(cluster, "postgres"))
+async def run(
+    cluster: EmbeddedPostgres, *statements: str, url: str | None = None
+) -> None:
+    connection = await asyncpg.connect(url or place(cluster, "postgres"))
     try:
         for statement in statements:
             await connection.execute(statement)
@@ -84,6 +95,7 @@ async def seen(cluster: EmbeddedPostgres, database: str, user: str) -> tuple[int
 
 MIGRATE = """
 import asyncio, sys
+from scrapersky.cli.roles import run as grant
 from scrapersky.db.connection import connect, parse_target
 from scrapersky.db.migrate import upgrade
 asyncio.run(upgrade(connect(parse_target(sys.argv[1]), statement_timeout=None)))
@@ -122,7 +134,7 @@ async def test_a_user_who_may_not_make_roles_is_told_what_to_do(
     await migrated(known, "plain", "plain")
     assert await seen(known, "plain", "plain") == (1, 0)
     await expect_lists_without_policies(known, "plain", "plain")
-    await expect_a_reader_of_one_view(known, "plain", "plain")
+    await expect_users_who_own_nothing(known, "plain", "plain")
 
 
 async def expect_lists_without_policies(
@@ -140,26 +152,83 @@ async def expect_lists_without_policies(
         await engine.dispose()
 
 
-async def expect_a_reader_of_one_view(
+async def expect_users_who_own_nothing(
     cluster: EmbeddedPostgres, database: str, owner: str
 ) -> None:
-    """The statements of docs/how-to/deploy.md, and what they are for."""
-    guide = (Path(__file__).parents[2] / "docs/how-to/deploy.md").read_text()
-    given = guide.partition("```sql\n")[2].partition("```")[0]
-    role, *statements = [one.strip() for one in given.split(";") if one.strip()]
-    await run(cluster, role)
-    connection = await asyncpg.connect(place(cluster, database, owner))
-    tenant = await connection.fetchval("SELECT id FROM tenants")
-    for statement in statements:
-        await connection.execute(statement.replace("TENANT", str(tenant)))
-    await connection.close()
-    reader = await asyncpg.connect(place(cluster, database, "reports"))
+    """What `scrapersky roles` prints, run by whom it says, and what it is for."""
+    app, reader = "quay-app", "quay reader"
+    await run(cluster, *administrators_part(app, reader))
+    target = parse_target(place(cluster, database, owner))
+    await said_by_doctor(cluster, database, "lacks SELECT on alembic_version and")
+    await grant(target, app_rights(app))
+    await said_by_doctor(cluster, database, None)
+    engine = connect(target, pool_size=1)
+    tenants = [uuid4(), uuid4()]
     try:
-        assert await reader.fetch("SELECT * FROM reports.contacts") == []
-        with pytest.raises(asyncpg.InsufficientPrivilegeError):
-            await reader.fetch("SELECT * FROM public.contacts")
+        async with engine.begin() as connection:
+            for tenant in tenants:
+                await connection.execute(
+                    text(
+                        "INSERT INTO tenants (id, name, slug) VALUES (:id, :name, :name)"
+                    ),
+                    {"id": tenant, "name": str(tenant)},
+                )
+                await connection.execute(
+                    text("INSERT INTO domains (tenant_id, domain) VALUES (:id, :name)"),
+                    {"id": tenant, "name": f"{tenant}.example"},
+                )
+            await connection.run_sync(renew_rights)
     finally:
-        await reader.close()
+        await engine.dispose()
+    await grant(target, reader_rights(reader, ["domains"], tenants[0]))
+    await expect_rows_of_all(cluster, database, "quay-app", count=2)
+    await expect_rows_of_all(cluster, database, "quay%20reader", count=1)
+    for undo, cause in (
+        ("REVOKE UPDATE ON hosts FROM", "lacks UPDATE on hosts: .* belong to plain"),
+        (
+            'DROP POLICY "every row for quay-app" ON domains --',
+            r"hides rows.*\(domains\)",
+        ),
+        (f"REVOKE {API} FROM", "may not take on the role"),
+    ):
+        as_whom = ROLE if API in undo else owner
+        await run(cluster, f'{undo} "{app}"', url=place(cluster, database, as_whom))
+        await said_by_doctor(cluster, database, cause)
+        await grant(target, app_rights(app))
+
+
+async def said_by_doctor(
+    cluster: EmbeddedPostgres, database: str, cause: str | None
+) -> None:
+    engine = connect(parse_target(place(cluster, database, "quay-app")), pool_size=1)
+    try:
+        if cause is None:
+            await check_database(engine, SYSTEM_USER_ID)
+            return
+        with pytest.raises(DatabaseUnsuitable, match=cause):
+            await check_database(engine, SYSTEM_USER_ID)
+    finally:
+        await engine.dispose()
+
+
+async def expect_rows_of_all(
+    cluster: EmbeddedPostgres, database: str, user: str, *, count: int
+) -> None:
+    """See so many rows as this user, who can change no table and read no secret."""
+    connection = await asyncpg.connect(place(cluster, database, user))
+    try:
+        assert await connection.fetchval("SELECT count(*) FROM domains") == count
+        for refused in (
+            "DROP TABLE pages",
+            "UPDATE alembic_version SET version_num = 0",
+        ):
+            with pytest.raises(asyncpg.InsufficientPrivilegeError):
+                await connection.execute(refused)
+        if count == 1:
+            with pytest.raises(asyncpg.InsufficientPrivilegeError):
+                await connection.execute("SELECT password_hash FROM users")
+    finally:
+        await connection.close()
 
 
 async def test_a_user_who_may_make_roles_needs_nobody(

@@ -92,9 +92,6 @@ def create_app(
     @stopping_on_failure
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         async with AsyncExitStack() as stack:
-            engine = connect_as_api(target, pool_size=settings.database_pool_size)
-            stack.push_async_callback(engine.dispose)
-            await check_isolation(engine)
             system_engine = connect(
                 target,
                 name="scrapersky",
@@ -103,6 +100,9 @@ def create_app(
             )
             stack.push_async_callback(system_engine.dispose)
             await check_database(system_engine, settings.scheduler_system_user_id)
+            engine = connect_as_api(target, pool_size=settings.database_pool_size)
+            stack.push_async_callback(engine.dispose)
+            await check_isolation(engine)
             await hand_out_keys(system_engine, engine, secret=settings.suppression_key)
             await refuse_open_house(settings, system_engine)
             authenticator = await open_authenticator(settings, system_engine)

@@ -21,6 +21,7 @@ from scrapersky.api.auth.secret import weak_secret
 from scrapersky.cli.database import a_database
 from scrapersky.cli.signals import stop_on_signals
 from scrapersky.db.connection import Target, check_server, connect
+from scrapersky.db.roles import check_rights
 from scrapersky.db.schema import check_schema
 from scrapersky.errors import ScraperSkyError
 from scrapersky.kit.clock import utc_now
@@ -137,7 +138,14 @@ async def database_findings(target: Target, settings: Settings) -> list[Finding]
     return findings
 
 
-CHECKS = ("database", "clock", "migrations", "system user", "suppression list")
+CHECKS = (
+    "database",
+    "clock",
+    "rights",
+    "migrations",
+    "system user",
+    "suppression list",
+)
 
 
 async def look_inside(
@@ -148,8 +156,11 @@ async def look_inside(
     async with engine.connect() as connection:
         version = await connection.scalar(text("SHOW server_version"))
         theirs = await connection.scalar(text("SELECT clock_timestamp()"))
+        user = await connection.scalar(text("SELECT current_user"))
     yield Finding("database", ok=True, found=f"PostgreSQL {version} at {shown(engine)}")
     yield clock_finding(theirs)
+    await check_rights(engine, *METADATA)
+    yield Finding("rights", ok=True, found=f"{user} may do what our processes do")
     await check_schema(engine, *METADATA)
     yield Finding("migrations", ok=True, found="code and database agree")
     await check_system_user(engine, settings.scheduler_system_user_id)

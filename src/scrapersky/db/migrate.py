@@ -17,6 +17,7 @@ from scrapersky.db.revision import (
     refuse_newer_schema,
     revisions,
 )
+from scrapersky.db.roles import renew_rights
 from scrapersky.errors import SchemaMismatch
 
 LOCK = 0x5C7A9E05C8E3A
@@ -71,7 +72,10 @@ def apply(connection: Connection, step: Callable[[Config], None]) -> tuple[str, 
             f"The migration cannot be done: {error}",
             hint="`scrapersky doctor` shows what the database holds.",
         ) from error
-    return between(before, current_revision(connection))
+    after = current_revision(connection)
+    if after != before:
+        renew_rights(connection)
+    return between(before, after)
 
 
 def alembic_config(

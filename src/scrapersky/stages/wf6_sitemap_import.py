@@ -259,7 +259,10 @@ class Store:
             await self._put(chosen[start : start + CHUNK])
 
     async def _copy(self, fresh: list[int]) -> bool:
-        """Copy new pages; False if somebody else has stored one of them meanwhile."""
+        """Copy new pages; False if somebody else has stored one of them meanwhile.
+
+        Nor does PostgreSQL copy for a user who does not own the table.
+        """
         if not fresh:
             return True
         await self.driver.execute("SAVEPOINT copy")
@@ -270,7 +273,7 @@ class Store:
                 columns=COLUMNS,
                 format="binary",
             )
-        except asyncpg.UniqueViolationError:
+        except (asyncpg.UniqueViolationError, asyncpg.FeatureNotSupportedError):
             await self.driver.execute("ROLLBACK TO SAVEPOINT copy")
             return False
         await self.driver.execute("RELEASE SAVEPOINT copy")

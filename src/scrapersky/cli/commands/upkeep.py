@@ -1,6 +1,7 @@
 """What looks after the database and the installation."""
 
 from pathlib import Path
+from uuid import UUID
 
 from scrapersky.cli.commands.options import AsJson
 from scrapersky.cli.garbage import without_collector
@@ -86,10 +87,41 @@ def move(url: str) -> None:
     work(url)
 
 
+def roles(
+    *,
+    app: str | None = None,
+    reader: str | None = None,
+    tenant: UUID | None = None,
+    apply: bool = False,
+) -> None:
+    """Print the SQL for database users who own nothing: our processes, and reports.
+
+    The owner of the tables migrates; the API and the workers can connect as a user who may change
+    rows and nothing else, reports as one who may read records. Neither needs to be a superuser or
+    to bypass row-level security. Without names it is printed for `scrapersky_app` and
+    `scrapersky_reader`.
+
+    Parameters
+    ----------
+    app
+        The user of the API and the workers.
+    reader
+        The user of reports.
+    tenant
+        The only tenant whose records the reader sees (`scrapersky tenant list`); all without.
+    apply
+        Run the owner's part now, as the user of DATABASE_URL, instead of printing.
+    """
+    with without_collector():
+        from scrapersky.cli.roles import roles as work
+
+    work(app=app, reader=reader, tenant=tenant, apply=apply)
+
+
 def doctor(*, json: AsJson = False, watch: bool = False) -> int:
     """Check what ScraperSky needs, and say how to fix it.
 
-    Settings, data directory, disk, database, clock, schema, system user. Changes nothing;
+    Settings, data directory, disk, database, clock, rights, schema, system user. Changes nothing;
     exits with 1 if something is wrong. `--watch` goes on looking at the whole installation: stages
     that stall, workers that vanish, jobs that keep missing.
 

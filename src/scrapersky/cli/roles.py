@@ -1,0 +1,60 @@
+"""`scrapersky roles`."""
+
+import asyncio
+from uuid import UUID
+
+from sqlalchemy.exc import DBAPIError
+
+from scrapersky.cli.database import a_database
+from scrapersky.cli.signals import stop_on_signals
+from scrapersky.db.connection import Target, connect
+from scrapersky.db.roles import administrators_part, app_rights, reader_rights
+from scrapersky.errors import DatabaseUnsuitable
+from scrapersky.records import KINDS
+from scrapersky.settings import load_settings
+
+
+def roles(
+    *,
+    app: str | None = None,
+    reader: str | None = None,
+    tenant: UUID | None = None,
+    apply: bool = False,
+) -> None:
+    """Print the statements that give database users their rights, or run the owner's."""
+    if app is None and reader is None:
+        app, reader = "scrapersky_app", "scrapersky_reader"
+    granted = [*(app_rights(app) if app else ())]
+    granted += reader_rights(reader, tables(), tenant) if reader else []
+    if not apply:
+        print("-- An administrator, once; give each a password or another way in:")
+        print(*administrators_part(app, reader), sep="\n")
+        print("\n-- The owner of the tables, after `scrapersky migrate`:")
+        print(*granted, sep="\n")
+        return
+    with stop_on_signals(), a_database(load_settings().settings) as target:
+        asyncio.run(run(target, granted))
+    names = " and ".join(name for name in (app, reader) if name)
+    print(f"Granted to {names}.")
+
+
+def tables() -> list[str]:
+    """Name the tables of records that people look at."""
+    return sorted({kind.record.__tablename__ for kind in KINDS.values()})
+
+
+async def run(target: Target, statements: list[str]) -> None:
+    """Run the owner's part, all of it or nothing."""
+    engine = connect(target, name="scrapersky-roles", pool_size=1)
+    try:
+        async with engine.begin() as connection:
+            for statement in statements:
+                await connection.exec_driver_sql(statement)
+    except DBAPIError as error:
+        raise DatabaseUnsuitable(
+            f"The rights could not be granted: {str(error.orig).partition('>: ')[2]}.",
+            hint="An administrator runs the first part of what `scrapersky roles` prints, "
+            "then the owner of the tables this.",
+        ) from error
+    finally:
+        await engine.dispose()
