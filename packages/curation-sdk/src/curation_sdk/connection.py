@@ -22,6 +22,8 @@ CONNECT_TIMEOUT = 5.0
 
 With the timeout of a statement, this bounds how long a silent connection blocks a worker.
 """
+CANCEL_TIMEOUT = 2.0
+"""Seconds for which the server is asked to cancel what a lost connection still does."""
 # If this process hangs in the middle, the server must release the row locks as soon as the
 # client would have given up. LOCAL: behind a pooler, others use the same connection later.
 BEGIN = "BEGIN; SET LOCAL idle_in_transaction_session_timeout = 8000"
@@ -114,8 +116,8 @@ class Connection:
         async with self._lock:
             driver = await self._open()
             try:
-                # Not the driver's own timeout: it asks the server to cancel first, and a
-                # half-open connection never answers.
+                # Not the driver's own timeout: it waits until the server has cancelled,
+                # and a half-open connection never answers.
                 async with asyncio.timeout(self._timeout):
                     return await driver.fetch(statement, *arguments)
             except asyncpg.PostgresError as error:
@@ -192,13 +194,29 @@ class Connection:
     async def _drop(self) -> None:
         connection, driver = self._connection, self._driver
         self._connection = self._driver = None
-        if driver is not None and not driver.is_closed():
-            driver.terminate()
-        if connection is not None:
-            with contextlib.suppress(Exception):
-                await connection.invalidate()
-            with contextlib.suppress(Exception):
-                await connection.close()
+        try:
+            if driver is not None and not driver.is_closed():
+                await cut(driver)
+        finally:
+            if connection is not None:
+                with contextlib.suppress(Exception):
+                    await connection.invalidate()
+                with contextlib.suppress(Exception):
+                    await connection.close()
+
+
+async def cut(driver: "asyncpg.Connection[Any]") -> None:
+    """Close a connection, and have the server cancel what it still does for it.
+
+    The server would not notice: a statement that waits for a lock goes on waiting when its
+    client is gone, with all it has locked itself, and the client that tries again adds
+    another one, until there is no connection left.
+    """
+    try:
+        async with asyncio.timeout(CANCEL_TIMEOUT):
+            await driver.close()
+    except Exception:  # noqa: BLE001 - it is lost anyway
+        driver.terminate()
 
 
 def is_lost(error: BaseException) -> bool:

@@ -576,11 +576,16 @@ def touched(queue: Queue) -> str:
 
 
 # A clock set back would make a dead worker's lease outlive it: no lease may end
-# later than the longest one that could be given out now.
-CLAMP_LEASES = """UPDATE curation.claim
+# later than the longest one that could be given out now. A claim that is locked is being
+# settled or renewed: waiting for it, with others locked already, would be a deadlock,
+# and a server whose clock was set back notices those only when the old time is reached.
+CLAMP_LEASES = """UPDATE curation.claim k
   SET lease_until = clock_timestamp() + make_interval(secs => $2)
-  WHERE stage = $1 AND fence IS NOT NULL
-    AND lease_until > clock_timestamp() + make_interval(secs => 2 * $2)"""
+  FROM (SELECT stage, item FROM curation.claim
+    WHERE stage = $1 AND fence IS NOT NULL
+      AND lease_until > clock_timestamp() + make_interval(secs => 2 * $2)
+    FOR NO KEY UPDATE SKIP LOCKED) AS late
+  WHERE k.stage = late.stage AND k.item = late.item"""
 
 EXPIRED = """SELECT item, fence, lease_until FROM curation.claim
   WHERE stage = $1 AND fence IS NOT NULL AND lease_until < clock_timestamp()"""

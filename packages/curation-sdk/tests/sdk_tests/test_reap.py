@@ -94,6 +94,25 @@ async def test_a_lease_from_the_future_is_shortened_not_trusted(desk: Desk) -> N
     assert await desk.one(left) is True
 
 
+async def test_rescue_waited_for_a_claim_being_settled_once_the_clock_was_set_back(
+    desk: Desk,
+) -> None:
+    await abandon(desk, 3)
+    await desk.execute(
+        "UPDATE curation.claim SET lease_until = now() + interval '1 year'"
+    )
+
+    async with desk.connection() as settling:
+        await settling.execute(
+            "BEGIN; DELETE FROM curation.claim WHERE item IN ('1', '3')"
+        )
+        assert await reap(desk.engine) == Reaped()
+        shortened = (
+            "SELECT item FROM curation.claim WHERE lease_until < now() + interval '3 s'"
+        )
+        assert await desk.rows(shortened) == [("2",)]
+
+
 async def test_items_that_may_be_to_blame_are_worked_one_at_a_time(desk: Desk) -> None:
     await abandon(desk, 6, deaths=1)
     await reap(desk.engine)

@@ -10,6 +10,8 @@ from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from curation_sdk import Done, Outcome, Worker, history, wake
+from curation_sdk.connection import Connection
+from sdk_tests.desk import Desk
 from sdk_tests.faults.scenario import Field, orchard
 from sdk_tests.rig.checker import inspect
 from sdk_tests.rig.cluster import Cluster, running_cluster
@@ -85,6 +87,29 @@ async def test_a_worker_needs_three_connections_however_much_it_holds(
     await running
     await database.dispose()
     assert connections <= 3
+
+
+async def test_a_statement_that_was_given_up_went_on_waiting_in_the_server(
+    desk: Desk,
+) -> None:
+    await desk.open(1)
+    waiting = (
+        "SELECT count(*) FROM pg_stat_activity"
+        " WHERE datname = current_database() AND wait_event_type = 'Lock'"
+    )
+    connection = Connection(desk.engine)
+
+    async with desk.connection() as other:
+        await other.execute("BEGIN; SELECT FROM ticket FOR UPDATE")
+        statement = asyncio.ensure_future(
+            connection.fetch("UPDATE ticket SET title = 'late'")
+        )
+        await desk.until(waiting, 1)
+        statement.cancel()
+        await asyncio.wait([statement])
+
+        assert statement.cancelled()
+        await desk.until(waiting, 0)
 
 
 async def ask_twice(database: AsyncEngine, number: int) -> None:
