@@ -50,6 +50,7 @@ from curation_sdk.stage import (
     default_order,
     is_generator,
     name_of,
+    refuse_unmapped,
     takes,
 )
 from curation_sdk.worker import Worker
@@ -105,6 +106,7 @@ async def run_job_loop(  # noqa: PLR0917 - the order its users know
     back. One that runs past `timeout` is cancelled and tried again; if it ignores that
     for five seconds it is disconnected from the database and left to itself.
     """
+    refuse_unmapped(name or "run_job_loop", model)
     refuse_foreign_statuses(
         name or model.__name__,
         status_enum,

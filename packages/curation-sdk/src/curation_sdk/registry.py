@@ -19,6 +19,7 @@ from curation_sdk.migrations import refuse_old_tables
 from curation_sdk.queue import (
     Queue,
     column_of,
+    only_key,
     queue_of,
     terms_of,
     touched_column,
@@ -43,8 +44,9 @@ class Registry:
 
     Refused, with a hint: two stages with one name or one column, a stage in `feeds` or a
     column in `queues` that no stage consumes. A worker's start also refuses a missing table
-    or partial index, a status the column cannot hold, a primary key of several columns, and
-    a tenant column that may be null.
+    or partial index, a status the column cannot hold, a primary key of several columns or
+    one that the database lets occur twice, a table with partitions, and a tenant column that
+    may be null.
     """
 
     def __init__(
@@ -166,6 +168,7 @@ async def check_stage(connection: AsyncConnection, stage: AnyStage) -> Ready:
     queue = queue_of(stage, connection.dialect)
     await refuse_unknown_status(connection, stage, queue)
     await refuse_unwritable_table(connection, stage, queue)
+    await refuse_ambiguous_rows(connection, stage, queue)
     refuse_nullable_tenant(stage)
     for keyed in (True, False):
         if await uses_partial_index(connection, queue, keyed=keyed):
@@ -232,6 +235,27 @@ async def refuse_unwritable_table(
             stage.name,
             f"role {role} lacks {privileges} on {queue.table}",
             hint=f"GRANT {privileges} ON {queue.table} TO {role};",
+        )
+
+
+async def refuse_ambiguous_rows(
+    connection: AsyncConnection, stage: AnyStage, queue: Queue
+) -> None:
+    """Raise if a key, or a row's place, may stand for more than one row of the table."""
+    key = only_key(stage, inspect(stage.model)).name
+    asked = await execute(connection, statements.ROWS_OF_TABLE, queue.table, key)
+    is_one_table, is_unique = asked.one()
+    if not is_one_table:
+        raise InvalidStage(
+            stage.name,
+            f"{queue.table} is not an ordinary table, or has partitions or children",
+            hint="Keep the status in an ordinary table, and refer to the rows from there.",
+        )
+    if not is_unique:
+        raise InvalidStage(
+            stage.name,
+            f"{queue.table} may have several rows with the same {queue.key}",
+            hint=f"ALTER TABLE {queue.table} ADD PRIMARY KEY ({queue.key});",
         )
 
 

@@ -19,7 +19,7 @@ from typing import (
 
 from sqlalchemy import ColumnElement
 from sqlalchemy import inspect as inspect_model
-from sqlalchemy.orm import InstrumentedAttribute
+from sqlalchemy.orm import InstrumentedAttribute, Mapper
 
 from curation_sdk.errors import InvalidStage
 from curation_sdk.outcome import Outcome
@@ -270,6 +270,7 @@ def stage(
     | raises anything else | as `Retry`, with its traceback in the history | yes |
     | returns anything else | back in the queue; the stage is paused | no |
     """
+    refuse_other_claims(name, claims)
     owner = model or cast("type[Any]", claims.class_)
     if "order_by" not in options:
         options["order_by"] = default_order(name, owner)
@@ -290,6 +291,26 @@ def stage(
         )
 
     return declare
+
+
+def refuse_unmapped(name: str, model: object) -> None:
+    """Raise for what is not a mapped class; one without a primary key never is."""
+    if not isinstance(inspect_model(model, raiseerr=False), Mapper):
+        raise InvalidStage(
+            name,
+            f"{model!r} is not a mapped class",
+            hint="Pass a model: a class with a primary key that SQLAlchemy maps to a table.",
+        )
+
+
+def refuse_other_claims(name: str, claims: object) -> None:
+    """Raise for what is not a column of a model, such as that of a table."""
+    if not isinstance(claims, InstrumentedAttribute):
+        raise InvalidStage(
+            name,
+            f"{claims!r} is not a column of a mapped class",
+            hint="Pass the status column of a model: claims=Model.status.",
+        )
 
 
 def refuse_unusable_work(name: str, work: object) -> None:

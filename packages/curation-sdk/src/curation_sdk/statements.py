@@ -804,6 +804,15 @@ TABLE_PRIVILEGES = """SELECT quote_ident(current_user) AS role,
     bool_and(has_column_privilege($1::text::regclass, name, 'UPDATE')) AS can_update
   FROM unnest($2::text[]) AS s(name)"""
 
+# Whether all rows are in one table, and whether its key is unique; $1 table, $2 key.
+ROWS_OF_TABLE = """SELECT c.relkind = 'r' AND NOT EXISTS (
+      SELECT FROM pg_inherits WHERE inhparent = c.oid) AS is_one_table,
+    EXISTS (SELECT FROM pg_index i
+      JOIN pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = i.indkey[0]
+      WHERE i.indrelid = c.oid AND i.indisunique AND i.indisvalid
+        AND i.indpred IS NULL AND i.indnkeyatts = 1 AND a.attname = $2::text) AS is_unique
+  FROM pg_class c WHERE c.oid = $1::text::regclass"""
+
 # Held items wait for somebody to release them, not for a time; $2 items (null: all).
 MAKE_DUE = f"""UPDATE curation.claim SET due_at = clock_timestamp()
   WHERE stage = $1 AND ($2::text[] IS NULL OR item = ANY($2::text[]))

@@ -121,6 +121,41 @@ async def test_a_composite_primary_key_is_refused(desk: Desk) -> None:
     assert "single-column primary key" in str(refused.value.hint)
 
 
+async def test_what_is_not_a_mapped_class_was_refused_by_an_attribute_it_lacks(
+    desk: Desk,
+) -> None:
+    unmapped: list[Any] = [Plain.__table__, Desk, "plain", None, Plain(id=1)]
+    for model in unmapped:
+        with pytest.raises(InvalidStage, match="is not a mapped class") as refused:
+            await call(desk, model)
+        assert "primary key" in str(refused.value.hint)
+
+
+def test_a_column_that_is_of_no_model_was_refused_by_an_attribute_it_lacks() -> None:
+    columns: list[Any] = [Plain.__table__.c.status, "status", None]
+    for column in columns:
+        with pytest.raises(
+            InvalidStage, match="is not a column of a mapped"
+        ) as refused:
+            stage(STAGE, claims=column, queued=1, processing=2, done=3, failed=4)
+        assert "claims=Model.status" in str(refused.value.hint)
+
+
+@pytest.mark.usefixtures("tables")
+async def test_a_table_whose_key_may_occur_twice_is_refused(desk: Desk) -> None:
+    await desk.execute("ALTER TABLE plain DROP CONSTRAINT plain_pkey")
+
+    with pytest.raises(InvalidStage, match="several rows with the same id") as refused:
+        await call(desk, Plain)
+
+    await desk.execute(str(refused.value.hint))
+    assert await call(desk, Plain) == 3
+    # A place in one table says nothing about which of its partitions it is in.
+    await desk.execute("CREATE TABLE more () INHERITS (plain)")
+    with pytest.raises(InvalidStage, match="has partitions or children"):
+        await call(desk, Plain)
+
+
 @pytest.mark.usefixtures("tables")
 async def test_a_status_column_may_be_plain_text(desk: Desk) -> None:
     async def fail_once(item_id: int, _session: AsyncSession) -> None:
