@@ -190,11 +190,12 @@ class Claimer:
     async def _take(
         self, limit: int, statement: Statement, *more: object
     ) -> list[ClaimedItem]:
-        if self._limits is None:
+        limits = self._limits
+        if limits is None:
             rows = await self._send(self._connection, limit, statement, *more)
         else:
-            async with self._connection.transaction() as transaction:
-                allowed = await self._limits.allow(transaction, limit)
+            async with self._connection.transaction(limits.lock) as transaction:
+                allowed = await limits.allow(transaction, limit)
                 if not allowed:
                     return []
                 rows = await self._send(transaction, allowed, statement, *more)

@@ -129,14 +129,17 @@ class Connection:
                 raise
 
     @contextlib.asynccontextmanager
-    async def transaction(self) -> AsyncIterator[Transaction]:
-        """Open a transaction; commit it at the end, or roll it back on any error."""
+    async def transaction(self, *first: str) -> AsyncIterator[Transaction]:
+        """Open a transaction; commit it at the end, or roll it back on any error.
+
+        Statements that are known before, without parameters, are sent together with BEGIN.
+        """
         async with self._lock:
             driver = await self._open()
             assert self._connection is not None  # noqa: S101 - for the type checker
             try:
                 async with asyncio.timeout(self._timeout):
-                    await driver.execute(BEGIN)
+                    await driver.execute("; ".join((BEGIN, *first)))
                 yield Transaction(self._connection, driver)
                 async with asyncio.timeout(self._timeout):
                     await driver.execute("COMMIT")

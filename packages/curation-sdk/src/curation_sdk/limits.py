@@ -31,14 +31,18 @@ class ClaimLimits:
         self._rate = stage.rate_per_minute
         self._marks = tuple(marks)
         locked = {mark.queue.stage for mark in self._marks}
-        self._locked = sorted(locked | ({self._stage} if self._rate else set()))
+        if self._rate:
+            locked.add(self._stage)
+        # A statement of its own: what is counted must be newer than the lock.
+        self.lock = statements.lock_stages(sorted(locked))
         self.reached: str | None = None
         """Which limit the last claim ran into."""
 
     async def allow(self, transaction: Transaction, wanted: int) -> int:
-        """Return how many of the items wanted may be claimed in this transaction."""
-        # A statement of its own: what is counted must be newer than the lock.
-        await transaction.fetch(statements.LOCK_STAGES, self._locked)
+        """Return how many of the items wanted may be claimed in this transaction.
+
+        The transaction must have begun with `lock`.
+        """
         allowed, self.reached = wanted, None
         if self._rate is not None:
             claimed = await transaction.fetch(statements.CLAIMED_LATELY, self._stage)

@@ -469,6 +469,13 @@ def room(queue: Queue, mark: int) -> str:
     WHERE k.stage = ANY($1::text[]) AND k.fence IS NOT NULL) - ({depth(queue, at_most=mark)})"""
 
 
+def lock_stages(names: Sequence[str]) -> str:
+    """Let no other worker count and claim within the limits of these stages meanwhile."""
+    listed = ", ".join(map(literal, names))
+    return f"""SELECT FROM curation.stage WHERE name IN ({listed})
+  ORDER BY name FOR NO KEY UPDATE"""
+
+
 def oldest(queue: Queue) -> str:
     """Return the smallest value of the column that orders the queue."""
     return f"""SELECT min(m.{queue.order_by}) FROM {queue.table} m
@@ -661,9 +668,6 @@ PARTIAL_BY_KEY = """SELECT count(*) FROM pg_index i JOIN pg_index used
 STATES = """SELECT name, paused_at IS NOT NULL
     AND (paused_until IS NULL OR paused_until > clock_timestamp()) AS paused, paused_why
   FROM curation.stage WHERE name = ANY($1::text[])"""
-
-LOCK_STAGES = """SELECT FROM curation.stage WHERE name = ANY($1::text[])
-  ORDER BY name FOR NO KEY UPDATE"""
 
 # Every claim is in hand, or has become an attempt; one that was lost while its worker went
 # on left a refusal. As a sub-select the time is one that an index can be asked for.

@@ -469,8 +469,8 @@ class LossyLane(Connection):
     lost = 0
 
     @asynccontextmanager
-    async def transaction(self) -> AsyncIterator[Transaction]:
-        async with super().transaction() as transaction:
+    async def transaction(self, *first: str) -> AsyncIterator[Transaction]:
+        async with super().transaction(*first) as transaction:
             yield transaction
         if not self.lost:
             self.lost += 1

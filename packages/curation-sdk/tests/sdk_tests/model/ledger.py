@@ -127,8 +127,8 @@ class LossyLane(Connection):
         return rows
 
     @asynccontextmanager
-    async def transaction(self) -> AsyncIterator[Transaction]:
-        async with super().transaction() as transaction:
+    async def transaction(self, *first: str) -> AsyncIterator[Transaction]:
+        async with super().transaction(*first) as transaction:
             if self.when_begun is not None:
                 self.when_begun()
                 self.when_begun = None
