@@ -40,6 +40,7 @@ from bench.engine_peers import (
     ours,
     pgqueuer_peer,
     procrastinate_peer,
+    side,
 )
 from sdk_tests.rig.cluster import Cluster, running_cluster
 
@@ -268,6 +269,18 @@ def measure_claims(bench: Bench, plan: Plan) -> dict[int, float]:
     return {size: statistics.median(found) * 1000 for size, found in times.items()}
 
 
+def measure_limited_claims(bench: Bench, plan: Plan) -> tuple[float, float]:
+    """Time one claim of ten without limits and within a rate, turn by turn."""
+    with bench.database() as free, bench.database() as limited:
+        urls = [bench.cluster.url(name) for name in (free, limited)]
+        for url in urls:
+            bench.run(ours.prepare(url, 10 * (plan.claims_timed + 1)))
+        bench.settle_down()
+        times = side.limited_claim_times(*urls, plan.claims_timed, batch=10)
+        found = bench.run(times)
+    return statistics.median(found[0]) * 1000, statistics.median(found[1]) * 1000
+
+
 def measure_old_snapshot(bench: Bench, plan: Plan) -> tuple[float, float]:
     """Drain with and without another session that holds an old snapshot."""
     clean, rotten = [], []
@@ -424,6 +437,10 @@ def measure(bench: Bench, plan: Plan) -> dict[str, float]:
             name = f"claim_cost_{size // 1_000_000}m_vs_10k"
             name = name if size >= 1_000_000 else f"claim_cost_{size // 1000}k_vs_10k"
             found[name] = round(cost / costs[smallest], 2)
+
+    free, limited = measure_limited_claims(bench, plan)
+    found["limited_claim_cost"] = round(limited / free, 2)
+    print(f"claim of 10 without limits: {free:.2f} ms, within a rate: {limited:.2f} ms")
 
     clean, rotten = measure_old_snapshot(bench, plan)
     found["old_snapshot_ratio"] = round(rotten / clean, 2)
