@@ -5,6 +5,7 @@ from uuid import UUID
 
 import pytest
 import pytest_asyncio
+from openpyxl import Workbook
 from playwright.async_api import Page, expect
 
 from tests.page.rig import RunningApp, until_stored, violations, walk_to
@@ -126,8 +127,15 @@ async def test_a_file_is_submitted_whole(
         (300,)
     ]
 
-    businesses = tmp_path / "traders.csv"
-    businesses.write_text("Trader;Online;Turnover\nAda;ada.example;12\nBob;;7\n;;5\n")
+    businesses, book = tmp_path / "traders.xlsx", Workbook()
+    for row in (
+        ("Trader", "Online", "Turnover"),
+        ("Ada", "ada.example", 12),
+        ("Bob", None, 7),
+        (None, None, 5),
+    ):
+        book.worksheets[0].append(row)
+    book.save(businesses)
     await walk_to(page, "/batches")
     await page.get_by_role("button", name="Submit a list").first.click()
     await dialog.get_by_label("Type of list").select_option(label="Businesses")
@@ -137,13 +145,13 @@ async def test_a_file_is_submitted_whole(
     await expect(dialog).to_contain_text("Of the first 3 rows: 2 businesses")
     await expect(dialog).to_contain_text("Line 4: neither a name nor a website")
     assert await violations(page) == []
-    await dialog.get_by_role("button", name="Submit traders.csv").click()
+    await dialog.get_by_role("button", name="Submit traders.xlsx").click()
 
-    heading = page.get_by_role("heading", name="traders.csv", level=1)
+    heading = page.get_by_role("heading", name="traders.xlsx", level=1)
     await expect(heading).to_be_visible()
     ((kept,),) = await app.run("SELECT params->>'file' FROM place_searches")
     file = Path(app.environment["SCRAPERSKY_DATA_DIR"]) / "imports" / kept
-    assert file.read_text(encoding="utf-8").startswith("name;Online;Turnover\n")
+    assert file.read_text(encoding="utf-8").startswith("name,Online,Turnover\n")
 
 
 async def test_dead_letters_stand_by_cause_with_their_story(

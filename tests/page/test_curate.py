@@ -170,7 +170,7 @@ async def test_leads_are_assigned_filled_in_worked_on_by_key_and_found_to_be_one
     await edited.get_by_role("button", name="Save").click()
     await expect(edited).to_have_count(0)
     await page.keyboard.press("Escape")
-    await expect(row_of(page, "Brandner")).to_contain_text("2026-12-01")
+    await expect(row_of(page, "Brandner")).to_contain_text("1 Dec 2026")
 
     await page.keyboard.press("k")
     await page.keyboard.press("c")
@@ -327,8 +327,8 @@ async def test_all_that_match_are_counted_first_and_then_decided(
     await decided(app, "shop-1199.example", "New")
 
 
-async def test_the_list_grows_as_it_is_scrolled_and_holds_few_rows_in_the_page(
-    page: Page,
+async def test_the_list_grows_as_it_is_scrolled_and_all_of_it_is_selected_and_exported(
+    page: Page, tmp_path: Path
 ) -> None:
     grid = await open_list(page, "/curate/domains?sort=domain")
     last = page.get_by_text("shop-1200.example").first
@@ -336,6 +336,18 @@ async def test_the_list_grows_as_it_is_scrolled_and_holds_few_rows_in_the_page(
         height = await grid.evaluate("box => box.scrollTop = box.scrollHeight")
         await page.wait_for_function(GROWN, arg=[height, "shop-1200.example"])
     assert await page.get_by_role("row").count() < 80
+
+    await page.keyboard.press("Control+a")
+    await page.keyboard.press("e")
+    dialog = page.get_by_role("dialog", name="Export 1,200 domains")
+    async with page.expect_download() as waiting:
+        # More than fit into an address are sent.
+        await dialog.get_by_role("button", name="Download").click()
+    target = tmp_path / "domains.csv"
+    await (await waiting.value).save_as(target)
+    with target.open(encoding="utf-8-sig", newline="") as file:
+        names = [row["domain"] for row in csv.DictReader(file)]
+    assert (len(names), names[-1]) == (MANY, "shop-1200.example")
 
 
 async def test_a_record_opens_beside_the_list_with_its_evidence_and_history(

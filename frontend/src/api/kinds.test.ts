@@ -31,6 +31,7 @@ const declared = (given: Partial<KindOut>): KindOut => ({
   submission: null,
   presets: [],
   required: {},
+  is_step: false,
   is_mergeable: false,
   has_priority: false,
   has_owner: false,

@@ -59,6 +59,8 @@ export interface Kind {
   presets: readonly string[];
   /** The fields without which the program of a preset refuses a row. */
   required: Readonly<Record<string, readonly string[]>>;
+  /** Whether it is a step between a search and its leads. */
+  isStep: boolean;
   /** Whether several can be made one. */
   isMergeable: boolean;
   /** Whether one can be more urgent than another. */
@@ -137,6 +139,7 @@ function kindOf(declared: KindOut, decision: Schemas["DecisionOut"]): Kind {
     submission: declared.submission,
     presets: declared.presets,
     required: declared.required,
+    isStep: declared.is_step,
     isMergeable: declared.is_mergeable,
     hasPriority: declared.has_priority,
     hasOwner: declared.has_owner,

@@ -227,6 +227,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v3/companies/export/chosen": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** @description Export records by their ids: more of them than fit into an address. */
+        post: operations["export_chosen_companies"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v3/companies/facets": {
         parameters: {
             query?: never;
@@ -526,6 +543,23 @@ export interface paths {
         get: operations["export_contacts"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v3/contacts/export/chosen": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** @description Export records by their ids: more of them than fit into an address. */
+        post: operations["export_chosen_contacts"];
         delete?: never;
         options?: never;
         head?: never;
@@ -858,6 +892,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v3/domains/export/chosen": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** @description Export records by their ids: more of them than fit into an address. */
+        post: operations["export_chosen_domains"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v3/domains/facets": {
         parameters: {
             query?: never;
@@ -1081,6 +1132,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v3/local-businesses/export/chosen": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** @description Export records by their ids: more of them than fit into an address. */
+        post: operations["export_chosen_businesses"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v3/local-businesses/facets": {
         parameters: {
             query?: never;
@@ -1279,6 +1347,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v3/pages/export/chosen": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** @description Export records by their ids: more of them than fit into an address. */
+        post: operations["export_chosen_pages"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v3/pages/facets": {
         parameters: {
             query?: never;
@@ -1467,6 +1552,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v3/people/export/chosen": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** @description Export records by their ids: more of them than fit into an address. */
+        post: operations["export_chosen_people"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v3/people/facets": {
         parameters: {
             query?: never;
@@ -1568,6 +1670,23 @@ export interface paths {
         get: operations["export_places"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v3/places/staging/export/chosen": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** @description Export records by their ids: more of them than fit into an address. */
+        post: operations["export_chosen_places"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1855,6 +1974,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v3/searches/export/chosen": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** @description Export records by their ids: more of them than fit into an address. */
+        post: operations["export_chosen_searches"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v3/searches/facets": {
         parameters: {
             query?: never;
@@ -1923,7 +2059,7 @@ export interface paths {
         /**
          * @description Tell what the columns of a file hold, and what is wrong with its lines.
          *
-         *     Send the whole file or its beginning, up to the end of a line.
+         *     Send the whole file; of CSV its beginning is enough, up to the end of a line.
          */
         post: operations["preview_file"];
         delete?: never;
@@ -2138,6 +2274,23 @@ export interface paths {
         get: operations["export_sitemap_files"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v3/sitemap-files/export/chosen": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** @description Export records by their ids: more of them than fit into an address. */
+        post: operations["export_chosen_sitemap_files"];
         delete?: never;
         options?: never;
         head?: never;
@@ -2935,6 +3088,10 @@ export interface components {
             /** @description The key that sets it. */
             key: string;
             status: string;
+        };
+        /** @description Records that somebody has chosen one by one. */
+        ChosenIn: {
+            ids: string[];
         };
         /** @description A column of the page's list. */
         ColumnOut: {
@@ -4187,6 +4344,8 @@ export interface components {
             icon: string;
             /** @description Whether people make one of several. */
             is_mergeable: boolean;
+            /** @description Whether it stands between a search and its leads. */
+            is_step: boolean;
             /** @description The key, after `g`, that leads to the list. */
             key: string | null;
             /** @description A record is known by the first of these that has a value. */
@@ -5814,6 +5973,64 @@ export interface operations {
             503: components["responses"]["Problem503"];
         };
     };
+    export_chosen_companies: {
+        parameters: {
+            query?: {
+                /** @description FIELD:COMPARISON[:VALUE], all of them must hold; values of `one_of` are separated by commas, alternatives of which one must hold by `|`. `fields` of the same kind lists the fields. */
+                filter?: string[];
+                /** @description Words, all of which must occur. */
+                q?: string | null;
+                /** @description A field; with - before it the other way round. */
+                sort?: string;
+                format?: "csv" | "xlsx" | "jsonl";
+                /** @description Columns, separated by commas; none: all. */
+                columns?: string;
+                /** @description The columns of a CRM, for contacts and companies; for companies also `leads`, under headings that people read. */
+                preset?: string;
+            };
+            header?: {
+                /** @description However often a request with this key is sent, it has one effect. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ChosenIn"];
+            };
+        };
+        responses: {
+            /** @description The file */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/jsonl": string;
+                    "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet": string;
+                    "text/csv; charset=utf-8": string;
+                };
+            };
+            400: components["responses"]["Problem400"];
+            401: components["responses"]["Problem401"];
+            402: components["responses"]["Problem402"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Problem404"];
+            408: components["responses"]["Problem408"];
+            409: components["responses"]["Problem409"];
+            412: components["responses"]["Problem412"];
+            413: components["responses"]["Problem413"];
+            414: components["responses"]["Problem414"];
+            415: components["responses"]["Problem415"];
+            422: components["responses"]["Problem422"];
+            428: components["responses"]["Problem428"];
+            429: components["responses"]["Problem429"];
+            500: components["responses"]["Problem500"];
+            502: components["responses"]["Problem502"];
+            503: components["responses"]["Problem503"];
+        };
+    };
     count_company_values: {
         parameters: {
             query?: {
@@ -6661,6 +6878,64 @@ export interface operations {
             422: components["responses"]["Problem422"];
             429: components["responses"]["Problem429"];
             500: components["responses"]["Problem500"];
+            503: components["responses"]["Problem503"];
+        };
+    };
+    export_chosen_contacts: {
+        parameters: {
+            query?: {
+                /** @description FIELD:COMPARISON[:VALUE], all of them must hold; values of `one_of` are separated by commas, alternatives of which one must hold by `|`. `fields` of the same kind lists the fields. */
+                filter?: string[];
+                /** @description Words, all of which must occur. */
+                q?: string | null;
+                /** @description A field; with - before it the other way round. */
+                sort?: string;
+                format?: "csv" | "xlsx" | "jsonl";
+                /** @description Columns, separated by commas; none: all. */
+                columns?: string;
+                /** @description The columns of a CRM, for contacts and companies; for companies also `leads`, under headings that people read. */
+                preset?: string;
+            };
+            header?: {
+                /** @description However often a request with this key is sent, it has one effect. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ChosenIn"];
+            };
+        };
+        responses: {
+            /** @description The file */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/jsonl": string;
+                    "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet": string;
+                    "text/csv; charset=utf-8": string;
+                };
+            };
+            400: components["responses"]["Problem400"];
+            401: components["responses"]["Problem401"];
+            402: components["responses"]["Problem402"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Problem404"];
+            408: components["responses"]["Problem408"];
+            409: components["responses"]["Problem409"];
+            412: components["responses"]["Problem412"];
+            413: components["responses"]["Problem413"];
+            414: components["responses"]["Problem414"];
+            415: components["responses"]["Problem415"];
+            422: components["responses"]["Problem422"];
+            428: components["responses"]["Problem428"];
+            429: components["responses"]["Problem429"];
+            500: components["responses"]["Problem500"];
+            502: components["responses"]["Problem502"];
             503: components["responses"]["Problem503"];
         };
     };
@@ -7655,6 +7930,64 @@ export interface operations {
             503: components["responses"]["Problem503"];
         };
     };
+    export_chosen_domains: {
+        parameters: {
+            query?: {
+                /** @description FIELD:COMPARISON[:VALUE], all of them must hold; values of `one_of` are separated by commas, alternatives of which one must hold by `|`. `fields` of the same kind lists the fields. */
+                filter?: string[];
+                /** @description Words, all of which must occur. */
+                q?: string | null;
+                /** @description A field; with - before it the other way round. */
+                sort?: string;
+                format?: "csv" | "xlsx" | "jsonl";
+                /** @description Columns, separated by commas; none: all. */
+                columns?: string;
+                /** @description The columns of a CRM, for contacts and companies; for companies also `leads`, under headings that people read. */
+                preset?: string;
+            };
+            header?: {
+                /** @description However often a request with this key is sent, it has one effect. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ChosenIn"];
+            };
+        };
+        responses: {
+            /** @description The file */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/jsonl": string;
+                    "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet": string;
+                    "text/csv; charset=utf-8": string;
+                };
+            };
+            400: components["responses"]["Problem400"];
+            401: components["responses"]["Problem401"];
+            402: components["responses"]["Problem402"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Problem404"];
+            408: components["responses"]["Problem408"];
+            409: components["responses"]["Problem409"];
+            412: components["responses"]["Problem412"];
+            413: components["responses"]["Problem413"];
+            414: components["responses"]["Problem414"];
+            415: components["responses"]["Problem415"];
+            422: components["responses"]["Problem422"];
+            428: components["responses"]["Problem428"];
+            429: components["responses"]["Problem429"];
+            500: components["responses"]["Problem500"];
+            502: components["responses"]["Problem502"];
+            503: components["responses"]["Problem503"];
+        };
+    };
     count_domain_values: {
         parameters: {
             query?: {
@@ -7743,9 +8076,10 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        /** @description CSV whose first row names the column, or one address a line. */
+        /** @description CSV whose first row names the column, one address a line, or the first sheet of an Excel workbook (xlsx). */
         requestBody: {
             content: {
+                "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet": string;
                 "text/csv": string;
                 "text/plain": string;
             };
@@ -8142,6 +8476,64 @@ export interface operations {
             422: components["responses"]["Problem422"];
             429: components["responses"]["Problem429"];
             500: components["responses"]["Problem500"];
+            503: components["responses"]["Problem503"];
+        };
+    };
+    export_chosen_businesses: {
+        parameters: {
+            query?: {
+                /** @description FIELD:COMPARISON[:VALUE], all of them must hold; values of `one_of` are separated by commas, alternatives of which one must hold by `|`. `fields` of the same kind lists the fields. */
+                filter?: string[];
+                /** @description Words, all of which must occur. */
+                q?: string | null;
+                /** @description A field; with - before it the other way round. */
+                sort?: string;
+                format?: "csv" | "xlsx" | "jsonl";
+                /** @description Columns, separated by commas; none: all. */
+                columns?: string;
+                /** @description The columns of a CRM, for contacts and companies; for companies also `leads`, under headings that people read. */
+                preset?: string;
+            };
+            header?: {
+                /** @description However often a request with this key is sent, it has one effect. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ChosenIn"];
+            };
+        };
+        responses: {
+            /** @description The file */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/jsonl": string;
+                    "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet": string;
+                    "text/csv; charset=utf-8": string;
+                };
+            };
+            400: components["responses"]["Problem400"];
+            401: components["responses"]["Problem401"];
+            402: components["responses"]["Problem402"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Problem404"];
+            408: components["responses"]["Problem408"];
+            409: components["responses"]["Problem409"];
+            412: components["responses"]["Problem412"];
+            413: components["responses"]["Problem413"];
+            414: components["responses"]["Problem414"];
+            415: components["responses"]["Problem415"];
+            422: components["responses"]["Problem422"];
+            428: components["responses"]["Problem428"];
+            429: components["responses"]["Problem429"];
+            500: components["responses"]["Problem500"];
+            502: components["responses"]["Problem502"];
             503: components["responses"]["Problem503"];
         };
     };
@@ -8636,6 +9028,64 @@ export interface operations {
             503: components["responses"]["Problem503"];
         };
     };
+    export_chosen_pages: {
+        parameters: {
+            query?: {
+                /** @description FIELD:COMPARISON[:VALUE], all of them must hold; values of `one_of` are separated by commas, alternatives of which one must hold by `|`. `fields` of the same kind lists the fields. */
+                filter?: string[];
+                /** @description Words, all of which must occur. */
+                q?: string | null;
+                /** @description A field; with - before it the other way round. */
+                sort?: string;
+                format?: "csv" | "xlsx" | "jsonl";
+                /** @description Columns, separated by commas; none: all. */
+                columns?: string;
+                /** @description The columns of a CRM, for contacts and companies; for companies also `leads`, under headings that people read. */
+                preset?: string;
+            };
+            header?: {
+                /** @description However often a request with this key is sent, it has one effect. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ChosenIn"];
+            };
+        };
+        responses: {
+            /** @description The file */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/jsonl": string;
+                    "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet": string;
+                    "text/csv; charset=utf-8": string;
+                };
+            };
+            400: components["responses"]["Problem400"];
+            401: components["responses"]["Problem401"];
+            402: components["responses"]["Problem402"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Problem404"];
+            408: components["responses"]["Problem408"];
+            409: components["responses"]["Problem409"];
+            412: components["responses"]["Problem412"];
+            413: components["responses"]["Problem413"];
+            414: components["responses"]["Problem414"];
+            415: components["responses"]["Problem415"];
+            422: components["responses"]["Problem422"];
+            428: components["responses"]["Problem428"];
+            429: components["responses"]["Problem429"];
+            500: components["responses"]["Problem500"];
+            502: components["responses"]["Problem502"];
+            503: components["responses"]["Problem503"];
+        };
+    };
     count_page_values: {
         parameters: {
             query?: {
@@ -8724,9 +9174,10 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        /** @description CSV whose first row names the column, or one address a line. */
+        /** @description CSV whose first row names the column, one address a line, or the first sheet of an Excel workbook (xlsx). */
         requestBody: {
             content: {
+                "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet": string;
                 "text/csv": string;
                 "text/plain": string;
             };
@@ -9100,6 +9551,64 @@ export interface operations {
             503: components["responses"]["Problem503"];
         };
     };
+    export_chosen_people: {
+        parameters: {
+            query?: {
+                /** @description FIELD:COMPARISON[:VALUE], all of them must hold; values of `one_of` are separated by commas, alternatives of which one must hold by `|`. `fields` of the same kind lists the fields. */
+                filter?: string[];
+                /** @description Words, all of which must occur. */
+                q?: string | null;
+                /** @description A field; with - before it the other way round. */
+                sort?: string;
+                format?: "csv" | "xlsx" | "jsonl";
+                /** @description Columns, separated by commas; none: all. */
+                columns?: string;
+                /** @description The columns of a CRM, for contacts and companies; for companies also `leads`, under headings that people read. */
+                preset?: string;
+            };
+            header?: {
+                /** @description However often a request with this key is sent, it has one effect. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ChosenIn"];
+            };
+        };
+        responses: {
+            /** @description The file */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/jsonl": string;
+                    "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet": string;
+                    "text/csv; charset=utf-8": string;
+                };
+            };
+            400: components["responses"]["Problem400"];
+            401: components["responses"]["Problem401"];
+            402: components["responses"]["Problem402"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Problem404"];
+            408: components["responses"]["Problem408"];
+            409: components["responses"]["Problem409"];
+            412: components["responses"]["Problem412"];
+            413: components["responses"]["Problem413"];
+            414: components["responses"]["Problem414"];
+            415: components["responses"]["Problem415"];
+            422: components["responses"]["Problem422"];
+            428: components["responses"]["Problem428"];
+            429: components["responses"]["Problem429"];
+            500: components["responses"]["Problem500"];
+            502: components["responses"]["Problem502"];
+            503: components["responses"]["Problem503"];
+        };
+    };
     count_person_values: {
         parameters: {
             query?: {
@@ -9361,6 +9870,64 @@ export interface operations {
             422: components["responses"]["Problem422"];
             429: components["responses"]["Problem429"];
             500: components["responses"]["Problem500"];
+            503: components["responses"]["Problem503"];
+        };
+    };
+    export_chosen_places: {
+        parameters: {
+            query?: {
+                /** @description FIELD:COMPARISON[:VALUE], all of them must hold; values of `one_of` are separated by commas, alternatives of which one must hold by `|`. `fields` of the same kind lists the fields. */
+                filter?: string[];
+                /** @description Words, all of which must occur. */
+                q?: string | null;
+                /** @description A field; with - before it the other way round. */
+                sort?: string;
+                format?: "csv" | "xlsx" | "jsonl";
+                /** @description Columns, separated by commas; none: all. */
+                columns?: string;
+                /** @description The columns of a CRM, for contacts and companies; for companies also `leads`, under headings that people read. */
+                preset?: string;
+            };
+            header?: {
+                /** @description However often a request with this key is sent, it has one effect. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ChosenIn"];
+            };
+        };
+        responses: {
+            /** @description The file */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/jsonl": string;
+                    "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet": string;
+                    "text/csv; charset=utf-8": string;
+                };
+            };
+            400: components["responses"]["Problem400"];
+            401: components["responses"]["Problem401"];
+            402: components["responses"]["Problem402"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Problem404"];
+            408: components["responses"]["Problem408"];
+            409: components["responses"]["Problem409"];
+            412: components["responses"]["Problem412"];
+            413: components["responses"]["Problem413"];
+            414: components["responses"]["Problem414"];
+            415: components["responses"]["Problem415"];
+            422: components["responses"]["Problem422"];
+            428: components["responses"]["Problem428"];
+            429: components["responses"]["Problem429"];
+            500: components["responses"]["Problem500"];
+            502: components["responses"]["Problem502"];
             503: components["responses"]["Problem503"];
         };
     };
@@ -10179,6 +10746,64 @@ export interface operations {
             503: components["responses"]["Problem503"];
         };
     };
+    export_chosen_searches: {
+        parameters: {
+            query?: {
+                /** @description FIELD:COMPARISON[:VALUE], all of them must hold; values of `one_of` are separated by commas, alternatives of which one must hold by `|`. `fields` of the same kind lists the fields. */
+                filter?: string[];
+                /** @description Words, all of which must occur. */
+                q?: string | null;
+                /** @description A field; with - before it the other way round. */
+                sort?: string;
+                format?: "csv" | "xlsx" | "jsonl";
+                /** @description Columns, separated by commas; none: all. */
+                columns?: string;
+                /** @description The columns of a CRM, for contacts and companies; for companies also `leads`, under headings that people read. */
+                preset?: string;
+            };
+            header?: {
+                /** @description However often a request with this key is sent, it has one effect. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ChosenIn"];
+            };
+        };
+        responses: {
+            /** @description The file */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/jsonl": string;
+                    "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet": string;
+                    "text/csv; charset=utf-8": string;
+                };
+            };
+            400: components["responses"]["Problem400"];
+            401: components["responses"]["Problem401"];
+            402: components["responses"]["Problem402"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Problem404"];
+            408: components["responses"]["Problem408"];
+            409: components["responses"]["Problem409"];
+            412: components["responses"]["Problem412"];
+            413: components["responses"]["Problem413"];
+            414: components["responses"]["Problem414"];
+            415: components["responses"]["Problem415"];
+            422: components["responses"]["Problem422"];
+            428: components["responses"]["Problem428"];
+            429: components["responses"]["Problem429"];
+            500: components["responses"]["Problem500"];
+            502: components["responses"]["Problem502"];
+            503: components["responses"]["Problem503"];
+        };
+    };
     count_search_values: {
         parameters: {
             query?: {
@@ -10264,9 +10889,10 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        /** @description CSV in any dialect whose first row names the columns. */
+        /** @description CSV in any dialect, or an Excel workbook (xlsx), whose first row names the columns. Of a workbook the first sheet is read, formulas as their values. */
         requestBody: {
             content: {
+                "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet": string;
                 "text/csv": string;
             };
         };
@@ -10312,9 +10938,10 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        /** @description CSV in any dialect whose first row names the columns. */
+        /** @description CSV in any dialect, or an Excel workbook (xlsx), whose first row names the columns. Of a workbook the first sheet is read, formulas as their values. */
         requestBody: {
             content: {
+                "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet": string;
                 "text/csv": string;
             };
         };
@@ -10975,6 +11602,64 @@ export interface operations {
             503: components["responses"]["Problem503"];
         };
     };
+    export_chosen_sitemap_files: {
+        parameters: {
+            query?: {
+                /** @description FIELD:COMPARISON[:VALUE], all of them must hold; values of `one_of` are separated by commas, alternatives of which one must hold by `|`. `fields` of the same kind lists the fields. */
+                filter?: string[];
+                /** @description Words, all of which must occur. */
+                q?: string | null;
+                /** @description A field; with - before it the other way round. */
+                sort?: string;
+                format?: "csv" | "xlsx" | "jsonl";
+                /** @description Columns, separated by commas; none: all. */
+                columns?: string;
+                /** @description The columns of a CRM, for contacts and companies; for companies also `leads`, under headings that people read. */
+                preset?: string;
+            };
+            header?: {
+                /** @description However often a request with this key is sent, it has one effect. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ChosenIn"];
+            };
+        };
+        responses: {
+            /** @description The file */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/jsonl": string;
+                    "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet": string;
+                    "text/csv; charset=utf-8": string;
+                };
+            };
+            400: components["responses"]["Problem400"];
+            401: components["responses"]["Problem401"];
+            402: components["responses"]["Problem402"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Problem404"];
+            408: components["responses"]["Problem408"];
+            409: components["responses"]["Problem409"];
+            412: components["responses"]["Problem412"];
+            413: components["responses"]["Problem413"];
+            414: components["responses"]["Problem414"];
+            415: components["responses"]["Problem415"];
+            422: components["responses"]["Problem422"];
+            428: components["responses"]["Problem428"];
+            429: components["responses"]["Problem429"];
+            500: components["responses"]["Problem500"];
+            502: components["responses"]["Problem502"];
+            503: components["responses"]["Problem503"];
+        };
+    };
     count_sitemap_file_values: {
         parameters: {
             query?: {
@@ -11063,9 +11748,10 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        /** @description CSV whose first row names the column, or one address a line. */
+        /** @description CSV whose first row names the column, one address a line, or the first sheet of an Excel workbook (xlsx). */
         requestBody: {
             content: {
+                "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet": string;
                 "text/csv": string;
                 "text/plain": string;
             };

@@ -44,9 +44,11 @@ export interface Place {
   needs?: Permission;
 }
 
-interface Group {
+export interface Group {
   name: string;
   places: readonly Place[];
+  /** Closed until somebody opens it. */
+  isFolded?: boolean;
 }
 
 const WORK: Group = {
@@ -66,10 +68,18 @@ const AUTOMATE: Group = {
   ],
 };
 
-/** Where one can go: the kinds of records stand between what is fixed. */
+/** Where one can go: the kinds of records stand between what is fixed, leads first. */
 export function navigation(): readonly Group[] {
-  const places = kinds().map(({ screen: to, title: name, icon, key }) => ({ to, name, icon, key }));
-  return [WORK, { name: "Curate", places }, AUTOMATE];
+  const places = (isStep: boolean): Place[] =>
+    kinds()
+      .filter((kind) => kind.isStep === isStep)
+      .map(({ screen: to, title: name, icon, key }) => ({ to, name, icon, key }));
+  return [
+    WORK,
+    { name: "Leads", places: places(false).reverse() },
+    { name: "Advanced", places: places(true), isFolded: true },
+    AUTOMATE,
+  ];
 }
 
 export const SETTINGS: Place = { to: "/settings", name: "Settings", icon: "settings", key: "t" };

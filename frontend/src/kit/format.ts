@@ -44,6 +44,11 @@ const EXACT = new Intl.DateTimeFormat("en-GB", { dateStyle: "medium", timeStyle:
 
 export const exact = (then: string | Date): string => EXACT.format(new Date(then));
 
+const DAY = new Intl.DateTimeFormat("en-GB", { dateStyle: "medium", timeZone: "UTC" });
+
+/** A date without a time: "20 Nov 2026" in every time zone. */
+export const day = (date: string): string => DAY.format(new Date(`${date}T00:00:00Z`));
+
 export function bytes(size: number): string {
   const units = ["B", "kB", "MB", "GB", "TB"];
   let value = size;

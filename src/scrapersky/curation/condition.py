@@ -37,6 +37,8 @@ from scrapersky.records.link import LinkedField
 
 MOST_CONDITIONS = 50
 MOST_VALUES = 1_000
+MOST_IDS = 10_000
+"""Records that somebody has chosen one by one."""
 MOST_ALTERNATIVES = 20
 OWN = "own"
 """The column in which a record keeps the values of its tenant's own columns."""
@@ -165,11 +167,9 @@ def clause(
         case Comparison.UNKNOWN:
             return not_(is_known(column))
         case Comparison.ONE_OF:
-            values = condition.value
-            if not isinstance(values, list) or len(values) > MOST_VALUES:
-                raise InvalidCondition(
-                    f"one_of needs a list of at most {MOST_VALUES} values."
-                )
+            values, most = condition.value, MOST_IDS if name == "id" else MOST_VALUES
+            if not isinstance(values, list) or len(values) > most:
+                raise InvalidCondition(f"one_of needs a list of at most {most} values.")
             return column.in_([converted(column, value) for value in values])
     if isinstance(condition.value, list):
         raise InvalidCondition(f"{condition.comparison} takes one value, not a list.")

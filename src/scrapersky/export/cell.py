@@ -16,7 +16,7 @@ BEFORE_FORMULA = " \"'\u00a0\ufeff\x00"
 FORMULA = (*"=+-@\t\r\n\x0b\x0c\x00", "\uff1d", "\uff0b", "\uff0d", "\uff20")
 """What makes a spreadsheet take a cell for a formula, full-width forms too."""
 
-Cell = str | float | bool | datetime | None
+Cell = str | float | bool | datetime | date | None
 
 
 def cell_of(value: object) -> Cell:
@@ -60,6 +60,8 @@ def xlsx_cell(value: object) -> Cell:
     if value is None or type(value) is float:
         return value
     if type(value) is str and len(value) <= LONGEST_CELL:
+        return value
+    if type(value) is date:
         return value
     cell = cell_of(value)
     if isinstance(cell, datetime):

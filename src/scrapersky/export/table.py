@@ -3,14 +3,21 @@
 import asyncio
 import csv
 import io
-from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Mapping, Sequence
+from collections.abc import (
+    AsyncGenerator,
+    AsyncIterator,
+    Collection,
+    Iterator,
+    Mapping,
+    Sequence,
+)
 from contextlib import aclosing
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
 import orjson
-from rustpy_xlsxwriter import write_worksheets
+from rustpy_xlsxwriter import Format, write_worksheets
 
 from scrapersky.export.cell import csv_cell, xlsx_cell
 
@@ -19,6 +26,7 @@ BOM = "\ufeff"
 SHEET_ROWS = 1_000_000
 """Rows of one sheet; Excel takes 1,048,576 with the heading."""
 SEND = 256 * 1024
+DAY = "yyyy-mm-dd"
 NARROWEST, WIDEST = 12.0, 40.0
 WIDE = {"snippet", "notes", "name", "business", "email", "address", "about"}
 """Columns whose texts are longer than their names."""
@@ -69,13 +77,21 @@ def json_rows(columns: Sequence[str], rows: Sequence[Row]) -> bytes:
 
 
 async def xlsx_bytes(
-    columns: Sequence[str], chunks: Chunks, *, title: str, sheets: int = 1
+    columns: Sequence[str],
+    chunks: Chunks,
+    *,
+    title: str,
+    sheets: int = 1,
+    days: Collection[str] = (),
 ) -> AsyncIterator[bytes]:
-    """Write a workbook; it begins to arrive when all of it is written."""
+    """Write a workbook; it begins to arrive when all of it is written.
+
+    Columns of days are shown without a time.
+    """
     with TemporaryDirectory(prefix="scrapersky-export-") as directory:
         path = Path(directory) / "export.xlsx"
         async with aclosing(chunks):
-            feed = Feed(columns, chunks, asyncio.get_running_loop())
+            feed = Feed(columns, chunks, asyncio.get_running_loop(), days)
             writing = asyncio.create_task(
                 asyncio.to_thread(feed.write, path, title, sheets)
             )
@@ -95,8 +111,13 @@ class Feed:
     """Hands rows from the event loop to the thread that writes the workbook."""
 
     def __init__(
-        self, columns: Sequence[str], chunks: Chunks, loop: asyncio.AbstractEventLoop
+        self,
+        columns: Sequence[str],
+        chunks: Chunks,
+        loop: asyncio.AbstractEventLoop,
+        days: Collection[str],
     ) -> None:
+        self.days = days
         self.columns = columns
         self.chunks = chunks
         self.loop = loop
@@ -106,6 +127,7 @@ class Feed:
     def write(self, path: Path, title: str, sheets: int) -> None:
         """Write all rows, as many sheets as they need; runs in a thread of its own."""
         names = [title if n == 0 else f"{title} {n + 1}" for n in range(sheets)]
+        formats = {name: Format().set_num_format(DAY) for name in self.days}
         write_worksheets(
             [(name, self.sheet()) for name in names],
             str(path),
@@ -114,6 +136,7 @@ class Feed:
             autofilter=dict.fromkeys(names, True),
             column_widths=dict.fromkeys(names, widths(self.columns)),
             datetime_format="yyyy-mm-dd hh:mm:ss",
+            column_formats=dict.fromkeys(names, formats),
         )
 
     def sheet(self) -> Iterator[dict[str, Any]]:

@@ -69,6 +69,7 @@ class LocalBusiness(OwnedRecord, Base):
     name_order: Mapped[str | None] = ordering("name")
     street: Mapped[str | None]
     city: Mapped[str | None]
+    city_order: Mapped[str | None] = ordering("city")
     region: Mapped[str | None]
     postal_code: Mapped[str | None]
     country: Mapped[str | None]
@@ -147,7 +148,7 @@ BUSINESSES = Kind(
     facets=(
         "status", "domain_extraction_status", "country", "region", "city", "categories",
     ),
-    orders={"name": LocalBusiness.name_order},
+    orders={"name": LocalBusiness.name_order, "city": LocalBusiness.city_order},
     words=(
         LocalBusiness.name, LocalBusiness.street, LocalBusiness.city,
         LocalBusiness.website, LocalBusiness.phone,
@@ -168,5 +169,6 @@ BUSINESSES = Kind(
             through=Hop("company_members", "business_id", "company_id"),
         ),
     ),
+    is_step=True,
     origins=made_of_its_place,
 )  # fmt: skip

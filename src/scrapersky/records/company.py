@@ -104,6 +104,7 @@ class Company(OwnedRecord, Base):
     categories: Mapped[Texts]
     street: Mapped[str | None]
     city: Mapped[str | None]
+    city_order: Mapped[str | None] = ordering("city")
     region: Mapped[str | None]
     postal_code: Mapped[str | None]
     country: Mapped[str | None]
@@ -490,7 +491,7 @@ COMPANIES = Kind(
         "lead_status", "email_kind", "city", "country", "categories", "business_status",
         "tags",
     ),
-    orders={"name": Company.name_order},
+    orders={"name": Company.name_order, "city": Company.city_order},
     quick_filters=(
         NAMED_PERSON,
         QuickFilter("Decision maker known", "decision_maker_id:known"),

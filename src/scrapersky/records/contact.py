@@ -23,7 +23,14 @@ from sqlalchemy.orm import Mapped, mapped_column
 
 from scrapersky.kit.deliverability import Deliverability
 from scrapersky.kit.email_type import EmailType
-from scrapersky.records.base import ERROR_LIMIT, Base, Json, OwnedRecord, list_indexes
+from scrapersky.records.base import (
+    ERROR_LIMIT,
+    Base,
+    Json,
+    OwnedRecord,
+    list_indexes,
+    ordering,
+)
 from scrapersky.records.business import LocalBusiness
 from scrapersky.records.domain import domain_name
 from scrapersky.records.kind import (
@@ -104,6 +111,7 @@ class Contact(OwnedRecord, Base):
         EMAIL_TYPE, server_default=EmailType.UNKNOWN.value
     )
     name: Mapped[str | None]
+    name_order: Mapped[str | None] = ordering("name")
     role: Mapped[str | None]
     phone: Mapped[str | None]
     phones: Mapped[Json] = mapped_column(server_default=text("'{}'"))
@@ -264,6 +272,7 @@ CONTACTS = Kind(
         "contact_curation_status", "deliverability", "validation_processing_status",
         "email_type", "role", "tags",
     ),
+    orders={"name": Contact.name_order},
     words=(Contact.email, Contact.name, Contact.role, Contact.phone),
     extras={
         "domain": domain_name(Contact.domain_id),

@@ -196,6 +196,7 @@ DOMAINS = Kind(
         Related(kind="contacts", theirs="domain_id"),
         Related(kind="companies", theirs="domain_id"),
     ),
+    is_step=True,
     origins=signs_of_its_verdict,
     submission=Submission(
         name="domains",

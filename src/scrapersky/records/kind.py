@@ -21,7 +21,7 @@ from scrapersky.records.link import LinkedField, Related
 from scrapersky.records.status import CurationStatus
 from scrapersky.records.work_queue import Attribute, WorkQueue
 
-HIDDEN: Final = frozenset({"tenant_id", "raw", "name_order"})
+HIDDEN: Final = frozenset({"tenant_id", "raw", "name_order", "city_order"})
 """Columns nobody is shown: decided by who asks, not ours, or made for the database."""
 
 
@@ -241,6 +241,8 @@ class Kind:
     origins: Callable[[Row[Any]], Sequence[Origin] | Executable] = no_origins
     """Where the values of a record came from, or the query that tells."""
     submission: Submission | None = None
+    is_step: bool = False
+    """Whether it stands between a search and its leads: the page folds its list away."""
     is_mergeable: bool = False
     """Whether people make one of several: `POST <path>/merge`."""
 

@@ -226,6 +226,7 @@ PAGES = Kind(
         Related(kind="sitemap_files", ours="sitemap_file_id"),
         Related(kind="contacts", theirs="page_id"),
     ),
+    is_step=True,
     origins=why_it_may_have_contacts,
     submission=Submission(
         name="pages",

@@ -136,6 +136,7 @@ SITEMAP_FILES = Kind(
         Related(kind="domains", ours="domain_id"),
         Related(kind="pages", theirs="sitemap_file_id"),
     ),
+    is_step=True,
     origins=how_it_was_found,
     submission=Submission(
         name="sitemaps",

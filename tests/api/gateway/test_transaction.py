@@ -42,6 +42,7 @@ CHUNKS = {
 BULK = {
     # Neither a slow reader nor a slow writer holds a transaction open.
     *(f"export_{kind.plural}" for kind in KINDS.values()),
+    *(f"export_chosen_{kind.plural}" for kind in KINDS.values()),
     *(f"import_{kind.plural}" for kind in KINDS.values() if kind.submission),
     "export_notices", "import_suppressions", "import_file",
     # A password is hashed, or a provider asked, between two transactions; a run outlives

@@ -2,10 +2,12 @@
 
 import csv
 import io
+from datetime import datetime
 from typing import Any
 from uuid import UUID
 
 import pytest
+from openpyxl import load_workbook
 from sqlalchemy import insert
 
 from scrapersky.companies.matching import match_tenant
@@ -218,6 +220,12 @@ async def test_own_columns_hold_what_fits_them_and_are_filtered_by(desk: Desk) -
     answer = await desk.client.get("/api/v3/companies/export?preset=leads&sort=name")
     rows = [*csv.DictReader(io.StringIO(answer.text.removeprefix("\ufeff")))]
     assert [(row["Budget"], row["Tier"]) for row in rows] == [("", ""), ("12.5", "A")]
+    answer = await desk.client.get("/api/v3/companies/export?preset=leads&format=xlsx")
+    head, *rest = load_workbook(io.BytesIO(answer.content)).worksheets[0].rows
+    at = [cell.value for cell in head].index("Visit")
+    (visit,) = (row[at] for row in rest if row[at].value is not None)
+    assert visit.number_format == "yyyy-mm-dd"
+    assert visit.value == datetime.fromisoformat("2026-11-20")
     (first, *_) = await desk.get("/company-columns")
     await desk.send("DELETE", f"/company-columns/{first['id']}", status=204)
     assert await names(desk, "own.budget:known") == []

@@ -5,6 +5,7 @@ import io
 import json
 import zipfile
 from typing import Any
+from uuid import uuid4
 from xml.etree import ElementTree as ET
 
 import pytest
@@ -103,6 +104,28 @@ async def test_an_export_is_the_list_with_its_filters_sort_and_columns(
         f"site{n:05}.de" for n in range(4500, 0, -2)
     ]
     assert len({row["domain"] for row in everything}) == len(everything) == 4500
+
+
+async def test_a_selection_was_too_long_for_an_address(desk: Desk) -> None:
+    domain = await desk.add_domain("a.de")
+    kept = [
+        await desk.add_contact(f"{n}@a.de", domain=domain, confidence=n / 9)
+        for n in (1, 3, 2)
+    ]
+    await desk.add_contact("9@a.de", domain=domain)
+    others = [str(uuid4()) for _ in range(1_500)]
+    asked = {"columns": "email", "sort": "confidence"}
+
+    answer = await desk.client.post(
+        "/api/v3/contacts/export/chosen",
+        params=asked,
+        json={"ids": [*others, *map(str, kept)]},
+        headers={"Idempotency-Key": "1"},
+    )
+
+    assert answer.status_code == 200, answer.text
+    rows = [row["email"] for row in csv_rows(answer.content)]
+    assert rows == ["1@a.de", "2@a.de", "3@a.de"]
 
 
 async def test_an_empty_list_is_a_file_with_a_heading(desk: Desk) -> None:

@@ -5,7 +5,15 @@ from typing import Any
 import pytest
 
 from scrapersky.api.records import listing
-from scrapersky.records import Domain, LocalBusiness, Page, Place, PlaceSearch
+from scrapersky.records import (
+    Company,
+    Contact,
+    Domain,
+    LocalBusiness,
+    Page,
+    Place,
+    PlaceSearch,
+)
 from tests.api.records.rig import Desk
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -85,6 +93,23 @@ async def test_a_name_with_an_accent_or_a_small_letter_stood_after_z(
     assert [item["name"] for item in up] == names
     assert [item["name"] for item in down] == names[::-1]
     assert "name_order" not in up[0]
+
+
+async def test_people_and_cities_with_an_accent_stood_after_z(desk: Desk) -> None:
+    names = ["Ábel", "abt", "Öl", "Zoe"]
+    domain = await desk.add(Domain, domain="a.example")
+    for name in reversed(names):
+        await desk.add(Company, name="Shop", city=name)
+        await desk.add(
+            Contact, domain_id=domain, email=f"{names.index(name)}@a.example", name=name
+        )
+
+    people = await desk.walk("/contacts", {"sort": "name", "limit": 3})
+    companies = await desk.walk("/companies", {"sort": "-city", "limit": 3})
+
+    assert [item["name"] for item in people] == names
+    assert [item["city"] for item in companies] == names[::-1]
+    assert "city_order" not in companies[0]
 
 
 async def test_rows_that_stay_are_shown_once_while_others_come_change_and_go(

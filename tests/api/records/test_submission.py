@@ -4,14 +4,18 @@ import codecs
 import csv
 import io
 from collections.abc import AsyncIterator, Iterator
+from datetime import date
 from pathlib import Path
 from typing import Any
+from zipfile import ZipFile
 
 import pytest
+from openpyxl import Workbook
 
 from scrapersky.api.records.lines import LONGEST_ROW, read_lines
 from scrapersky.curation.batch.kind import submission_named
 from scrapersky.curation.batch.submission import Written
+from scrapersky.kit import workbook_reader
 from tests.api.records.rig import Desk
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -278,7 +282,7 @@ def files_in(folder: Path) -> list[Path]:
 async def send_list(
     desk: Desk,
     path: str,
-    content: str,
+    content: str | bytes,
     params: dict[str, Any] | None = None,
     *,
     status: int = 200,
@@ -328,6 +332,77 @@ async def test_a_business_list_is_imported_under_the_fields_that_a_person_chose(
     # What nobody mapped keeps its cells, and means nothing even if it would by its name.
     assert lines[1] == "name;website;Column 3: Telefon;Umsatz"
     assert lines[2:] == BUSINESSES.splitlines()[2:]
+
+
+def workbook(*rows: tuple[object, ...]) -> bytes:
+    """Make a workbook whose formulas have a value, as Excel keeps them."""
+    book, plain, packed = Workbook(), io.BytesIO(), io.BytesIO()
+    book.create_sheet("Hidden", 0).sheet_state = "hidden"
+    for row in rows:
+        book["Sheet"].append([*row])
+    book.save(plain)
+    with ZipFile(plain) as parts, ZipFile(packed, "w") as again:
+        for name in parts.namelist():
+            again.writestr(name, parts.read(name).replace(b"<v></v>", b"<v>42</v>"))
+    return packed.getvalue()
+
+
+async def test_a_workbook_is_looked_at_and_imported_as_csv_is(
+    desk: Desk, folder: Path
+) -> None:
+    book = workbook(
+        ("Betrieb", "Seite", "Telefon", "Umsatz", "Seit"),
+        ("Ada's\nBakery", "ada.example", 301234567.0, "=6*7", date(2026, 3, 1)),
+        (),
+        ("Bob; and, Ann", None, "#N/A", 0.5, True),
+    )
+    look = await send_list(desk, "/searches/file/preview", book)
+    asked = {"name": "shops.xlsx", "fields": ["name", "website", "phone", "-", "-"]}
+    await send_list(desk, "/searches/file", book, asked, status=201)
+
+    assert [(c["heading"], c["field"]) for c in look["columns"]] == [
+        ("Betrieb", None), ("Seite", None), ("Telefon", "phone"), ("Umsatz", None),
+        ("Seit", None),
+    ]  # fmt: skip
+    assert look["columns"][3]["examples"] == ["42", "0.5"]
+    (kept,) = files_in(folder)
+    # A row stays on the line of its number, so that what is wrong with it is found.
+    assert kept.read_text(encoding="utf-8").splitlines() == [
+        "name,website,phone,Umsatz,Seit",
+        '"Ada\'s Bakery","ada.example","301234567","42","2026-03-01"',
+        "",
+        '"Bob; and, Ann","","","0.5","true"',
+    ]
+
+
+async def test_a_workbook_of_domains_is_submitted(desk: Desk) -> None:
+    book = workbook(("Company", "Domain"), ("Ada", "ada.example"), ("Bob", "no domain"))
+    done = await send_list(desk, "/domains/import", book)
+
+    assert (done["accepted"], done["refused_count"]) == (1, 1)
+    assert done["refused"][0]["line"] == 3
+
+
+BOMB = b"""<?xml version="1.0"?><!DOCTYPE w [<!ENTITY a "ha"><!ENTITY b "&a;&a;&a;">]>
+<worksheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"><sheetData>
+<row r="1"><c r="A1" t="inlineStr"><is><t>&b;</t></is></c></row></sheetData></worksheet>"""
+
+
+async def test_a_workbook_could_fill_the_machine(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    book, made = tmp_path / "book.xlsx", workbook(("Name",), ("Ada",))
+    book.write_bytes(made)
+    monkeypatch.setattr(workbook_reader, "MOST_UNPACKED", 1_000)
+    with pytest.raises(ValueError, match="unpacks to more"):
+        [*workbook_reader.rows_of(book, 10)]
+    monkeypatch.undo()
+    with ZipFile(io.BytesIO(made)) as parts, ZipFile(book, "w") as again:
+        for name in parts.namelist():
+            is_sheet = name.startswith("xl/worksheets/")
+            again.writestr(name, BOMB if is_sheet else parts.read(name))
+    with pytest.raises(ValueError, match="document type"):
+        [*workbook_reader.rows_of(book, 10)]
 
 
 @pytest.mark.parametrize(

@@ -23,9 +23,19 @@ function numberOf(file: Blob): number {
   return number;
 }
 
+/** Whether a file is a workbook, of which no part can be read alone. */
+const isWorkbook = (file: Blob): boolean => file instanceof File && /\.xls[xm]$/i.test(file.name);
+
+/** The headers of a list that is sent as it is. */
+export const headersFor = (file: Blob): Record<string, string> => ({
+  "Content-Type": isWorkbook(file)
+    ? "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
+    : "text/csv",
+});
+
 /** The beginning of a file, up to the end of a line. */
 async function beginningOf(file: Blob): Promise<Blob> {
-  if (file.size <= LOOKED_AT) return file;
+  if (file.size <= LOOKED_AT || isWorkbook(file)) return file;
   const part = new Uint8Array(await file.slice(0, LOOKED_AT).arrayBuffer());
   const end = part.lastIndexOf("\n".charCodeAt(0));
   return new Blob([part.slice(0, end < 0 ? part.length : end + 1)]);
@@ -39,7 +49,7 @@ export function useLook(file: Blob | null, fields: readonly string[]) {
       write("POST", "/searches/file/preview", {
         file: await beginningOf(file as Blob),
         query: { fields },
-        headers: { "Content-Type": "text/csv" },
+        headers: headersFor(file as Blob),
       }),
     enabled: file !== null,
     retry: false,

@@ -15,7 +15,7 @@ import {
   toastError,
   wordOf,
 } from "@/kit";
-import { fieldsOf, Mapping, nameOf, useLook } from "./Mapping";
+import { fieldsOf, headersFor, Mapping, nameOf, useLook } from "./Mapping";
 import { linesOf, type Submitted } from "./model";
 
 /** What can be submitted, as a batch of it is called. */
@@ -79,10 +79,11 @@ export function Submit({ onDone, onClose }: SubmitProps) {
   function send(): Promise<Submitted> {
     // What is pasted is read like a file: of any length, and with columns.
     const path = offered().find(({ value }) => value === kind)?.path ?? "/domains";
+    const list = file ?? new Blob([text]);
     return write("POST", ofKind({ path }, "/import"), {
-      file: file ?? new Blob([text]),
+      file: list,
       query: { name: name.trim() || file?.name },
-      headers: { "Content-Type": "text/csv" },
+      headers: headersFor(list),
     });
   }
 
@@ -147,7 +148,7 @@ export function Submit({ onDone, onClose }: SubmitProps) {
         ) : (
           <Field
             label={isBusinesses ? "Rows, the headings first" : "One per line"}
-            hint="Or drop a text or CSV file of any size here."
+            hint="Or drop a file here: CSV or text of any size, or an Excel workbook (xlsx)."
           >
             {(props) => (
               <textarea
@@ -168,7 +169,7 @@ export function Submit({ onDone, onClose }: SubmitProps) {
           {(props) => (
             <input
               type="file"
-              accept=".csv,.txt,text/csv,text/plain"
+              accept=".csv,.txt,.xlsx,.xlsm,text/csv,text/plain"
               onChange={(event) => take(event.target.files?.[0] ?? null)}
               {...props}
             />
@@ -197,7 +198,7 @@ async function importBusinesses(file: Blob, fields: string[], name: string): Pro
   const started = await write("POST", "/searches/file", {
     file,
     query: { name: name || nameOf(file), fields },
-    headers: { "Content-Type": "text/csv" },
+    headers: headersFor(file),
   });
   return started.search_id;
 }

@@ -3,7 +3,7 @@ import type { ReactNode } from "react";
 import { type Column, written } from "@/api/kinds";
 import { bytes, percent, Status, short, Time, valueWord } from "@/kit";
 import { list, number, type Row, readable, text, webAddress } from "./model";
-import { isOwn, ownText } from "./own";
+import { isOwn, ownShown } from "./own";
 
 type Shown = (column: Column, row: Row) => ReactNode;
 
@@ -17,7 +17,7 @@ export const widthOf = ({ width, grow }: Column): string =>
 
 export function cell(column: Column, row: Row): ReactNode {
   if (column.only_with && !text(row[column.only_with])) return <None />;
-  if (isOwn(column.field)) return <Words value={ownText(row, column.field)} />;
+  if (isOwn(column.field)) return <Words value={ownShown(row, column)} />;
   return SHOWN[column.show](column, row);
 }
 

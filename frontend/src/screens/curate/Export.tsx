@@ -1,9 +1,9 @@
 /** Take the list away: as it is filtered now, in the columns that are wanted. */
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import { addressOf, ofKind, type Query, read } from "@/api/client";
+import { addressOf, ofKind, type Query, read, send } from "@/api/client";
 import type { Kind } from "@/api/kinds";
-import { Button, Checkbox, Dialog, plural, Select } from "@/kit";
+import { Button, Checkbox, Dialog, plural, Select, toastError, whole } from "@/kit";
 import { fieldWord } from "./filters";
 import type { Total } from "./model";
 
@@ -28,8 +28,12 @@ const PRESETS: Record<string, string> = {
 const isWanted = (column: string): boolean =>
   column !== "id" && column !== "created_by" && !column.endsWith("_id");
 
-/** As many ids as fit into the address of a download. */
-const MOST_SELECTED = 300;
+/** As many ids as fit into the address of a download; more are sent. */
+const MOST_ADDRESSED = 300;
+/** As long as a browser may take to write a file. */
+const KEPT_MS = 60_000;
+/** As many as the server takes. */
+const MOST_SELECTED = 10_000;
 
 /** What a CRM calls the field of ours that it requires. */
 const requiredWord = (field: string): string =>
@@ -39,6 +43,16 @@ const narrowed = (query: Query, ...filters: string[]): Query => ({
   ...query,
   filter: [query.filter ?? []].flat().concat(filters),
 });
+
+/** Hand a file to the browser under the name that the server gave it. */
+async function save(answer: Response): Promise<void> {
+  const said = answer.headers.get("Content-Disposition") ?? "";
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(await answer.blob());
+  link.download = /filename="([^"]+)"/.exec(said)?.[1] ?? "export";
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), KEPT_MS);
+}
 
 /** How many of the records lack a field that the program requires. */
 function useMissing(kind: Kind, query: Query, required: readonly string[]): number {
@@ -62,8 +76,9 @@ interface ExportProps {
 }
 
 export function Export({ kind, query, total, selected, onClose }: ExportProps) {
-  const isSmall = selected.length > 0 && selected.length <= MOST_SELECTED;
-  const [isPart, setPart] = useState(isSmall);
+  const isTaken = selected.length > 0 && selected.length <= MOST_SELECTED;
+  const [isPart, setPart] = useState(isTaken);
+  const [isBusy, setBusy] = useState(false);
   const [format, setFormat] = useState("csv");
   const [preset, setPreset] = useState(kind.presets.includes("leads") ? "leads" : "");
   const [flipped, setFlipped] = useState<ReadonlySet<string>>(new Set());
@@ -71,15 +86,30 @@ export function Export({ kind, query, total, selected, onClose }: ExportProps) {
   const columns = kind.exported;
   const isChosen = (name: string) => isWanted(name) !== flipped.has(name);
   const chosen = columns.filter(isChosen);
-  const meant = isPart ? { filter: [`id:one_of:${selected.join(",")}`], sort: query.sort } : query;
+  const isSent = isPart && selected.length > MOST_ADDRESSED;
+  const ids = isSent ? [] : [`id:one_of:${selected.join(",")}`];
+  const meant = isPart ? { filter: ids, sort: query.sort } : query;
   const required = kind.required[preset] ?? [];
-  const missing = useMissing(kind, meant, required);
-  const isLeftOut = missing > 0 && !isWhole;
-  const address = addressOf(`${kind.path}/export`, {
+  const missing = useMissing(kind, meant, isSent ? [] : required);
+  const isLeftOut = (isSent && required.length > 0) || (missing > 0 && !isWhole);
+  const asked = {
     ...(isLeftOut ? narrowed(meant, ...required.map((field) => `${field}:known`)) : meant),
     format,
     ...(preset ? { preset } : { columns: chosen.join(",") }),
-  });
+  };
+
+  async function download() {
+    setBusy(true);
+    try {
+      const body = { ids: selected };
+      await save(await send("POST", `${kind.path}/export/chosen`, { query: asked, body }));
+      onClose();
+    } catch (error) {
+      toastError(error);
+      setBusy(false);
+    }
+  }
+
   const all = `${total.is_exact ? "" : "about "}${plural(total.count, kind.one, kind.many)}`;
   const some = plural(selected.length, kind.one, kind.many);
   const count = isPart ? some : all;
@@ -91,10 +121,14 @@ export function Export({ kind, query, total, selected, onClose }: ExportProps) {
       actions={
         <>
           <Button onClick={onClose}>Cancel</Button>
-          {chosen.length || preset ? (
+          {isSent ? (
+            <Button look="primary" busy={isBusy} onClick={() => void download()}>
+              Download
+            </Button>
+          ) : chosen.length || preset ? (
             <a
               className="button primary"
-              href={address}
+              href={addressOf(`${kind.path}/export`, asked)}
               download
               onClick={() => setTimeout(onClose)}
             >
@@ -114,10 +148,12 @@ export function Export({ kind, query, total, selected, onClose }: ExportProps) {
             label="Records"
             value={isPart ? "some" : "all"}
             options={[
-              ...(isSmall ? [{ value: "some", label: `Selected: ${some}` }] : []),
+              ...(isTaken ? [{ value: "some", label: `Selected: ${some}` }] : []),
               { value: "all", label: `All in the list: ${all}` },
             ]}
-            hint={isSmall ? undefined : `Up to ${MOST_SELECTED} can be exported by selection.`}
+            hint={
+              isTaken ? undefined : `Up to ${whole(MOST_SELECTED)} can be exported by selection.`
+            }
             onChange={(event) => setPart(event.target.value === "some")}
           />
         )}
@@ -138,6 +174,12 @@ export function Export({ kind, query, total, selected, onClose }: ExportProps) {
             hint="Uses the columns and headings that program expects."
             onChange={(event) => setPreset(event.target.value)}
           />
+        )}
+        {isSent && required.length > 0 && (
+          <p role="status">
+            {kind.title} without {required.map(requiredWord).join(", ")} are left out:{" "}
+            {PRESETS[preset] ?? preset} would refuse them.
+          </p>
         )}
         {missing > 0 && (
           <div className="stack" role="status">

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { FieldInfo, Row } from "./model";
-import { nameFor, ownColumn, ownText, ownValues } from "./own";
+import { nameFor, ownColumn, ownShown, ownText, ownValues } from "./own";
 
 const field = (name: string, type: string): FieldInfo => ({
   name,
@@ -23,6 +23,12 @@ test("numbers are sent as numbers and what is empty is taken away", () => {
     budget: 12.5,
     note: null,
   });
+});
+
+test("a date is shown as people write it", () => {
+  const row = { id: "1", updated_at: "", own: { visit: "2026-11-20" } } as Row;
+  expect(ownShown(row, ownColumn(field("own.visit", "date")))).toBe("20 Nov 2026");
+  expect(ownShown(row, ownColumn(field("own.visit", "text")))).toBe("2026-11-20");
 });
 
 test("a value of nought is shown, a missing one is not", () => {

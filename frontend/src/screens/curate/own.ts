@@ -1,5 +1,6 @@
 /** The columns that people have added to their companies. */
 import type { Column } from "@/api/kinds";
+import { day } from "@/kit/format";
 import type { FieldInfo, Row } from "./model";
 
 const OWN = "own.";
@@ -12,13 +13,13 @@ export const ownFields = (fields: readonly FieldInfo[]): FieldInfo[] =>
   fields.filter(({ name }) => isOwn(name));
 
 /** A column of one's own in the list. */
-export function ownColumn({ name, title }: FieldInfo): Column {
+export function ownColumn({ name, title, type }: FieldInfo): Column {
   return {
     field: name,
     title: title ?? nameOf(name),
     width: 7,
     grow: 0,
-    show: "text",
+    show: type === "date" ? "time" : "text",
     instead: [],
     under: [],
     only_with: null,
@@ -31,6 +32,12 @@ export function ownColumn({ name, title }: FieldInfo): Column {
 export function ownText(row: Row, field: string): string {
   const value = (row.own as Record<string, unknown> | undefined)?.[nameOf(field)];
   return value === null || value === undefined ? "" : String(value);
+}
+
+/** What stands in the list: a date as people write it. */
+export function ownShown(row: Row, { field, show }: Column): string {
+  const written = ownText(row, field);
+  return written && show === "time" ? day(written) : written;
 }
 
 /** What the server is told of some columns; what is empty is taken away. */

@@ -83,6 +83,7 @@ describe("the picture of the pipeline", () => {
     submission: null,
     presets: [],
     required: {},
+    is_step: false,
     is_mergeable: false,
     has_priority: false,
     has_owner: false,

@@ -19,7 +19,6 @@ from scrapersky.api.records.refusal import CONFLICT, NOT_FOUND, REFUSALS, VERSIO
 from scrapersky.api.records.router import BASE, address_of
 from scrapersky.api.records.schema import (
     LONGEST_WORDS,
-    MOST_IDS,
     Detail,
     Strict,
     record_model,
@@ -34,7 +33,7 @@ from scrapersky.companies.correction import (
     take_back_merge,
 )
 from scrapersky.companies.work import Work, undo_work, work_on
-from scrapersky.curation.condition import MOST_CONDITIONS, Condition
+from scrapersky.curation.condition import MOST_CONDITIONS, MOST_IDS, Condition
 from scrapersky.curation.decision import selected
 from scrapersky.errors import InvalidDecision
 from scrapersky.records import Company, User

@@ -1,10 +1,16 @@
 """Any list as a file: read in steps, so that neither memory nor a snapshot is held."""
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
+from collections.abc import (
+    AsyncGenerator,
+    AsyncIterator,
+    Collection,
+    Mapping,
+    Sequence,
+)
 from contextlib import aclosing
 from dataclasses import dataclass, replace
-from datetime import timedelta
+from datetime import date, timedelta
 from functools import partial
 from operator import itemgetter
 from typing import Any, Final
@@ -16,7 +22,7 @@ from scrapersky.api.records.answer import as_dicts
 from scrapersky.api.records.list_query import CursorPosition, ListQuery
 from scrapersky.api.records.listing import ListPage, read_page
 from scrapersky.api.records.schema import ExportFormat
-from scrapersky.companies.own_column import own_columns
+from scrapersky.companies.own_column import OwnColumn, own_columns
 from scrapersky.curation.decision import Selection, count_selected
 from scrapersky.errors import InvalidExport
 from scrapersky.export.contacts import COLUMNS, contact_cells
@@ -25,6 +31,7 @@ from scrapersky.export.table import SHEET_ROWS, csv_bytes, jsonl_bytes, xlsx_byt
 from scrapersky.privacy.suppression_filter import look_up
 from scrapersky.records.company import COMPANIES
 from scrapersky.records.kind import Kind
+from scrapersky.records.status import OwnType
 
 CHUNK: Final = 1_000
 STEP_TIMEOUT: Final = timedelta(seconds=60)
@@ -43,6 +50,8 @@ class Plan:
     columns: Sequence[str]
     made: Mapping[str, Take] | None = None
     """For headings that are not the records' own."""
+    days: Collection[str] = ()
+    """The headings under which there are dates."""
 
 
 def read_export(resource: Kind, form: ExportFormat, columns: str, preset: str) -> Plan:
@@ -99,7 +108,7 @@ async def export_bytes(
         count = await count_selected(engine, list_query.tenant_id, resource, meant)
     sheets = max(1, -(-count // SHEET_ROWS))
     title = resource.name.replace("_", " ")
-    return xlsx_bytes(names, chunks, title=title, sheets=sheets)
+    return xlsx_bytes(names, chunks, title=title, sheets=sheets, days=plan.days)
 
 
 async def with_own_columns(
@@ -109,14 +118,18 @@ async def with_own_columns(
     async with engine.connect() as connection:
         columns = await own_columns(connection, list_query.tenant_id)
     made = dict(plan.made or {})
-    for column in columns:
-        made.setdefault(column.title, partial(own_value, column.name))
-    return replace(plan, columns=[*made], made=made)
+    new = {each.title: each for each in columns if each.title not in made}
+    made |= {title: partial(own_value, each) for title, each in new.items()}
+    days = [title for title, each in new.items() if each.type is OwnType.DATE]
+    return replace(plan, columns=[*made], made=made, days=days)
 
 
-def own_value(name: str, row: Row) -> object:
+def own_value(column: OwnColumn, row: Row) -> object:
     """Return the value of one of the tenant's own columns."""
-    return row["own"].get(name)
+    value = row["own"].get(column.name)
+    if column.type is OwnType.DATE and value:
+        return date.fromisoformat(value)
+    return value
 
 
 async def walk(

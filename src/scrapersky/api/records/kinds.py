@@ -125,6 +125,9 @@ class RecordKindOut(BaseModel):
         description="The fields without which the program of a preset refuses a row.",
         examples=[{"salesforce": ["name"]}],
     )
+    is_step: bool = Field(
+        description="Whether it stands between a search and its leads."
+    )
     is_mergeable: bool = Field(description="Whether people make one of several.")
     has_priority: bool = Field(
         description="Whether stages take those of a higher priority first."
@@ -180,6 +183,7 @@ def describe(kind: Kind) -> RecordKindOut:
         required={
             preset: [*fields] for preset, fields in REQUIRED.get(kind.name, {}).items()
         },
+        is_step=kind.is_step,
         is_mergeable=kind.is_mergeable,
         has_priority="priority" in kind.fields,
         has_owner="owner_id" in kind.fields,

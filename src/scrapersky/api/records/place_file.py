@@ -20,12 +20,23 @@ from scrapersky.api.records.refusal import REFUSALS
 from scrapersky.api.records.schema import Strict
 from scrapersky.api.records.search import PATH, SearchIn, queue_search, row_of
 from scrapersky.api.records.source import FILES
-from scrapersky.providers.files.upload import FIELDS, look_at, store_renamed
+from scrapersky.api.records.unpacking import XLSX, unpacked
+from scrapersky.kit.workbook import LARGEST as LARGEST_WORKBOOK
+from scrapersky.kit.workbook import MOST_ROWS
+from scrapersky.providers.files.upload import (
+    FIELDS,
+    LOOKED_AT,
+    look_at,
+    store_renamed,
+)
 from scrapersky.providers.source import RowProblem
 
 LARGEST: Final = 500 * 1024**2
-LARGEST_LOOK: Final = 2 * 1024**2
+LARGEST_LOOK: Final = LARGEST_WORKBOOK
+"""A workbook has no beginning that could be looked at alone."""
 MOST_COLUMNS: Final = 1_000
+MOST_ABOVE: Final = 100
+"""Rows of a workbook above its headings."""
 NO_FIELD: Final = "-"
 UPLOADS: Final = "uploads"
 """Below the directory of imports; a folder for each tenant."""
@@ -35,12 +46,14 @@ TOO_LARGE: Final[dict[int | str, dict[str, Any]]] = {
 FILE: Final = {
     "requestBody": {
         "required": True,
-        "description": "CSV in any dialect whose first row names the columns.",
+        "description": "CSV in any dialect, or an Excel workbook (xlsx), whose first row"
+        " names the columns. Of a workbook the first sheet is read, formulas as their values.",
         "content": {
             "text/csv": {
                 "schema": {"type": "string"},
                 "example": "Firma;Web\nAda's Bakery;ada.example\n",
-            }
+            },
+            XLSX: {"schema": {"type": "string", "format": "binary"}},
         },
     }
 }
@@ -120,9 +133,9 @@ async def preview_file(
 ) -> FileLookOut:
     """Tell what the columns of a file hold, and what is wrong with its lines.
 
-    Send the whole file or its beginning, up to the end of a line.
+    Send the whole file; of CSV its beginning is enough, up to the end of a line.
     """
-    async with received(request) as path:
+    async with received(request, rows=LOOKED_AT + MOST_ABOVE) as path:
         look = await asyncio.to_thread(look_at, path, fields_of(asked.fields))
     return FileLookOut(
         columns=[
@@ -199,11 +212,11 @@ def keep(path: Path, target: Path, fields: list[str]) -> None:
 
 
 @asynccontextmanager
-async def received(request: Request) -> AsyncIterator[Path]:
+async def received(request: Request, rows: int = MOST_ROWS) -> AsyncIterator[Path]:
     """Receive the body as a file, for the time of the block."""
     with TemporaryDirectory(prefix="scrapersky-") as folder:
         path = Path(folder) / "upload"
         with path.open("wb") as file:
-            async for part in request.stream():
+            async for part in unpacked(request.stream(), rows):
                 await asyncio.to_thread(file.write, part)
         yield path

@@ -12,7 +12,8 @@ from scrapersky.api.dependency import Transaction, actor_of, allow
 from scrapersky.api.records.decide import foreign
 from scrapersky.api.records.refusal import REFUSALS
 from scrapersky.api.records.router import address_of
-from scrapersky.api.records.schema import MOST_IDS, Priority, Strict
+from scrapersky.api.records.schema import Priority, Strict
+from scrapersky.curation.condition import MOST_IDS
 from scrapersky.records.audit import note
 from scrapersky.records.kind import Kind
 

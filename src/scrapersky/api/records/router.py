@@ -1,6 +1,7 @@
 """The routes that every kind of record has, made once for all of them."""
 
 from contextlib import nullcontext
+from dataclasses import replace
 from typing import Annotated, Final
 from uuid import UUID
 
@@ -45,11 +46,12 @@ from scrapersky.api.records.schema import (
     RecordList,
     StatusIn,
     StatusOut,
+    Strict,
     record_model,
 )
 from scrapersky.companies.own_column import own_columns
 from scrapersky.compat.fastapi import RouterBelow
-from scrapersky.curation.condition import OWN
+from scrapersky.curation.condition import MOST_IDS, OWN, Comparison, Condition
 from scrapersky.kit.cursor import read_cursor, write_cursor
 from scrapersky.records.domain import DOMAINS
 from scrapersky.records.kind import Kind
@@ -64,6 +66,12 @@ class FacetsAsked(Narrowed):
     """Of which fields the values are counted."""
 
     field: str = Field("", max_length=500, description="Fields, separated by commas.")
+
+
+class ChosenIn(Strict):
+    """Records that somebody has chosen one by one."""
+
+    ids: list[UUID] = Field(min_length=1, max_length=MOST_IDS)
 
 
 class ExportAsked(Sorted):
@@ -152,6 +160,31 @@ def add_listing(router: RouterBelow, resource: Kind) -> None:
         list_query = list_query_of(who, resource, asked)
         plan = read_export(resource, asked.format, asked.columns, asked.preset)
         body = await export_bytes(engine, resource, list_query, plan)
+        return attachment(many.replace("_", "-"), asked.format, body)
+
+    @router.post(
+        f"{path}/export/chosen",
+        operation_id=f"export_chosen_{many}",
+        summary=f"Export chosen {many.replace('_', ' ')}",
+        response_class=StreamingResponse,
+        responses=A_FILE | REFUSALS,
+    )
+    async def export_chosen(
+        who: Exporter,
+        engine: Bulk,
+        asked: Annotated[ExportAsked, Query()],
+        chosen: ChosenIn,
+    ) -> StreamingResponse:
+        """Export records by their ids: more of them than fit into an address."""
+        ids = Condition(
+            field="id",
+            comparison=Comparison.ONE_OF,
+            value=[str(one) for one in chosen.ids],
+        )
+        list_query = list_query_of(who, resource, asked)
+        meant = replace(list_query, conditions=(*list_query.conditions, ids))
+        plan = read_export(resource, asked.format, asked.columns, asked.preset)
+        body = await export_bytes(engine, resource, meant, plan)
         return attachment(many.replace("_", "-"), asked.format, body)
 
 

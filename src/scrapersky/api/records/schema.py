@@ -11,11 +11,15 @@ from sqlalchemy import Boolean, ColumnElement, Float, Numeric
 from sqlalchemy.dialects.postgresql import ARRAY, ENUM, JSONB
 from sqlalchemy.orm import InstrumentedAttribute
 
-from scrapersky.curation.condition import MOST_CONDITIONS, Attribute, Condition
+from scrapersky.curation.condition import (
+    MOST_CONDITIONS,
+    MOST_IDS,
+    Attribute,
+    Condition,
+)
 from scrapersky.kit.seniority import Seniority
 from scrapersky.records import CURATED, Kind
 
-MOST_IDS = 10_000
 LONGEST_WORDS = 200
 RecordT = TypeVar("RecordT")
 

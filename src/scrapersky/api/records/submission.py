@@ -20,6 +20,7 @@ from scrapersky.api.records.schema import (
     SubmitIn,
     SubmittedOut,
 )
+from scrapersky.api.records.unpacking import XLSX, unpacked
 from scrapersky.curation.batch.submission import Submitted, submit, submit_chunks
 from scrapersky.records.kind import Kind, Submission
 
@@ -27,10 +28,17 @@ LARGEST_FILE: Final = 2 * 1024**3
 FILE: Final = {
     "requestBody": {
         "required": True,
-        "description": "CSV whose first row names the column, or one address a line.",
+        "description": "CSV whose first row names the column, one address a line, or the"
+        " first sheet of an Excel workbook (xlsx).",
         "content": {
-            media: {"schema": {"type": "string"}, "example": "domain\nexample.com\n"}
-            for media in ("text/csv", "text/plain")
+            **{
+                media: {
+                    "schema": {"type": "string"},
+                    "example": "domain\nexample.com\n",
+                }
+                for media in ("text/csv", "text/plain")
+            },
+            XLSX: {"schema": {"type": "string", "format": "binary"}},
         },
     }
 }
@@ -97,7 +105,7 @@ def add_submitting(router: APIRouter, resource: Kind, submission: Submission) ->
 
         If it is cut off, send the same file again with `batch` and it goes on.
         """
-        lines = read_lines(request.stream(), submission.headings)
+        lines = read_lines(unpacked(request.stream()), submission.headings)
         done = await submit_chunks(
             engine,
             actor_of(who, request),
