@@ -1,5 +1,6 @@
 """Traces: sent over OTLP to a collector, with every fetch inside the item that asked."""
 
+import asyncio
 import sys
 import threading
 from collections.abc import Iterator
@@ -8,27 +9,42 @@ from datetime import timedelta
 from http.server import BaseHTTPRequestHandler, HTTPServer
 
 import pytest
-from fastapi import FastAPI
+from fastapi import FastAPI, Request
 from httpx import ASGITransport, AsyncClient
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import (
     ExportTraceServiceRequest,
 )
 from opentelemetry.proto.trace.v1.trace_pb2 import Span
+from sqlalchemy import text
 
 from curation_sdk.events import Claimed, DeadLettered, Event, Events, Retried, Settled
 from curation_sdk.working import WorkingItem, working
+from scrapersky.api.auth.identity import Identity
+from scrapersky.api.dependency import actor_of
 from scrapersky.api.middleware.trace import RequestTrace
 from scrapersky.crawler.log import FetchRecord
+from scrapersky.curation.batch.submission import submit
+from scrapersky.curation.decision import Selection, decide
+from scrapersky.db.connection import connect, parse_target
 from scrapersky.errors import ConfigurationError
 from scrapersky.observability import trace
 from scrapersky.observability.trace import Traces, open_traces
+from scrapersky.records.place import PLACES
+from scrapersky.records.status import Role
 from scrapersky.settings import load_settings
+from tests.conftest import TestDatabase
 
 FETCH = FetchRecord(
     url="https://b.example/team?mail=ana@b.example", final_url="https://b.example/team",
     host="b.example", outcome="ok", status=200, wire_bytes=500, body_bytes=900,
     seconds=0.25, waited=1.0, redirects=0, robots="allowed",
 )  # fmt: skip
+
+
+PLACE = text(
+    "INSERT INTO places_staging (tenant_id, source, source_place_id, name, licence)"
+    " VALUES (:tenant, 'osm', :name, :name, 'ODbL') RETURNING id"
+)
 
 
 class Collector(HTTPServer):
@@ -169,6 +185,55 @@ async def test_a_request_joins_the_trace_of_its_caller(
     assert span.trace_id.hex() == "ab" * 16
     assert span.parent_span_id.hex() == "cd" * 8
     assert said(span)["http.response.status_code"] == 200
+
+
+async def test_an_item_leads_back_to_the_request_that_queued_it(
+    collector: Collector, traces: Traces, database: TestDatabase
+) -> None:
+    engine = connect(parse_target(database.url), pool_size=2)
+    async with engine.begin() as connection:
+        tenant = await connection.scalar(text("SELECT id FROM tenants"))
+        places = [
+            await connection.scalar(PLACE, {"tenant": tenant, "name": name})
+            for name in ("Ada's", "Ben's")
+        ]
+    app = FastAPI()
+
+    @app.post("/decide")
+    async def select(request: Request) -> None:
+        who = Identity(tenant, None, "ana", Role.ADMIN, "session")
+        chosen = Selection(ids=(places[0],))
+        await decide(engine, actor_of(who, request), PLACES, "Selected", chosen)
+        await submit(engine, actor_of(who, request), "domains", ["shop.example"])
+
+    traced = RequestTrace(app, lambda: traces)
+    headers = {"traceparent": f"00-{'ab' * 16}-{'cd' * 8}-01"}
+    async with AsyncClient(
+        transport=ASGITransport(traced), base_url="http://app.test"
+    ) as client:
+        await client.post("/decide", headers=headers)
+    async with engine.connect() as connection:
+        domain = await connection.scalar(text("SELECT id FROM domains"))
+    traces.link_from(engine)
+    traces.hear(Claimed("deep_scan", "quay-1", [str(places[0])]))
+    traces.hear(Claimed("domain_metadata", "quay-1", [str(domain)]))
+    traces.hear(Claimed("by hand", "quay-1", [str(places[1]), "no key of ours"]))
+    # Sooner than the database is asked: the span waits for its link.
+    took = timedelta(seconds=1)
+    looking = [*traces._linking.values()]
+    traces.hear(Settled("deep_scan", str(places[0]), "done", None, took))
+    traces.hear(Settled("domain_metadata", str(domain), "done", None, took))
+    await asyncio.gather(*looking)
+    traces.hear(Settled("by hand", str(places[1]), "done", None, took))
+    await engine.dispose()
+    traces.close()
+
+    for stage in ("deep_scan", "domain_metadata"):
+        (link,) = collector.spans[stage].links
+        assert link.trace_id.hex() == "ab" * 16
+        assert link.span_id == collector.spans["POST /decide"].span_id
+    assert not collector.spans["by hand"].links
+    assert not traces._linking
 
 
 def test_without_a_collector_nothing_is_traced() -> None:

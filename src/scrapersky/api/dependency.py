@@ -113,4 +113,5 @@ def after_commit(request: Request, act: Callable[[], None]) -> None:
 def actor_of(who: Identity, request: Request) -> Actor:
     """Name the caller for decisions and the audit log."""
     request_id = getattr(request.state, "request_id", None)
-    return Actor(who.tenant_id, who.user_id, who.name, request_id)
+    traceparent = getattr(request.state, "traceparent", None)
+    return Actor(who.tenant_id, who.user_id, who.name, request_id, traceparent)

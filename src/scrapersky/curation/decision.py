@@ -440,7 +440,7 @@ async def audit(
         "changed": total.changed,
         "queued": total.queued,
     }
-    await note(connection, actor, action, kind.name, details)
+    await note(connection, actor, action, kind.name, details, record_id=total.action_id)
 
 
 async def undo(database: Database, actor: Actor, action_id: UUID) -> Decided:

@@ -1,16 +1,23 @@
 """Traces for OpenTelemetry: items from claim to settle with their fetches, and requests.
 
 Needs `scrapersky[otel]` and the address of a collector. Like the figures, they are made by
-listening: what is watched knows nothing of them.
+listening: what is watched knows nothing of them. An item that a request queued has a link to
+the span of that request, which may be hours older and have queued thousands.
 """
 
+import asyncio
 import time
 from collections import OrderedDict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit
+from uuid import UUID
+
+from sqlalchemy import text
+from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy.ext.asyncio import AsyncEngine
 
 from curation_sdk import working_item
 from curation_sdk.events import Claimed, DeadLettered, Event, Events, Retried, Settled
@@ -27,6 +34,13 @@ MOST_OPEN: Final = 10_000
 """Items that were claimed and not heard of again are given up beyond this many."""
 SECOND: Final = 1_000_000_000
 LONGEST: Final = 500
+QUEUED_BY: Final = text("""SELECT DISTINCT ON (item) item, traceparent
+  FROM unnest(CAST(:items AS uuid[])) item JOIN audit_log ON record_id = ANY(
+    item || ARRAY(SELECT action_id FROM curation_changes c WHERE c.record_id = item AND queued)
+    || ARRAY(SELECT batch_id FROM batch_items b
+      WHERE b.domain_id = item OR b.sitemap_file_id = item OR b.page_id = item))
+  WHERE traceparent IS NOT NULL ORDER BY item, audit_log.created_at DESC""")
+"""The last request about each item, by itself or with others."""
 LONGEST_EXPORT: Final = 3
 """Seconds that a collector has; one that is away must not hold up the end of a process."""
 
@@ -54,11 +68,18 @@ class Traces:
         self._tracer = self._provider.get_tracer("scrapersky")
         self._propagator = TraceContextTextMapPropagator()
         self._open: OrderedDict[tuple[str, str], Span] = OrderedDict()
+        self._engine: AsyncEngine | None = None
+        self._linking: dict[tuple[str, str], asyncio.Task[None]] = {}
 
     def follow(self, background: Background) -> None:
         """Trace the items and the fetches of this process."""
+        self.link_from(background.engine)
         self.listen(background.events)
         background.tools.crawler.listen(self.hear_fetch)
+
+    def link_from(self, engine: AsyncEngine) -> None:
+        """Link items to the requests that queued them, as this database knows."""
+        self._engine = engine
 
     def listen(self, events: Events[Event]) -> None:
         """Trace the items of a worker."""
@@ -70,6 +91,7 @@ class Traces:
             case Claimed():
                 for item in event.items:
                     self._begin(event.stage, item, event.worker)
+                self._look_for_requests(event.stage, event.items)
             case Settled():
                 self._end(event, event.outcome)
             case Retried():
@@ -125,13 +147,22 @@ class Traces:
         ) as span:
             yield span
 
+    def written(self, span: "Span") -> str | None:
+        """Write where a span is, as W3C's Trace Context does."""
+        from opentelemetry.trace import set_span_in_context  # noqa: PLC0415
+
+        carrier: dict[str, str] = {}
+        self._propagator.inject(carrier, set_span_in_context(span))
+        return carrier.get("traceparent")
+
     def close(self) -> None:
         """Send what is not sent yet, for a few seconds at most."""
         self._provider.shutdown()
 
     def _begin(self, stage: str, item: str, worker: str) -> None:
         while len(self._open) >= MOST_OPEN:
-            self._open.popitem(last=False)
+            lost, _ = self._open.popitem(last=False)
+            self._linking.pop(lost, None)
         self._open[stage, item] = self._tracer.start_span(
             stage,
             attributes={
@@ -151,6 +182,7 @@ class Traces:
         from opentelemetry.trace import Status, StatusCode  # noqa: PLC0415
 
         span = self._open.pop((event.stage, event.item), None)
+        linking = self._linking.pop((event.stage, event.item), None)
         if span is None:
             return
         span.set_attribute("scrapersky.outcome", outcome)
@@ -158,7 +190,32 @@ class Traces:
             span.set_attribute("scrapersky.correlation_id", event.correlation_id)
         if error is not None:
             span.set_status(Status(StatusCode.ERROR, error[:LONGEST]))
-        span.end()
+        ended = time.time_ns()
+        if linking is None or linking.done():
+            span.end(ended)
+        else:
+            linking.add_done_callback(lambda _: span.end(ended))
+
+    def _look_for_requests(self, stage: str, items: Sequence[str]) -> None:
+        if self._engine is None:
+            return
+        spans = {item: self._open[stage, item] for item in items if is_uuid(item)}
+        task = asyncio.create_task(self._link(self._engine, spans))
+        self._linking |= {(stage, item): task for item in spans}
+
+    async def _link(self, engine: AsyncEngine, spans: "dict[str, Span]") -> None:
+        from opentelemetry.trace import get_current_span  # noqa: PLC0415
+
+        try:
+            async with engine.connect() as connection:
+                items = [UUID(item) for item in spans]
+                rows = (await connection.execute(QUEUED_BY, {"items": items})).all()
+        except (SQLAlchemyError, OSError):
+            return  # a trace without its link is better than none
+        for row in rows:
+            queued = self._propagator.extract({"traceparent": row.traceparent})
+            context = get_current_span(queued).get_span_context()
+            spans[str(row.item)].add_link(context, {"scrapersky.link": "queued by"})
 
 
 def open_traces(settings: Settings, *, role: str) -> Traces | None:
@@ -178,6 +235,14 @@ def open_traces(settings: Settings, *, role: str) -> Traces | None:
     address = f"{endpoint.rstrip('/')}/v1/traces"
     exporter = OTLPSpanExporter(endpoint=address, timeout=LONGEST_EXPORT)
     return Traces(exporter, role=role)
+
+
+def is_uuid(item: str) -> bool:
+    """Say whether this may be the key of a record of ours."""
+    try:
+        return str(UUID(item)) == item
+    except ValueError:
+        return False
 
 
 def without_query(url: str) -> str:

@@ -20,6 +20,8 @@ class Actor:
     name: str
     """What the audit log calls them."""
     request_id: str | None = None
+    traceparent: str | None = None
+    """The span of the request, where requests are traced."""
 
 
 class AuditEntry(OwnedRecord, Base):
@@ -41,7 +43,9 @@ class AuditEntry(OwnedRecord, Base):
     details: Mapped[Json | None]
     request_id: Mapped[str | None] = mapped_column()
     record_id: Mapped[UUID | None]
-    """The one record it was about, if it was one."""
+    """The one record it was about, or the decision or the batch with many."""
+    traceparent: Mapped[str | None] = mapped_column()
+    """The span of the request, for whoever works on what it queued."""
 
 
 async def note(
@@ -64,5 +68,6 @@ async def note(
             details=details,
             request_id=actor.request_id,
             record_id=record_id,
+            traceparent=actor.traceparent,
         )
     )

@@ -27,6 +27,8 @@ class RequestTrace:
         headers = Headers(scope=scope)
         carrier = {name: headers[name] for name in CARRIED if name in headers}
         with traces.request(scope["method"], carrier) as span:
+            # Kept with what the request queues, for the worker's trace to lead back here.
+            scope.setdefault("state", {})["traceparent"] = traces.written(span)
 
             async def answer(message: Message) -> None:
                 if message["type"] == "http.response.start":

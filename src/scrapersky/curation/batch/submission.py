@@ -24,7 +24,7 @@ from scrapersky.privacy.suppression_filter import (
     suppressions,
 )
 from scrapersky.records import BatchItem, BatchJob, Domain, Page, SitemapFile
-from scrapersky.records.audit import Actor
+from scrapersky.records.audit import Actor, note
 from scrapersky.records.kind import Submission
 from scrapersky.records.status import (
     CurationStatus,
@@ -164,7 +164,9 @@ async def open_batch(
             )
             .returning(BatchJob.id)
         )
-        return UUID(str(result.scalar_one()))
+        batch_id = UUID(str(result.scalar_one()))
+        await note(connection, actor, "submitted", kind, record_id=batch_id)
+        return batch_id
 
 
 async def last_position(
