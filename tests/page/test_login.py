@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 import pytest
+from httpx import AsyncClient
 from playwright.async_api import Page, expect
 
 from tests.conftest import TestDatabase
@@ -13,12 +14,28 @@ pytestmark = [
     pytest.mark.xdist_group("page"),  # they share one browser
 ]
 
+ADA = {"email": "ada@harbour.example", "password": "a long and quiet river"}
+
 
 @pytest.fixture
 def app(database: TestDatabase, built: None) -> Iterator[RunningApp]:
     """Run an application of its own: nobody else gets in afterwards."""
     with running(database) as app:
         yield app
+
+
+async def end_a_session_of_another_browser(page: Page, app: RunningApp) -> None:
+    async with AsyncClient(base_url=app.address) as other:
+        logged_in = await other.post("/api/v3/session", json=ADA)
+        assert logged_in.status_code == 201
+        await page.get_by_role("tab", name="Sessions").click()
+        sessions = page.get_by_role("group", name="Your sessions").locator("tbody tr")
+        lost = sessions.filter(has_text="httpx")
+        await expect(sessions).to_have_count(2)
+        await expect(sessions.filter(has_text="This browser")).to_have_count(1)
+        await lost.get_by_role("button", name="Log out").click()
+        await expect(lost).to_have_count(0)
+        assert (await other.get("/api/v3/session")).status_code == 401
 
 
 async def test_the_first_person_ends_the_open_door_and_lets_others_in(
@@ -53,6 +70,8 @@ async def test_the_first_person_ends_the_open_door_and_lets_others_in(
     await person.get_by_role("button", name="Actions for").click()
     await page.get_by_role("menuitem", name="Change role to viewer").click()
     await expect(person).to_contain_text("viewer")
+
+    await end_a_session_of_another_browser(page, app)
 
     await page.goto(address)
     await page.get_by_label("Choose a password").fill("another long quiet river")
