@@ -3,8 +3,8 @@
 import sqlalchemy as sa
 from alembic import op
 
-revision = "0035_traceparent"
-down_revision = "0034_sessions"
+revision = "0036_traceparent"
+down_revision = "0035_person_and_city_order"
 
 
 def upgrade() -> None:
