@@ -340,11 +340,12 @@ class StageRun:
         known = sum(slot.is_known_slow for slot in self.slots)
         return known + sum(not slot.is_known_slow for slot in self._slow_slots())
 
-    def note_time(self, held: ClaimedItem, result: Result, seconds: float) -> None:
-        """Remember an item that was slow and will be tried again."""
+    def note_time(self, held: ClaimedItem, result: Result, began: float) -> None:
+        """Remember an item that was slow, by steady time, and will be tried again."""
         if self._slow_after is None:
             return
         self._known_slow.pop(held.item, None)
+        seconds = self.steady_time() - began
         if seconds > self._slow_after and isinstance(result, Retry | Later):
             self._known_slow[held.item] = None
             if len(self._known_slow) > MOST_KNOWN:
@@ -475,7 +476,7 @@ class Slot:
                 if self._stopped_by is not None:
                     result = self._result_of_stop(self._stopped_by)
                 self.held = None
-                run.note_time(held, result, run.steady_time() - self.began)
+                run.note_time(held, result, self.began)
                 run.finish(held, result)
                 count += 1
                 if count == ITEMS_BEFORE_YIELD:
