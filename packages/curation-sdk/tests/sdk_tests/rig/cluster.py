@@ -45,6 +45,8 @@ class Cluster:
     port: int
     settings: dict[str, str] = field(default_factory=dict)
     faketime: Path | None = None
+    elsewhere: tuple[str, ...] = ()
+    """The command that runs another on the server's host, as the server's account."""
     _server: subprocess.Popen[bytes] | None = field(default=None, init=False)
 
     @property
@@ -110,12 +112,12 @@ class Cluster:
     def _spawn(self) -> None:
         with self.log.open("ab") as log:
             self._server = subprocess.Popen(
-                [BINARIES / "postgres", "-D", self.data],
+                [*self.elsewhere, BINARIES / "postgres", "-D", self.data],
                 stdout=log,
                 stderr=log,
                 env=self._environment(),
                 start_new_session=True,
-                **_identity(),
+                **({} if self.elsewhere else _identity()),
             )
 
     def wait_until_ready(self) -> None:
