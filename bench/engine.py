@@ -19,7 +19,7 @@ import multiprocessing
 import statistics
 import sys
 import time
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Callable, Coroutine, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -96,7 +96,7 @@ class Bench:
     """The server, and the databases that come and go on it."""
 
     cluster: Cluster
-    run: Callable[[Awaitable[Any]], Any]
+    run: Callable[[Coroutine[Any, Any, Any]], Any]
     _names: Iterator[int] = field(default_factory=itertools.count)
 
     @contextmanager
@@ -113,7 +113,9 @@ class Bench:
         self.cluster.execute("CHECKPOINT")
         gc.collect()
 
-    def timed(self, items: int, drain: Callable[[], Awaitable[float]]) -> Sample:
+    def timed(
+        self, items: int, drain: Callable[[], Coroutine[Any, Any, float]]
+    ) -> Sample:
         """Drain once and count what it cost both sides."""
         self.settle_down()
         client, server = time.process_time(), self.server_seconds()
@@ -283,7 +285,8 @@ def measure_limited_claims(bench: Bench, plan: Plan) -> tuple[float, float]:
 
 def measure_old_snapshot(bench: Bench, plan: Plan) -> tuple[float, float]:
     """Drain with and without another session that holds an old snapshot."""
-    clean, rotten = [], []
+    clean: list[float] = []
+    rotten: list[float] = []
     for _ in range(plan.snapshot_rounds):
         for held, rates in ((False, clean), (True, rotten)):
             with bench.database() as name:
@@ -296,7 +299,7 @@ def measure_old_snapshot(bench: Bench, plan: Plan) -> tuple[float, float]:
 
 def drain_under_snapshot(
     url: str, dsn: str, batch: int, *, held: bool
-) -> Callable[[], Awaitable[float]]:
+) -> Callable[[], Coroutine[Any, Any, float]]:
     async def drain() -> float:
         if not held:
             return await ours.drain(url, batch)

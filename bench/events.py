@@ -16,8 +16,10 @@ import statistics
 import sys
 import tempfile
 import time
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import Any
 from uuid import UUID
 
 import asyncpg
@@ -42,6 +44,9 @@ from tests.api.operations.rig import AT_REST, new_key
 CLIENTS = 200
 EACH = 5
 
+Heard = dict[str, list[float]]
+"""When a client heard of each row."""
+
 
 def serve(url: str, port: int) -> None:
     given = {**AT_REST, "API_RATE_PER_SECOND": "0"}
@@ -51,7 +56,7 @@ def serve(url: str, port: int) -> None:
 
 
 @asynccontextmanager
-async def server_process(url: str):
+async def server_process(url: str) -> AsyncIterator[tuple[str, psutil.Process]]:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
@@ -74,7 +79,9 @@ async def server_process(url: str):
         await process.wait()
 
 
-async def listen(client, key: str, heard: dict[str, list[float]], state: dict) -> None:
+async def listen(
+    client: httpx.AsyncClient, key: str, heard: Heard, state: dict[str, int]
+) -> None:
     """Listen, and come back when the server is too busy to let everyone in at once."""
     headers = {"X-API-Key": key}
     while True:
@@ -89,7 +96,7 @@ async def listen(client, key: str, heard: dict[str, list[float]], state: dict) -
         await asyncio.sleep(1)
 
 
-async def read(answer, heard: dict[str, list[float]], state: dict) -> None:
+async def read(answer: httpx.Response, heard: Heard, state: dict[str, int]) -> None:
     name = ""
     async for line in answer.aiter_lines():
         if line.startswith("event: "):
@@ -149,11 +156,20 @@ async def measure(seconds: float, rate: int) -> dict[str, float]:
                 )
 
 
-async def run(url, base, process, keys, places, *, seconds, rate) -> dict[str, float]:
+async def run(
+    url: str,
+    base: str,
+    process: psutil.Process,
+    keys: list[str],
+    places: list[Any],
+    *,
+    seconds: float,
+    rate: float,
+) -> dict[str, float]:
     dsn = parse_target(url).dsn
     writer = await asyncpg.connect(dsn)
     limits = httpx.Limits(max_connections=None)
-    heard = [{} for _ in keys]
+    heard: list[Heard] = [{} for _ in keys]
     state = {"open": 0, "events": 0, "resets": 0, "sent_away": 0}
     async with httpx.AsyncClient(base_url=base, limits=limits) as client:
         before = process.memory_info().rss

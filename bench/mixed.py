@@ -43,7 +43,8 @@ from scrapersky.demo.apart import TownApart, town_apart  # noqa: E402
 from scrapersky.demo.business import SiteKind  # noqa: E402
 from scrapersky.demo.town import Invitation  # noqa: E402
 from scrapersky.records import Domain  # noqa: E402
-from sdk_tests.rig.cluster import Cluster, free_port, running_cluster  # noqa: E402
+from sdk_tests.rig.cluster import Cluster, running_cluster  # noqa: E402
+from sdk_tests.rig.port import free_port  # noqa: E402
 from tests.acceptance.rig import PREFIXES, Desk, a_desk  # noqa: E402
 
 MIB = 1 << 20

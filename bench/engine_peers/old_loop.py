@@ -2,7 +2,7 @@
 
 import time
 
-from sqlalchemy import BigInteger, Text, select, update
+from sqlalchemy import BigInteger, Text, insert, select, update
 from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker, create_async_engine
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 
@@ -26,7 +26,7 @@ async def prepare(url: str, items: int) -> None:
     async with engine.begin() as connection:
         await connection.run_sync(Base.metadata.create_all)
         await connection.execute(
-            OldItem.__table__.insert(),
+            insert(OldItem),
             [{"id": n, "name": f"item {n}", "status": "Queued"} for n in range(items)],
         )
     await engine.dispose()

@@ -28,7 +28,9 @@ def policy(invitation: Invitation, order: dict[str, Any]) -> CrawlerPolicy:
         https=usual.proxy.https,
         hostile=Url("http", "127.0.0.1", order["hostile_port"]),
     )
-    spans = {name: timedelta(seconds=s) for name, s in order["limits"].items()}
+    spans: dict[str, Any] = {
+        name: timedelta(seconds=s) for name, s in order["limits"].items()
+    }
     return replace(usual, proxy=doors, limits=replace(usual.limits, **spans))
 
 
