@@ -31,6 +31,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import psutil
 import psycopg
@@ -63,9 +64,6 @@ PATIENCE = 600.0
 CURVE = 60
 BLOCKS = "▁▂▃▄▅▆▇█"
 WORKER = [sys.executable, "-c", "from scrapersky.cli import main; main()", "worker"]
-SETTLED = (
-    "SELECT count(*) FROM local_businesses WHERE domain_extraction_status = 'Completed'"
-)
 COUNTS = {
     "businesses": "SELECT count(*) FROM local_businesses",
     "lost": f"""SELECT count(*) FROM local_businesses b
@@ -304,7 +302,7 @@ class Soak:
             )
             return done.fetchone() is not None
 
-    def session(self) -> "psycopg.Connection[tuple[object, ...]]":
+    def session(self) -> "psycopg.Connection[tuple[Any, ...]]":
         """Connect beside the proxy."""
         return psycopg.connect(
             self.cluster.dsn(DATABASE), autocommit=True, connect_timeout=5
