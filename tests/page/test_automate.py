@@ -248,6 +248,9 @@ async def test_who_is_left_alone_is_gone_from_the_contacts(
         .first.fill("leave@calm.example")
     )
     await page.get_by_role("dialog").get_by_role("button", name="Add 1 line").click()
+    # Nothing is deleted before one has seen how much.
+    await expect(page.get_by_role("dialog")).to_contain_text("1 matching contact will")
+    await page.get_by_role("button", name="Add and delete 1 contact").click()
 
     await expect(page.get_by_text("1 entry added, 1 contact removed")).to_be_visible()
     left = "SELECT count(*) FROM contacts WHERE email = 'leave@calm.example'"

@@ -4924,6 +4924,11 @@ export interface components {
         };
         /** @description Whom to leave alone from now on. */
         SuppressionsIn: {
+            /**
+             * @description Only say how many contacts would be removed.
+             * @default false
+             */
+            dry_run?: boolean;
             reason?: string | null;
             region?: string | null;
             /** @description E-mail addresses, phone numbers and domains. */

@@ -24,15 +24,15 @@ async def test_a_suppression_removes_contacts_and_is_shown_without_its_value(
     await desk.add_contact(ADA)
     await desk.add_contact("bob@a.bv")
 
-    done = await desk.post(
-        "/suppressions",
-        {
-            "values": ["Ada@A.bv", "020 7946 0018", "x"],
-            "region": "GB",
-            "reason": "asked",
-        },
-        status=201,
-    )
+    asked = {
+        "values": ["Ada@A.bv", "020 7946 0018", "x"],
+        "region": "GB",
+        "reason": "asked",
+    }
+    tried = await desk.post("/suppressions", {**asked, "dry_run": True}, status=201)
+    assert (tried["added"], tried["contacts_removed"], tried["ids"]) == (2, 1, [])
+    assert await emails(desk) == [ADA, "bob@a.bv"]
+    done = await desk.post("/suppressions", asked, status=201)
 
     assert (done["added"], done["contacts_removed"]) == (2, 1)
     assert done["refused"] == [{"line": 3, "reason": "This is not a domain."}]

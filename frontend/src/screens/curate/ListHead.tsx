@@ -8,6 +8,8 @@ import { Views } from "./Views";
 export function ListHead({ curation, columns }: { curation: Curation; columns: Columns }) {
   const { kind, address, state, mayCurate, mayExport, mayAdminister, setDialog, reload } = curation;
   const { total } = state;
+  // Before an answer, and without one, nobody knows how many there are.
+  const isKnown = state.rows.length > 0 || (!state.isLoading && !state.error);
   return (
     <ScreenHead
       title={kind.title}
@@ -21,8 +23,8 @@ export function ListHead({ curation, columns }: { curation: Curation; columns: C
             </button>
           )}
           <span className="number soft" role="status">
-            {total.is_exact ? "" : "about "}
-            {plural(total.count, kind.one, kind.many)}
+            {isKnown &&
+              `${total.is_exact ? "" : "about "}${plural(total.count, kind.one, kind.many)}`}
           </span>
           <Views
             kind={kind}

@@ -23,6 +23,7 @@ import { linesOf } from "@/screens/batches/model";
 import { useChange } from "./change";
 
 type Entry = Schemas["SuppressionOut"];
+type Wanted = Pick<Schemas["SuppressionsIn"], "values" | "reason">;
 const KINDS: Record<string, string> = {
   email: "E-mail address",
   phone: "Phone number",
@@ -126,6 +127,9 @@ export function Suppressions() {
         <Add
           busy={busy}
           onClose={() => setAdding(false)}
+          onLook={(body) =>
+            change(() => write("POST", "/suppressions", { body: { ...body, dry_run: true } }))
+          }
           onSave={async (body) => {
             const done = await change(() => write("POST", "/suppressions", { body }));
             if (!done) return;
@@ -144,28 +148,43 @@ export function Suppressions() {
 
 function Add({
   busy,
+  onLook,
   onSave,
   onClose,
 }: {
   busy: boolean;
-  onSave: (body: Schemas["SuppressionsIn"]) => void;
+  /** Ask what saving would come to. */
+  onLook: (body: Wanted) => Promise<Schemas["SuppressedOut"] | undefined>;
+  onSave: (body: Wanted) => void;
   onClose: () => void;
 }) {
   const [text, setText] = useState("");
   const [reason, setReason] = useState("");
+  const [lost, setLost] = useState(0);
   const values = linesOf(text);
+
+  async function submit() {
+    if (values.length === 0) return;
+    const body = { values, ...(reason.trim() ? { reason: reason.trim() } : {}) };
+    if (lost > 0) return onSave(body);
+    const foreseen = await onLook(body);
+    if (!foreseen) return;
+    if (foreseen.contacts_removed > 0) setLost(foreseen.contacts_removed);
+    else onSave(body);
+  }
+
   return (
     <Dialog
       title="Do not contact"
       onClose={onClose}
-      onSubmit={() =>
-        values.length > 0 && onSave({ values, ...(reason.trim() ? { reason: reason.trim() } : {}) })
-      }
+      onSubmit={() => void submit()}
       actions={
         <>
           <Button onClick={onClose}>Cancel</Button>
           <Button type="submit" look="primary" busy={busy} disabled={values.length === 0}>
-            Add {plural(values.length, "line")}
+            {lost > 0
+              ? `Add and delete ${plural(lost, "contact")}`
+              : `Add ${plural(values.length, "line")}`}
           </Button>
         </>
       }
@@ -173,14 +192,17 @@ function Add({
       <div className="stack">
         <Field
           label="E-mail addresses, phone numbers, domains"
-          hint="One per line. Matching contacts are deleted at once."
+          hint="One per line. Before matching contacts are deleted, you see how many they are."
         >
           {(props) => (
             <textarea
               className="input mono"
               rows={6}
               value={text}
-              onChange={(event) => setText(event.target.value)}
+              onChange={(event) => {
+                setText(event.target.value);
+                setLost(0);
+              }}
               {...props}
             />
           )}
@@ -191,6 +213,11 @@ function Add({
           maxLength={200}
           onChange={(event) => setReason(event.target.value)}
         />
+        {lost > 0 && (
+          <p role="status" className="bad">
+            {plural(lost, "matching contact")} will be deleted. This cannot be undone.
+          </p>
+        )}
       </div>
     </Dialog>
   );

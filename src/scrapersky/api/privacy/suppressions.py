@@ -58,6 +58,9 @@ class SuppressionsIn(Strict):
     )
     reason: Line | None = None
     region: Region | None = None
+    dry_run: bool = Field(
+        default=False, description="Only say how many contacts would be removed."
+    )
 
 
 class Refusal(BaseModel):
@@ -130,14 +133,18 @@ async def create_suppressions(
 
     From then on no stage, import or edit stores them, and no export hands them out.
     """
-    done = await suppress_lines(
-        connection,
-        actor_of(who, request),
-        asked.values,
-        reason=asked.reason,
-        region=asked.region,
-    )
-    return suppressed_out(done)
+    async with connection.begin_nested() as attempt:
+        done = await suppress_lines(
+            connection,
+            actor_of(who, request),
+            asked.values,
+            reason=asked.reason,
+            region=asked.region,
+        )
+        if asked.dry_run:
+            await attempt.rollback()
+    answer = suppressed_out(done)
+    return answer.model_copy(update={"ids": []}) if asked.dry_run else answer
 
 
 @router.post(
