@@ -1,18 +1,20 @@
 """Whether hostile sites harm healthy ones: both go through the pipeline at once.
 
     python bench/mixed.py            1,000 healthy and 1,000 hostile sites, real time-outs
-    python bench/mixed.py --quick    100 and 100, shorter time-outs, no run without kills
+    python bench/mixed.py --quick    100 and 100, shorter time-outs, not without kills
+    python bench/mixed.py --kills 0  another number of kills
     python bench/mixed.py --timeline FILE    also write what became of every claim
 
 First the healthy sites alone, then the same beside the hostile ones, then that again while
-the application is killed three times and started anew (the quick run does only the first
-and the last). The application is one process with API and stages, as `scrapersky up` runs
-it, with PostgreSQL and the sites in processes of their own; all of it is on loopback. A
-healthy site is complete when all that was found there alone is found. Meanwhile
-the API is asked for lists and counts, ten times a second. The time from a kill until the
-next application is ready does not count, and neither do questions asked meanwhile. Memory
-is what belongs to the application and its children alone. The last line is one object of
-JSON, of the run with kills.
+the application is killed three times and started anew. The quick run does only the first
+and the last, and kills once: three kills would leave it two seconds each time. The
+application is one process with API and stages, as `scrapersky up` runs it, with PostgreSQL
+and the sites in processes of their own; all of it is on loopback. A healthy site is
+complete when all that was found there alone is found. Meanwhile the API is asked for
+lists and counts, ten times a second. The time from a kill until the next application is
+ready does not count, and neither do questions asked meanwhile. Memory and processor time
+are those of the application and its children alone, the latter from when it is ready. The
+last line is one object of JSON, of the run with kills.
 """
 
 import argparse
@@ -38,7 +40,7 @@ sys.path.insert(1, str(ROOT / "packages/curation-sdk/tests"))
 
 import curation_sdk  # noqa: E402 - needs the path set above
 from bench.mixed_world.hostile import ENDING, hostile_names  # noqa: E402
-from bench.pipeline import MIGRATED, Watch, migrate  # noqa: E402
+from bench.pipeline import MIGRATED, Watch, migrate, seconds_of  # noqa: E402
 from scrapersky.demo.apart import TownApart, town_apart  # noqa: E402
 from scrapersky.demo.business import SiteKind  # noqa: E402
 from scrapersky.demo.town import Invitation  # noqa: E402
@@ -115,6 +117,7 @@ QUICK = Plan(
         **{f"{prefix}_SLOW_AFTER_SECONDS": "1" for prefix in PREFIXES[3:7]},
     },
     beside=False,
+    kills=1,
 )
 
 
@@ -132,6 +135,8 @@ class Run:
     first_memory: int = 0
     peak_memory: int = 0
     hostile_left: int = 0
+    cpu: float = 0.0
+    """Seconds of processor time."""
 
     @property
     def p95(self) -> float:
@@ -166,6 +171,10 @@ class House:
     process: Process | None = None
     away: float = 0.0
     """Seconds in which it was killed and not yet ready again."""
+    cpu: float = 0.0
+    """Seconds of processor time, as far as they were counted."""
+    counted: float = 0.0
+    """What the process that runs now had used when it was last counted."""
 
     async def restart(self) -> None:
         """Kill it as the system does when memory is short, and start it anew."""
@@ -185,6 +194,7 @@ class House:
             while True:
                 with suppress(httpx.HTTPError):
                     if (await client.get("/health/ready")).is_success:
+                        self.counted = self.used()
                         return
                 if self.process.returncode is not None:
                     raise SystemExit("the application did not start")
@@ -193,8 +203,20 @@ class House:
     async def kill(self) -> None:
         """End it at once."""
         if self.process is not None:
+            self.count()
             self.process.kill()
             await self.process.wait()
+
+    def count(self) -> None:
+        """Add the processor time since it was last counted."""
+        used = self.used()
+        self.cpu += used - self.counted
+        self.counted = used
+
+    def used(self) -> float:
+        """Return the processor time of the process and its children."""
+        assert self.process is not None
+        return sum(map(seconds_of, Watch.tree([self.process.pid])))
 
     @property
     def address(self) -> str:
@@ -260,8 +282,6 @@ class Street:
             house = House(self.order(url, home))
             await house.start()
             stack.push_async_callback(house.kill)
-            # Its parsing children load their libraries.
-            await asyncio.sleep(2)
             run = Run(name)
             asking = asyncio.create_task(ask(house, run))
             stack.callback(asking.cancel)
@@ -270,6 +290,8 @@ class Street:
             marks = [began + alone * (n + 1) / (kills + 2) for n in range(kills)]
             await self.watch(house, desk, run, marks)
             run.seconds = time.monotonic() - began - house.away
+            house.count()
+            run.cpu = house.cpu
             rows = await desk.rows(FOUND)
             run.found = {domain: tuple(rest) for domain, *rest in rows}
             run.hostile_left = (await desk.rows(HOSTILE_LEFT))[0][0]
@@ -390,6 +412,7 @@ def show(run: Run, alone: Run) -> None:
         f"{run.name:<8}{run.seconds:7.1f} s  {run.seconds / alone.seconds:5.2f}x  "
         f"complete {run.complete(alone):7.2%}  API p95 {run.p95:6.1f} ms, "
         f"worst {max(run.waits) * 1000:6.0f} ms, refused {run.refused}  "
+        f"processor {run.cpu:.1f} s  "
         f"memory {run.first_memory / MIB:.0f} to {run.peak_memory / MIB:.0f} MiB  "
         f"hostile not done {run.hostile_left}",
         flush=True,
@@ -403,6 +426,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--sites", type=int, help="so many of each kind")
+    parser.add_argument("--kills", type=int, help="so many kills")
     parser.add_argument(
         "--timeline",
         type=argparse.FileType("w"),
@@ -412,6 +436,8 @@ def main() -> None:
     plan = QUICK if chosen.quick else Plan()
     if chosen.sites:
         plan = replace(plan, sites=chosen.sites)
+    if chosen.kills is not None:
+        plan = replace(plan, kills=chosen.kills)
     began = time.monotonic()
     with running_cluster() as cluster:
         result = asyncio.run(compare(cluster, plan, chosen.timeline))

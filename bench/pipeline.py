@@ -109,7 +109,7 @@ class Watch:
     def _memory(self) -> int:
         """Sum what belongs to the workers alone, parsing children included."""
         total = 0
-        for process in self._tree(self.pids):
+        for process in self.tree(self.pids):
             try:
                 total += process.memory_full_info().uss
             except psutil.Error:
@@ -118,12 +118,12 @@ class Watch:
 
     def _seconds(self) -> dict[str, float]:
         return {
-            "workers": sum(map(seconds_of, self._tree(self.pids))),
-            "postgres": sum(map(seconds_of, self._tree([self.server]))),
+            "workers": sum(map(seconds_of, self.tree(self.pids))),
+            "postgres": sum(map(seconds_of, self.tree([self.server]))),
         }
 
     @staticmethod
-    def _tree(pids: list[int]) -> Iterator[psutil.Process]:
+    def tree(pids: list[int]) -> Iterator[psutil.Process]:
         for pid in pids:
             try:
                 process = psutil.Process(pid)

@@ -12,7 +12,15 @@ SECTIONS: dict[str, tuple[str, ...]] = {
     "Stages": ("stage", "Stage", "Backoff", "queue_index", "Registry", "AnyStage"),
     "Outcomes": ("Outcome", "Done", "Retry", "Later", "GiveUp", "Skip"),
     "Effects": ("Effect", "Transaction"),
-    "Workers": ("Worker", "is_working_alone", "working_item", "WorkingItem"),
+    "Workers": (
+        *(
+            "Worker",
+            "is_working_alone",
+            "uncounted_wait",
+            "working_item",
+            "WorkingItem",
+        ),
+    ),
     "Job loops": ("run_job_loop",),
     "Rescue": ("reap", "Reaped", "sign", "is_dead"),
     "History": ("history", "History", "Attempt", "purge"),

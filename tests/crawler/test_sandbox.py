@@ -14,7 +14,7 @@ from typing import Any
 import psutil
 import pytest
 
-from scrapersky.crawler.sandbox import LAYERS, Sandbox, SandboxLimits
+from scrapersky.crawler.sandbox import LARGE, LAYERS, Sandbox, SandboxLimits
 from scrapersky.errors import BadSitemap, ParserUnavailable, Trap
 from sdk_tests.rig.waiting import HUNG
 from tests.crawler import sandboxed
@@ -126,6 +126,31 @@ async def test_neighbours_of_a_bad_page_go_on() -> None:
     assert [facts.title for facts in good] == [str(n) for n in range(50)]
     assert still_bad, "the good pages waited for the bad ones"
     assert all(isinstance(end, Trap) for end in ends)
+
+
+async def test_small_pages_waited_for_the_large_ones_before_them(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async def read(sandbox: Sandbox) -> list[int]:
+        ended: list[int] = []
+
+        async def one(size: int) -> None:
+            ended.append((await sandbox.run(sandboxed.parse, b"x" * size)).count)
+
+        await asyncio.gather(*map(one, (LARGE + 1, 10, 20)))
+        return ended
+
+    async with Sandbox(children=1) as sandbox:
+        # All of them wait until the first child is there.
+        first = await read(sandbox)
+        monkeypatch.setattr("scrapersky.crawler.sandbox.LONGEST_WAIT", -1.0)
+        blocked = asyncio.create_task(sandbox.run(sandboxed.parse, b"x"))
+        await asyncio.sleep(0)
+        later = await read(sandbox)
+        await blocked
+
+    assert first == [10, 20, LARGE + 1]
+    assert later == [LARGE + 1, 10, 20], "a large page must have its turn some time"
 
 
 async def test_a_child_killed_from_outside_is_replaced(sandbox: Sandbox) -> None:

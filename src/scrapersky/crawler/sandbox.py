@@ -18,6 +18,7 @@ import sys
 import time
 from collections import deque
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from functools import cache
@@ -58,6 +59,10 @@ RECEIVED_AT_ONCE = 64 * 1024
 FRAME_HEAD = HEADER.size + LENGTH.size
 LAYERS = ("landlock", "seccomp", "user")
 """What every child should have given up; a network of its own is more than these."""
+LARGE = 256 * 1024
+"""Bytes beyond which a body waits while smaller ones do; one page of ten is larger."""
+LONGEST_WAIT = 5.0
+"""Seconds after which a large body's turn has come, whatever else waits."""
 HURRY = 0.5
 """How long work waits for a busy child before one more is started."""
 
@@ -86,11 +91,14 @@ class Sandbox:
         children: int | None = None,
         warm: Sequence[Call] = (),
         limits: SandboxLimits | None = None,
+        waiting: Callable[[], AbstractContextManager[None]] = nullcontext,
     ) -> None:
-        """Name calls that load what children need.
+        """Name calls that load what children need, and what to enter while work waits.
 
-        They are made once, before any child is forked, and so on nothing of strangers.
+        The calls are made once, before any child is forked, and so on nothing of
+        strangers.
         """
+        self._waits = waiting
         self._wanted = children or os.cpu_count() or 1
         self._most = self._wanted * 4
         self._limits = limits or SandboxLimits()
@@ -101,7 +109,7 @@ class Sandbox:
             "cpu": self._limits.cpu.total_seconds(),
         }
         self._server: asyncio.Task[_ForkServer] | None = None
-        self._waiting: deque[_Job] = deque()
+        self._waiting = WaitingJobs()
         self._idle: deque[_Child] = deque()
         self._children: set[_Child] = set()
         self._starting: set[asyncio.Task[None]] = set()
@@ -186,7 +194,8 @@ class Sandbox:
         self._waiting.append(job)
         self._dispatch()
         try:
-            kind, data = await job.answer
+            with self._waits():
+                kind, data = await job.answer
         except TimeoutError:
             raise Trap(name, f"took more than {self._limits.wall}") from None
         except _Nonsense:
@@ -334,6 +343,33 @@ class Sandbox:
         child.kill()
 
 
+class WaitingJobs:
+    """What waits for a child: small bodies first, so that large ones hold up few others.
+
+    A page made to be expensive is large; a business's own page hardly ever is.
+    """
+
+    def __init__(self) -> None:
+        self._small: deque[_Job] = deque()
+        self._large: deque[_Job] = deque()
+
+    def __bool__(self) -> bool:
+        return bool(self._small or self._large)
+
+    def append(self, job: "_Job") -> None:
+        """Let a job wait behind those of its size."""
+        (self._large if job.size > LARGE else self._small).append(job)
+
+    def popleft(self) -> "_Job":
+        """Return whose turn it is."""
+        small, large = self._small, self._large
+        if not small:
+            return large.popleft()
+        if large and time.monotonic() - large[0].since > LONGEST_WAIT:
+            return large.popleft()
+        return small.popleft()
+
+
 class _Nonsense(EOFError):
     """A child said something else than the answer it was asked for."""
 
@@ -345,12 +381,18 @@ class _Job:
     request: bytes
     spool: Spool | None = None
     child: "_Child | None" = None
+    since: float = field(default_factory=time.monotonic)
     begun: float = 0.0
     seconds: float = 0.0
     """How long it kept a child busy."""
     answer: "asyncio.Future[tuple[bytes, bytearray]]" = field(
         default_factory=lambda: asyncio.get_running_loop().create_future()
     )
+
+    @property
+    def size(self) -> int:
+        """How many bytes a child has to read."""
+        return self.spool.size if self.spool is not None else len(self.request)
 
 
 class _ForkServer:

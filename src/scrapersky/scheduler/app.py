@@ -15,7 +15,7 @@ import structlog
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 import curation_sdk
-from curation_sdk import AnyStage, Registry, Worker
+from curation_sdk import AnyStage, Registry, Worker, uncounted_wait
 from curation_sdk.events import Claimed, Event, Events
 from scrapersky.companies.matching import match_companies
 from scrapersky.crawler import (
@@ -246,7 +246,9 @@ async def open_tools(
         crawler = await stack.enter_async_context(
             open_crawler(engine, policy, world.resolver)
         )
-        sandbox = await stack.enter_async_context(Sandbox(warm=WARM))
+        sandbox = await stack.enter_async_context(
+            Sandbox(warm=WARM, waiting=uncounted_wait)
+        )
         turns = await stack.enter_async_context(PostgresLedger(engine))
         sources = await stack.enter_async_context(
             open_sources(

@@ -42,7 +42,7 @@ from curation_sdk.reap import Reaped, reap
 from curation_sdk.registry import AnyStage, Registry, queue_index
 from curation_sdk.stage import Backoff, Stage, stage
 from curation_sdk.worker import Worker
-from curation_sdk.working import WorkingItem, working_item
+from curation_sdk.working import WorkingItem, uncounted_wait, working_item
 
 __all__ = [
     "AnyStage",
@@ -90,6 +90,7 @@ __all__ = [
     "sign",
     "stage",
     "states",
+    "uncounted_wait",
     "wake",
     "working_item",
 ]

@@ -15,6 +15,7 @@ from curation_sdk.claim import Claim, ClaimedItem, Claimer, maker_of
 from curation_sdk.errors import CurationSdkError
 from curation_sdk.limits import ClaimLimits
 from curation_sdk.outcome import Done, GiveUp, Later, Retry, Skip
+from curation_sdk.quarantine import tried_together
 from curation_sdk.queue import Queue, stored
 from curation_sdk.settlement import (
     Broken,
@@ -26,7 +27,7 @@ from curation_sdk.settlement import (
 )
 from curation_sdk.stage import Stage
 from curation_sdk.statements import Statements
-from curation_sdk.working import WorkingItem, working
+from curation_sdk.working import WorkingItem, stopwatch, working
 
 ITEMS_BEFORE_YIELD = 50
 CANCEL_GRACE = 5.0
@@ -168,13 +169,14 @@ class StageRun:
             room = self.stage.concurrency - len(self.slots)
         return min(max(room - len(self.slow), 0), self.stage.batch)
 
-    def room_rescued(self, together: int) -> int:
-        """Return how many rescued items may be claimed, of `together` at a time.
+    def room_rescued(self) -> int:
+        """Return how many rescued items may be claimed now.
 
         One more for each that ended and the worker lived: they double with every round,
         until they may fill the stage. Slow ones do not keep the others from being tried.
         """
         slow = sum(slot.held in self.suspects for slot in self._slow_slots())
+        together = tried_together(self.stage.concurrency)
         most = max(self.stage.concurrency, together)
         room = min(together + self._survived, most) - (len(self.suspects) - slow)
         # Not one by one: each claim waits for a commit.
@@ -328,7 +330,10 @@ class StageRun:
         return [
             slot
             for slot in self.slots
-            if slot.held is not None and slot.began < since and not slot.is_stopped
+            if slot.held is not None
+            and slot.began < since
+            and not slot.is_stopped
+            and not slot.pauses
         ]
 
     def steady_time(self) -> float:
@@ -418,6 +423,8 @@ class Slot:
         "began",
         "held",
         "is_known_slow",
+        "paused_at",
+        "pauses",
         "since",
         "task",
     )
@@ -430,6 +437,9 @@ class Slot:
         self.began = 0.0
         """The same as `since`, by the worker's steady time."""
         self.is_known_slow = False
+        self.pauses = 0
+        """How many parts of its item's work wait for something of the worker's own."""
+        self.paused_at = 0.0
         self.task = asyncio.create_task(self._work(), name=f"slot:{run.stage.name}")
 
     @property
@@ -442,6 +452,22 @@ class Slot:
         if self.held is not None:
             self._stopped_by = self._stopped_by or result
             self.task.cancel()
+
+    def pause(self) -> ClaimedItem | None:
+        """Stop counting whether its item is slow."""
+        if self.held is not None:
+            if not self.pauses:
+                self.paused_at = self._run.steady_time()
+            self.pauses += 1
+        return self.held
+
+    def resume(self, held: ClaimedItem | None) -> None:
+        """Go on counting; work that outlives its item changes nothing for the next."""
+        if held is None or self.held is not held:
+            return
+        self.pauses -= 1
+        if not self.pauses:
+            self.began += self._run.steady_time() - self.paused_at
 
     def abandon(self, result: Result) -> None:
         """Settle the item in work although its work goes on, and work others instead."""
@@ -458,6 +484,7 @@ class Slot:
         run = self._run
         ready, work, tools = run.ready, run.stage.work, run.tools
         count, began = 0, time.monotonic()
+        stopwatch.set(self)
         try:
             while (held := run.next_for(self)) is not None:
                 self.held = held
@@ -476,6 +503,7 @@ class Slot:
                 if self._stopped_by is not None:
                     result = self._result_of_stop(self._stopped_by)
                 self.held = None
+                self.pauses = 0
                 run.note_time(held, result, self.began)
                 run.finish(held, result)
                 count += 1

@@ -17,7 +17,7 @@ from curation_sdk.claim import ClaimedItem
 from curation_sdk.connection import Connection
 from curation_sdk.events import Claimed, Drained, Event, Events, Overclaimed
 from curation_sdk.execution import StageRun
-from curation_sdk.quarantine import RESCUED_TOGETHER, Quarantine
+from curation_sdk.quarantine import Quarantine, tried_together
 from curation_sdk.settlement import Returned
 
 LOOK_FOR_RETRIES = 0.25
@@ -83,7 +83,8 @@ class Producer:
         if left:
             left -= len(await self._claim_due(run, left))
         if left:
-            left -= len(await self._claim_rescued(run, min(left, RESCUED_TOGETHER)))
+            most = min(left, tried_together(run.stage.concurrency))
+            left -= len(await self._claim_rescued(run, most))
         if left:
             left -= len(await self._claim(run, run.claimer.next_rows(left), left))
         return run.stage.batch - left
@@ -208,7 +209,7 @@ class Producer:
         if room := run.room_slow():
             claim = run.claimer.next_due_of(run.slow_items, room)
             due += await self._claim(run, claim, room, slow=True)
-        if room := run.room_rescued(RESCUED_TOGETHER):
+        if room := run.room_rescued():
             await self._claim_rescued(run, room)
         alone = await self._quarantine.try_suspects(run)
         # Rescued items are worked a few at a time: the next ones when some are gone.

@@ -33,7 +33,9 @@ if TYPE_CHECKING:
     from curation_sdk.execution import StageRun
 
 RESCUED_TOGETHER = 10
-"""How many rescued items of a stage one worker tries again at once, to begin with."""
+"""How many rescued items of a small stage one worker tries again at once, to begin with."""
+RESCUED_SHARE = 0.25
+"""The share of a large stage's slots that rescued items may have, to begin with."""
 BENEFIT_OF_DOUBT = 2
 """How many more crashes alone condemn an item while workers also crash without it."""
 LATELY = "5 minutes"
@@ -84,6 +86,14 @@ def rescued(queue: Queue) -> str:
 def suspect(queue: Queue) -> str:
     """Choose claims whose next crash would condemn them."""
     return f"k.deaths > 0 AND k.deaths >= {queue.max_crashes - 1}"
+
+
+def tried_together(concurrency: int) -> int:
+    """Return how many rescued items are tried again at once, to begin with.
+
+    After a kill nothing else may be left to do, and a large stage would stand idle.
+    """
+    return max(RESCUED_TOGETHER, int(concurrency * RESCUED_SHARE))
 
 
 _is_alone: ContextVar[bool] = ContextVar("curation_sdk_is_alone", default=False)

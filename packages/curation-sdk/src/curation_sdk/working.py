@@ -1,9 +1,14 @@
-"""The item that is worked now, for log lines: its stage, its key, and its correlation id."""
+"""The item that is worked now: its stage, key and correlation id, and how long it waits."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
-__all__ = ["WorkingItem", "correlation_id", "working_item"]
+if TYPE_CHECKING:
+    from curation_sdk.claim import ClaimedItem
+
+__all__ = ["WorkingItem", "correlation_id", "uncounted_wait", "working_item"]
 
 
 class WorkingItem(NamedTuple):
@@ -25,6 +30,41 @@ class WorkingItem(NamedTuple):
 working: ContextVar[WorkingItem | None] = ContextVar(
     "curation_sdk_working", default=None
 )
+
+
+class Stopwatch(Protocol):
+    """What measures whether the item in work is slow."""
+
+    def pause(self) -> "ClaimedItem | None":
+        """Stop counting; return the item that it counts for."""
+        ...
+
+    def resume(self, held: "ClaimedItem | None") -> None:
+        """Go on counting, if it still counts for that item."""
+        ...
+
+
+stopwatch: ContextVar[Stopwatch | None] = ContextVar(
+    "curation_sdk_stopwatch", default=None
+)
+
+
+@contextmanager
+def uncounted_wait() -> Iterator[None]:
+    """Let the time inside the block make no item slow (`slow_after`).
+
+    For waiting in a queue of the worker's own, such as a pool of processes: an item that
+    is set back for it has been worked for nothing, and meets the same queue again.
+    """
+    watch = stopwatch.get()
+    if watch is None:
+        yield
+        return
+    held = watch.pause()
+    try:
+        yield
+    finally:
+        watch.resume(held)
 
 
 def working_item() -> WorkingItem | None:

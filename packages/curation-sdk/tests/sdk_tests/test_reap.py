@@ -9,7 +9,7 @@ from curation_sdk.connection import Connection
 from curation_sdk.control import queue_named
 from curation_sdk.events import DeadLettered, Rescued
 from curation_sdk.process import sign_for
-from curation_sdk.quarantine import RESCUED_TOGETHER
+from curation_sdk.quarantine import RESCUED_TOGETHER, tried_together
 from curation_sdk.reap import Reaped, Reaper
 from sdk_tests.desk import Desk, Ticket, answer, triage
 
@@ -149,6 +149,24 @@ async def test_rescued_items_were_tried_ten_at_a_time_however_well_they_ended(
     await desk.drain(triage(work, concurrency=40, batch=40), seconds=60)
 
     assert await desk.states() == {"Complete": 30}
+
+
+async def test_a_large_stage_stood_idle_after_a_kill(desk: Desk) -> None:
+    together = tried_together(60)
+    assert together > RESCUED_TOGETHER
+    await abandon(desk, together)
+    await reap(desk.engine)
+    begun: list[int] = []
+
+    async def work(ticket: Ticket, _tools: object) -> Outcome:
+        begun.append(ticket.id)
+        while len(begun) < together:  # noqa: ASYNC110 - the others tell nobody
+            await asyncio.sleep(0.001)
+        return Done()
+
+    await desk.drain(triage(work, concurrency=60, batch=60), seconds=60)
+
+    assert await desk.states() == {"Complete": together}
 
 
 async def test_a_rescued_item_that_was_set_back_has_proved_nothing(desk: Desk) -> None:

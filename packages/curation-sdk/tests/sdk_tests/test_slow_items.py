@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from curation_sdk import Done, Outcome, Retry, quarantine
+from curation_sdk import Done, Outcome, Retry, quarantine, uncounted_wait
 from curation_sdk.errors import InvalidStage
 from curation_sdk.reap import reap
 from sdk_tests.desk import Desk, Ticket, answer, triage
@@ -102,6 +102,32 @@ async def test_items_were_slow_because_their_worker_was_busy(desk: Desk) -> None
         time.sleep(0.6)  # noqa: ASYNC251 - nothing goes on
         while run.lag == before:  # noqa: ASYNC110 - it is measured now and then
             await asyncio.sleep(0.01)
+        work.is_over.set()
+        await desk.until(DONE, 8)
+
+    assert await desk.one(POSTPONED) == 0
+
+
+async def test_items_were_slow_because_they_waited_for_the_worker_itself(
+    desk: Desk,
+) -> None:
+    await desk.open(8)
+    work = Work(slow=8)
+
+    async def queue_here(ticket: Ticket, tools: object) -> Outcome:
+        with uncounted_wait():
+            # Parts of the work may wait at once.
+            with uncounted_wait():
+                pass
+            return await work(ticket, tools)
+
+    async with desk.running(slow_stage(queue_here), answer()) as worker:
+        run = worker._runs["triage"]
+        while not (len(work.in_work) == 4 and run.ready):  # noqa: ASYNC110 - as above
+            await asyncio.sleep(0.01)
+        await asyncio.sleep(2 * SOON.total_seconds())
+        run.make_room()
+        assert not any(slot.is_stopped for slot in run.slots)
         work.is_over.set()
         await desk.until(DONE, 8)
 
