@@ -22,7 +22,7 @@ from scrapersky.extraction.contacts.model import (
     PhoneKind,
 )
 from scrapersky.extraction.contacts.sheet import Sheet
-from scrapersky.kit.mailbox import SHORTEST, strength
+from scrapersky.kit.mailbox import SHORTEST, Written, ends_of
 from scrapersky.kit.plain import name_key, squeezed
 
 REACH: Final = 6
@@ -88,17 +88,15 @@ class _Cards:
         most: int,
     ) -> None:
         self.sheet = sheet
-        self.most = most
         self.values = frozenset(line for seen in reach for line in seen.lines)
         self.by_line: dict[int, list[Person]] = defaultdict(list)
-        self.people: list[Person] = []
         # Cards overlap: each line is asked for once for every line of its neighbours.
         self._blocks: dict[int, list[int]] = {}
         self._named: dict[int, Person | None] = {}
         for seen in people:
-            self.people.append(seen.value)
             for line in seen.lines:
                 self.by_line[line].append(seen.value)
+        self.spelt = [(s.value, ends_of(s.value.name)) for s in people[:most]]
 
     def person_by(self, line: int) -> Person | None:
         """Give who stands in a line or nearest above it, in a block of its own."""
@@ -172,7 +170,8 @@ def _owner_of_address(
     local = email.address.partition("@")[0]
     if email.quality.is_role:
         return None
-    spelt = [(strength(local, p.name), p) for p in cards.people[: cards.most]]
+    written = Written(local)
+    spelt = [(written.strength(ends), p) for p, ends in cards.spelt]
     best = max((one for one, _ in spelt), default=0.0)
     beside = cards.only_person_by(lines)
     if best > 0:

@@ -88,7 +88,7 @@ class Reader:
                 if found := self._found(*read, Method.STREET):
                     yield found
                 continue
-            if not _DIGIT.search(text):
+            if not _has_number(text):
                 is_long = len(text) >= MIN_NUMBERLESS
                 if is_long and (found := self._without_number(number, text)):
                     yield found
@@ -419,6 +419,17 @@ class Reader:
 
 
 _DIGIT: Final = re.compile(r"\d")
+
+
+def _has_number(text: str) -> bool:
+    """Say whether a line has a digit; those of an e-mail address number no house."""
+    if _DIGIT.search(text) is None:
+        return False
+    if "@" not in text:
+        return True
+    return any("@" not in word and _DIGIT.search(word) for word in text.split())
+
+
 _LABEL: Final = re.compile(r"[^\W\d_][\w ]{2,20}: ")
 # A full stop ends a piece as well, if a word stands before it: not "St. James House".
 _LEFT_PIECE: Final = re.compile(r"(?:[^,;|•·:–.]|(?<![a-z]{3})\.|\.(?=\S)){1,80}")

@@ -81,6 +81,20 @@ class Surroundings:
         path = split_url(self.url)[1].replace("-", " ").replace("_", " ")
         return bool(_TEAM.search(path) or _TEAM.search(self.sheet.page.title or ""))
 
+    def count(self, words: str) -> int:
+        """Count how often the page writes them; many people share a surname."""
+        if words not in self._counted:
+            self._counted[words] = self._text.count(words)
+        return self._counted[words]
+
+    @cached_property
+    def _text(self) -> str:
+        return self.sheet.text[:MAX_TEXT]
+
+    @cached_property
+    def _counted(self) -> dict[str, int]:
+        return {}
+
     @cached_property
     def heads(self) -> list[str]:
         """Give the heading above each line."""
@@ -154,15 +168,15 @@ def traits_of(around: Surroundings, one: FoundPerson) -> Traits:
         "team_page": around.is_team,
         "story": around.is_story,
         "peers": _has_peers(around, one),
-        **_repeated(sheet.text[:MAX_TEXT], one.value, last),
+        **_repeated(around, one.value, last),
     }
     return {name: float(value) for name, value in found.items() if value}
 
 
-def _repeated(text: str, name: str, last: str) -> Traits:
+def _repeated(around: Surroundings, name: str, last: str) -> Traits:
     """Say whether the page names somebody again, in full or by the surname."""
-    times = text.count(name)
-    again = len(last) >= SHORTEST and text.count(last) > times
+    times = around.count(name)
+    again = len(last) >= SHORTEST and around.count(last) > times
     return {"again": float(times > 1), "surname_again": float(again)}
 
 
