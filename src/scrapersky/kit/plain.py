@@ -40,6 +40,7 @@ def name_key(name: str | None) -> str:
 # Two letters are a degree only after small ones: "Jane Roe DO", but "ANH DO".
 _DEGREES: Final = re.compile(
     r"(?:\s(?:M\.?D|D\.?D\.?S|D\.?M\.?D|D\.?V\.?M|D\.?P\.?M|D\.?P\.?T|R\.?D\.?H|Ph\.?D|PHD|C\.?P\.?A|MBA|"
-    r"MSc|BSc|BDS|LCSW|LMFT|LMT|FACP|FACS|MPSI|Esq|Jr|Sr|(?<=[a-z]\s)(?:DO|DC|OD|RN|PT|PA|NP|EA|MS|MA|"
+    r"MSc|BSc|BDS|BVSc|BVetMed|LLB|MCSP|HCPC|MRCVS|MRICS|MChiro|\(?Hons?\.?\)?|LCSW|LMFT|LMT|FACP|FACS|MPSI|"
+    r"Esq|Jr|Sr|(?<=[a-z]\s)(?:DO|DC|OD|RN|PT|PA|NP|EA|MS|MA|"
     r"BA|JD|PE|II|III|IV))\.?)+$"
 )

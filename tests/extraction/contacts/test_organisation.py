@@ -63,6 +63,21 @@ def test_a_legal_form_is_known_in_many_countries(name: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("written", "name"),
+    [
+        ("H A R T Gardens", "HART Gardens"),
+        ("M Ü L L E R", "MÜLLER"),
+        ("A B C Taxi", "A B C Taxi"),
+        ("J. R. T. S. Hart", "J. R. T. S. Hart"),
+    ],
+)
+def test_a_name_spaced_out_by_its_design_was_kept_as_single_letters(
+    written: str, name: str
+) -> None:
+    assert tidy_name(written) == name
+
+
+@pytest.mark.parametrize(
     "text",
     [
         "Certification as",

@@ -3,6 +3,7 @@
 import pytest
 
 from scrapersky.extraction.contacts.finder import find_contacts
+from scrapersky.kit.plain import name_key
 
 
 def names_on(page: str) -> list[str]:
@@ -70,6 +71,46 @@ def test_a_degree_after_a_name_makes_it_a_person(degree: str) -> None:
     (name,) = names_on(f"<p>Zorvan Quillfeather, {degree}</p>")
 
     assert name.startswith("Zorvan Quillfeather")
+
+
+@pytest.mark.parametrize(
+    "heading",
+    [
+        "Nina Falk BSc Hons, MCSP",
+        "Nina Falk, BSc (Hons), MSc",
+        "<span>Nina Falk</span><span>BSc Hons, MCSP</span>",
+        "Nina Falk</h3><h4>BSc Hons, MCSP",
+        "Nina Falk (she/her)",
+        "Nina Falk, RDH, BS",
+    ],
+)
+def test_what_people_write_after_their_names_hid_them_and_their_roles(
+    heading: str,
+) -> None:
+    page = f"<h1>Our team</h1><div><h3>{heading}</h3><p>Practice owner</p></div>"
+    (person,) = find_contacts(page, "https://a.test/").people
+    assert (name_key(person.name), person.role) == ("nina falk", "Practice owner")
+    assert "she" not in person.name
+
+
+@pytest.mark.parametrize("name", ["Anna Berg Holm", "Anna Maria Berg Holm"])
+def test_somebody_with_two_surnames_was_read_in_few_languages_only(name: str) -> None:
+    page = f"<html lang=da><div><h3>{name}</h3><p>%s</p></div>"
+    (person,) = find_contacts(page % "Direktør", "https://a.test/").people
+    assert person.name == name
+    # A house may be called so, and nothing says that this is somebody.
+    assert not find_contacts(page % "Open all year", "https://a.test/").people
+
+
+@pytest.mark.parametrize("role", ["Leg. tandläkare", "Staatl. gepr. Masseurin"])
+@pytest.mark.parametrize("between", ["</h3><p>", ", "])
+def test_a_role_that_begins_with_a_shortened_word_is_read(
+    role: str, between: str
+) -> None:
+    (person,) = find_contacts(
+        f"<h3>Anna Berg{between}{role}</p>", "https://a.test/"
+    ).people
+    assert person.role == role
 
 
 def test_two_people_who_share_a_surname_are_both_read() -> None:

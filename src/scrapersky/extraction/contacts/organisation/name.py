@@ -32,6 +32,7 @@ def spoken_name(name: str) -> str:
 def tidy_name(name: str) -> str:
     """Take off what surrounds a name: greetings, years, signs, `logo`, `home`."""
     name = clean(name[:200]).strip(" \t-–—|:;,.•·»«>\"“”'‘’*!?")
+    name = _SPACED_OUT.sub(lambda letters: letters[0].replace(" ", ""), name)
     name = _GENERIC_START.sub("", name)
     name = _GENERIC_END.sub("", name)
     name = _LOOSE_START.sub("", name)
@@ -41,6 +42,10 @@ def tidy_name(name: str) -> str:
     if name.endswith(")") and "(" not in name:
         name = name[:-1]
     return _YEARS.sub("", name).strip()
+
+
+# "H A R T  Gardens": a design, not initials; those have full stops or are fewer.
+_SPACED_OUT: Final = re.compile(r"(?<!\S)[^\W\d_](?: [^\W\d_]){3,}(?!\S)")
 
 
 def core_name(name: str) -> str:

@@ -38,12 +38,13 @@ SURE_SUFFIX: Final = re.compile(
 _MORE_DEGREES: Final = re.compile(
     r"(?:[\s,/&]{1,3}(?!(?:ApS|GmbH|mbH|OHG|GbR|LLC|LLP|PLLC|PLC|INC|LTD|SRL|SARL|SAS|SASU|EURL|EIRL|"
     r"SpA|BVBA|VOF|ASA|OYJ|IVS|ENK|CIC|USA)\b)"
-    r"(?:(?=[^\s,]{0,8}[A-Z][^\s,]{0,8}[A-Z])[A-Z][A-Za-z.]{2,8}|MS|MA|BA|EA|PT|RN|PE|NP|DC|OD|DO)|"
-    r"[\s,]{1,3}(?:(?:Esq|Jr|Sr)\.?|\(Hons?\.?\))){1,6}(?=\s*$)"
+    r"(?:(?=[^\s,]{0,8}[A-Z][^\s,]{0,8}[A-Z])[A-Z][A-Za-z.]{2,8}|MS|MA|BA|BS|EA|PT|RN|PE|NP|DC|OD|DO)|"
+    r"[\s,]{1,3}(?:(?:Esq|Jr|Sr)\.?|\(?Hons?\.?\)?)){1,6}(?=\s*$)"
 )
 # A degree that sticks to a surname: "PetrovaMD".
 GLUED_DEGREE: Final = re.compile(
-    r"(?<=[a-z\u00df-\u00ff]{2})(?:MD|DDS|DMD|DVM|DPM|PhD|CPA|JD|Esq)$"
+    r"(?<=[a-z\u00df-\u00ff]{2})(?:MD|DDS|DMD|DVM|DPM|PhD|CPA|JD|Esq|BSc|MSc|BDS|BVSc|BVetMed|MChiro|"
+    r"MCSP|MRCVS|LLB|MBA|RDH|DPT)$"
 )
 _TITLE_BEFORE: Final = re.compile(
     r"(?<!\w)(?:(?:dra?|dña|sig|prof|m[rs]|mrs|mag|ing|dipl|dott|avv|sra?|srta|rev|hon|lic|arq|arch|geom|"
@@ -113,6 +114,7 @@ def names_in_run(
             (is_name or (len(tokens) - place <= 3 and _are_roles(tokens[:place])))
             and word not in SOFT
             and word not in HARD
+            and tokens[place][2] not in DEGREES
             and (has_given or word not in wordlist.load("roles"))
             # The "y" of "Galindo y Duarte" is not an initial.
             and not tokens[place][2][0].islower()
@@ -246,7 +248,25 @@ def degrees_after(text: str) -> int:
     suffix = SUFFIX.match(text)
     end = suffix.end() if suffix else 0
     more = _MORE_DEGREES.match(text, end)
-    return more.end() if more else end
+    end = more.end() if more else end
+    pronouns = _PRONOUNS.match(text, end)
+    return pronouns.end() if pronouns else end
+
+
+def without_pronouns(name: str) -> str:
+    """Cut what is not part of a name: the (she/her) after it."""
+    return _PRONOUNS.sub("", name)
+
+
+def are_degrees(text: str) -> bool:
+    """Say whether a line has nothing but degrees: `BSc Hons, MCSP`."""
+    return bool(text) and degrees_after(f", {text}") == len(text) + 2
+
+
+_PRONOUNS: Final = re.compile(
+    r"\s?\((?:she|he|they|ze)\s?/\s?(?:her|him|them|they|hers|his)(?:\s?/\s?\w{2,6})?\)",
+    re.IGNORECASE,
+)
 
 
 def person_key(name: str) -> str:

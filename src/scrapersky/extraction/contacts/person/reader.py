@@ -17,6 +17,7 @@ from scrapersky.extraction.contacts.person.name import (
     names_in_run,
     person_key,
     title_before,
+    without_pronouns,
 )
 from scrapersky.extraction.contacts.person.role import (
     is_calling,
@@ -139,20 +140,32 @@ def _in_run(
 ) -> Iterator[FoundPerson]:
     two = (page.sheet.page.language or "")[:2].lower() in _TWO_SURNAMES
     start = page.sheet.starts[number]
+    is_read = False
     for name in names_in_run(run, start, title, two_surnames=two):
         if found := _read_name(page, number, name):
+            is_read = True
+            yield found
+    if two or is_read or len(run[0].split()) not in _WITH_TWO:
+        return
+    # Elsewhere "Anna Berg Holm" bears two surnames too, but "Anna Berg House" is a place:
+    # a role beside it makes the difference.
+    for name in names_in_run(run, start, title, two_surnames=True):
+        found = _read_name(page, number, name)
+        if found and found.is_alone and is_calling(found.role):
             yield found
 
 
 _TWO_SURNAMES: Final = ("es", "pt", "ca", "gl", "eu")
+_WITH_TWO: Final = (3, 4)
+"""How many words a name with two surnames has."""
 
 
 def _read_name(page: PageWords, number: int, name: Name) -> FoundPerson | None:
     sheet = page.sheet
     text = sheet.lines[number].text
     glued = GLUED_DEGREE.search(text[name.start : name.stop])
-    end = name.stop + (0 if glued else degrees_after(text[name.stop :]))
-    written = text[name.start : end]
+    end = name.stop + degrees_after(text[name.stop :])
+    written = without_pronouns(text[name.start : end])
     context = _context(sheet, number, name, end)
     if glued:
         written = written[: glued.start()]

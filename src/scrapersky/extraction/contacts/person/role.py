@@ -6,6 +6,7 @@ from itertools import pairwise
 from typing import Final
 
 from scrapersky.extraction import wordlist
+from scrapersky.extraction.contacts.person.name import are_degrees
 from scrapersky.extraction.contacts.person.word import AMBIGUOUS, given_names
 from scrapersky.extraction.contacts.sheet import Sheet
 from scrapersky.extraction.seniority import seniority_of
@@ -53,8 +54,10 @@ def is_calling(role: str | None) -> bool:
 
 _SHORT_ROLES: Final = frozenset(("VD", "GF", "VP", "TJ"))
 _OPEN_END: Final = re.compile(r"\s(?:&|and|und|et|y|en|och|og)$")
+# The full stops of "leg. tandläkare" and "staatl. gepr. Masseurin" end no sentence.
+_SHORTENED: Final = r"(?<![Ll]eg)(?<![Dd]ipl)(?<!gepr)(?<!taatl)"
 _SENTENCE: Final = re.compile(
-    r"[.!?]\s+[A-Z]|\b(?:is|are|was|were|has|have|will|please|click|our|your|we|you|they|"
+    rf"(?-i:{_SHORTENED}[.!?]\s+[A-Z])|\b(?:is|are|was|were|has|have|will|please|click|our|your|we|you|they|"
     r"with over|joined|contact|call|email)\b",
     re.IGNORECASE,
 )
@@ -131,6 +134,8 @@ def _role_of_neighbours(sheet: Sheet, number: int) -> str | None:
 
 def _role_below(sheet: Sheet, number: int) -> str | None:
     lines = sheet.lines
+    if number + 2 < len(lines) and are_degrees(lines[number + 1].text):
+        number += 1
     below = lines[number + 1].text if number + 1 < len(lines) else ""
     if len(below) > MAX_SHORT:
         return None
@@ -179,4 +184,9 @@ _SHARED: Final = re.compile(
 
 
 def _first_clause(text: str) -> str:
-    return re.split(r"[;|•()]|\s[-–—]\s|\.\s|,\s(?=[a-z]+\s)|\s{2}", text)[0]
+    return _CLAUSES.split(text)[0]
+
+
+_CLAUSES: Final = re.compile(
+    rf"[;|•()]|\s[-–—]\s|{_SHORTENED}\.\s|,\s(?=[a-z]+\s)|\s{{2}}"
+)

@@ -88,7 +88,9 @@ SOFT: Final = words(
     "mi soy nuestro nuestra gracias ik met mijn onze uw jag mitt vår jeg vores mit olen "
     "appelez contactez demandez llame llámanos llama chiama chiamate contatta contatti rufen zadzwoń volejte ring bel mail pro tem"
 )
-DEGREES: Final = words("MD DDS DMD DVM DO DC OD RN PhD CPA Esq JD")
+DEGREES: Final = words(
+    "MD DDS DMD DVM DO DC OD RN PhD CPA Esq JD BSc MSc BDS BVSc LLB MCSP MRCVS Hons"
+)
 NOT_NAMES: Final = words(
     "overview information application portfolio contacts customers card cards info chart "
     "address works details online page pages links articles resources gallery events "
