@@ -1,9 +1,9 @@
 """Which records are one company: how right and how fast, beside a plain baseline.
 
-    python -m bench.companies            a million places, 300,000 of them told before
+    python -m bench.companies            a million places, 300,000 of them known before
     python -m bench.companies --quick    10,000 places, under a minute
 
-A made-up country with known truth: companies told by up to four sources, with slips of
+A made-up country with known truth: companies listed by up to four sources, with slips of
 the pen, missing and outdated values; brands with up to forty branches and one website;
 near twins in one house; business centres with one switchboard; strangers on one host that no
 list knows. Precision and recall are of pairs of records. The baseline links every place to
@@ -59,7 +59,7 @@ Row = dict[str, object]
 
 
 class Country:
-    """Companies with known truth, told by several sources."""
+    """Companies with known truth, listed by several sources."""
 
     alone = 0.90
     """The share of companies that are neither a branch, a twin, nor under a common roof."""
@@ -70,7 +70,7 @@ class Country:
     no_website = 0.25
     town_added = 0.12
     slip = 0.08
-    """How often another source leaves a value out, or tells it otherwise."""
+    """How often another source leaves a value out, or says it otherwise."""
 
     def __init__(self, count: int, seed: int = 7) -> None:
         self.count = count
@@ -122,7 +122,7 @@ class Country:
         } | given
 
     def records_of(self, company: Row) -> Iterator[Row]:
-        """Let one source tell a company, and often another one."""
+        """Let one source list a company, and often another one."""
         share = DUPLICATES / (1 - DUPLICATES)
         # Brands, twins and centres are reported once more often than not.
         copies = 0

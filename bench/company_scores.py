@@ -61,7 +61,7 @@ Counts = dict[Findings, list[int]]
 
 
 class OtherCountry(Country):
-    """Sources that tell less and err more, of companies that are harder to tell apart."""
+    """Sources that say less and err more, of companies that are harder to distinguish."""
 
     alone = 0.85
     no_coordinates = 0.25
@@ -74,10 +74,10 @@ class OtherCountry(Country):
 
 
 class Town(Country):
-    """The demo town, told by several sources; duplicates and near twins are planted."""
+    """The demo town, listed by several sources; duplicates and near twins are planted."""
 
     def places(self) -> Iterator[Row]:
-        """Yield the businesses of the town, each told once or more."""
+        """Yield the businesses of the town, each listed once or more."""
         size = int(self.count * (1 - DUPLICATES))
         for business in plan_town(size, seed=self.random.randrange(10**6)).businesses:
             self.truths += 1

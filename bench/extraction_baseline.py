@@ -2,7 +2,7 @@
 
 It gives title, description, links with their text, the visible text, JSON-LD, e-mail
 addresses (mail links, text, Cloudflare, `[at]`), telephone numbers in E.164 with fax
-told apart, and social profiles. It knows no people, organisations, addresses or hours.
+distinguished, and social profiles. It knows no people, organisations, addresses or hours.
 """
 
 import json

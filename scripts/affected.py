@@ -103,7 +103,7 @@ def nearest(root: Path, top: str, path: PurePosixPath) -> str:
 
 
 def test_roots(root: Path) -> list[str]:
-    """Return where tests are, as pytest is told."""
+    """Return where tests are, as pytest takes them."""
     settings = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))
     found: list[str] = settings["tool"]["pytest"]["ini_options"]["testpaths"]
     return found

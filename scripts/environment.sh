@@ -46,7 +46,7 @@ fresh() {
         [ "$stamp" -nt packages/curation-sdk/pyproject.toml ]
 }
 
-# The built page is younger than all it is made from. (Its own stamp tells by content.)
+# The built page is younger than all it is made from. (Its own stamp decides by content.)
 page_fresh() {
     [ -n "${WITHOUT_PAGE:-}" ] && return
     [ -f "$page" ] && [ -z "$(find frontend -name node_modules -prune -o -type f -newer "$page" -print | head -n 1)" ]

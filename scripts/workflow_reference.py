@@ -111,7 +111,7 @@ def routes_of(stage: AnyPipelineStage, kind: Kind) -> Iterator[str]:
 
 
 def logs_of(stage: AnyPipelineStage) -> Iterator[str]:
-    """List the log lines that tell of a stage."""
+    """List the log lines that concern a stage."""
     yield f"Log lines of `{stage.logger_name}`:"
     yield ""
     yield "| level | line | when |"

@@ -1,4 +1,4 @@
-"""How a timed crawler tells the harness what it did."""
+"""How a timed crawler reports what it did to the harness."""
 
 import json
 import sys

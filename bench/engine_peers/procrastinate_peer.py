@@ -1,4 +1,4 @@
-"""Procrastinate: one worker in one process, as many jobs at once as it is told."""
+"""Procrastinate: one worker in one process, as many jobs at once as it is set to."""
 
 import asyncio
 import contextlib

@@ -45,7 +45,7 @@ ScraperSkyError
     └── BudgetExhausted     the next request would cost more than was allowed
     (ProviderUnusable stands by itself: bad key, billing off, blocked; its stage pauses)
 
-Each says what happened, and in `hint` what to do about it. `retryable` tells the
+Each says what happened, and in `hint` what to do about it. `retryable` says to the
 Curation SDK whether the same work may succeed later, `pauses_stage` that no item of the
 stage can succeed now; `status_code` is the HTTP answer.
 """

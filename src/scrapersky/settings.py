@@ -52,7 +52,7 @@ SystemRoot = Path("/var/lib/scrapersky")
 
 
 def default_data_dir() -> Path:
-    """Return where data lives unless told otherwise.
+    """Return where data lives unless set otherwise.
 
     Root's own home is closed to the user that runs PostgreSQL for root, so root keeps
     its data where the system keeps data of services.

@@ -1247,9 +1247,9 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * @description List contacts by when they must be told that you hold their data, the next first.
+         * @description List contacts by when they must be notified that you hold their data, the next first.
          *
-         *     Whose data was got elsewhere is told within a month what you hold, and from where
+         *     Whose data was got elsewhere is notified within a month what you hold, and from where
          *     (GDPR, article 14): each contact comes with the pages it was found on.
          */
         get: operations["list_notices"];
@@ -1287,7 +1287,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** @description Keep that people were told; who was marked before keeps the earlier date. */
+        /** @description Keep that people were notified; who was marked before keeps the earlier date. */
         post: operations["mark_informed"];
         delete?: never;
         options?: never;
@@ -1304,7 +1304,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** @description Take it back that people were told; they are due again as before. */
+        /** @description Take it back that people were notified; they are due again as before. */
         post: operations["reopen_notices"];
         delete?: never;
         options?: never;
@@ -2916,7 +2916,7 @@ export interface components {
             /** @description When it was over. */
             ended_at?: string | null;
             rule: string;
-            /** @description When somebody was told. */
+            /** @description When somebody was notified. */
             sent_at?: string | null;
             /** Format: date-time */
             since: string;
@@ -3867,11 +3867,11 @@ export interface components {
             /** Format: uuid */
             search_id: string;
         };
-        /** @description Whom you have told, when and how. */
+        /** @description Whom you have notified, when and how. */
         InformedIn: {
             /** @description Which contacts. */
             contact_ids?: string[] | null;
-            /** @description How they were told, or why they need not be. */
+            /** @description How they were notified, or why they need not be. */
             how?: string | null;
             /** @description Without it: now. */
             informed_at?: string | null;
@@ -4079,14 +4079,14 @@ export interface components {
             /** @default [] */
             tags?: string[];
         };
-        /** @description One contact, and how it stands with telling them. */
+        /** @description One contact, and whether they were notified. */
         NoticeOut: {
             /** Format: uuid */
             contact_id: string;
             domain: string;
             /**
              * Format: date-time
-             * @description A month later: they are told by then.
+             * @description A month later: they are notified by then.
              */
             due_at: string;
             email: string | null;
@@ -4479,7 +4479,7 @@ export interface components {
             reason: string;
             value: string;
         };
-        /** @description Who has not been told after all. */
+        /** @description Who has not been notified after all. */
         ReopenedIn: {
             contact_ids: string[];
         };
@@ -8741,7 +8741,7 @@ export interface operations {
                 limit?: number;
                 /** @description `next_cursor` of the page before, with the same filters. */
                 cursor?: string | null;
-                /** @description `open`: not informed yet; `overdue`: of these, whose month is over; `informed`: whom you have told. */
+                /** @description `open`: not informed yet; `overdue`: of these, whose month is over; `informed`: whom you have notified. */
                 state?: components["schemas"]["State"];
             };
             header?: never;
@@ -8778,7 +8778,7 @@ export interface operations {
             query?: {
                 /** @description FIELD:COMPARISON[:VALUE], all of them must hold. */
                 filter?: string[];
-                /** @description `open`: not informed yet; `overdue`: of these, whose month is over; `informed`: whom you have told. */
+                /** @description `open`: not informed yet; `overdue`: of these, whose month is over; `informed`: whom you have notified. */
                 state?: components["schemas"]["State"];
                 format?: "csv" | "xlsx" | "jsonl";
             };
@@ -10884,7 +10884,7 @@ export interface operations {
         parameters: {
             query: {
                 name: string;
-                /** @description What each column holds, in their order; `-` for one that is kept and not understood. Without any, the headings tell. */
+                /** @description What each column holds, in their order; `-` for one that is kept and not understood. Without any, the headings decide. */
                 fields?: string[];
             };
             header?: {
@@ -10933,7 +10933,7 @@ export interface operations {
     preview_file: {
         parameters: {
             query?: {
-                /** @description What each column holds, in their order; `-` for one that is kept and not understood. Without any, the headings tell. */
+                /** @description What each column holds, in their order; `-` for one that is kept and not understood. Without any, the headings decide. */
                 fields?: string[];
             };
             header?: {

@@ -1,4 +1,4 @@
-"""What companies are told apart by, in forms that can be compared."""
+"""What distinguishes companies, in forms that can be compared."""
 
 import re
 from dataclasses import dataclass

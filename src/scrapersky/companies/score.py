@@ -103,7 +103,7 @@ CERTAIN: Final = 0.99
 
 
 class Findings(NamedTuple):
-    """How two records stand to each other in everything that both tell."""
+    """How two records stand to each other in everything that both say."""
 
     name: NameLevel
     place: PlaceLevel
@@ -186,7 +186,7 @@ def compare(
 def findings(
     one: Facts, other: Facts, *, is_switchboard: bool = False, is_brand: bool = False
 ) -> Findings:
-    """Compare everything that two records tell."""
+    """Compare everything that two records say."""
     return Findings(
         name=level_of_names(one, other),
         place=place_level(one, other),
@@ -335,5 +335,5 @@ def is_written_together(one: Name, other: Name) -> bool:
 
 
 def any_number(words: frozenset[str]) -> bool:
-    """Say whether one of some words is a number, which tells two apart."""
+    """Say whether one of some words is a number, which distinguishes two."""
     return any(word.isdecimal() for word in words)

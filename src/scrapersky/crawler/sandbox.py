@@ -288,7 +288,7 @@ class Sandbox:
             log.warning("sandbox.not_started", error=printable(repr(error)))
             self._fail_waiting("a child process could not be started")
             return
-        self._tell_layers(child.layers)
+        self._report_layers(child.layers)
         self._children.add(child)
         child.on_done = self._give_back
         self._returned_at = time.monotonic()
@@ -312,7 +312,7 @@ class Sandbox:
             and server.result().is_alive
         )
 
-    def _tell_layers(self, layers: list[str]) -> None:
+    def _report_layers(self, layers: list[str]) -> None:
         """Say once if children can do more than they need, and why that is so."""
         missing = [layer for layer in LAYERS if layer not in layers]
         if missing and not self._has_warned:

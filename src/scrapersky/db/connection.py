@@ -270,7 +270,7 @@ def explain_refusal(error: BaseException, where: str) -> DatabaseProblem:
 
 
 def unannounced_pooler(where: str) -> DatabaseUnsuitable:
-    """Say that somebody stands between us and the server whom nobody told us of."""
+    """Say that somebody stands between us and the server whom nobody has announced."""
     return DatabaseUnsuitable(
         f"A pooler in transaction mode seems to stand before the database at {where}.",
         hint="Set DATABASE_POOLER=transaction, and DATABASE_LISTEN_URL to a direct address.",

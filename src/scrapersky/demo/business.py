@@ -80,7 +80,7 @@ class Disguise(StrEnum):
 
 
 class Markup(StrEnum):
-    """How a page tells machines what it tells people."""
+    """How a page says to machines what it says to people."""
 
     NONE = "none"
     JSON_LD = "json_ld"

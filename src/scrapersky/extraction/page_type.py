@@ -77,7 +77,7 @@ def rank_pages(
     """Return the URLs worth fetching with their ratings, the most promising first.
 
     `texts` are those of the links to each URL, where known. Of pages that only a query
-    tells apart, the first stands for the others.
+    distinguishes, the first stands for the others.
     """
     rated = [
         (url, rate_page(url, link_text=telling_text(url, texts.get(url, ()))))
@@ -185,7 +185,7 @@ def _no_name(query: str) -> PageRating:
     if _is_wordpress(query):
         return _WORDPRESS
     if query:
-        return PageRating(PageType.UNKNOWN, 0.1, ("only a query tells it apart",))
+        return PageRating(PageType.UNKNOWN, 0.1, ("only a query distinguishes it",))
     return PageRating(PageType.UNKNOWN, 0.6, (_HOME,))
 
 
@@ -223,7 +223,7 @@ def _is_contact_after_all(
     """Say whether a page that looks like a list or a trap is plainly called contact.
 
     `?page=12` may be a number in a list or the name of a page, `?q=contact` a search or
-    Drupal: what links call it tells.
+    Drupal: what links call it decides.
     """
     if is_plain_contact(said) and reason.startswith(_PERHAPS_PAGES):
         return True

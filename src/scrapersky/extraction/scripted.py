@@ -7,7 +7,7 @@ from scrapersky.extraction.contacts.model import Contacts
 from scrapersky.extraction.html import Page
 
 FEW_WORDS: Final = 25
-"""A page with fewer has nothing to tell, or has scripts that tell it."""
+"""A page with fewer has nothing to say, or has scripts that say it."""
 SOME_WORDS: Final = 120
 MAX_SOURCE: Final = 500_000
 
@@ -25,7 +25,7 @@ def needs_script(page: Page, contacts: Contacts) -> str | None:
     if contacts.emails and contacts.phones:
         return None
     empty = {found[1].lower()[:1] for found in _EMPTY_VALUE.finditer(source)}
-    # The first letter tells them apart: e-mail and mail, phone and telefon.
+    # The first letter distinguishes them: e-mail and mail, phone and telefon.
     if not contacts.emails and empty & {"e", "m"}:
         return "its scripts fill in the e-mail address"
     if not contacts.phones and empty & {"p", "t"}:

@@ -64,7 +64,7 @@ def judge_site(
         final: the address that answered, after redirects.
         page: what it answered with.
         status: the HTTP status of the answer.
-        name: the name of the business, if known: it tells a new name from a stranger.
+        name: the name of the business, if known: it distinguishes a new name from a stranger.
     """
     at = parse_url(final)
     seen = _Seen.of(page)

@@ -1,4 +1,4 @@
-"""The kinds of e-mail address the product tells apart, spelt in this one place."""
+"""The kinds of e-mail address the product distinguishes, spelt in this one place."""
 
 from enum import StrEnum
 

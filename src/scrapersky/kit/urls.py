@@ -126,7 +126,7 @@ def registrable_domain(host: str) -> str | None:
 
 
 def is_tracking_parameter(name: str) -> bool:
-    """Say whether a query parameter only tells a site where a visitor came from."""
+    """Say whether a query parameter only informs a site where a visitor came from."""
     low = name.lower()
     return low in _TRACKING or low.startswith(_TRACKING_PREFIXES)
 

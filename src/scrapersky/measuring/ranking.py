@@ -14,7 +14,7 @@ that the ranking uses. There are several readings, each weaker than the one befo
           alone this is a fair test; with link text it only shows that nothing else
           was put before it.
 `richest` The page with the most annotated values although another calls itself contact:
-          a list of branches or agents. Told apart, and not part of the sum.
+          a list of branches or agents. Counted apart, and not part of the sum.
 
 The pages to rank are all pages of the site that its pages in the file link to, and those
 themselves. A home page is ranked with the others but never asked for: it is read for
@@ -210,7 +210,7 @@ def _names_contact(text: str) -> bool:
 
 
 def _address(page: AnnotatedPage, parsed: Page) -> Url:
-    """Give what the page's links refer to, or a stand-in where nobody tells."""
+    """Give what the page's links refer to, or a stand-in where nobody says."""
     for text in (page.url, *_stated(parsed), parsed.base, _usual_origin(parsed)):
         try:
             return parse_url(html.unescape(text))

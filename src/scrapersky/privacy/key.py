@@ -130,5 +130,5 @@ def derived(secret: str) -> bytes:
 
 
 def fingerprint(key: bytes) -> bytes:
-    """Return what tells keys apart and tells nothing about them."""
+    """Return what distinguishes keys and reveals nothing about them."""
     return hmac.digest(key, b"fingerprint", hashlib.sha256)

@@ -1,6 +1,6 @@
-"""Who must be told by when that we hold their data, and keeping whom we have told.
+"""Who must be notified by when that we hold their data, and keeping whom we have notified.
 
-People whose data was not got from themselves must be told within a month where it came
+People whose data was not got from themselves must be informed within a month where it came
 from (GDPR, article 14). The database keeps for every contact when that month ends.
 """
 
@@ -35,7 +35,7 @@ class Marked:
 
 @dataclass(frozen=True, slots=True)
 class NoticeGiven:
-    """How people were told, when, and why their data may be held."""
+    """How people were notified, when, and why their data may be held."""
 
     informed_at: datetime | None = None
     """Without it: now, by the database's clock."""
@@ -46,7 +46,7 @@ class NoticeGiven:
 async def mark_informed(
     database: Database, actor: Actor, contacts: Sequence[UUID], given: NoticeGiven
 ) -> Marked:
-    """Keep that these were told; who was told before keeps that date."""
+    """Keep that these were notified; who was notified before keeps that date."""
     values = {
         "at": given.informed_at,
         "by": actor.user_id,
@@ -61,7 +61,7 @@ async def mark_informed(
 async def mark_all_informed(
     database: Database, actor: Actor, obtained_before: datetime, given: NoticeGiven
 ) -> Marked:
-    """Keep that everyone was told whose data we had by then, some at a time."""
+    """Keep that everyone was notified whose data we had by then, some at a time."""
     total = 0
     query = text(OPEN_BEFORE)
     while True:
@@ -84,7 +84,7 @@ async def mark_all_informed(
 async def mark_open(
     database: Database, actor: Actor, contacts: Sequence[UUID]
 ) -> Marked:
-    """Take it back that these were told."""
+    """Take it back that these were notified."""
     return await mark(
         database, actor, contacts, action="reopened", statement=REOPEN, values={}
     )
@@ -124,7 +124,7 @@ async def mark(
 async def merge_notices(
     connection: AsyncConnection, into: UUID, others: Sequence[UUID]
 ) -> None:
-    """Let one contact answer for several: the earliest date counts, and who was told.
+    """Let one contact answer for several: the earliest date counts, and who was notified.
 
     To be called while the others are still there.
     """

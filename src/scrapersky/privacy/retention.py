@@ -39,7 +39,7 @@ def deletion(table: str, since: str, where: str = "true") -> str:
       LIMIT :chunk FOR UPDATE SKIP LOCKED)"""  # noqa: S608 - our own words
 
 
-# No row is left to tell open pages that contacts have gone: the audit log does.
+# No row is left that could show open pages that contacts have gone: the audit log does.
 CONTACTS = f"""WITH gone AS ({deletion("contacts", "updated_at")} RETURNING tenant_id),
   noted AS (INSERT INTO audit_log (tenant_id, actor, action, subject, details)
     SELECT tenant_id, 'retention', 'purged', 'contacts',

@@ -1,4 +1,4 @@
-"""What is wrong with the installation, since when, and whether somebody was told."""
+"""What is wrong with the installation, since when, and whether somebody was notified."""
 
 from datetime import datetime
 
@@ -21,9 +21,9 @@ class Alert(Base):
     seen_at: Mapped[datetime] = mapped_column(server_default=func.clock_timestamp())
     ended_at: Mapped[datetime | None]
     sent_at: Mapped[datetime | None]
-    """When somebody was told that it holds."""
+    """When somebody was notified that it holds."""
     end_sent_at: Mapped[datetime | None]
-    """When somebody was told that it is over."""
+    """When somebody was notified that it is over."""
 
 
 class AlertWatch(Base):

@@ -149,7 +149,7 @@ class Company(OwnedRecord, Base):
 
 
 class CompanyMember(Record, Base):
-    """What one source record says that companies are told apart by.
+    """What one source record says that distinguishes companies.
 
     A place and the business made of it are one member; so is a business without a
     place, and a domain that no business names.

@@ -239,7 +239,7 @@ class Kind:
     related: tuple[Related, ...] = ()
     """The records that belong to one."""
     origins: Callable[[Row[Any]], Sequence[Origin] | Executable] = no_origins
-    """Where the values of a record came from, or the query that tells."""
+    """Where the values of a record came from, or the query that finds it."""
     submission: Submission | None = None
     is_step: bool = False
     """Whether it stands between a search and its leads: the page folds its list away."""

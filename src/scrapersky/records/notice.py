@@ -1,4 +1,4 @@
-"""Whom we must tell that we hold their data, by when, and whom we have told."""
+"""Whom we must notify that we hold their data, by when, and whom we have notified."""
 
 from datetime import datetime
 from enum import StrEnum
@@ -22,7 +22,7 @@ class LegalBasis(StrEnum):
 
 
 class ContactNotice(Base):
-    """One contact's right to be told where its data came from.
+    """One contact's right to be informed where its data came from.
 
     The database makes the row with the contact, and takes it with the contact.
     """
@@ -71,4 +71,4 @@ class ContactNotice(Base):
         ForeignKey("users.id", ondelete="SET NULL")
     )
     how: Mapped[str | None]
-    """How they were told, or why they need not be."""
+    """How they were notified, or why they need not be."""

@@ -81,7 +81,7 @@ DEEP_SCAN_QUEUE = work_queue(
 )
 
 
-def told_by_its_source(row: Row[Any]) -> list[Origin]:
+def said_by_its_source(row: Row[Any]) -> list[Origin]:
     """Report which source described a place, and under what terms."""
     return [Origin("all", row.source, seen_at=row.seen_at, snippet=row.licence)]
 
@@ -134,5 +134,5 @@ PLACES = Kind(
             kind="companies", through=Hop("company_members", "place_id", "company_id")
         ),
     ),
-    origins=told_by_its_source,
+    origins=said_by_its_source,
 )  # fmt: skip

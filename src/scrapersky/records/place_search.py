@@ -75,7 +75,7 @@ class PlaceSearchHit(Base):
     )
     found_at: Mapped[datetime] = mapped_column(server_default=text("clock_timestamp()"))
     facts_hash: Mapped[str | None]
-    """What the place looked like to this search, to tell the next one what changed."""
+    """What the place looked like to this search, so that the next one sees what changed."""
 
 
 SEARCHES = Kind(

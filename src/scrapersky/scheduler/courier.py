@@ -24,7 +24,7 @@ log = structlog.get_logger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """What somebody is told."""
+    """What somebody is sent."""
 
     title: str
     text: str
@@ -33,7 +33,7 @@ class Message:
 
 @dataclass(frozen=True, slots=True)
 class Courier:
-    """Knows whom to tell, and how."""
+    """Knows whom to notify, and how."""
 
     webhook: SecretStr | None = None
     smtp: SecretStr | None = None
@@ -42,7 +42,7 @@ class Courier:
 
     @property
     def has_anyone(self) -> bool:
-        """Whether there is anybody to tell."""
+        """Whether there is anybody to notify."""
         return self.webhook is not None or bool(self.smtp and self.recipients)
 
     async def send(self, message: Message) -> bool:

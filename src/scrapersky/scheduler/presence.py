@@ -192,7 +192,7 @@ class Presence:
 
 
 def own_name() -> str:
-    """Name a process that has no worker; two lives of one are told apart."""
+    """Name a process that has no worker; two lives of one have two names."""
     return f"{socket.gethostname()}-{os.getpid()}-{secrets.token_hex(4)}"
 
 

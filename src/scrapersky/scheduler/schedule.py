@@ -179,7 +179,7 @@ class Schedule:
             run_id = await self._runs.begin(
                 job.id, due_at, only_one=only_one, at_most=job.at_most
             )
-        except Exception as error:  # noqa: BLE001 - the database is away: the job may still tell
+        except Exception as error:  # noqa: BLE001 - the database is away: the job may still report
             log.warning("scheduler.run_not_recorded", id=job.id, error=str(error))
             run_id = None
             if job.is_singleton:

@@ -152,7 +152,7 @@ class Watch:
 
 
 def message(row: Any, *, is_over: bool) -> Message:  # noqa: ANN401 - a row of alerts
-    """Write what somebody is told about an alert."""
+    """Write what somebody is sent about an alert."""
     state = "over" if is_over else "trouble"
     return Message(
         title=f"{'Over' if is_over else 'Trouble'}: {row.rule} ({row.subject})",

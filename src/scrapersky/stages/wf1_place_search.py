@@ -52,7 +52,7 @@ FACTS = (
 COMPARED = (
     "name", "address", "categories", "website", "phone", "business_status", "moved_to",
 )  # fmt: skip
-"""What tells the next search of the same that a place has changed."""
+"""What shows the next search of the same that a place has changed."""
 
 
 @stage(

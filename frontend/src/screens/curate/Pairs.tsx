@@ -92,10 +92,10 @@ export function Pairs({ onChanged, onClose }: PairsProps) {
 }
 
 function Side({ side }: { side: Pair["one"] }) {
-  const told = [side.street, side.phone, side.domain, side.source].filter(Boolean).join(" · ");
+  const facts = [side.street, side.phone, side.domain, side.source].filter(Boolean).join(" · ");
   return (
     <p className="foreign">
-      <strong>{side.name ?? "Unnamed"}</strong> <span className="small soft">{told}</span>
+      <strong>{side.name ?? "Unnamed"}</strong> <span className="small soft">{facts}</span>
     </p>
   );
 }

@@ -15,7 +15,7 @@ export function fieldsOf(record: Row): Fields {
   };
 }
 
-/** What the server must be told: only what was changed. */
+/** What must be sent to the server: only what was changed. */
 export function changed(before: Fields, after: Fields): Record<string, string | string[] | null> {
   const names = NAMES.filter((name) => after[name].trim() !== before[name]);
   return Object.fromEntries(

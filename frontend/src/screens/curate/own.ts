@@ -40,7 +40,7 @@ export function ownShown(row: Row, { field, show }: Column): string {
   return written && show === "time" ? day(written) : written;
 }
 
-/** What the server is told of some columns; what is empty is taken away. */
+/** What is sent to the server of some columns; what is empty is taken away. */
 export function ownValues(
   fields: readonly FieldInfo[],
   written: Readonly<Record<string, string>>,

@@ -164,7 +164,7 @@ describe("the notes on a stage", () => {
     expect(texts({ held_back: full, paused: "lunch" })).toEqual(["Paused: lunch"]);
   });
 
-  it("tell its pace unless it works at once", () => {
+  it("show its pace unless it works at once", () => {
     expect(texts({ pace: "at once, at most 30 a minute" })).toEqual([
       "works",
       "Runs at once, at most 30 a minute",
@@ -172,7 +172,7 @@ describe("the notes on a stage", () => {
   });
 });
 
-it("tells what became of the items of a run, and leaves out what did not happen", () => {
+it("says what became of the items of a run, and leaves out what did not happen", () => {
   const job: Job = { id: "x", name: "X", trigger: "every minute", running: 0 };
 
   expect(outcomeInWords(job)).toBe("");

@@ -1,4 +1,4 @@
-/** Who must be told that their data is held, by when, and who has been (GDPR, article 14). */
+/** Who must be notified that their data is held, by when, and who has been (GDPR, article 14). */
 import { useInfiniteQuery, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useRef, useState } from "react";
 import { addressOf, read, write } from "@/api/client";
@@ -71,7 +71,7 @@ export function Notices() {
   const [search, setSearch] = useSearch();
   const state = STATES.find(({ id }) => id === search.get("state"))?.id ?? "open";
   const [picked, setPicked] = useState<ReadonlySet<string>>(new Set());
-  const [isTelling, setTelling] = useState<"picked" | "all" | null>(null);
+  const [isNotifying, setNotifying] = useState<"picked" | "all" | null>(null);
   const { change, busy } = useChange(NOTICES);
   const notices = useInfiniteQuery({
     queryKey: [...NOTICES, state],
@@ -84,7 +84,7 @@ export function Notices() {
   const rows = notices.data?.pages.flatMap(({ items }) => items) ?? [];
   // Who is no longer in the list is no longer meant.
   const ids = rows.map(({ contact_id: id }) => id).filter((id) => picked.has(id));
-  const isTold = state === "informed";
+  const isNotified = state === "informed";
 
   async function open(contacts: string[]) {
     const done = await change(() =>
@@ -94,14 +94,14 @@ export function Notices() {
     setPicked(new Set());
   }
 
-  async function tell(telling: Telling) {
-    const contacts = isTelling === "picked" ? ids : null;
-    const body = contacts ? { contact_ids: contacts } : { obtained_before: telling.until };
+  async function notify(notified: Notified) {
+    const contacts = isNotifying === "picked" ? ids : null;
+    const body = contacts ? { contact_ids: contacts } : { obtained_before: notified.until };
     const done = await change(() =>
-      write("POST", "/notices/informed", { body: { ...body, ...telling.said } }),
+      write("POST", "/notices/informed", { body: { ...body, ...notified.said } }),
     );
     if (!done) return;
-    setTelling(null);
+    setNotifying(null);
     setPicked(new Set());
     toast({
       kind: "good",
@@ -115,7 +115,7 @@ export function Notices() {
       flush
       className="notices"
       title="Privacy notices (GDPR)"
-      about="People whose data you collected must be told within a month what you hold and where you found it."
+      about="People whose data you collected must be informed within a month what you hold and where you found it."
       actions={
         <Menu
           label="Export"
@@ -149,20 +149,20 @@ export function Notices() {
           <span className={ids.length ? "small soft" : "unseen"} role="status">
             {ids.length > 0 && `${whole(ids.length)} selected`}
           </span>
-          {isTold ? (
+          {isNotified ? (
             <Button icon="undo" busy={busy} disabled={!ids.length} onClick={() => void open(ids)}>
               Mark as not notified
             </Button>
           ) : (
             <>
-              <Button disabled={rows.length === 0} onClick={() => setTelling("all")}>
+              <Button disabled={rows.length === 0} onClick={() => setNotifying("all")}>
                 Mark all as notified
               </Button>
               <Button
                 icon="check"
                 look="primary"
                 disabled={!ids.length}
-                onClick={() => setTelling("picked")}
+                onClick={() => setNotifying("picked")}
               >
                 Mark as notified
               </Button>
@@ -184,8 +184,8 @@ export function Notices() {
           columns={[
             pickColumn(rows, ids, setPicked),
             { name: "Contact", show: (notice) => <Who notice={notice} /> },
-            isTold
-              ? { name: "Notified", show: (notice) => <Told notice={notice} /> }
+            isNotified
+              ? { name: "Notified", show: (notice) => <Informed notice={notice} /> }
               : { name: "Due", show: (notice) => <Due notice={notice} /> },
             { name: "Found on", minor: true, show: (notice) => <Sources notice={notice} /> },
             { name: "Since", minor: true, show: ({ obtained_at }) => <Time at={obtained_at} /> },
@@ -204,12 +204,12 @@ export function Notices() {
           </Button>
         </div>
       )}
-      {isTelling && (
-        <Tell
-          count={isTelling === "picked" ? ids.length : null}
+      {isNotifying && (
+        <Notify
+          count={isNotifying === "picked" ? ids.length : null}
           busy={busy}
-          onClose={() => setTelling(null)}
-          onSave={(telling) => void tell(telling)}
+          onClose={() => setNotifying(null)}
+          onSave={(notified) => void notify(notified)}
         />
       )}
     </Panel>
@@ -319,16 +319,16 @@ function Due({ notice }: { notice: Notice }) {
   );
 }
 
-function Told({ notice }: { notice: Notice }) {
+function Informed({ notice }: { notice: Notice }) {
   return (
-    <div className="told">
+    <div className="notified">
       <Time at={notice.informed_at} />
       {notice.how && <div className="small soft foreign">{notice.how}</div>}
     </div>
   );
 }
 
-/** The pages they must be told of: the first, and the others when asked for. */
+/** The pages they must be informed of: the first, and the others when asked for. */
 function Sources({ notice: { sources } }: { notice: Notice }) {
   const [first, ...others] = sources;
   if (!first) return <span className="faint">entered by hand</span>;
@@ -371,21 +371,21 @@ function Nobody({ state }: { state: State }) {
   );
 }
 
-interface Telling {
+interface Notified {
   /** For everyone: whose data was there by then. */
   until: string;
   said: Pick<Schemas["InformedIn"], "informed_at" | "how" | "legal_basis">;
 }
 
-interface TellProps {
+interface NotifyProps {
   /** Nobody picked: everyone until a day. */
   count: number | null;
   busy: boolean;
-  onSave: (telling: Telling) => void;
+  onSave: (notified: Notified) => void;
   onClose: () => void;
 }
 
-function Tell({ count, busy, onSave, onClose }: TellProps) {
+function Notify({ count, busy, onSave, onClose }: NotifyProps) {
   const today = todayHere(new Date());
   const [until, setUntil] = useState(today);
   const [day, setDay] = useState(today);

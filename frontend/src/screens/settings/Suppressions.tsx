@@ -46,7 +46,7 @@ export function Suppressions() {
     <Panel
       flush
       title="Do not contact"
-      about="E-mail addresses, phone numbers and domains that are never stored or exported. The list keeps only hashes, so entries are told apart by reason and date."
+      about="E-mail addresses, phone numbers and domains that are never stored or exported. The list keeps only hashes, so entries are distinguished by reason and date."
       actions={
         <Button icon="plus" look="primary" onClick={() => setAdding(true)}>
           Add

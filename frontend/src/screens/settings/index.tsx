@@ -1,4 +1,4 @@
-/** Settings: people, keys, who must be left alone or told, and how the system stands. */
+/** Settings: people, keys, who must be left alone or notified, and how the system stands. */
 import { go } from "@/app/router";
 import type { ScreenProps } from "@/app/routes";
 import { useMay, useSession } from "@/app/session";
@@ -35,7 +35,7 @@ const SHOWN = {
 };
 
 /** The month of some is over: that is seen from every part of the settings. */
-function ToTell() {
+function ToNotify() {
   const overdue = useOverdue();
   if (!overdue) return "Privacy notices";
   return (
@@ -60,7 +60,7 @@ export default function Settings({ params }: ScreenProps) {
         <>
           <Tabs
             label="Settings"
-            tabs={PARTS.map(({ id, name }) => ({ id, name: id === "notices" ? <ToTell /> : name }))}
+            tabs={PARTS.map(({ id, name }) => ({ id, name: id === "notices" ? <ToNotify /> : name }))}
             open={open}
             onOpen={(id) =>
               go(id === "system" ? "/settings" : `/settings/${id}`, { replace: true })

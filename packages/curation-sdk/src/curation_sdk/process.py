@@ -29,7 +29,7 @@ def sign_for(pid: int) -> UUID:
     """Return a new signature of any process of this machine."""
     machine, started = this_machine(), started_at(pid)
     if machine is None or started is None:
-        # Of nobody's machine, so that nobody can tell.
+        # Of nobody's machine, so that nobody can say.
         machine = started = 0
     place = (machine << PROCESS_BITS | pid) << START_BITS | started
     return UUID(int=place << RANDOM_BITS | secrets.randbits(RANDOM_BITS))

@@ -149,7 +149,7 @@ def signer(request: Request) -> URLSafeSerializer:
 
 
 def mark_of(password_hash: str | None) -> str:
-    """Name a password without telling it: an invitation is good for the one before."""
+    """Name a password without revealing it: an invitation is good for the one before."""
     return hashlib.sha256((password_hash or "").encode()).hexdigest()[:16]
 
 

@@ -70,7 +70,7 @@ class Authenticator:
     callers: Limiter
     tenants: Limiter
     failures: Limiter
-    """By address: whoever guesses keys or tokens is told to wait, not what is wrong."""
+    """By address: whoever guesses keys or tokens must wait, and does not learn what is wrong."""
     attempts: Limiter
     """By address: logins. Its own, so that bad tokens keep nobody from logging in."""
     logins: Limiter
@@ -124,7 +124,7 @@ class Authenticator:
         self._has_people.clear()
 
     def spend(self, who: Identity) -> dict[str, str]:
-        """Count one request against what the caller may; return the headers to tell.
+        """Count one request against what the caller may; return the headers that report it.
 
         Keys of one person share what that person has: making more keys gains nothing.
         """

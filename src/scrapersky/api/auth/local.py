@@ -25,7 +25,7 @@ def is_from_this_machine(request: Request) -> bool:
     """Say whether a request was sent on this machine, to this machine's own name.
 
     The name keeps out pages that had their own name resolve to 127.0.0.1; a proxy's
-    headers tell that somebody else is behind it.
+    headers show that somebody else is behind it.
     """
     client = request.client
     return (

@@ -337,7 +337,7 @@ class Channel:
             ]
             sent |= {(kind, change.id): change.updated_at for change in changes}
             if self._storms.pop(kind, None):
-                # Told to fetch anew, a client gets what the storm ended with too.
+                # A client that is to fetch anew gets what the storm ended with too.
                 yield many(kind)
             else:
                 yield from records(kind, fresh)

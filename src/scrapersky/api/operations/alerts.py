@@ -29,7 +29,7 @@ class AlertOut(BaseModel):
     advice: str = Field(description="What to do.", examples=["Start more workers."])
     since: datetime
     ended_at: datetime | None = Field(None, description="When it was over.")
-    sent_at: datetime | None = Field(None, description="When somebody was told.")
+    sent_at: datetime | None = Field(None, description="When somebody was notified.")
 
 
 @router.get("", operation_id="list_alerts")

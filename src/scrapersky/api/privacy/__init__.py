@@ -1,4 +1,4 @@
-"""People's data through the API: the suppression list, one person, who is told, the audit log."""
+"""People's data in the API: the suppression list, one person, who is notified, the audit log."""
 
 from fastapi import APIRouter
 

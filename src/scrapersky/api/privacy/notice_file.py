@@ -1,4 +1,4 @@
-"""Who must be told, as a file: to write to them from another program."""
+"""Who must be notified, as a file: to write to them from another program."""
 
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from typing import Annotated, Any, Final
@@ -42,7 +42,7 @@ class NoticeFileAsked(NoticesWanted):
 @router.get(
     "/export",
     operation_id="export_notices",
-    summary="Export who must be told",
+    summary="Export who must be notified",
     response_class=StreamingResponse,
     responses=A_FILE | REFUSALS,
 )

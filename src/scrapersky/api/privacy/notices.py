@@ -1,4 +1,4 @@
-"""Who must be told by when that their data is held, and who has been."""
+"""Who must be notified by when that their data is held, and who has been."""
 
 from datetime import datetime
 from enum import StrEnum
@@ -60,7 +60,7 @@ class NoticesWanted(Filtered):
     state: State = Field(
         State.OPEN,
         description="`open`: not informed yet; `overdue`: of these, whose month is over; "
-        "`informed`: whom you have told.",
+        "`informed`: whom you have notified.",
     )
 
 
@@ -80,7 +80,7 @@ class NoticeSourceOut(BaseModel):
 
 
 class NoticeOut(BaseModel):
-    """One contact, and how it stands with telling them."""
+    """One contact, and whether they were notified."""
 
     contact_id: UUID
     email: str | None
@@ -91,7 +91,7 @@ class NoticeOut(BaseModel):
     phone: str | None
     domain: str
     obtained_at: datetime = Field(description="When the contact was first stored.")
-    due_at: datetime = Field(description="A month later: they are told by then.")
+    due_at: datetime = Field(description="A month later: they are notified by then.")
     is_overdue: bool
     informed_at: datetime | None
     informed_by: UUID | None
@@ -103,7 +103,7 @@ class NoticeOut(BaseModel):
 
 
 class InformedIn(Strict):
-    """Whom you have told, when and how."""
+    """Whom you have notified, when and how."""
 
     contact_ids: list[UUID] | None = Field(
         None, min_length=1, max_length=MOST_CONTACTS, description="Which contacts."
@@ -113,7 +113,7 @@ class InformedIn(Strict):
     )
     informed_at: AwareDatetime | None = Field(None, description="Without it: now.")
     how: Line | None = Field(
-        None, description="How they were told, or why they need not be."
+        None, description="How they were notified, or why they need not be."
     )
     legal_basis: LegalBasis | None = Field(
         None, description="Why their data is held, if not as it was."
@@ -128,7 +128,7 @@ class InformedIn(Strict):
 
 
 class ReopenedIn(Strict):
-    """Who has not been told after all."""
+    """Who has not been notified after all."""
 
     contact_ids: list[UUID] = Field(min_length=1, max_length=MOST_CONTACTS)
 
@@ -145,7 +145,7 @@ class MarkedOut(BaseModel):
 @router.get(
     "",
     operation_id="list_notices",
-    summary="List who must be told",
+    summary="List who must be notified",
     response_model=RecordList[NoticeOut],
     responses=REFUSALS,
 )
@@ -155,9 +155,9 @@ async def list_notices(
     connection: Transaction,
     asked: Annotated[NoticesAsked, Query()],
 ) -> Any:  # noqa: ANN401 - the response model has the type
-    """List contacts by when they must be told that you hold their data, the next first.
+    """List contacts by when they must be notified that you hold their data, the next first.
 
-    Whose data was got elsewhere is told within a month what you hold, and from where
+    Whose data was got elsewhere is notified within a month what you hold, and from where
     (GDPR, article 14): each contact comes with the pages it was found on.
     """
     wanted = notices_wanted(who, asked)
@@ -167,13 +167,13 @@ async def list_notices(
 @router.post(
     "/informed",
     operation_id="mark_informed",
-    summary="Mark people as told",
+    summary="Mark people as notified",
     responses=REFUSALS,
 )
 async def inform(
     request: Request, who: Admin, connection: Chunks, asked: InformedIn
 ) -> MarkedOut:
-    """Keep that people were told; who was marked before keeps the earlier date."""
+    """Keep that people were notified; who was marked before keeps the earlier date."""
     refuse_future(asked.informed_at, utc_now())
     given = NoticeGiven(asked.informed_at, asked.how, asked.legal_basis)
     actor = actor_of(who, request)
@@ -188,13 +188,13 @@ async def inform(
 @router.post(
     "/open",
     operation_id="reopen_notices",
-    summary="Mark people as not told",
+    summary="Mark people as not notified",
     responses=REFUSALS,
 )
 async def reopen(
     request: Request, who: Admin, connection: Transaction, asked: ReopenedIn
 ) -> MarkedOut:
-    """Take it back that people were told; they are due again as before."""
+    """Take it back that people were notified; they are due again as before."""
     return marked_out(
         await mark_open(connection, actor_of(who, request), asked.contact_ids)
     )
@@ -248,7 +248,7 @@ def notices_wanted(who: Identity, asked: NoticesWanted) -> list[ColumnElement[bo
 
 
 def notices_where(wanted: list[ColumnElement[bool]]) -> Select[*tuple[Any, ...]]:
-    """Write the query for contacts and how it stands with telling them."""
+    """Write the query for contacts and whether they were notified."""
     return (
         select(
             ContactNotice.contact_id, *CONTACT, Domain.domain, ContactNotice.obtained_at,

@@ -65,7 +65,7 @@ Fields = Annotated[
     Field(
         max_length=MOST_COLUMNS,
         description="What each column holds, in their order; `-` for one that is kept"
-        " and not understood. Without any, the headings tell.",
+        " and not understood. Without any, the headings decide.",
         examples=[["name", "website", "-"]],
     ),
 ]

@@ -1,4 +1,4 @@
-"""What tells one way of building websites from another: paths, heads, bodies."""
+"""What distinguishes one way of building websites from another: paths, heads, bodies."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""What a site tells machines about itself: robots.txt, sitemaps, feeds."""
+"""What a site says to machines about itself: robots.txt, sitemaps, feeds."""
 
 from collections.abc import Sequence
 from typing import Final

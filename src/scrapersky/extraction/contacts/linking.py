@@ -229,6 +229,6 @@ def _label(sheet: Sheet, line: int, written: str) -> bool:
 
 
 def _is_mobile(phone: Phone) -> bool:
-    """Say whether a number is a mobile one in a plan that tells them apart."""
+    """Say whether a number is a mobile one in a plan that distinguishes them."""
     kind = phonenumbers.number_type(phonenumbers.parse(phone.e164))
     return bool(kind == phonenumbers.PhoneNumberType.MOBILE)

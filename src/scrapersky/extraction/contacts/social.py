@@ -43,7 +43,7 @@ def _found(
     profile: Profile, method: Method, snippet: str, line: int = -1
 ) -> FoundProfile:
     return FoundProfile(
-        # One name may be a person's and a group's: the address tells them apart.
+        # One name may be a person's and a group's: the address distinguishes them.
         key=profile.url.casefold(),
         value=profile.url,
         method=method,

@@ -1,7 +1,7 @@
 """Whose a value is: the business's own, or that of somebody the page only mentions.
 
 Imprints name chambers and authorities, footers the web designer, practices those who
-stand in for them, privacy statements the hoster. What a value stands under tells.
+stand in for them, privacy statements the hoster. What a value stands under decides.
 """
 
 import re

@@ -23,7 +23,7 @@ def words(text: str) -> frozenset[str]:
 
 SURE_LANGUAGE: Final = 0.6
 ENOUGH_TEXT: Final = 120
-"""A line or two is too short to tell a language by."""
+"""A line or two is too short to detect a language by."""
 
 
 def text_language(text: str) -> str | None:

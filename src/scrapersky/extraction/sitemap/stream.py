@@ -112,7 +112,7 @@ class Transcoder:
         self._decoder: codecs.IncrementalDecoder | None = None
 
     def feed(self, chunk: bytes) -> bytes:
-        """Return the chunk in UTF-8; the first bytes are held until they can tell."""
+        """Return the chunk in UTF-8; the first bytes are held until the encoding is known."""
         if self._decided:
             return self._decoded(chunk)
         self._start += chunk

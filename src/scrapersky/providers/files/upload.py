@@ -72,7 +72,7 @@ def look_at(path: Path, fields: Sequence[str]) -> FileLook:
 def checked_rows(
     path: Path, columns: tuple[FileColumn, ...], headings: list[str] | None
 ) -> FileLook:
-    """Make places of the first rows, to tell how many of them are none."""
+    """Make places of the first rows, to see how many of them are not places."""
     query = PlaceQuery(file=path.name)
     problems: list[RowProblem] = []
     seen: set[str] = set()

@@ -17,7 +17,7 @@ MAX_LINE: Final = 4000
 
 
 def employers(sheet: Sheet) -> Iterator[Nomination]:
-    """Nominate where people worked, in lines long enough to tell a career."""
+    """Nominate where people worked, in lines long enough to describe a career."""
     given = 0
     signs = [sign for sign in _SIGNS if sign in sheet.text]
     for line in sheet.lines if signs else ():

@@ -1,4 +1,4 @@
-"""What a name looks like: tidied, folded, and told apart from slogans and menus."""
+"""What a name looks like: tidied, folded, and separated from slogans and menus."""
 
 import re
 from functools import lru_cache

@@ -158,7 +158,7 @@ def _head(candidate: Candidate) -> str:
 def _of_places(sheet: Sheet, candidate: Candidate) -> dict[str, float]:
     name = candidate.name
     seen: list[int] = []
-    acts = told = made = False
+    acts = follows = made = False
     text = sheet.text
     start = text.find(name)
     while start >= 0 and len(seen) < MAX_PLACES:
@@ -166,7 +166,8 @@ def _of_places(sheet: Sheet, candidate: Candidate) -> dict[str, float]:
         seen.append(sheet.line_at(start))
         made = made or _MAKING.search(text, max(0, start - 30), start) is not None
         acts = acts or _ACTS.match(text, end) is not None
-        told = told or _TOLD.search(text, max(0, start - 12), start) is not None
+        before = _PREPOSITION.search(text, max(0, start - 12), start)
+        follows = follows or before is not None
         start = text.find(name, end)
     if not seen:
         return {"unseen": 1.0}
@@ -174,7 +175,7 @@ def _of_places(sheet: Sheet, candidate: Candidate) -> dict[str, float]:
     lines = [sheet.lines[number] for number in seen]
     return {
         "acts": acts,
-        "told": told,
+        "after_preposition": follows,
         "maker": made,
         "bare_line": candidate.sources.isdisjoint(_HEADS)
         and all(len(line.text) <= most for line in lines),
@@ -196,6 +197,6 @@ _ACTS: Final = re.compile(
     r"(?: (?:is|was|has|have|are|can|will|offers?|provides?|specializes|serves|began|"
     r"started|makes?|does|strives|believes|takes|wants|guarantees|may|shall|reserves)\b|['’]s\b)"
 )
-_TOLD: Final = re.compile(
+_PREPOSITION: Final = re.compile(
     r"(?i)(?<!\w)(?:at|by|with|from|of|to|about|joined|for|and|in|via|through) \Z"
 )

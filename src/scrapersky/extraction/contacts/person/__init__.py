@@ -2,7 +2,7 @@
 
 A person is a run of capitalised words that begins with a known given name, or that
 stands beside a role or an honorific. Streets, schools and firms named after people
-are told apart by the word that follows.
+are distinguished by the word that follows.
 """
 
 from scrapersky.extraction.contacts.person.name import looks_like_person

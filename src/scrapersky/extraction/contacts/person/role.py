@@ -145,7 +145,7 @@ def _role_below(sheet: Sheet, number: int) -> str | None:
     return role_in(below[: more.start()]) if more else None
 
 
-# "Practice owner since 2005 · Harbour Street" tells a role and more.
+# "Practice owner since 2005 · Harbour Street" states a role and more.
 _MORE: Final = re.compile(
     r"\s[·•|]\s|,?\s(?:since|seit|depuis|dal|desde|sinds|sedan|siden|od)\s[^\d]{0,12}\d{4}",
     re.IGNORECASE,

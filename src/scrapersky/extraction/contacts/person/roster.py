@@ -60,7 +60,7 @@ _PARTNER: Final = re.compile(
 
 
 def inverted(page: PageWords) -> Iterator[FoundPerson]:
-    """Read names with the surname first, where a role tells that they are names."""
+    """Read names with the surname first, where a role indicates that they are names."""
     sheet = page.sheet
     for number, line in enumerate(sheet.lines):
         if "," not in line.text or len(line.text) > MAX_INVERTED or line.hidden:

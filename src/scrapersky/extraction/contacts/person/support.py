@@ -106,7 +106,7 @@ def is_supported(page: PageWords, number: int, name: str, context: Context) -> b
 
 
 def _follows_name(page: PageWords, number: int) -> bool:
-    """Say whether a cell stands beside somebody's name: it tells what they do."""
+    """Say whether a cell stands beside somebody's name: it says what they do."""
     line, above = page.sheet.lines[number], page.sheet.lines[number - 1]
     first = above.text.partition(" ")[0].casefold()
     return number > 0 and line.tag == above.tag == "td" and first in given_names()

@@ -63,7 +63,7 @@ HARD: Final = words(
     "instituto fundación universiteit ziekenhuis stichting uniwersytet szpital fundacja "
     "universitet sjukhus sykehus yliopisto"
 )
-# Words of places that are surnames too, where a role or a title tells of a person.
+# Words of places that are surnames too, where a role or a title indicates a person.
 SURNAMES: Final = words("park hall lane day law lake church house post way bay lodge")
 SOFT: Final = words(
     "the a an and or of for to in on at by with from is was are has have had will can may "
