@@ -6,7 +6,6 @@ import subprocess
 import sys
 from collections.abc import Callable, Sequence
 from threading import Event, Thread
-from types import TracebackType
 from typing import Final, Self
 
 LOOK_EVERY: Final = 0.5
@@ -45,12 +44,7 @@ class Crew:
             self._watcher.start()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         """Ask them to stop, and wait until they have handed back what they held."""
         self._ending.set()
         if self._watcher.is_alive():

@@ -35,11 +35,11 @@ Source = Literal["osm", "google", "file"]
 def run(
     search: str,
     *,
-    source: Source = "osm",
-    limit: int | None = None,
-    budget: Decimal | None = None,
-    out: Path = Path("contacts.csv"),
-    file: str | None = None,
+    source: Source,
+    limit: int | None,
+    budget: Decimal | None,
+    out: Path,
+    file: str | None,
 ) -> int:
     """Search, follow every place to its contacts, and write them to a file."""
     settings = load_settings().settings

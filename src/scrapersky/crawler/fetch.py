@@ -8,7 +8,6 @@ from concurrent.futures import Executor, ThreadPoolExecutor
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
-from types import TracebackType
 from typing import Self, TypeVar
 from weakref import WeakValueDictionary
 
@@ -114,12 +113,7 @@ class Crawler:
         """Begin; nothing is opened before the first fetch."""
         return self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         """Close every connection."""
         await self.close()
 

@@ -4,7 +4,6 @@ import asyncio
 import time
 from dataclasses import dataclass
 from datetime import timedelta
-from types import TracebackType
 
 from scrapersky.crawler.fetch_state import FetchState
 from scrapersky.crawler.hosts import HostLedger
@@ -55,12 +54,7 @@ class HostSlot:
                 self.longest.total_seconds(), self._release
             )
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         """Give the turn to the next, after the delay."""
         if self._end is not None:
             self._end.cancel()

@@ -21,7 +21,6 @@ from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
 from threading import Event, Thread
-from types import TracebackType
 from typing import IO, Any, Self, TextIO
 
 from scrapersky.errors import EmbeddedPostgresFailed
@@ -111,12 +110,7 @@ class EmbeddedPostgres:
         self.start()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.stop()
 
     def start(self) -> None:

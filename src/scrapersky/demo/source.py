@@ -2,7 +2,6 @@
 
 from collections.abc import AsyncIterator, Collection, Mapping
 from decimal import Decimal
-from types import TracebackType
 from typing import Any, Final, Self
 
 from scrapersky.demo.register import LICENCE, PAGE_SIZE, PLACES, town_box
@@ -55,12 +54,7 @@ class DemoSource:
         """Begin; nothing is opened before the first request."""
         return self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         """Close every connection."""
         await self._client.close()
 

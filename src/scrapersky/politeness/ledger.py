@@ -12,7 +12,6 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import timedelta
-from types import TracebackType
 from typing import Any, Self
 from uuid import UUID
 
@@ -98,12 +97,7 @@ class PostgresLedger:
         self._keeper = asyncio.create_task(self._keep(), name="politeness")
         return self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         """Return every lease and write down what was counted."""
         if self._keeper is not None:
             await cancel(self._keeper)

@@ -12,7 +12,6 @@ from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from importlib.metadata import version
-from types import TracebackType
 from typing import Final, Protocol, Self
 
 import structlog
@@ -140,12 +139,7 @@ class Presence:
         self._beating = asyncio.create_task(self._keep_beating(), name="presence")
         return self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         """Say goodbye; who cannot is gone after a while."""
         if self._beating is not None:
             # A beat that is under way ends first, or it would be our last word.
