@@ -2,7 +2,7 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { fieldErrors } from "@/api/problem";
-import { Button, Dialog, Input, toast, toastError } from "@/kit";
+import { Dialog, FormButtons, Input, toast, toastError } from "@/kit";
 import { changePassword } from "./session";
 
 export function ChangePassword({ onClose }: { onClose: () => void }) {
@@ -34,12 +34,9 @@ export function ChangePassword({ onClose }: { onClose: () => void }) {
       onClose={onClose}
       onSubmit={() => void save()}
       actions={
-        <>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button type="submit" look="primary" busy={busy} disabled={!isReady}>
-            Change password
-          </Button>
-        </>
+        <FormButtons onClose={onClose} busy={busy} disabled={!isReady}>
+          Change password
+        </FormButtons>
       }
     >
       <div className="stack">

@@ -57,6 +57,26 @@ export function Dialog({ title, onClose, children, actions, wide, side, onSubmit
   );
 }
 
+interface FormButtonsProps {
+  onClose: () => void;
+  busy?: boolean;
+  disabled?: boolean;
+  /** What the form does, in words. */
+  children: ReactNode;
+}
+
+/** The foot of a form: leave it, or send it. */
+export function FormButtons({ onClose, busy, disabled, children }: FormButtonsProps) {
+  return (
+    <>
+      <Button onClick={onClose}>Cancel</Button>
+      <Button type="submit" look="primary" busy={busy ?? false} disabled={disabled ?? false}>
+        {children}
+      </Button>
+    </>
+  );
+}
+
 interface ConfirmProps {
   title: string;
   children: ReactNode;

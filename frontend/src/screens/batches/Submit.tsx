@@ -8,6 +8,7 @@ import {
   bytes,
   Dialog,
   Field,
+  FormButtons,
   Input,
   plural,
   Select,
@@ -101,12 +102,9 @@ export function Submit({ onDone, onClose }: SubmitProps) {
       onClose={onClose}
       onSubmit={() => void submit()}
       actions={
-        <>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button type="submit" look="primary" busy={busy} disabled={!isReady}>
-            {file ? `Submit ${file.name}` : `Submit ${plural(lines.length, "line")}`}
-          </Button>
-        </>
+        <FormButtons onClose={onClose} busy={busy} disabled={!isReady}>
+          {file ? `Submit ${file.name}` : `Submit ${plural(lines.length, "line")}`}
+        </FormButtons>
       }
     >
       {/* biome-ignore lint/a11y/noStaticElementInteractions: dropping is one way; the button below is the other. */}

@@ -4,7 +4,7 @@ import { useState } from "react";
 import { read, write } from "@/api/client";
 import type { Kind } from "@/api/kinds";
 import type { Schemas } from "@/api/types";
-import { Button, Dialog, Input, plural, Select, toastError } from "@/kit";
+import { Dialog, FormButtons, Input, plural, Select, toastError } from "@/kit";
 import { tagsIn } from "./edit";
 import { useFields } from "./FilterBar";
 import { OwnInput } from "./OwnInput";
@@ -60,12 +60,9 @@ export function Assign({ kind, meant, count, onDone, onClose }: AssignProps) {
       onClose={onClose}
       onSubmit={() => void apply()}
       actions={
-        <>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button type="submit" look="primary" busy={busy} disabled={!isReady}>
-            Apply
-          </Button>
-        </>
+        <FormButtons onClose={onClose} busy={busy} disabled={!isReady}>
+          Apply
+        </FormButtons>
       }
     >
       <div className="stack">

@@ -4,7 +4,7 @@ import { useState } from "react";
 import { ApiError, read, write } from "@/api/client";
 import type { Kind } from "@/api/kinds";
 import { useMay } from "@/app/session";
-import { Button, Dialog, Field, Input, Select, toast, toastError } from "@/kit";
+import { Button, Dialog, Field, FormButtons, Input, Select, toast, toastError } from "@/kit";
 import { clashWords, merge, tagsIn } from "./edit";
 import { useFields } from "./FilterBar";
 import { type DetailAnswer, type FieldInfo, list, type Row, text } from "./model";
@@ -115,12 +115,9 @@ function Edit({ detail, own, onDone, onClose }: EditProps) {
       onClose={onClose}
       onSubmit={() => void save(base, values)}
       actions={
-        <>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button type="submit" look="primary" busy={busy}>
-            Save
-          </Button>
-        </>
+        <FormButtons onClose={onClose} busy={busy}>
+          Save
+        </FormButtons>
       }
     >
       <div className="stack">

@@ -8,6 +8,7 @@ import {
   Confirm,
   Dialog,
   Field,
+  FormButtons,
   Input,
   Menu,
   type MenuItem,
@@ -208,12 +209,9 @@ function Edit({ detail, busy, run, onClose }: EditProps): ReactNode {
       onClose={onClose}
       onSubmit={() => void run(() => send(base, values), "Saved.")}
       actions={
-        <>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button type="submit" look="primary" busy={busy}>
-            {isClash ? "Save my version" : "Save"}
-          </Button>
-        </>
+        <FormButtons onClose={onClose} busy={busy}>
+          {isClash ? "Save my version" : "Save"}
+        </FormButtons>
       }
     >
       <div className="stack">

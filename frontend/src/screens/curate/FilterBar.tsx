@@ -3,7 +3,7 @@ import { useQuery } from "@tanstack/react-query";
 import { type RefObject, useEffect, useState } from "react";
 import { ofKind, read } from "@/api/client";
 import type { Kind } from "@/api/kinds";
-import { Button, Dialog, Icon, Select, short, statusWord } from "@/kit";
+import { Button, Dialog, FormButtons, Icon, Select, short, statusWord } from "@/kit";
 import { FilterValue } from "./FilterValue";
 import {
   type Alternative,
@@ -219,12 +219,9 @@ function AddFilter({
       onClose={onClose}
       onSubmit={() => isReady && filter && onAdd(filter)}
       actions={
-        <>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button type="submit" look="primary" disabled={!isReady}>
-            Add filter
-          </Button>
-        </>
+        <FormButtons onClose={onClose} disabled={!isReady}>
+          Add filter
+        </FormButtons>
       }
     >
       <div className="stack">

@@ -4,7 +4,7 @@ import { useState } from "react";
 import { write } from "@/api/client";
 import type { Kind } from "@/api/kinds";
 import { asked, useViews, VIEWS, type View, writtenQuery } from "@/api/views";
-import { Button, Dialog, Input, Menu, type MenuItem, toast, toastError } from "@/kit";
+import { Dialog, FormButtons, Input, Menu, type MenuItem, toast, toastError } from "@/kit";
 
 interface ViewsProps {
   kind: Kind;
@@ -83,12 +83,9 @@ function NameView({ onName, onClose }: { onName: (name: string) => void; onClose
       onClose={onClose}
       onSubmit={() => name.trim() && onName(name.trim())}
       actions={
-        <>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button type="submit" look="primary" disabled={!name.trim()}>
-            Save
-          </Button>
-        </>
+        <FormButtons onClose={onClose} disabled={!name.trim()}>
+          Save
+        </FormButtons>
       }
     >
       <Input

@@ -5,7 +5,7 @@ import { write } from "@/api/client";
 import { type Kind, kindNamed, kinds } from "@/api/kinds";
 import { explain } from "@/api/problem";
 import type { Schemas } from "@/api/types";
-import { Button, Dialog, IconButton, Input, plural, Select, statusWord } from "@/kit";
+import { Button, Dialog, FormButtons, IconButton, Input, plural, Select, statusWord } from "@/kit";
 import { useFields } from "@/screens/curate/FilterBar";
 import { FilterValue } from "@/screens/curate/FilterValue";
 import {
@@ -74,12 +74,9 @@ export function RuleForm({ rule, onSave, onClose }: RuleFormProps) {
       onClose={onClose}
       onSubmit={() => void save()}
       actions={
-        <>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button type="submit" look="primary" busy={busy} disabled={!name.trim()}>
-            Save
-          </Button>
-        </>
+        <FormButtons onClose={onClose} busy={busy} disabled={!name.trim()}>
+          Save
+        </FormButtons>
       }
     >
       <div className="stack">

@@ -10,6 +10,7 @@ import {
   Dialog,
   Empty,
   Failure,
+  FormButtons,
   Input,
   Panel,
   Select,
@@ -168,12 +169,9 @@ function MakeKey({
         })
       }
       actions={
-        <>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button type="submit" look="primary" busy={busy} disabled={!name.trim()}>
-            Create
-          </Button>
-        </>
+        <FormButtons onClose={onClose} busy={busy} disabled={!name.trim()}>
+          Create
+        </FormButtons>
       }
     >
       <div className="stack">

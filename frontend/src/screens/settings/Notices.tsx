@@ -13,6 +13,7 @@ import {
   Empty,
   exact,
   Failure,
+  FormButtons,
   Input,
   Menu,
   Panel,
@@ -411,12 +412,9 @@ function Notify({ count, busy, onSave, onClose }: NotifyProps) {
       onClose={onClose}
       onSubmit={save}
       actions={
-        <>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button type="submit" look="primary" busy={busy} disabled={!isReady}>
-            {count === null ? "Mark all as notified" : `Mark ${whole(count)} as notified`}
-          </Button>
-        </>
+        <FormButtons onClose={onClose} busy={busy} disabled={!isReady}>
+          {count === null ? "Mark all as notified" : `Mark ${whole(count)} as notified`}
+        </FormButtons>
       }
     >
       <div className="stack">

@@ -11,6 +11,7 @@ import {
   Dialog,
   Empty,
   Failure,
+  FormButtons,
   Input,
   Menu,
   Panel,
@@ -226,12 +227,9 @@ function Invite({
         })
       }
       actions={
-        <>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button type="submit" look="primary" busy={busy} disabled={!isReady}>
-            {isFirst ? "Create account" : "Create invitation link"}
-          </Button>
-        </>
+        <FormButtons onClose={onClose} busy={busy} disabled={!isReady}>
+          {isFirst ? "Create account" : "Create invitation link"}
+        </FormButtons>
       }
     >
       <div className="stack">
@@ -323,12 +321,9 @@ function Renew({
       onClose={onClose}
       onSubmit={() => password && onSave(password)}
       actions={
-        <>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button type="submit" look="primary" busy={busy} disabled={!password}>
-            Set password
-          </Button>
-        </>
+        <FormButtons onClose={onClose} busy={busy} disabled={!password}>
+          Set password
+        </FormButtons>
       }
     >
       <Input

@@ -10,6 +10,7 @@ import {
   Empty,
   Failure,
   Field,
+  FormButtons,
   Input,
   Panel,
   plural,
@@ -179,14 +180,11 @@ function Add({
       onClose={onClose}
       onSubmit={() => void submit()}
       actions={
-        <>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button type="submit" look="primary" busy={busy} disabled={values.length === 0}>
-            {lost > 0
-              ? `Add and delete ${plural(lost, "contact")}`
-              : `Add ${plural(values.length, "line")}`}
-          </Button>
-        </>
+        <FormButtons onClose={onClose} busy={busy} disabled={values.length === 0}>
+          {lost > 0
+            ? `Add and delete ${plural(lost, "contact")}`
+            : `Add ${plural(values.length, "line")}`}
+        </FormButtons>
       }
     >
       <div className="stack">

@@ -60,7 +60,10 @@ export default function Settings({ params }: ScreenProps) {
         <>
           <Tabs
             label="Settings"
-            tabs={PARTS.map(({ id, name }) => ({ id, name: id === "notices" ? <ToNotify /> : name }))}
+            tabs={PARTS.map(({ id, name }) => ({
+              id,
+              name: id === "notices" ? <ToNotify /> : name,
+            }))}
             open={open}
             onOpen={(id) =>
               go(id === "system" ? "/settings" : `/settings/${id}`, { replace: true })
