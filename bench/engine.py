@@ -278,7 +278,7 @@ def measure_limited_claims(bench: Bench, plan: Plan) -> tuple[float, float]:
         for url in urls:
             bench.run(ours.prepare(url, 10 * (plan.claims_timed + 1)))
         bench.settle_down()
-        times = side.limited_claim_times(*urls, plan.claims_timed, batch=10)
+        times = side.limited_claim_times(urls[0], urls[1], plan.claims_timed, batch=10)
         found = bench.run(times)
     return statistics.median(found[0]) * 1000, statistics.median(found[1]) * 1000
 

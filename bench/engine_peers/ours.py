@@ -3,11 +3,11 @@
 import asyncio
 import os
 import time
+from collections.abc import Callable
 from contextlib import AsyncExitStack
 from datetime import datetime, timedelta
 from multiprocessing.queues import SimpleQueue
-from multiprocessing.synchronize import Barrier
-from typing import Any
+from typing import Any, Protocol
 
 import asyncpg
 import psutil
@@ -196,9 +196,22 @@ async def claim_times(
     return found
 
 
-def drain_at_the_gate(
-    url: str, batch: int, gate: Barrier, ends: "SimpleQueue[float]"
-) -> None:
+class Gate(Protocol):
+    """Where processes wait until all are ready: a barrier, or what stands for it."""
+
+    def wait(self) -> object:
+        """Return when all are ready."""
+
+
+class Ends(Protocol):
+    """What takes the moments at which they ended: a queue, or what stands for it."""
+
+    @property
+    def put(self) -> Callable[[float], object]:
+        """Take one."""
+
+
+def drain_at_the_gate(url: str, batch: int, gate: Gate, ends: Ends) -> None:
     """Drain in a process of its own, from the moment that all are ready."""
 
     async def work() -> None:

@@ -16,6 +16,7 @@ from typing import Any
 import uvloop
 
 from bench.engine_peers import ours
+from curation_sdk import Worker
 
 NEVER_REACHED = 1_000_000
 """A rate per minute that is counted against, and never met."""
@@ -98,7 +99,7 @@ async def limited_claim_times(
             database = ours.engine_for(url)
             stack.push_async_callback(database.dispose)
             stage = ours.no_op_stage(batch, **options)
-            worker = await stack.enter_async_context(ours.Worker(database, [stage]))
+            worker = await stack.enter_async_context(Worker(database, [stage]))
             claimers.append(worker._runs["no_op"].claimer)
         for claimer in claimers:
             await claimer.next_batch()
