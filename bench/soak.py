@@ -493,6 +493,7 @@ def report(soaked: Soak, seconds: float, recovery: float) -> bool:
         "faults": soaked.injected.total(),
         **counts,
         "steady_worker_ended": soaked.deaths["steady"],
+        "connections_most": max(soaked.curves.values.get("connections", [0.0])),
         "recovery_seconds": round(recovery, 1),
         **{
             f"{name}_growth": round(soaked.curves.growth(name), 2)
