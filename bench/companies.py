@@ -1,6 +1,6 @@
 """Which records are one company: how right and how fast, beside a plain baseline.
 
-    python -m bench.companies            a million places, 300,000 of them known before
+    python -m bench.companies            a million places, 400,000 of them known before
     python -m bench.companies --quick    10,000 places, under a minute
 
 A made-up country with known truth: companies listed by up to four sources, with slips of
