@@ -6,11 +6,14 @@ from contextlib import contextmanager
 import pytest
 
 import curation_sdk
+from curation_sdk import Done
+from curation_sdk.connection import Connection
 from scrapersky.crawler import Fetched, Rendered
 from scrapersky.demo.sites.reply import Conduct, Reply, redirect
 from scrapersky.errors import RenderFailed
 from scrapersky.records import LocalBusiness, Page
 from scrapersky.settings import SYSTEM_USER_ID
+from scrapersky.stages.wf7_page_curation import curate_page
 from tests.stages.rig import Line
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -118,6 +121,50 @@ async def test_contacts_of_several_pages_are_merged_by_their_key(line: Line) -> 
         "SELECT DISTINCT url FROM contact_evidence WHERE field = 'email' ORDER BY 1"
     )
     assert seen == [(URL,), ("http://a.bv/team",)]
+
+
+async def test_pages_of_a_site_that_settle_together_are_stored_together(
+    line: Line,
+) -> None:
+    card = (
+        '<div class="card"><h3>Ada Lovelace</h3><p>Owner</p>'
+        '<a href="mailto:ada@a.bv">ada@a.bv</a></div><p>Phone: +44 20 7946 0018</p>'
+    )
+    line.web.page("a.bv/contact", '<p>Write to <a href="mailto:ada@a.bv">Ada</a></p>')
+    line.web.page("a.bv/team", card)
+    line.web.page("a.bv/about", card)
+    domain = await line.add_domain("a.bv")
+    urls = [f"http://a.bv/{name}" for name in ("contact", "team", "about", "gone")]
+    pages = [await line.add_page(url, domain) for url in urls]
+    work = curate_page.work
+    outcomes = [await work(await line.row(Page, page), line.tools) for page in pages]
+    statements: list[object] = []
+
+    connection = Connection(line.engine)
+    async with connection.transaction() as transaction:
+        transaction.driver.add_query_logger(statements.append)
+        for outcome in outcomes:
+            assert isinstance(outcome, Done)
+            assert outcome.effect is not None
+            await outcome.effect(transaction)
+        assert statements == []
+        await transaction.end()
+        transaction.driver.remove_query_logger(statements.append)
+    await connection.close()
+
+    assert await line.rows("SELECT email, name, page_id FROM contacts") == [
+        ("ada@a.bv", "Ada Lovelace", pages[0])
+    ]
+    seen = "SELECT DISTINCT url FROM contact_evidence WHERE field = 'email' ORDER BY 1"
+    assert await line.rows(seen) == [(url,) for url in sorted(urls[:3])]
+    assert await line.rows("SELECT name, role FROM people") == [
+        ("Ada Lovelace", "Owner")
+    ]
+    states = (
+        "SELECT gone_at IS NOT NULL, page_curation_status::text FROM pages ORDER BY id"
+    )
+    stored = await line.rows(states)
+    assert sorted(stored) == [(False, "Complete")] * 3 + [(True, "Complete")]
 
 
 async def test_visiting_again_changes_no_decision_and_doubles_nothing(

@@ -6,8 +6,6 @@ from datetime import UTC, datetime, timedelta
 from typing import Final
 from uuid import UUID
 
-from sqlalchemy import text
-
 from curation_sdk import Done, Effect, GiveUp, Later, Outcome, Retry, Transaction
 from scrapersky.crawler import Meter, measured
 from scrapersky.curation.site_budget import USED_UP, SiteBudget, TenantBudget, raised
@@ -19,20 +17,6 @@ SOON: Final = timedelta(seconds=5)
 """When to look again, where pages in work may be the last that are allowed."""
 FOR_ALL: Final = ("bytes", "parse_seconds")
 FOR_PAGES: Final = (*FOR_ALL, "pages_fetched")
-# All that an item has to know of its domain before it begins, in one query.
-LOOK: Final = text("""
-SELECT d.budget, t.budget AS tenant_budget, coalesce(u.pages_fetched, 0) AS pages_fetched,
-  coalesce(u.bytes, 0) AS bytes, coalesce(u.parse_ms, 0) / 1000.0 AS parse_seconds,
-  coalesce(v.pages_fetched, 0) AS day_pages, coalesce(v.bytes, 0) AS day_bytes,
-  coalesce(v.parse_ms, 0) / 1000.0 AS day_parse_seconds,
-  (SELECT country FROM local_businesses WHERE domain_id = d.id
-    AND country IS NOT NULL ORDER BY id LIMIT 1) AS country
-FROM domains d JOIN tenants t ON t.id = d.tenant_id
-LEFT JOIN site_usage u ON u.domain_id = d.id
-LEFT JOIN tenant_usage v ON v.tenant_id = d.tenant_id
-  AND v.day = (clock_timestamp() AT TIME ZONE 'UTC')::date
-WHERE d.id = :domain
-""")
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,8 +80,7 @@ def tomorrow() -> timedelta:
 
 async def look(tools: Tools, domain_id: UUID) -> Allowance:
     """Read what may be taken of a domain and what was."""
-    async with tools.reader.connect() as connection:
-        row = (await connection.execute(LOOK, {"domain": domain_id})).one_or_none()
+    row = await tools.standings.get(domain_id)
     if row is None:
         return Allowance()
     return Allowance(

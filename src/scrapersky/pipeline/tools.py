@@ -3,15 +3,20 @@
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
 from uuid import UUID
 
+from sqlalchemy import Row
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from scrapersky.crawler import Crawler, Renderer, Sandbox
 from scrapersky.curation.site_budget import Budgets
+from scrapersky.kit.together import Together
 from scrapersky.pipeline.doubt import NoDoubt, SelfDoubt
 from scrapersky.pipeline.mail_server import MailServers
 from scrapersky.pipeline.recent import RecentPages
+from scrapersky.pipeline.standing import standings_of
 from scrapersky.providers.source import PlaceSource
 
 
@@ -48,7 +53,11 @@ class Tools:
     """A browser for pages that only scripts fill; None where none is installed."""
     reader: AsyncEngine = field(init=False)
     """The same database, for single queries: they need no transaction around them."""
+    standings: Together[UUID, Row[Any]] = field(init=False)
+    """How domains stand, read for all items that begin at the same time."""
 
     def __post_init__(self) -> None:
         reader = self.database.execution_options(isolation_level="AUTOCOMMIT")
         object.__setattr__(self, "reader", reader)
+        standings = Together(partial(standings_of, reader))
+        object.__setattr__(self, "standings", standings)

@@ -8,7 +8,7 @@ renews the leases in use and returns the others, each all at once.
 
 import asyncio
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import timedelta
@@ -32,6 +32,7 @@ from scrapersky.crawler.hosts import (
 )
 from scrapersky.errors import HostBusy
 from scrapersky.kit.background import cancel
+from scrapersky.kit.together import Together
 from scrapersky.kit.urls import Url, parse_url
 from scrapersky.politeness import statement
 
@@ -90,6 +91,7 @@ class PostgresLedger:
         self._leases: dict[str, _Lease] = {}
         self._counted: dict[tuple[str, str], HostStatistics] = {}
         self._robots = RobotsCache()
+        self._wanted = Together(self._ask_for_all)
         self._keeper: asyncio.Task[None] | None = None
 
     async def __aenter__(self) -> Self:
@@ -246,22 +248,29 @@ class PostgresLedger:
             await asyncio.sleep(min(max(held, 0.02), POLL))
 
     async def _ask(self, key: str, url: str) -> Row[Any] | None:
-        delay = timedelta(seconds=self._delay)
         lease = self._leases.pop(key, None)
-        if lease is not None:
-            delay = timedelta(seconds=lease.delay)
+        delay = self._delay if lease is None else lease.delay
         try:
-            rows = await self._execute(
-                statement.OBTAIN,
-                key=key,
-                owner=self._owner,
-                lease=self._lease,
-                delay=delay,
-            )
+            return await self._wanted.get((key, delay))
         except DATABASE_TROUBLE as trouble:
             # Without the ledger nobody knows whose turn it is, so it is nobody's.
             raise HostBusy(url, "the ledger of hosts cannot be reached") from trouble
-        return rows[0] if rows else None
+
+    async def _ask_for_all(
+        self, wanted: list[tuple[str, float]]
+    ) -> Mapping[tuple[str, float], Row[Any]]:
+        """Ask for the leases that are wanted now, with their delays."""
+        # Who gave up waiting may have asked for the same host with a shorter one.
+        delays = dict(sorted(wanted))
+        rows = await self._execute(
+            statement.OBTAIN,
+            keys=list(delays),
+            delays=list(delays.values()),
+            owner=self._owner,
+            lease=self._lease,
+        )
+        found = {row.key: row for row in rows}
+        return {one: found[one[0]] for one in wanted if one[0] in found}
 
     async def _why_not(self, key: str, url: str) -> float:
         """Return for how long someone else holds the lease; raise if it is a pause."""

@@ -2,7 +2,8 @@
 
 `next_at` always says from when on somebody else may send, even if the holder of the
 lease dies this very moment: it lies a whole lease and a delay ahead while the lease is
-held, and is drawn back when it is returned.
+held, and is drawn back when it is returned. Whoever writes several hosts takes them in
+the order of their keys, so that no two wait for each other.
 """
 
 from sqlalchemy import text
@@ -14,18 +15,21 @@ _START = f"""CASE WHEN {_LIVE} THEN clock_timestamp()
 OBTAIN = text(
     f"""
     INSERT INTO hosts AS host (key, lease_owner, lease_until, starts_at, next_at, delay)
-    VALUES (:key, :owner, clock_timestamp() + :lease, clock_timestamp(),
-            clock_timestamp() + :lease + :delay, :delay)
+    SELECT key, :owner, clock_timestamp() + :lease, clock_timestamp(),
+           clock_timestamp() + :lease + delay, delay
+    FROM (SELECT key, make_interval(secs => seconds) AS delay FROM
+          unnest(CAST(:keys AS text[]), CAST(:delays AS float8[])) AS u (key, seconds)
+          ORDER BY key) AS mine
     ON CONFLICT (key) DO UPDATE SET
         lease_owner = :owner,
         starts_at = {_START},
         lease_until = {_START} + :lease,
-        next_at = {_START} + :lease + greatest(host.delay, :delay),
+        next_at = {_START} + :lease + greatest(host.delay, excluded.delay),
         updated_at = clock_timestamp()
     WHERE (host.lease_owner IS NULL OR host.lease_owner = :owner
            OR host.lease_until < clock_timestamp())
       AND (host.paused_until IS NULL OR host.paused_until <= clock_timestamp())
-    RETURNING extract(epoch FROM starts_at - clock_timestamp()) AS wait,
+    RETURNING key, extract(epoch FROM starts_at - clock_timestamp()) AS wait,
               extract(epoch FROM lease_until - clock_timestamp()) AS lease,
               extract(epoch FROM delay) AS delay
     """  # noqa: S608 - only our own constants are put together
@@ -50,7 +54,9 @@ RENEW = text(
         delay = make_interval(secs => mine.delay),
         next_at = clock_timestamp() + :lease + make_interval(secs => mine.delay),
         updated_at = clock_timestamp()
-    FROM unnest(CAST(:keys AS text[]), CAST(:delays AS float8[])) AS mine (key, delay)
+    FROM (SELECT key, u.delay FROM hosts JOIN
+          unnest(CAST(:keys AS text[]), CAST(:delays AS float8[])) AS u (key, delay)
+          USING (key) ORDER BY key FOR UPDATE OF hosts) AS mine
     WHERE hosts.key = mine.key AND hosts.lease_owner = :owner
       AND hosts.lease_until >= clock_timestamp()
       AND (hosts.paused_until IS NULL OR hosts.paused_until <= clock_timestamp())
@@ -65,8 +71,10 @@ RETURN = text(
         delay = make_interval(secs => mine.delay),
         next_at = clock_timestamp() + make_interval(secs => mine.rest),
         updated_at = clock_timestamp()
-    FROM unnest(CAST(:keys AS text[]), CAST(:delays AS float8[]), CAST(:rests AS float8[]))
-         AS mine (key, delay, rest)
+    FROM (SELECT key, u.delay, u.rest FROM hosts JOIN
+          unnest(CAST(:keys AS text[]), CAST(:delays AS float8[]),
+                 CAST(:rests AS float8[])) AS u (key, delay, rest)
+          USING (key) ORDER BY key FOR UPDATE OF hosts) AS mine
     WHERE hosts.key = mine.key AND hosts.lease_owner = :owner
     """
 )
