@@ -39,7 +39,7 @@ sys.path.insert(1, str(Path(__file__).resolve().parents[1] / "packages/curation-
 import curation_sdk
 from curation_sdk.claim import Claimer, select_list
 from curation_sdk.connection import Connection
-from curation_sdk.statements import statements_of
+from curation_sdk.statements import Statements, statements_of
 from scrapersky.db.connection import connect, parse_target
 from scrapersky.db.migrate import upgrade
 from scrapersky.demo.apart import TownApart, town_apart
@@ -433,12 +433,16 @@ async def fill(url: str, desk: Desk, depth: int) -> None:
 
 async def claimer_on(engine: AsyncEngine, lane: Connection) -> Claimer:
     """Make what claims pages, as a worker has it."""
+    return Claimer(curate_page, await statements_on(engine), lane, "bench")
+
+
+async def statements_on(engine: AsyncEngine) -> Statements:
+    """Write the statements by which workers claim and settle pages."""
     (ready,) = await registry_of(PIPELINE).check(engine, [curate_page])
-    statements = statements_of(
+    return statements_of(
         ready.queue, columns=select_list(curate_page, engine.dialect),
         keyed=ready.keyed,
     )  # fmt: skip
-    return Claimer(curate_page, statements, lane, "bench")
 
 
 async def time_claim(claimer: Claimer) -> float:

@@ -10,6 +10,8 @@ from alembic.script import ScriptDirectory
 from sqlalchemy import Connection, text
 from sqlalchemy.ext.asyncio import AsyncEngine
 
+from curation_sdk.queue import queue_of
+from curation_sdk.statements import PURGE, requeue_orphans
 from scrapersky.cli.prepare import prepare
 from scrapersky.db import connection as connecting
 from scrapersky.db.connection import connect, parse_target
@@ -17,8 +19,10 @@ from scrapersky.db.migrate import alembic_config, downgrade, upgrade
 from scrapersky.db.revision import revisions
 from scrapersky.db.schema import check_schema, differences
 from scrapersky.errors import SchemaMismatch
+from scrapersky.privacy.retention import KINDS as RETENTION
 from scrapersky.records import METADATA
 from scrapersky.settings import load_settings
+from scrapersky.stages import PIPELINE
 from tests.conftest import TestDatabase
 
 
@@ -260,6 +264,46 @@ async def test_every_claimable_status_has_its_partial_index(
         "places_staging_deep_scan_status_queue",
         "sitemap_files_sitemap_import_status_queue",
     }
+
+
+async def test_rows_in_work_without_a_claim_were_looked_for_in_whole_tables(
+    migrated: AsyncEngine,
+) -> None:
+    plans = {}
+    async with migrated.begin() as connection:
+        await connection.execute(text("SET LOCAL enable_seqscan = off"))
+        for stage in PIPELINE:
+            query = requeue_orphans(queue_of(stage, migrated.dialect))
+            rows = await connection.exec_driver_sql(
+                f"EXPLAIN {query}", (stage.name, "nobody has it")
+            )
+            plans[stage.name] = "\n".join(rows.scalars())
+
+    for stage in PIPELINE:
+        index = f"{stage.model.__tablename__}_{stage.claims.key}_in_work"
+        assert f"using {index} " in plans[stage.name]
+
+
+async def test_what_is_too_old_was_looked_for_in_whole_tables(
+    migrated: AsyncEngine,
+) -> None:
+    rules = {rule.name: rule.purge[0] for rule in RETENTION}
+    expected = {
+        "settled_at": PURGE,
+        "updated_at": rules["contacts"],
+        "updated_at ": rules["people"],
+        "gone_at": rules["gone pages"],
+    }
+    async with migrated.begin() as connection:
+        for switch in ("enable_seqscan", "enable_sort"):
+            await connection.execute(text(f"SET LOCAL {switch} = off"))
+        for column, query in expected.items():
+            written = query.replace("CAST(:age AS interval)", "interval '1 day'")
+            for name in ("$1", "$2", ":chunk"):
+                written = written.replace(name, "1000")
+            lines = list(await connection.scalars(text(f"EXPLAIN {written}")))
+            by_index = [line for line in lines if "Index Cond" in line]
+            assert any(f"{column.strip()} < " in line for line in by_index), lines
 
 
 async def test_a_matching_schema_has_no_differences(migrated: AsyncEngine) -> None:

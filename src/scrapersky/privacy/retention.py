@@ -32,15 +32,27 @@ class RetentionRule:
     where: str = "true"
 
 
+# Not clock_timestamp(): what may change from row to row cannot be looked up in an index.
+TOO_OLD = "< statement_timestamp() - CAST(:age AS interval)"
+
+
 def deletion(table: str, since: str, where: str = "true") -> str:
     """Write the deletion of the next rows of a table that are too old."""
     return f"""DELETE FROM {table} WHERE id IN (SELECT id FROM {table}
-      WHERE {since} < clock_timestamp() - CAST(:age AS interval) AND {where}
+      WHERE {since} {TOO_OLD} AND {where}
       LIMIT :chunk FOR UPDATE SKIP LOCKED)"""  # noqa: S608 - our own words
 
 
+def deletion_by_tenant(table: str) -> str:
+    """Write the same for rows that have an index by tenant and time."""
+    return f"""DELETE FROM {table} WHERE id IN (SELECT due.id FROM tenants t
+      CROSS JOIN LATERAL (SELECT id FROM {table}
+        WHERE tenant_id = t.id AND updated_at {TOO_OLD} ORDER BY updated_at
+        LIMIT :chunk FOR UPDATE SKIP LOCKED) AS due LIMIT :chunk)"""  # noqa: S608 - our own words
+
+
 # No row is left that could show open pages that contacts have gone: the audit log does.
-CONTACTS = f"""WITH gone AS ({deletion("contacts", "updated_at")} RETURNING tenant_id),
+CONTACTS = f"""WITH gone AS ({deletion_by_tenant("contacts")} RETURNING tenant_id),
   noted AS (INSERT INTO audit_log (tenant_id, actor, action, subject, details)
     SELECT tenant_id, 'retention', 'purged', 'contacts',
       jsonb_build_object('contacts', count(*)) FROM gone GROUP BY tenant_id)
@@ -61,7 +73,7 @@ KINDS = (
         "deleted when not found or changed for so long, as contacts are",
         "people",
         "updated_at",
-        (deletion("people", "updated_at"),),
+        (deletion_by_tenant("people"),),
     ),
     RetentionRule(
         "place data",
@@ -72,7 +84,7 @@ KINDS = (
         (
             """UPDATE places_staging SET raw = NULL WHERE id IN (
               SELECT id FROM places_staging WHERE raw IS NOT NULL
-              AND seen_at < clock_timestamp() - CAST(:age AS interval)
+              AND seen_at < statement_timestamp() - CAST(:age AS interval)
               LIMIT :chunk FOR UPDATE SKIP LOCKED)""",
         ),
         where="raw IS NOT NULL",
@@ -95,7 +107,7 @@ KINDS = (
             """DELETE FROM curation_changes WHERE (action_id, record_id) IN (
               SELECT c.action_id, c.record_id FROM curation_changes c
               JOIN curation_actions a ON a.id = c.action_id
-              WHERE a.created_at < clock_timestamp() - CAST(:age AS interval)
+              WHERE a.created_at < statement_timestamp() - CAST(:age AS interval)
               LIMIT :chunk FOR UPDATE OF c SKIP LOCKED)""",
             deletion("curation_actions", "created_at"),
         ),
@@ -139,14 +151,14 @@ LENT = (
       longitude = NULL, rating = NULL, reviews_count = NULL, price_level = NULL,
       categories = '{}', website = NULL, phone = NULL, business_status = NULL,
       moved_to = NULL, raw = NULL, seen_at = NULL, expires_at = NULL
-    WHERE id IN (SELECT id FROM places_staging WHERE expires_at <= clock_timestamp()
+    WHERE id IN (SELECT id FROM places_staging WHERE expires_at <= statement_timestamp()
       ORDER BY expires_at LIMIT :chunk FOR UPDATE SKIP LOCKED)""",
     """UPDATE local_businesses SET name = NULL, street = NULL, city = NULL,
       region = NULL, postal_code = NULL, country = NULL, phone = NULL, website = NULL,
       categories = '{}', hours = NULL, rating = NULL, reviews_count = NULL,
       latitude = NULL, longitude = NULL, attributes = '{}', links = '{}',
       expires_at = NULL
-    WHERE id IN (SELECT id FROM local_businesses WHERE expires_at <= clock_timestamp()
+    WHERE id IN (SELECT id FROM local_businesses WHERE expires_at <= statement_timestamp()
       ORDER BY expires_at LIMIT :chunk FOR UPDATE SKIP LOCKED)""",
 )
 """What a source lends only for a while; ids, links and people's decisions stay."""
@@ -216,7 +228,7 @@ async def overdue(database: Database, days: Mapping[str, int]) -> list[Overdue]:
             due = kept and await connection.scalar(
                 text(
                     f"SELECT count(*) FROM (SELECT FROM {kind.table} WHERE {kind.where}"  # noqa: S608
-                    f" AND {kind.since} < clock_timestamp() - CAST(:age AS interval)"
+                    f" AND {kind.since} < statement_timestamp() - CAST(:age AS interval)"
                     f" LIMIT {MOST_COUNTED}) AS due"
                 ),
                 {"age": timedelta(days=kept)},

@@ -232,6 +232,8 @@ class Kind:
     """Where a word is looked for."""
     orders: Mapping[str, Attribute] = field(default_factory=dict)
     """The columns that lists are sorted by in place of what people read."""
+    tops: Mapping[str, float] = field(default_factory=dict)
+    """Numbers whose index holds only what has at least so much: the top of a list."""
     extras: Mapping[str, ColumnElement[Any]] = field(default_factory=dict)
     """What is shown with the record and kept elsewhere, or shown in another form."""
     linked: Mapping[str, LinkedField] = field(default_factory=dict)

@@ -1,7 +1,7 @@
 """WF6 and WF7: a page of a domain, and what fetching it showed."""
 
 from datetime import datetime
-from typing import Any
+from typing import Any, Final
 from uuid import UUID
 
 from sqlalchemy import Index, Row, SmallInteger, UniqueConstraint, text
@@ -32,6 +32,9 @@ from scrapersky.records.status import (
 )
 from scrapersky.records.work_queue import work_queue
 
+LIKELY: Final = 0.5
+"""From this likelihood on pages have an index, by which lists show the best first."""
+
 
 class Page(OwnedRecord, Base):
     """A page, once per domain however many sitemaps name it.
@@ -49,6 +52,19 @@ class Page(OwnedRecord, Base):
         ),
         # Imports write a million of them: one index for all lists must do.
         Index("ix_pages_by_time", "tenant_id", "updated_at", "id"),
+        # Few pages of an archive are likely to have contacts: the others cost nothing.
+        Index(
+            "ix_pages_likely",
+            "tenant_id",
+            "contact_likelihood",
+            "id",
+            postgresql_where=text(f"contact_likelihood >= {LIKELY}"),
+        ),
+        Index(
+            "ix_pages_gone",
+            "gone_at",
+            postgresql_where=text("gone_at IS NOT NULL"),
+        ),
         Index(
             "ix_pages_query_variants",
             "domain_id",
@@ -219,6 +235,7 @@ PAGES = Kind(
         "page_type", "language", "http_status", "has_contact_form",
     ),
     words=(Page.url, Page.title),
+    tops={"contact_likelihood": LIKELY},
     extras={"domain": domain_name(Page.domain_id)},
     linked=through_domain(Page.domain_id),
     related=(

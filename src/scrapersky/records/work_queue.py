@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
+from sqlalchemy import Index
 from sqlalchemy.orm import InstrumentedAttribute
 
 from curation_sdk import queue_index
@@ -44,7 +45,7 @@ def work_queue(
     failed: StrEnum,
     priority: Attribute | None = None,
 ) -> WorkQueue:
-    """Make a status column a queue, with the index that claims walk along."""
+    """Make a status column a queue, with an index of what waits and one of what is in work."""
     queue = WorkQueue(
         column=column,
         error=error,
@@ -55,4 +56,11 @@ def work_queue(
         priority=priority,
     )
     queue_index(column, queued, tenant=queue.record.tenant_id, priority=priority)
+    status = column.property.columns[0]
+    # Rows in work that nobody has claimed are looked for every minute, among millions.
+    Index(
+        f"{status.table.name}_{status.name}_in_work",
+        queue.record.id.property.columns[0],
+        postgresql_where=status == processing,
+    )
     return queue

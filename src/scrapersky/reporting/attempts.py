@@ -16,7 +16,7 @@ LATELY = text(
           count(*) FILTER (WHERE a.outcome IN {TROUBLE}),
           count(*) FILTER (WHERE a.outcome IN {LOST})
         FROM {queries.attempts(stage.name)} a
-        WHERE a.settled_at > clock_timestamp() - CAST(:age AS interval)"""  # noqa: S608
+        WHERE a.settled_at > statement_timestamp() - CAST(:age AS interval)"""  # noqa: S608
         for stage in PIPELINE
     )
 )

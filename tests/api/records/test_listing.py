@@ -1,11 +1,17 @@
 """Lists: every row once, in any order, whatever happens to the others meanwhile."""
 
 from typing import Any
+from uuid import UUID
 
 import pytest
+from sqlalchemy import Select, text
+from sqlalchemy.dialects import postgresql
+from sqlalchemy.ext.asyncio import AsyncConnection
 
 from scrapersky.api.records import listing
+from scrapersky.api.records.list_query import ListQuery, Sort
 from scrapersky.records import (
+    KINDS,
     Company,
     Contact,
     Domain,
@@ -24,6 +30,13 @@ SELECT :tenant, 'osm', 'p' || n, 'Place ' || (n % 7), CASE WHEN n % 3 > 0 THEN n
   (CASE WHEN n % 4 = 0 THEN 'Selected' ELSE 'New' END)::curation_status
 FROM generate_series(1, :count) AS n
 """
+
+
+async def planned_text(connection: AsyncConnection, query: Select[Any]) -> str:
+    named = query.params(tenant=UUID(int=1), key=0.8, id=UUID(int=2))
+    dialect = postgresql.dialect()  # type: ignore[no-untyped-call]
+    written = named.compile(dialect=dialect, compile_kwargs={"literal_binds": True})
+    return "\n".join(await connection.scalars(text(f"EXPLAIN {written}")))
 
 
 async def add_places(desk: Desk, count: int, tenant: Any = None) -> None:
@@ -76,6 +89,32 @@ async def test_paging_meets_every_row_once_in_the_order_asked_for(
     assert [item[field] for item in items[len(values) :]] == [None] * (
         len(items) - len(values)
     )
+
+
+async def test_the_likeliest_pages_come_first_by_an_index_of_their_own(
+    desk: Desk,
+) -> None:
+    domain = await desk.add(Domain, domain="ada.bv")
+    chances = [0.9, None, 0.2, 0.5, 0.7, None, 0.1, 0.6, 0.49]
+    for number, chance in enumerate(chances):
+        url = f"https://ada.bv/{number}"
+        await desk.add(Page, domain_id=domain, url=url, contact_likelihood=chance)
+    sort = Sort("contact_likelihood", is_descending=True)
+    query = listing.walk(
+        KINDS["pages"], ListQuery(desk.tenant, sort=sort), 3, is_known=True,
+        is_begun=True, at_least=0.5,
+    )  # fmt: skip
+
+    items = await desk.walk("/pages", {"sort": "-contact_likelihood", "limit": 3})
+    async with desk.engine.begin() as connection:
+        await connection.execute(text("SET LOCAL enable_seqscan = off"))
+        await connection.execute(text("SET LOCAL enable_sort = off"))
+        plan = await planned_text(connection, query)
+
+    known = sorted((one for one in chances if one is not None), reverse=True)
+    assert [one["contact_likelihood"] for one in items] == [*known, None, None]
+    assert "ix_pages_likely" in plan
+    assert "Sort" not in plan
 
 
 @pytest.mark.parametrize("filters", [[], ["source:equal:osm"]])

@@ -731,13 +731,14 @@ STAGES = """SELECT name, queue::text, paused_at, paused_until, paused_why,
   FROM curation.stage ORDER BY name"""
 
 SETTLED_SINCE = """SELECT count(*) FROM curation.attempt
-  WHERE stage = $1 AND settled_at > clock_timestamp() - make_interval(secs => $2)
+  WHERE stage = $1 AND settled_at > statement_timestamp() - make_interval(secs => $2)
     AND outcome IN ('done', 'skipped', 'gave_up', 'exhausted', 'quarantined')"""
 
 # The history of open dead letters and of items in hand is kept however old.
+# Not clock_timestamp(): what may change from row to row cannot be looked up in an index.
 PURGE = """DELETE FROM curation.attempt WHERE ctid = ANY(ARRAY(
     SELECT a.ctid FROM curation.attempt a
-    WHERE a.settled_at < clock_timestamp() - make_interval(secs => $1)
+    WHERE a.settled_at < statement_timestamp() - make_interval(secs => $1)
       AND NOT EXISTS (SELECT FROM curation.dead_letter d
         WHERE d.stage = a.stage AND d.item = a.item)
       AND NOT EXISTS (SELECT FROM curation.claim k

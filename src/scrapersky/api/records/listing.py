@@ -16,6 +16,7 @@ from sqlalchemy import (
     Column,
     ColumnElement,
     Enum,
+    Float,
     Integer,
     Row,
     Select,
@@ -408,29 +409,59 @@ async def walked(
     is_known: bool = True,
 ) -> Sequence[Shown]:
     """Walk the rows whose sort key is known, or those whose key is not."""
-    query = walk(
-        resource, list_query, most, is_known=is_known, is_begun=after is not None
-    )
     values: dict[str, Any] = {"tenant": list_query.tenant_id}
     if after is not None:
         values |= {"key": after.key, "id": after.id}
-    rows: Sequence[Shown] = (await connection.execute(query, values)).all()
+    rows: Sequence[Shown] = ()
+    top = top_of(resource, list_query.sort, after) if is_known else None
+    for least in (None,) if top is None else (top, None):
+        query = walk(
+            resource,
+            list_query,
+            most,
+            is_known=is_known,
+            is_begun=after is not None,
+            at_least=least,
+        )
+        rows = (await connection.execute(query, values)).all()
+        if len(rows) == most:
+            break
     return rows
 
 
+def top_of(resource: Kind, sort: Sort, after: CursorPosition | None) -> float | None:
+    """Return from which value on an index serves a list that begins here, if one does."""
+    top = resource.tops.get(sort.field) if sort.is_descending else None
+    if top is None or (after is not None and (after.key is None or after.key < top)):
+        return None
+    return top
+
+
 def walk_name(
-    resource: Kind, list_query: ListQuery, most: int, *, is_known: bool, is_begun: bool
+    resource: Kind,
+    list_query: ListQuery,
+    most: int,
+    *,
+    is_known: bool,
+    is_begun: bool,
+    at_least: float | None = None,
 ) -> Hashable:
     """Name a walk among those that were written before."""
     narrowed = list_query.name(resource) if list_query.is_narrowed else None
     what = (resource.name, list_query.sort, list_query.columns, narrowed)
-    return what, most, is_known, is_begun
+    return what, most, is_known, is_begun, at_least
 
 
 # To write a statement of forty columns takes as long as to run it.
 @cached(LRUCache(500), key=walk_name)
 def walk(
-    resource: Kind, list_query: ListQuery, most: int, *, is_known: bool, is_begun: bool
+    resource: Kind,
+    list_query: ListQuery,
+    most: int,
+    *,
+    is_known: bool,
+    is_begun: bool,
+    at_least: float | None = None,
 ) -> Select[Any]:
     """Write the query for one walk; an index on key and id serves it."""
     sort = list_query.sort
@@ -447,6 +478,9 @@ def walk(
     )
     if is_nullable(resource, sort):
         query = query.where(key.is_not(None) if is_known else key.is_(None))
+    if at_least is not None:
+        # As a number: the planner must see that the index of the top has them all.
+        query = query.where(key >= literal_column(str(at_least), Float))
     if not is_known or sort.field == "id":
         order, values = order[1:], values[1:]
     if is_begun:
