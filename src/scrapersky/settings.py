@@ -265,6 +265,11 @@ class Settings(Frozen):
         description="How we introduce ourselves to websites; name a page where their "
         "owners can reach you.",
     )
+    parser_processes: PositiveInt | None = Field(
+        default=None,
+        description="Children that parse at once in each worker. As many as processors may be "
+        "used, by default.",
+    )
     crawler_host_delay_seconds: NonNegativeFloat = Field(
         1,
         description="Pause between two requests to one site; a site may ask for more.",

@@ -113,6 +113,7 @@ async def test_a_worker_had_no_health_and_no_figures(worker: FastAPI) -> None:
     assert "scrapersky_fetched_bytes_total 70.0" in figures.text
     assert 'scrapersky_robots_verdicts_total{verdict="allowed"} 1.0' in figures.text
     assert "scrapersky_worker_items 0.0" in figures.text
+    assert 'scrapersky_overclaims_total{stage="page_curation"} 0.0' in figures.text
     assert refused.status_code == 401
 
 

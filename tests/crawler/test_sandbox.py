@@ -14,7 +14,13 @@ from typing import Any
 import psutil
 import pytest
 
-from scrapersky.crawler.sandbox import LARGE, LAYERS, Sandbox, SandboxLimits
+from scrapersky.crawler.sandbox import (
+    LARGE,
+    LAYERS,
+    Sandbox,
+    SandboxLimits,
+    usable_cpus,
+)
 from scrapersky.errors import BadSitemap, ParserUnavailable, Trap
 from sdk_tests.rig.waiting import HUNG
 from tests.crawler import sandboxed
@@ -44,11 +50,30 @@ async def test_a_result_comes_back_as_the_type_it_was(sandbox: Sandbox) -> None:
     )
 
 
+def kills_first(pid: int) -> bool:
+    return Path(f"/proc/{pid}/oom_score_adj").read_text() == "1000\n"
+
+
 async def test_a_healthy_child_is_used_again(sandbox: Sandbox) -> None:
     first = await sandbox.run(sandboxed.pid)
     second = await sandbox.run(sandboxed.pid)
 
     assert first == second != os.getpid()
+    # When memory runs out, the kernel ends a child and not its worker.
+    assert kills_first(first)
+
+
+def test_a_container_with_one_processor_had_a_child_for_each_of_the_machine(
+    tmp_path: Path,
+) -> None:
+    quota = tmp_path / "cpu.max"
+    counts = []
+    for given in ("100000 100000", "50000 100000", "max 100000"):
+        quota.write_text(f"{given}\n")
+        counts.append(usable_cpus(quota))
+
+    assert counts == [1, 1, len(os.sched_getaffinity(0))]
+    assert usable_cpus(tmp_path / "none") == len(os.sched_getaffinity(0))
 
 
 async def test_a_large_parent_does_not_make_its_children_look_large(

@@ -282,6 +282,16 @@ async def test_without_a_database_a_job_still_runs() -> None:
     await engine.dispose()
 
 
+async def test_a_time_that_could_not_be_recorded_was_a_generator_that_did_not_yield() -> (
+    None
+):
+    engine = connect(parse_target("postgresql://u@127.0.0.1:1/d"))
+
+    await RunLog(engine, "p1").record("a_job", datetime.now(UTC), RunOutcome.MISSED)
+
+    await engine.dispose()
+
+
 @pytest.mark.parametrize(
     ("seconds", "said"),
     [

@@ -64,7 +64,7 @@ def create_worker_app(
             )
             StageLog(background.events)
             app.state.metrics = Metrics(background.events)
-            app.state.metrics.follow(background)
+            app.state.metrics.follow(background, settings)
             if (traces := open_traces(settings, role=ProcessRole.WORKER)) is not None:
                 stack.callback(traces.close)
                 traces.follow(background)

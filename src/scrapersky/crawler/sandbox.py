@@ -81,6 +81,21 @@ class SandboxLimits:
     """Resident memory beyond which a child is replaced after its call."""
 
 
+CPU_QUOTA = Path("/sys/fs/cgroup/cpu.max")
+"""What a control group may use of the processors: microseconds, of how many."""
+
+
+def usable_cpus(quota: Path = CPU_QUOTA) -> int:
+    """Return how many processors we may use, whatever the machine has."""
+    allowed = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else None
+    most = allowed or os.cpu_count() or 1
+    try:
+        given, period = quota.read_text(encoding="ascii").split()
+        return max(1, min(most, round(int(given) / int(period))))
+    except (OSError, ValueError):
+        return most  # no control group, or one without a limit
+
+
 class Sandbox:
     """Runs functions in child processes. Use it as an async context manager."""
 
@@ -98,7 +113,7 @@ class Sandbox:
         strangers.
         """
         self._waits = waiting
-        self._wanted = children or os.cpu_count() or 1
+        self._wanted = children or usable_cpus()
         self._most = self._wanted * 4
         self._limits = limits or SandboxLimits()
         self._settings = {

@@ -40,6 +40,7 @@ REPLY = struct.Struct("!i")
 
 def main(descriptor: int) -> None:
     """Load the parsers, then fork and end children for the parent until it hangs up."""
+    be_killed_first()
     link = socket.socket(fileno=descriptor)
     settings = pickle.loads(read_frame(link)[0])  # noqa: S301 - from our own parent
     sys.path[:] = settings["path"]
@@ -53,6 +54,15 @@ def main(descriptor: int) -> None:
     gc.freeze()
     link.sendall(REPLY.pack(os.getpid()))
     serve_forks(link, settings)
+
+
+def be_killed_first() -> None:
+    """Have the kernel end us, and not our parent, when memory runs out."""
+    try:
+        with open("/proc/self/oom_score_adj", "w", encoding="ascii") as file:  # noqa: PTH123
+            file.write("1000")
+    except OSError:
+        pass  # not every system has it
 
 
 def serve_forks(link: socket.socket, settings: dict[str, Any]) -> None:

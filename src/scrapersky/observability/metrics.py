@@ -38,6 +38,7 @@ from scrapersky.reporting.database import DatabaseFigures
 from scrapersky.scheduler.app import Background
 from scrapersky.scheduler.presence import LiveProcess
 from scrapersky.scheduler.run_log import Run
+from scrapersky.settings import Settings
 
 SECONDS = (0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300)
 
@@ -241,8 +242,10 @@ class Metrics:
             registry=registry,
         )
 
-    def follow(self, background: Background) -> None:
+    def follow(self, background: Background, settings: Settings) -> None:
         """Count the runs and the fetches of this process, and look at its worker and pools."""
+        for name, given in settings.stages.items():
+            self.add_stage(name, given.timeout)
         background.schedule.ended.listen(self.count_run)
         crawler = background.tools.crawler
         crawler.listen(self.count_fetch)

@@ -34,6 +34,7 @@ from scrapersky.db.connection import Target, connect
 from scrapersky.errors import ConfigurationError
 from scrapersky.kit.background import in_background
 from scrapersky.kit.clock import utc_now
+from scrapersky.kit.seldom import Seldom
 from scrapersky.pipeline.doubt import doubting
 from scrapersky.pipeline.mail_server import DnsMailServers, MailServers
 from scrapersky.pipeline.parsers import WARM
@@ -61,6 +62,8 @@ from scrapersky.stages import STAGES, configured_pipeline, registry_of
 
 log = structlog.get_logger(__name__)
 
+ORPHAN_SHARE: Final = 100
+"""Rows in processing without a claim are looked for in a hundredth of the time at most."""
 SHORTEST_DRAIN = timedelta(minutes=1)
 HOUSEKEEPING: Final = {
     "reap_expired_claims": "reap",
@@ -247,7 +250,9 @@ async def open_tools(
             open_crawler(engine, policy, world.resolver)
         )
         sandbox = await stack.enter_async_context(
-            Sandbox(warm=WARM, waiting=uncounted_wait)
+            Sandbox(
+                warm=WARM, children=settings.parser_processes, waiting=uncounted_wait
+            )
         )
         turns = await stack.enter_async_context(PostgresLedger(engine))
         sources = await stack.enter_async_context(
@@ -373,9 +378,11 @@ def listen_dsn(settings: Settings, target: Target) -> str | None:
 
 def housekeeping(settings: Settings, engine: AsyncEngine) -> list[Job]:
     """List the jobs that belong to no stage."""
+    orphans = Seldom(ORPHAN_SHARE)
 
     async def rescue(_limit: int | None) -> Counts:
-        reaped = await curation_sdk.reap(engine)
+        with orphans.turn() as is_due:
+            reaped = await curation_sdk.reap(engine, orphans=is_due)
         return Counts(picked=reaped.rescued + reaped.quarantined + reaped.requeued)
 
     async def purge(_limit: int | None) -> Counts:

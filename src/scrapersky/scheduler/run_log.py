@@ -1,14 +1,12 @@
 """What every tick came to, kept in the database for people and for the API."""
 
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
 from uuid import UUID
 
 import structlog
-from sqlalchemy import delete, func, insert, select, text, update
+from sqlalchemy import Insert, Update, delete, func, insert, select, text, update
 from sqlalchemy.dialects.postgresql import insert as upsert
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
@@ -111,17 +109,16 @@ class RunLog:
         error: str | None,
     ) -> None:
         """Record how a run ended."""
-        async with self._writing() as connection:
-            await connection.execute(
-                update(SchedulerRun)
-                .where(SchedulerRun.id == run_id)
-                .values(
-                    outcome=outcome,
-                    error=error,
-                    finished_at=func.clock_timestamp(),
-                    **columns_of(counts),
-                )
+        await self._write(
+            update(SchedulerRun)
+            .where(SchedulerRun.id == run_id)
+            .values(
+                outcome=outcome,
+                error=error,
+                finished_at=func.clock_timestamp(),
+                **columns_of(counts),
             )
+        )
 
     async def record(
         self,
@@ -131,23 +128,21 @@ class RunLog:
         counts: Counts | None = None,
     ) -> None:
         """Record a due time at which nothing ran, or what was done besides the runs."""
-        async with self._writing() as connection:
-            await connection.execute(
-                insert(SchedulerRun).values(
-                    job_id=job_id,
-                    process=self._process,
-                    due_at=due_at,
-                    outcome=outcome,
-                    finished_at=func.clock_timestamp(),
-                    **columns_of(counts),
-                )
+        await self._write(
+            insert(SchedulerRun).values(
+                job_id=job_id,
+                process=self._process,
+                due_at=due_at,
+                outcome=outcome,
+                finished_at=func.clock_timestamp(),
+                **columns_of(counts),
             )
+        )
 
-    @asynccontextmanager
-    async def _writing(self) -> AsyncIterator[AsyncConnection]:
+    async def _write(self, statement: Insert | Update) -> None:
         try:
             async with self._engine.begin() as connection:
-                yield connection
+                await connection.execute(statement)
         except (OSError, SQLAlchemyError) as error:
             log.warning("scheduler.run_not_recorded", error=str(error))
 

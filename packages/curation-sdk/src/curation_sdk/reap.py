@@ -81,14 +81,17 @@ class Reaper:
                 total += await self.take(queue, doomed)
         return total
 
-    async def reap_at_once(self, known: Iterable[Queue]) -> Reaped:
+    async def reap_at_once(
+        self, known: Iterable[Queue], *, orphans: bool = True
+    ) -> Reaped:
         """Rescue every expired item now, and rows that are processing without a claim."""
         known = list(known)
         total = await self.reap_dead(known)
         for queue in known:
             await self._clamp_leases(queue)
             total += await self.take(queue, None)
-            total += await self._requeue_orphans(queue)
+            if orphans:
+                total += await self._requeue_orphans(queue)
         return total
 
     async def take(self, queue: Queue, doomed: list[Any] | None) -> Reaped:
@@ -147,14 +150,18 @@ def has_ended(worker: str) -> bool:
         return False
 
 
-async def reap(engine: AsyncEngine, *, events: Events[Event] | None = None) -> Reaped:
+async def reap(
+    engine: AsyncEngine, *, events: Events[Event] | None = None, orphans: bool = True
+) -> Reaped:
     """Rescue, in every stage the database knows, all items whose lease has expired.
 
     Workers do this by themselves; call it to be sure that nothing waits for them. Rows
-    that are processing although no worker has claimed them are queued again.
+    that are processing although no worker has claimed them are queued again; without
+    `orphans` they are not looked for, which takes reading the whole of every table.
     """
     connection = Connection(engine)
     try:
-        return await Reaper(connection, events).reap_at_once(await queues(engine))
+        reaper = Reaper(connection, events)
+        return await reaper.reap_at_once(await queues(engine), orphans=orphans)
     finally:
         await connection.close()

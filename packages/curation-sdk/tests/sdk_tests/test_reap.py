@@ -362,6 +362,7 @@ async def test_processing_without_a_claim_is_queued_again(desk: Desk) -> None:
     await desk.execute("UPDATE ticket SET state = 'Processing'")
     await desk.execute("DELETE FROM curation.claim")
 
+    assert await reap(desk.engine, orphans=False) == Reaped()
     assert await reap(desk.engine) == Reaped(requeued=1)
     assert await desk.states() == {"Queued": 1}
 

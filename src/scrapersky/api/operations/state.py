@@ -114,9 +114,7 @@ async def open_operations(
         database=RefreshedValue(partial(database_figures, engine)),
         processes=RefreshedValue(partial(live_processes, engine)),
     )
-    operations.metrics.follow(background)
-    for name, given in settings.stages.items():
-        operations.metrics.add_stage(name, given.timeout)
+    operations.metrics.follow(background, settings)
     operations.metrics.watch_pool("operations", engine)
     try:
         yield operations
