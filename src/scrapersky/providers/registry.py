@@ -9,7 +9,7 @@ from pathlib import Path
 from scrapersky.errors import SourceUnavailable
 from scrapersky.kit.clock import Clock, utc_now
 from scrapersky.providers.client import LocalPace, Pace
-from scrapersky.providers.files import FileSettings, PlaceFiles
+from scrapersky.providers.files import FetchFile, FileSettings, PlaceFiles
 from scrapersky.providers.google_places import GooglePlaces, GoogleSettings
 from scrapersky.providers.openstreetmap import (
     Nominatim,
@@ -26,6 +26,7 @@ class ProviderSettings:
 
     user_agent: str
     import_dir: Path
+    fetch_import: FetchFile | None = None
     google: GoogleSettings = field(default_factory=GoogleSettings)
     openstreetmap_enabled: bool = True
     nominatim: NominatimSettings = field(default_factory=NominatimSettings)
@@ -123,7 +124,7 @@ async def open_sources(
             else:
                 stack.push_async_callback(google.close)
                 ready[google.name] = google
-        files = PlaceFiles(FileSettings(settings.import_dir))
+        files = PlaceFiles(FileSettings(settings.import_dir, settings.fetch_import))
         ready[files.name] = files
         yield Sources({**ready, **(extra or {})}, missing, geocoder)
 

@@ -47,6 +47,7 @@ from scrapersky.records.schedule import SchedulerRun, StageOverride
 from scrapersky.records.sitemap_file import SITEMAP_FILES, SitemapFile
 from scrapersky.records.suppression import Suppression, SuppressionKey
 from scrapersky.records.tenant import ApiKey, Tenant, User
+from scrapersky.records.upload import UploadedPart
 from scrapersky.records.usage import SiteUsage, TenantUsage
 from scrapersky.records.view import SavedView
 from scrapersky.records.work_queue import Attribute
@@ -149,6 +150,7 @@ __all__ = [
     "SuppressionKey",
     "Tenant",
     "TenantUsage",
+    "UploadedPart",
     "User",
     "kind_named",
     "kind_of",

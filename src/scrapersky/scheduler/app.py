@@ -5,7 +5,7 @@ import os
 import socket
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from decimal import Decimal
 from functools import partial
@@ -40,6 +40,7 @@ from scrapersky.pipeline.mail_server import DnsMailServers, MailServers
 from scrapersky.pipeline.parsers import WARM
 from scrapersky.pipeline.stage_settings import Pace
 from scrapersky.pipeline.tools import Tools
+from scrapersky.pipeline.upload import fetch_upload, purge_uploads
 from scrapersky.politeness import LedgerPace, PostgresLedger
 from scrapersky.privacy.key import hand_out_keys
 from scrapersky.privacy.retention import KINDS as KINDS_KEPT
@@ -257,7 +258,12 @@ async def open_tools(
         turns = await stack.enter_async_context(PostgresLedger(engine))
         sources = await stack.enter_async_context(
             open_sources(
-                provider_settings(settings),
+                replace(
+                    provider_settings(settings),
+                    fetch_import=partial(
+                        fetch_upload, engine, settings.data_dir / "imports"
+                    ),
+                ),
                 extra=world.sources,
                 pace_at=partial(LedgerPace, turns),
             )
@@ -388,7 +394,7 @@ def housekeeping(settings: Settings, engine: AsyncEngine) -> list[Job]:
     async def purge(_limit: int | None) -> Counts:
         age = timedelta(days=settings.history_days)
         await PostgresLedger(engine).purge(age)
-        expired = await forget_expired(engine)
+        expired = await forget_expired(engine) + await purge_uploads(engine, age)
         expired += sum((await purge_expired(engine, retention_days(settings))).values())
         runs = await purge_runs(engine, age)
         attempts = await curation_sdk.purge(engine, older_than=age)

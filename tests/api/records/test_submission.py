@@ -4,7 +4,8 @@ import codecs
 import csv
 import io
 from collections.abc import AsyncIterator, Iterator
-from datetime import date
+from datetime import date, timedelta
+from functools import partial
 from pathlib import Path
 from typing import Any
 from zipfile import ZipFile
@@ -16,6 +17,10 @@ from scrapersky.api.records.lines import LONGEST_ROW, read_lines
 from scrapersky.curation.batch.kind import submission_named
 from scrapersky.curation.batch.submission import Written
 from scrapersky.kit import workbook_reader
+from scrapersky.pipeline import upload
+from scrapersky.providers.budget import LocalBudget
+from scrapersky.providers.files import FileSettings, PlaceFiles
+from scrapersky.providers.source import PlaceQuery
 from tests.api.records.rig import Desk
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -257,6 +262,7 @@ async def test_a_priority_is_set_on_all_of_the_records_or_on_none(desk: Desk) ->
     assert await priorities(desk) == {"mine.de": 0, "theirs.de": 0}
 
 
+FIELDS = ["name", "website", "-", "-"]
 BUSINESSES = (
     "sep=;\n"
     "Betrieb;Seite;Telefon;Umsatz\n"
@@ -320,7 +326,7 @@ async def test_a_business_list_is_looked_at_before_anything_is_stored(
 async def test_a_business_list_is_imported_under_the_fields_that_a_person_chose(
     desk: Desk, folder: Path
 ) -> None:
-    asked = {"name": "my list.csv", "fields": ["name", "website", "-", "-"]}
+    asked = {"name": "my list.csv", "fields": FIELDS}
     started = await send_list(desk, "/searches/file", BUSINESSES, asked, status=201)
 
     search = await desk.get(f"/searches/{started['search_id']}")
@@ -403,6 +409,33 @@ async def test_a_workbook_could_fill_the_machine(
             again.writestr(name, BOMB if is_sheet else parts.read(name))
     with pytest.raises(ValueError, match="document type"):
         [*workbook_reader.rows_of(book, 10)]
+
+
+async def test_a_list_uploaded_on_one_host_could_not_be_read_on_another(
+    desk: Desk, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(upload, "PART", 16)
+    started = await send_list(
+        desk,
+        "/searches/file",
+        BUSINESSES,
+        {"name": "a.csv", "fields": FIELDS},
+        status=201,
+    )
+    record = (await desk.get(f"/searches/{started['search_id']}"))["record"]
+    name = record["params"]["file"]
+
+    elsewhere = PlaceFiles(
+        FileSettings(tmp_path, partial(upload.fetch_upload, desk.engine, tmp_path))
+    )
+    pages = [
+        page async for page in elsewhere.search(PlaceQuery(file=name), LocalBudget())
+    ]
+
+    assert sum(len(page.places) for page in pages) == 2
+    assert (tmp_path / name).read_bytes() == (folder / "imports" / name).read_bytes()
+    assert await upload.purge_uploads(desk.engine, timedelta(days=1)) == 0
+    assert await upload.purge_uploads(desk.engine, timedelta(0)) > 2
 
 
 @pytest.mark.parametrize(

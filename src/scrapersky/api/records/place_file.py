@@ -23,6 +23,7 @@ from scrapersky.api.records.source import FILES
 from scrapersky.api.records.unpacking import XLSX, unpacked
 from scrapersky.kit.workbook import LARGEST as LARGEST_WORKBOOK
 from scrapersky.kit.workbook import MOST_ROWS
+from scrapersky.pipeline.upload import store_upload
 from scrapersky.providers.files.upload import (
     FIELDS,
     LOOKED_AT,
@@ -182,7 +183,7 @@ async def import_file(
     """Keep a file, and queue the search that makes places of its rows.
 
     Every line that is not a place is listed in the search's `problems`. The file is read by
-    whichever process works on searches, from the data directory's `imports`.
+    whichever process works on searches, on any host.
     """
     root: Path = request.app.state.settings.data_dir / "imports"
     name = f"{UPLOADS}/{who.tenant_id}/{uuid4().hex}.csv"
@@ -193,6 +194,7 @@ async def import_file(
     try:
         async with engine.begin() as connection:
             actor = actor_of(who, request)
+            await store_upload(connection, actor.tenant_id, name, root / name)
             search_id = await queue_search(connection, actor, row_of(search))
     except BaseException:
         (root / name).unlink(missing_ok=True)

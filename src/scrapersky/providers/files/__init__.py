@@ -1,5 +1,5 @@
 """Places from files: CSV in any dialect, JSON lines, Overture's and GeoJSON's lines."""
 
-from scrapersky.providers.files.source import FileSettings, PlaceFiles
+from scrapersky.providers.files.source import FetchFile, FileSettings, PlaceFiles
 
-__all__ = ["FileSettings", "PlaceFiles"]
+__all__ = ["FetchFile", "FileSettings", "PlaceFiles"]

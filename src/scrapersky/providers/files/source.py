@@ -2,7 +2,7 @@
 
 import asyncio
 import hashlib
-from collections.abc import AsyncIterator, Collection, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterator
 from dataclasses import asdict, dataclass
 from decimal import Decimal
 from itertools import islice
@@ -44,6 +44,7 @@ from scrapersky.providers.source import (
 )
 from scrapersky.providers.value import country_of
 
+FetchFile = Callable[[str], Awaitable[None]]
 VERSION = 1
 LICENCE = "as supplied"
 TABLES = frozenset({".csv", ".tsv", ".tab", ".txt"})
@@ -61,6 +62,8 @@ class FileSettings:
 
     root: Path
     """Only files below this directory are read."""
+    fetch: FetchFile | None = None
+    """Brings a file here that somebody uploaded elsewhere, by its name."""
     page_size: int = 500
 
 
@@ -111,7 +114,7 @@ class PlaceFiles:
     ) -> Estimate:
         """Say what reading costs: nothing."""
         del resume
-        self._path(query)
+        await self._found(query)
         nothing = Decimal(0)
         return Estimate(
             requests_low=0,
@@ -134,7 +137,7 @@ class PlaceFiles:
     ) -> AsyncIterator[PlacePage]:
         """Give the places of the file, page by page, with what is wrong in each row."""
         del budget, fresh
-        path = self._path(query)
+        path = await self._found(query)
         mark = await asyncio.to_thread(bookmark, path, query, resume)
         if mark.is_over:
             yield page_of(mark, query)
@@ -171,6 +174,11 @@ class PlaceFiles:
         if raw is None:
             raise PlaceGone(PROVIDER, f"nothing was stored of {place_id[:64]}")
         return self.facts(raw, region=region)
+
+    async def _found(self, query: PlaceQuery) -> Path:
+        if query.file and self._settings.fetch is not None:
+            await self._settings.fetch(query.file.replace("\x00", ""))
+        return self._path(query)
 
     def _path(self, query: PlaceQuery) -> Path:
         if not query.file:
