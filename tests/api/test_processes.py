@@ -64,7 +64,8 @@ async def test_an_api_without_stages_was_running_and_then_a_traceback(
         jobs = await client.get("/api/v3/scheduler/jobs")
         (process,) = (await client.get("/api/v3/workers")).json()
 
-    assert ready.json()["checks"] == {"database": "ok", "migrations": "ok"}
+    checks = {"database": "ok", "migrations": "ok", "disk": "ok"}
+    assert ready.json()["checks"] == checks
     assert len(stages.json()) == len(PIPELINE)
     assert jobs.json() == []
     assert (process["role"], process["state"]) == ("serve", "serving")

@@ -12,6 +12,7 @@ import structlog
 from fastapi import APIRouter, FastAPI
 from sqlalchemy import text
 
+from scrapersky.api import health
 from scrapersky.api.app import create_app
 from scrapersky.db.connection import connect, parse_target
 from scrapersky.errors import (
@@ -95,6 +96,17 @@ async def test_it_is_alive_and_ready(client: httpx.AsyncClient) -> None:
     ready = await client.get("/health/ready")
     assert ready.status_code == 200
     assert set(ready.json()["checks"].values()) == {"ok"}
+
+
+async def test_it_was_ready_on_a_full_disk(
+    client: httpx.AsyncClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(health, "LEAST_DISK", 1 << 60)
+
+    ready = await client.get("/health/ready")
+
+    assert ready.status_code == 503
+    assert "MiB are free" in ready.json()["checks"]["disk"]
 
 
 async def test_it_is_not_ready_when_the_schema_changes_under_it(

@@ -128,6 +128,7 @@ def create_app(
             app.state.operations_engine = app.state.operations.engine
             app.state.checks = {
                 **health.database_checks(system_engine),
+                **health.disk_checks(settings.data_dir),
                 **(
                     {}
                     if role is ProcessRole.SERVE

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
+from pathlib import Path
 from typing import Annotated, Literal
 
 import structlog
@@ -17,7 +18,8 @@ from scrapersky.errors import ScraperSkyError
 from scrapersky.records import METADATA
 from scrapersky.scheduler.app import Background
 from scrapersky.scheduler.schedule import Schedule
-from scrapersky.scheduler.self_check import SelfCheck
+from scrapersky.scheduler.self_check import LEAST_DISK, SelfCheck
+from scrapersky.scheduler.watch import free_disk
 
 log = structlog.get_logger(__name__)
 router = APIRouter(prefix="/health", tags=["health"], dependencies=[PUBLIC])
@@ -94,6 +96,16 @@ def database_checks(engine: AsyncEngine) -> dict[str, Check]:
         return f"{len(found)} differences; run `scrapersky doctor`" if found else None
 
     return {"database": database, "migrations": migrations}
+
+
+def disk_checks(data_dir: Path) -> dict[str, Check]:
+    """Check that there is room where the data is: a database without any cannot write."""
+
+    async def disk() -> str | None:
+        free = free_disk(data_dir)
+        return None if free >= LEAST_DISK else f"only {free >> 20} MiB are free"
+
+    return {"disk": disk}
 
 
 def scheduler_checks(schedule: Schedule) -> dict[str, Check]:

@@ -1,0 +1,46 @@
+"""Figures of dashboards: a look-up that hangs keeps nobody waiting who has an older one."""
+
+import asyncio
+
+import pytest
+
+from scrapersky.api.operations import refreshed
+from scrapersky.api.operations.refreshed import RefreshedValue
+from scrapersky.api.refusal import explain_code
+from scrapersky.errors import DatabaseProblem
+
+
+async def test_under_a_locked_table_every_look_at_the_stages_hung(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(refreshed, "TIMEOUT", 0.01)
+    locked, answers = asyncio.Event(), iter([1, 2])
+
+    async def look_up() -> int:
+        answer = next(answers)
+        if answer > 1:
+            await locked.wait()
+        return answer
+
+    value = RefreshedValue(look_up)
+    assert await value.get() == 1
+    value.forget()
+
+    # The look-up waits for the lock; who asks meanwhile gets what was known before.
+    assert [await value.get(), await value.get()] == [1, 1]
+    looking = value._looking
+    assert looking is not None
+    locked.set()
+    await looking
+    assert await value.get() == 2
+    await value.close()
+
+
+def test_a_full_disk_of_the_database_was_an_error_without_a_cause() -> None:
+    found = explain_code("53100", "could not extend file")
+
+    assert isinstance(found, DatabaseProblem)
+    assert (found.status_code, str(found)) == (
+        503,
+        "The database has no disk space left.",
+    )
