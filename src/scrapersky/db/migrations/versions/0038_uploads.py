@@ -5,8 +5,8 @@ from alembic import op
 
 from scrapersky.db.migrations.row_security import protect
 
-revision = "0037_uploads"
-down_revision = "0036_traceparent"
+revision = "0038_uploads"
+down_revision = "0037_growth"
 
 
 def upgrade() -> None:
