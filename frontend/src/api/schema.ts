@@ -2038,7 +2038,7 @@ export interface paths {
          * @description Keep a file, and queue the search that makes places of its rows.
          *
          *     Every line that is not a place is listed in the search's `problems`. The file is read by
-         *     whichever process works on searches, from the data directory's `imports`.
+         *     whichever process works on searches, on any host.
          */
         post: operations["import_file"];
         delete?: never;
