@@ -15,7 +15,6 @@ from scrapersky.curation.batch import Submitted
 from scrapersky.curation.batch import submit as submit_lines
 from scrapersky.errors import ConfigurationError
 from scrapersky.privacy.key import hand_out_keys
-from scrapersky.records.audit import note
 from scrapersky.settings import SYSTEM_USER_ID, load_settings
 
 HEADINGS = {"domain", "domains", "url", "urls", "website", "sitemap", "page", "link"}
@@ -33,14 +32,9 @@ def submit(
     async def act(engine: AsyncEngine) -> Submitted:
         await hand_out_keys(engine, secret=load_settings().settings.suppression_key)
         actor = operator(await default_tenant(engine), SYSTEM_USER_ID)
-        found = await submit_lines(
+        return await submit_lines(
             engine, actor, kind, lines_of(file), name=file.name, priority=priority
         )
-        details = {"accepted": found.accepted, "duplicates": found.duplicates}
-        subject = f"batch of {kind} {found.batch_id}"
-        async with engine.begin() as connection:
-            await note(connection, actor, "submitted", subject, details)
-        return found
 
     done: Submitted = on_database(act)
     print(

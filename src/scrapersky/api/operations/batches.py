@@ -191,9 +191,6 @@ async def create_batch(
             name=body.name,
             priority=body.priority,
         )
-    details = {"accepted": found.accepted, "duplicates": found.duplicates}
-    subject = f"batch of {body.kind} {found.batch_id}"
-    await note(connection, actor, "submitted", subject, details)
     return SubmittedOut(
         batch_id=found.batch_id,
         accepted=found.accepted,

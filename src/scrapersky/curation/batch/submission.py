@@ -165,7 +165,8 @@ async def open_batch(
             .returning(BatchJob.id)
         )
         batch_id = UUID(str(result.scalar_one()))
-        await note(connection, actor, "submitted", kind, record_id=batch_id)
+        subject = f"batch of {kind} {batch_id}"
+        await note(connection, actor, "submitted", subject, record_id=batch_id)
         return batch_id
 
 
