@@ -443,6 +443,8 @@ async def fetch_as_a_stage_does(crawler: Crawler, url: str) -> Fetched:
             # A processor that others keep busy delays the answer of a name server too.
             if not error.retryable:
                 raise
+            if error.retry_after is not None:
+                await asyncio.sleep(error.retry_after.total_seconds())
     return await crawler.fetch(url)
 
 
