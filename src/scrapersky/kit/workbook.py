@@ -20,7 +20,7 @@ MOST_ROWS: Final = 1_048_576
 """What a sheet of Excel holds."""
 READER: Final = "scrapersky.kit.workbook_reader"
 NOT_READABLE: Final = 3
-"""The exit status for a file that is no workbook, or a hostile one."""
+"""The exit status for a file that is not a workbook, or is hostile."""
 NO_WORKBOOK: Final = "The file is a zip archive or a damaged workbook, not a list."
 HINT: Final = "Save it as CSV (UTF-8)."
 
@@ -28,7 +28,7 @@ HINT: Final = "Save it as CSV (UTF-8)."
 def as_table(book: Path, table: Path, rows: int = MOST_ROWS) -> None:
     """Write the first rows of a workbook's first sheet as CSV, each on the line of its number.
 
-    Raises InvalidImport for what is no workbook, or a hostile one.
+    Raises InvalidImport for a file that is not a workbook, or is hostile.
     """
     if not is_zipfile(book):
         raise InvalidImport(NO_WORKBOOK, hint=HINT)

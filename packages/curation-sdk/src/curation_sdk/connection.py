@@ -213,7 +213,7 @@ async def cut(driver: "asyncpg.Connection[Any]") -> None:
 
     The server would not notice: a statement that waits for a lock goes on waiting when its
     client is gone, with all it has locked itself, and the client that tries again adds
-    another one, until there is no connection left.
+    another one, until all connections are in use.
     """
     try:
         async with asyncio.timeout(CANCEL_TIMEOUT):
