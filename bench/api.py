@@ -185,8 +185,8 @@ def on_database(plan: Plan, home: Path, only: Iterable[str]) -> dict[str, Any]:
 def serve(port: int) -> None:
     """Run the application, as `scrapersky up` does, on the database that is there."""
     from scrapersky.cli.serving import serve as serve_as_up  # noqa: PLC0415 - heavy
+    from scrapersky.configuration import load_settings  # noqa: PLC0415
     from scrapersky.observability.log import configure_logs  # noqa: PLC0415
-    from scrapersky.settings import load_settings  # noqa: PLC0415
 
     settings = load_settings(dict(os.environ), dotenv=None).settings
     configure_logs("CRITICAL", settings.log_format)

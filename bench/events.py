@@ -35,10 +35,10 @@ sys.path.insert(
 
 from scrapersky.api.app import create_app
 from scrapersky.api.server import Server
+from scrapersky.configuration import load_settings
 from scrapersky.db.connection import connect, parse_target
 from scrapersky.db.embedded import EmbeddedPostgres
 from scrapersky.db.migrate import upgrade
-from scrapersky.settings import load_settings
 from tests.api.operations.rig import AT_REST, new_key
 
 CLIENTS = 200

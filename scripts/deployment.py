@@ -7,7 +7,8 @@ their defaults; a test keeps both in step with the code.
 from collections.abc import Iterator
 from pathlib import Path
 
-from scrapersky.settings import SECTIONS, VARIABLES, Variable, shown
+from scrapersky.configuration import VARIABLES, Variable, shown
+from scrapersky.settings import SECTIONS
 
 DEPLOY = Path(__file__).parents[1] / "deploy"
 COMPOSE = DEPLOY / "compose.yaml"

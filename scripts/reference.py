@@ -10,12 +10,13 @@ from scrapersky import errors
 from scrapersky.api.app import create_app
 from scrapersky.api.middleware.route import routes_of
 from scrapersky.cli import app as command_line
+from scrapersky.configuration import VARIABLES, load_settings, shown
 from scrapersky.db.connection import parse_target
 from scrapersky.errors import ScraperSkyError
 from scrapersky.pipeline.declaration import AnyPipelineStage
 from scrapersky.records import KINDS as RECORD_KINDS
 from scrapersky.records import Kind, kind_of
-from scrapersky.settings import MATCHING, PURGE, REAP, VARIABLES, load_settings, shown
+from scrapersky.settings import MATCHING, PURGE, REAP
 from scrapersky.stages import PIPELINE
 from scripts import pipeline_graph, sdk_reference, workflow_reference
 

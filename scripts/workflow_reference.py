@@ -2,10 +2,10 @@
 
 from collections.abc import Iterator
 
+from scrapersky.configuration import VARIABLES, shown
 from scrapersky.pipeline.declaration import AnyPipelineStage
 from scrapersky.records import KINDS, Kind, kind_of
 from scrapersky.records.place_search import SEARCHES
-from scrapersky.settings import VARIABLES, shown
 from scrapersky.stages import PIPELINE
 
 BY_PEOPLE = {5: "sitemap_files"}

@@ -24,8 +24,8 @@ from curation_sdk.events import (
     Retried,
     WorkerFault,
 )
+from scrapersky.configuration import SECRET_FILES, VARIABLES, shown
 from scrapersky.observability.metrics import Metrics
-from scrapersky.settings import SECRET_FILES, VARIABLES, shown
 from scripts.deployment import (
     COMPOSE,
     DEPLOY,

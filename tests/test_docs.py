@@ -13,8 +13,8 @@ from mkdocs.config import load_config
 
 from scrapersky import errors
 from scrapersky.cli import app
+from scrapersky.configuration import VARIABLES
 from scrapersky.pipeline.declaration import AnyPipelineStage
-from scrapersky.settings import VARIABLES
 from scrapersky.stages import PIPELINE
 from scripts import sdk_reference
 from scripts.reference import PAGES

@@ -2,17 +2,10 @@ from pathlib import Path
 from uuid import UUID
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
+from scrapersky.configuration import VARIABLES, load_settings
 from scrapersky.errors import ConfigurationError
-from scrapersky.settings import (
-    VARIABLES,
-    Environment,
-    Settings,
-    example_env,
-    load_settings,
-)
+from scrapersky.settings import Environment, Settings
 from scrapersky.stages import PIPELINE, configured_pipeline
 
 SUFFIXES = [
@@ -70,153 +63,10 @@ def test_three_kills_in_a_row_made_healthy_items_suspects_that_are_worked_alone(
         assert stage.max_crashes - 1 > kills
 
 
-def test_the_environment_beats_the_file_and_the_file_beats_the_default(
-    tmp_path: Path,
-) -> None:
-    dotenv = tmp_path / ".env"
-    dotenv.write_text("PORT=1111\nLOG_LEVEL=DEBUG\n")
-
-    loaded = load_settings({"PORT": "2222"}, dotenv=dotenv)
-
-    assert loaded.settings.port == 2222
-    assert loaded.settings.log_level == "DEBUG"
-    assert loaded.settings.host == "127.0.0.1"
-    origins = {name: origin for name, _, origin in loaded.rows()}
-    assert (origins["PORT"], origins["LOG_LEVEL"], origins["HOST"]) == (
-        "environment",
-        ".env",
-        "default",
-    )
-
-
-def test_one_variable_of_a_stage_leaves_its_other_defaults_alone() -> None:
-    domain = load({"DOMAIN_SCHEDULER_BATCH_SIZE": "7"}).stages["domain_metadata"]
-
-    assert (domain.batch_size, domain.max_instances) == (7, 3)
-
-
-def test_an_empty_value_counts_as_not_set() -> None:
-    assert load({"PORT": "", "DATABASE_URL": ""}) == load({})
-
-
-@pytest.mark.parametrize(
-    ("wrong", "meant"),
-    [
-        ("DOMAIN_SCHEDULER_BATCHSIZE", "DOMAIN_SCHEDULER_BATCH_SIZE"),
-        ("DOMAIN_SCHEDULR_BATCH_SIZE", "DOMAIN_SCHEDULER_BATCH_SIZE"),
-        ("DATABASE_ULR", "DATABASE_URL"),
-        ("SCRAPERSKY_DATADIR", "SCRAPERSKY_DATA_DIR"),
-        ("GOOGLE_MAP_API_KEY", "GOOGLE_MAPS_API_KEY"),
-        ("domain_scheduler_batch_size", "DOMAIN_SCHEDULER_BATCH_SIZE"),
-    ],
-)
-def test_a_misspelt_variable_stops_the_start_and_names_the_right_one(
-    wrong: str, meant: str
-) -> None:
-    with pytest.raises(ConfigurationError, match=rf"{wrong} .*Did you mean {meant}"):
-        load({wrong: "1"})
-
-
-@pytest.mark.parametrize(
-    "foreign",
-    ["HOME", "HOSTNAME", "PATH", "KUBE_SCHEDULER_PORT", "SCRAPERSKY_SERVICE_HOST",
-     "SCRAPERSKY_PORT", "SCRAPERSKY_PORT_8000_TCP", "POSTGRES_PASSWORD", "USER"],
-)  # fmt: skip
-def test_other_programs_variables_are_left_alone(foreign: str) -> None:
-    assert load({foreign: "x"}) == load({})
-
-
-def test_a_misspelt_short_name_is_found_in_the_file(tmp_path: Path) -> None:
-    dotenv = tmp_path / ".env"
-    dotenv.write_text("PROT=1\n")
-
-    with pytest.raises(ConfigurationError, match=r"PROT .*Did you mean PORT"):
-        load({}, dotenv)
-
-
-@pytest.mark.parametrize(
-    ("name", "value", "said"),
-    [
-        ("PORT", "99999", "PORT='99999' is invalid"),
-        ("LOG_LEVEL", "LOUD", "LOG_LEVEL='LOUD' is invalid"),
-        ("DOMAIN_SCHEDULER_BATCH_SIZE", "0", "DOMAIN_SCHEDULER_BATCH_SIZE='0'"),
-        ("DOMAIN_SCHEDULER_ENABLED", "maybe", "DOMAIN_SCHEDULER_ENABLED='maybe'"),
-        ("SCHEDULER_SYSTEM_USER_ID", "me", "SCHEDULER_SYSTEM_USER_ID='me'"),
-        ("USER_AGENT", "a\nb", "USER_AGENT="),
-    ],
-)
-def test_an_invalid_value_stops_the_start_and_is_named(
-    name: str, value: str, said: str
-) -> None:
-    with pytest.raises(ConfigurationError) as refusal:
-        load({name: value})
-
-    assert said in str(refusal.value)
-
-
-def test_every_problem_is_told_at_once() -> None:
-    with pytest.raises(ConfigurationError) as refusal:
-        load({"PORT": "x", "LOG_LEVEL": "x", "DATABASE_ULR": "x"})
-
-    assert len(str(refusal.value).splitlines()) == 3
-
-
-@pytest.mark.parametrize(
-    ("name", "given", "understood"),
-    [
-        ("ENVIRONMENT", "Development", "development"),
-        ("ENVIRONMENT", "PROD", "production"),
-        ("LOG_LEVEL", "debug", "DEBUG"),
-        ("LOG_LEVEL", "Warn", "WARNING"),
-        ("LOG_LEVEL", "CRITICAL", "CRITICAL"),
-    ],
-)
-def test_usual_spellings_stopped_the_start(
-    name: str, given: str, understood: str
-) -> None:
-    settings = load_settings({name: given}, dotenv=None).settings
-
-    assert getattr(settings, name.lower()) == understood
-
-
-def test_a_setting_of_the_old_system_was_ignored_silently() -> None:
-    (warning,) = load_settings({"ENABLE_IMPORT_TRACING": "1"}, dotenv=None).warnings
-
-    assert "ENABLE_IMPORT_TRACING is ignored" in warning
-
-
-def test_the_retired_scheduler_only_warns_and_names_its_heirs() -> None:
-    loaded = load_settings({"SITEMAP_SCHEDULER_BATCH_SIZE": "5"}, dotenv=None)
-
-    (warning,) = loaded.warnings
-    assert "DEEP_SCAN_SCHEDULER_BATCH_SIZE" in warning
-    assert "DOMAIN_EXTRACTION_SCHEDULER_BATCH_SIZE" in warning
-    assert "SITEMAP_IMPORT_SCHEDULER_BATCH_SIZE" in warning
-
-
-def test_a_setting_that_never_had_an_effect_warns_instead_of_being_documented() -> None:
-    name = "PURGE_SCHEDULER_BATCH_SIZE"
-    loaded = load_settings({name: "5"}, dotenv=None)
-
-    assert name not in VARIABLES
-    assert [warning.split()[0] for warning in loaded.warnings] == [name]
-
-
 def test_the_settings_of_a_stage_are_the_ones_it_declares() -> None:
     declared = {stage.name: stage.settings.defaults for stage in PIPELINE}
 
     assert load({}).stages == declared
-
-
-def test_secrets_are_masked_wherever_settings_are_shown() -> None:
-    secret = "hunter2-hunter2-hunter2"
-    loaded = load_settings(
-        {"JWT_SECRET": secret, "DATABASE_URL": f"postgresql://u:{secret}@h/d"},
-        dotenv=None,
-    )
-
-    assert secret not in repr(loaded)
-    assert secret not in str([*loaded.rows()])
 
 
 def test_the_system_user_is_a_setting() -> None:
@@ -235,44 +85,6 @@ def test_the_environment_decides_about_developer_tools(
     value: str, is_development: bool
 ) -> None:
     assert Environment(value).is_development is is_development
-
-
-def test_the_example_file_is_in_step_with_the_code() -> None:
-    committed = Path(__file__).parents[1] / ".env.example"
-
-    assert committed.read_text() == example_env(), (
-        "run: scrapersky config --example > .env.example"
-    )
-
-
-def test_the_example_file_uncommented_is_the_default(tmp_path: Path) -> None:
-    lines = [
-        line.removeprefix("# ")
-        for line in example_env().splitlines()
-        if line.removeprefix("# ").split("=")[0] in VARIABLES
-    ]
-    dotenv = tmp_path / ".env"
-    dotenv.write_text("\n".join(lines))
-
-    assert load({}, dotenv) == load({})
-    assert len(lines) == len(VARIABLES)
-
-
-@given(st.dictionaries(st.sampled_from(sorted(VARIABLES)), st.text(max_size=20)))
-def test_no_value_makes_loading_fail_in_an_unforeseen_way(
-    environ: dict[str, str],
-) -> None:
-    try:
-        load(environ)
-    except ConfigurationError as refusal:
-        assert str(refusal)  # noqa: PT017 - most examples are valid
-
-
-def test_one_secret_serves_one_use() -> None:
-    same = "x" * 40
-
-    with pytest.raises(ConfigurationError, match="JWT_SECRET and SUPPRESSION_KEY"):
-        load_settings({"JWT_SECRET": same, "SUPPRESSION_KEY": same}, dotenv=None)
 
 
 def test_a_weak_suppression_key_is_refused() -> None:
@@ -325,23 +137,3 @@ def test_levels_of_single_loggers_are_checked() -> None:
     for wrong in ("scrapersky.wf7", "=INFO", "scrapersky.wf7=loud"):
         with pytest.raises(ConfigurationError, match="is not a name and one of DEBUG"):
             load({"LOG_LEVELS": wrong})
-
-
-def test_secrets_could_not_be_given_as_files(tmp_path: Path) -> None:
-    secret = tmp_path / "url"
-    secret.write_text("postgresql://u:p@h/d\n")
-
-    settings = load({"DATABASE_URL_FILE": str(secret)})
-
-    assert settings.database_url is not None
-    assert settings.database_url.get_secret_value() == "postgresql://u:p@h/d"
-    for environ, why in (
-        ({"JWT_SECRET_FILE": "/nowhere"}, "cannot be read: No such file"),
-        (
-            {"DATABASE_URL_FILE": str(secret), "DATABASE_URL": "postgresql://h/d"},
-            "are both set",
-        ),
-        ({"SCRAPERSKY_DATA_DIR_FILE": "/x"}, "is not a setting"),
-    ):
-        with pytest.raises(ConfigurationError, match=why):
-            load(environ)

@@ -10,6 +10,7 @@ from typing import Any
 from bench.mixed_world.hostile import Doors, MixedResolver
 from scrapersky.api.app import create_app
 from scrapersky.api.server import Server
+from scrapersky.configuration import load_settings
 from scrapersky.crawler import CrawlerPolicy
 from scrapersky.db.connection import parse_target
 from scrapersky.demo.town import Invitation
@@ -17,7 +18,6 @@ from scrapersky.kit.urls import Url
 from scrapersky.observability.log import configure_logs
 from scrapersky.pipeline.mail_server import DnsMailServers
 from scrapersky.scheduler.app import World
-from scrapersky.settings import load_settings
 
 
 def policy(invitation: Invitation, order: dict[str, Any]) -> CrawlerPolicy:

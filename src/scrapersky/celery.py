@@ -16,13 +16,14 @@ from celery.signals import setup_logging, worker_process_shutdown, worker_shutdo
 from kombu.entity import Queue
 
 from scrapersky.cli.prepare import prepare
+from scrapersky.configuration import load_settings
 from scrapersky.db.connection import parse_target
 from scrapersky.errors import ConfigurationError
 from scrapersky.observability.log import configure_logs
 from scrapersky.records.process import ProcessRole
 from scrapersky.reporting.stage_stats import due
 from scrapersky.scheduler.app import HOUSEKEEPING, Background, background_work
-from scrapersky.settings import Settings, load_settings
+from scrapersky.settings import Settings
 from scrapersky.stages import PIPELINE, STAGES
 
 QUEUE: Final = "scrapersky"

@@ -22,6 +22,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 import curation_sdk
 from scrapersky.cli.demo import begin, findings
+from scrapersky.configuration import load_settings
 from scrapersky.crawler import CrawlerPolicy
 from scrapersky.curation.rule import save_rule
 from scrapersky.db.connection import connect, parse_target
@@ -33,7 +34,7 @@ from scrapersky.observability.log import configure_logs
 from scrapersky.pipeline.mail_server import DnsMailServers
 from scrapersky.records.audit import Actor
 from scrapersky.scheduler.app import World, background_work
-from scrapersky.settings import SYSTEM_USER_ID, Settings, load_settings
+from scrapersky.settings import SYSTEM_USER_ID, Settings
 from scrapersky.stages import PIPELINE
 
 PREFIXES = tuple(stage.settings.prefix for stage in PIPELINE)

@@ -5,9 +5,10 @@ from pathlib import Path
 
 import pytest
 
+from scrapersky.configuration import load_settings
 from scrapersky.db.connection import parse_target
 from scrapersky.scheduler.app import Background, background_work
-from scrapersky.settings import Settings, load_settings
+from scrapersky.settings import Settings
 from tests.conftest import TestDatabase
 
 JOBS = [

@@ -11,12 +11,12 @@ from sqlalchemy import text
 from scrapersky.api.app import create_app
 from scrapersky.api.server import Server
 from scrapersky.api.worker_app import create_worker_app
+from scrapersky.configuration import load_settings
 from scrapersky.crawler.log import FetchRecord
 from scrapersky.db.connection import connect, parse_target
 from scrapersky.errors import ConfigurationError, ScraperSkyError
 from scrapersky.records.process import ProcessRole
 from scrapersky.scheduler.presence import RestReasons, state_of
-from scrapersky.settings import load_settings
 from scrapersky.stages import PIPELINE
 from tests.conftest import TestDatabase, TestServer, a_database
 

@@ -14,6 +14,7 @@ from sqlalchemy import text
 
 from scrapersky.api import health
 from scrapersky.api.app import create_app
+from scrapersky.configuration import load_settings
 from scrapersky.db.connection import connect, parse_target
 from scrapersky.errors import (
     ConfigurationError,
@@ -21,7 +22,6 @@ from scrapersky.errors import (
     SchemaMismatch,
     UnknownItem,
 )
-from scrapersky.settings import load_settings
 from tests.conftest import TestDatabase, TestServer, a_database
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")

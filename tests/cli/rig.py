@@ -15,7 +15,7 @@ import pytest
 import structlog
 
 from scrapersky.cli import main
-from scrapersky.settings import VARIABLES
+from scrapersky.configuration import VARIABLES
 from sdk_tests.rig.waiting import HUNG
 
 COMMAND = Path(sys.executable).with_name("scrapersky")

@@ -4,10 +4,11 @@ import pytest
 from sqlalchemy import text
 
 from scrapersky.cli.doctor import list_finding
+from scrapersky.configuration import load_settings
 from scrapersky.db.connection import connect, parse_target
 from scrapersky.errors import ConfigurationError
 from scrapersky.privacy.key import Standing, hand_out_keys, standing
-from scrapersky.settings import Settings, load_settings
+from scrapersky.settings import Settings
 from tests.conftest import TestDatabase
 
 KEY = "Zq3vT8-rX5yWm2Kc9Lp7Nb4Hf6Jd1Gs0AeUiOo_QzVx"

@@ -22,6 +22,7 @@ from sqlalchemy import text
 
 from scrapersky.cli.archive import Manifest, write_archive
 from scrapersky.cli.run import travel
+from scrapersky.configuration import load_settings
 from scrapersky.db.connection import connect, parse_target
 from scrapersky.db.embedded import ROLE, EmbeddedPostgres
 from scrapersky.db.migrate import downgrade, upgrade
@@ -33,7 +34,6 @@ from scrapersky.privacy.suppression import suppress
 from scrapersky.providers.source import PlaceQuery
 from scrapersky.records.audit import Actor
 from scrapersky.scheduler.app import World
-from scrapersky.settings import load_settings
 from scrapersky.stages import STAGES
 from sdk_tests.rig.port import free_port
 from sdk_tests.rig.waiting import HUNG, wait_until

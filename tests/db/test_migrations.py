@@ -13,6 +13,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 from curation_sdk.queue import queue_of
 from curation_sdk.statements import PURGE, requeue_orphans
 from scrapersky.cli.prepare import prepare
+from scrapersky.configuration import load_settings
 from scrapersky.db import connection as connecting
 from scrapersky.db.connection import connect, parse_target
 from scrapersky.db.migrate import alembic_config, downgrade, upgrade
@@ -21,7 +22,6 @@ from scrapersky.db.schema import check_schema, differences
 from scrapersky.errors import SchemaMismatch
 from scrapersky.privacy.retention import KINDS as RETENTION
 from scrapersky.records import METADATA
-from scrapersky.settings import load_settings
 from scrapersky.stages import PIPELINE
 from tests.conftest import TestDatabase
 

@@ -14,9 +14,9 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 from scrapersky.api.app import create_app
 from scrapersky.cli.export import export
 from scrapersky.cli.stages import look as look_at_stages
+from scrapersky.configuration import VARIABLES, load_settings
 from scrapersky.db.connection import connect, parse_target
 from scrapersky.db.migrate import upgrade
-from scrapersky.settings import VARIABLES, load_settings
 from scripts.reference import kinds_page, routes_page, settings_page, stages_page
 from sdk_tests.rig.waiting import HUNG
 

@@ -22,6 +22,7 @@ from curation_sdk.working import WorkingItem, working
 from scrapersky.api.auth.identity import Identity
 from scrapersky.api.dependency import actor_of
 from scrapersky.api.middleware.trace import RequestTrace
+from scrapersky.configuration import load_settings
 from scrapersky.crawler.log import FetchRecord
 from scrapersky.curation.batch.submission import submit
 from scrapersky.curation.decision import Selection, decide
@@ -31,7 +32,6 @@ from scrapersky.observability import trace
 from scrapersky.observability.trace import Traces, open_traces
 from scrapersky.records.place import PLACES
 from scrapersky.records.status import Role
-from scrapersky.settings import load_settings
 from tests.conftest import TestDatabase
 
 FETCH = FetchRecord(

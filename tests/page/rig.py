@@ -23,8 +23,8 @@ from playwright.async_api import (
 
 from scrapersky.api.app import create_app
 from scrapersky.api.server import Server
+from scrapersky.configuration import load_settings
 from scrapersky.db.connection import parse_target
-from scrapersky.settings import load_settings
 from sdk_tests.rig.waiting import HUNG, wait_until
 from tests.api.records.rig import AT_REST
 from tests.api.records.rig import EMPTIED as RECORDS

@@ -16,6 +16,7 @@ from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncEngine
 from typing_extensions import override
 
+from scrapersky.configuration import load_settings
 from scrapersky.db.connection import connect, parse_target
 from scrapersky.reporting.attempts import Attempts
 from scrapersky.reporting.database import DatabaseFigures
@@ -32,7 +33,6 @@ from scrapersky.scheduler.courier import Courier, Message
 from scrapersky.scheduler.overrides import change_settings
 from scrapersky.scheduler.presence import LiveProcess
 from scrapersky.scheduler.watch import Looker, Watch, remember
-from scrapersky.settings import load_settings
 from tests.conftest import TestDatabase
 
 WELL = DatabaseFigures(

@@ -9,11 +9,12 @@ import pytest
 from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncEngine
 
+from scrapersky.configuration import load_settings
 from scrapersky.db.connection import connect, parse_target
 from scrapersky.reporting.stage_stats import full_queues, waiting_for_anyone
 from scrapersky.scheduler.app import Background, background_work
 from scrapersky.scheduler.overrides import change_settings, with_changes
-from scrapersky.settings import Settings, load_settings
+from scrapersky.settings import Settings
 from sdk_tests.rig.waiting import HUNG
 from tests.conftest import TestDatabase
 

@@ -16,6 +16,7 @@ from scrapersky.cli.database import a_database
 from scrapersky.cli.operator import note_operation
 from scrapersky.cli.signals import stop_on_signals
 from scrapersky.cli.up import say
+from scrapersky.configuration import load_settings
 from scrapersky.db import migrate
 from scrapersky.db.connection import Target, check_server, connect, parse_target
 from scrapersky.db.dump import dump, load
@@ -28,7 +29,7 @@ from scrapersky.privacy.key import derived, fingerprint, hand_out_keys
 from scrapersky.privacy.reapply import add_kept, erase_again, keep_list
 from scrapersky.records import METADATA, SuppressionKey
 from scrapersky.scheduler.presence import live_processes
-from scrapersky.settings import Settings, load_settings
+from scrapersky.settings import Settings
 
 NOT_KEPT: Final = ("processes", "login_sessions", "idempotency_keys")
 """What is over when a database is restored: who runs, who is logged in, whose answers wait."""

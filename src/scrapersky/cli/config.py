@@ -23,7 +23,7 @@ def config(*, json: bool = False, example: bool = False, changed: bool = False) 
     """
     # Every stage says what its settings are, so that they load what stages need.
     with without_collector():
-        from scrapersky.settings import example_env, load_settings  # noqa: PLC0415
+        from scrapersky.configuration import example_env, load_settings  # noqa: PLC0415
 
     if example:
         print(example_env(), end="")

@@ -23,6 +23,7 @@ from scrapersky.cli.pipeline import PipelineRun, default_tenant, show_run
 from scrapersky.cli.prepare import prepare
 from scrapersky.cli.signals import stop_on_signals
 from scrapersky.cli.up import a_listener, say
+from scrapersky.configuration import load_settings
 from scrapersky.db.connection import Target, connect, parse_target
 from scrapersky.db.embedded import EmbeddedPostgres, running_postmaster
 from scrapersky.demo.apart import town_apart
@@ -36,7 +37,7 @@ from scrapersky.pipeline.mail_server import DnsMailServers
 from scrapersky.records import PlaceSearch
 from scrapersky.records.audit import Actor
 from scrapersky.scheduler.app import World
-from scrapersky.settings import Settings, load_settings
+from scrapersky.settings import Settings
 
 SOON = 10.0
 """Seconds. Sites that hang are part of the show, but nobody wants to wait for them."""

@@ -15,6 +15,7 @@ from typing import Any
 
 from scrapersky.cli.demo import begin, serving, town_world
 from scrapersky.cli.prepare import upgrade
+from scrapersky.configuration import load_settings
 from scrapersky.curation.condition import Comparison, Condition
 from scrapersky.curation.rule import save_rule
 from scrapersky.db.connection import Target, connect, parse_target
@@ -23,7 +24,7 @@ from scrapersky.demo.ending import until_stopped
 from scrapersky.demo.locale import LOCALES, load_locale
 from scrapersky.demo.source import NAME as SOURCE
 from scrapersky.observability.log import configure_logs
-from scrapersky.settings import Settings, load_settings
+from scrapersky.settings import Settings
 
 DSN = "SCRAPERSKY_DEMO_DSN"
 """Not an argument: those of a process can be read by everyone on the machine."""

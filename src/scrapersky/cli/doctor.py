@@ -20,6 +20,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 from scrapersky.api.auth.secret import weak_secret
 from scrapersky.cli.database import a_database
 from scrapersky.cli.signals import stop_on_signals
+from scrapersky.configuration import LoadedSettings, load_settings
 from scrapersky.db.connection import Target, check_server, connect
 from scrapersky.db.roles import check_rights
 from scrapersky.db.schema import check_schema
@@ -30,7 +31,7 @@ from scrapersky.records import METADATA
 from scrapersky.records.check import check_system_user
 from scrapersky.scheduler.alert import Trouble, troubles
 from scrapersky.scheduler.watch import Looker
-from scrapersky.settings import LoadedSettings, Settings, load_settings
+from scrapersky.settings import Settings
 
 ENOUGH_DISK = 1024**3
 CLOCK_TOLERANCE = timedelta(seconds=5)

@@ -14,12 +14,12 @@ from scrapersky.api.records.query import read_filters
 from scrapersky.api.records.schema import ExportFormat
 from scrapersky.cli.pipeline import default_tenant
 from scrapersky.cli.stages import on_database
+from scrapersky.configuration import load_settings
 from scrapersky.errors import ConfigurationError
 from scrapersky.kit.private_file import appearing_whole
 from scrapersky.privacy.key import hand_out_keys
 from scrapersky.records import CURATED, kind_named
 from scrapersky.records.people import PEOPLE
-from scrapersky.settings import load_settings
 
 Several = Annotated[list[str], Parameter(negative=())]
 EXPORTED = {**CURATED, PEOPLE.name: PEOPLE}

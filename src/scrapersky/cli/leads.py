@@ -15,11 +15,11 @@ from scrapersky.cli.export import STANDARD_OUTPUT, form_of, write_to
 from scrapersky.cli.pipeline import default_tenant
 from scrapersky.cli.stages import on_database
 from scrapersky.companies.matching import match_tenant
+from scrapersky.configuration import load_settings
 from scrapersky.curation.condition import Comparison, Condition
 from scrapersky.privacy.key import hand_out_keys
 from scrapersky.records.company import COMPANIES, NAMED_PERSON, NO_WEBSITE
 from scrapersky.records.status import LeadStatus
-from scrapersky.settings import load_settings
 
 Flag = Annotated[bool, Parameter(negative=())]
 

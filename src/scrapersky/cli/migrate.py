@@ -7,12 +7,12 @@ import orjson
 
 from scrapersky.cli.database import a_database
 from scrapersky.cli.signals import stop_on_signals
+from scrapersky.configuration import load_settings
 from scrapersky.db import migrate as migrations
 from scrapersky.db.connection import Target, check_server, connect
 from scrapersky.db.revision import revisions
 from scrapersky.db.schema import check_schema
 from scrapersky.records import METADATA
-from scrapersky.settings import load_settings
 
 
 def migrate(*, json: bool = False) -> None:

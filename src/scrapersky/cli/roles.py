@@ -7,11 +7,11 @@ from sqlalchemy.exc import DBAPIError
 
 from scrapersky.cli.database import a_database
 from scrapersky.cli.signals import stop_on_signals
+from scrapersky.configuration import load_settings
 from scrapersky.db.connection import Target, connect
 from scrapersky.db.roles import administrators_part, app_rights, reader_rights
 from scrapersky.errors import DatabaseUnsuitable
 from scrapersky.records import KINDS
-from scrapersky.settings import load_settings
 
 
 def roles(

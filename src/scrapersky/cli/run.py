@@ -18,6 +18,7 @@ from scrapersky.cli.pipeline import PipelineRun, default_tenant, show_run
 from scrapersky.cli.prepare import prepare
 from scrapersky.cli.signals import stop_on_signals
 from scrapersky.cli.up import say
+from scrapersky.configuration import load_settings
 from scrapersky.db.connection import Target
 from scrapersky.errors import ConfigurationError, SearchFailed
 from scrapersky.export.contacts import write_csv
@@ -27,7 +28,7 @@ from scrapersky.records import PlaceSearch
 from scrapersky.records.audit import Actor, note
 from scrapersky.records.status import TaskStatus
 from scrapersky.scheduler.app import Background, World, background_work
-from scrapersky.settings import Settings, load_settings
+from scrapersky.settings import Settings
 
 Source = Literal["osm", "google", "file"]
 

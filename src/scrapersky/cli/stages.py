@@ -15,6 +15,7 @@ from scrapersky.cli.database import a_database
 from scrapersky.cli.operator import note_operation
 from scrapersky.cli.signals import stop_on_signals
 from scrapersky.cli.table import print_table
+from scrapersky.configuration import load_settings
 from scrapersky.db.connection import Target, connect
 from scrapersky.errors import InvalidStageSettings
 from scrapersky.kit.clock import utc_now
@@ -27,7 +28,6 @@ from scrapersky.scheduler.overrides import (
     stored_changes,
     with_changes,
 )
-from scrapersky.settings import load_settings
 from scrapersky.stages import stage_named
 
 

@@ -11,11 +11,12 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 from scrapersky.cli.operator import operator
 from scrapersky.cli.pipeline import default_tenant
 from scrapersky.cli.stages import on_database
+from scrapersky.configuration import load_settings
 from scrapersky.curation.batch import Submitted
 from scrapersky.curation.batch import submit as submit_lines
 from scrapersky.errors import ConfigurationError
 from scrapersky.privacy.key import hand_out_keys
-from scrapersky.settings import SYSTEM_USER_ID, load_settings
+from scrapersky.settings import SYSTEM_USER_ID
 
 HEADINGS = {"domain", "domains", "url", "urls", "website", "sitemap", "page", "link"}
 SHOWN = 20

@@ -22,11 +22,12 @@ from scrapersky.cli.crew import Crew
 from scrapersky.cli.database import a_database
 from scrapersky.cli.garbage import without_collector
 from scrapersky.cli.signals import stop_on_signals
+from scrapersky.configuration import load_settings
 from scrapersky.db.embedded import lock_file, make_home, server_user
 from scrapersky.errors import AlreadyRunning, ConfigurationError
 from scrapersky.observability.log import configure_logs
 from scrapersky.records.process import ProcessRole
-from scrapersky.settings import Settings, load_settings
+from scrapersky.settings import Settings
 
 SERVING = "scrapersky.cli.serving"
 

@@ -14,10 +14,11 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from scrapersky.cli.database import a_database
 from scrapersky.cli.migrate import migrate
 from scrapersky.cli.signals import stop_on_signals
+from scrapersky.configuration import load_settings
 from scrapersky.db.connection import Target, check_server, connect
 from scrapersky.db.revision import MIGRATIONS, current_revision, is_newer, revisions
 from scrapersky.records import METADATA
-from scrapersky.settings import Settings, load_settings
+from scrapersky.settings import Settings
 
 TABLES: Final = {
     table.name: table.fullname

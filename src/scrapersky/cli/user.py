@@ -31,11 +31,11 @@ from scrapersky.cli.prepare import prepare
 from scrapersky.cli.signals import stop_on_signals
 from scrapersky.cli.stages import with_engine
 from scrapersky.cli.up import say
+from scrapersky.configuration import load_settings
 from scrapersky.errors import InvalidUserChange, UnknownRecord
 from scrapersky.records import LoginSession, Tenant, User
 from scrapersky.records.audit import note
 from scrapersky.records.status import Role
-from scrapersky.settings import load_settings
 
 
 def create_user(

@@ -11,9 +11,10 @@ from scrapersky.cli.database import a_database
 from scrapersky.cli.prepare import prepare
 from scrapersky.cli.signals import stop_on_signals
 from scrapersky.cli.up import a_listener, say
+from scrapersky.configuration import load_settings
 from scrapersky.observability.log import configure_logs
 from scrapersky.scheduler.app import Background
-from scrapersky.settings import Settings, address_of, load_settings
+from scrapersky.settings import Settings, address_of
 
 PORTS: Final = range(8001, 8101)
 """Where a worker that was given no port looks for a free one."""

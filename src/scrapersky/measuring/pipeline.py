@@ -19,6 +19,7 @@ from uuid import UUID
 from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncEngine
 
+from scrapersky.configuration import load_settings
 from scrapersky.curation.batch import submit
 from scrapersky.db.connection import Target, connect, parse_target
 from scrapersky.db.embedded import EmbeddedPostgres
@@ -31,7 +32,7 @@ from scrapersky.measuring.corpus import PLAIN_HTML, TrueSite, site_of
 from scrapersky.measuring.outcome import Outcome, read_outcomes
 from scrapersky.records.audit import Actor
 from scrapersky.scheduler.app import World, background_work
-from scrapersky.settings import SYSTEM_USER_ID, load_settings
+from scrapersky.settings import SYSTEM_USER_ID
 
 LOOK_EVERY: Final = 0.25
 CALM: Final = 4

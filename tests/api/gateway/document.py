@@ -9,8 +9,8 @@ from typing import Any
 from fastapi import FastAPI
 
 from scrapersky.api.app import create_app
+from scrapersky.configuration import load_settings
 from scrapersky.db.connection import parse_target
-from scrapersky.settings import load_settings
 from scripts.openapi import PLACE
 
 PREFIXES = {"letter_id": "page_curation:"}

@@ -17,9 +17,9 @@ from scrapersky.api.account.people import add_key, add_tenant, add_user
 from scrapersky.api.app import create_app
 from scrapersky.api.auth.identity import ROLES
 from scrapersky.api.auth.password import HASHER
+from scrapersky.configuration import load_settings
 from scrapersky.db.connection import connect, parse_target
 from scrapersky.records.status import Role
-from scrapersky.settings import load_settings
 from tests.api.records.rig import AT_REST
 from tests.conftest import TestDatabase
 

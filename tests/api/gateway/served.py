@@ -14,9 +14,9 @@ from scrapersky.api.account.people import add_tenant
 from scrapersky.api.app import create_app
 from scrapersky.api.http_protocol import HttpProtocol
 from scrapersky.api.server import Server
+from scrapersky.configuration import load_settings
 from scrapersky.db.connection import connect, parse_target
 from scrapersky.records.status import Role
-from scrapersky.settings import load_settings
 from tests.api.gateway.planted import plant
 from tests.api.gateway.rig import WITH_TOKENS, Person, a_person
 from tests.conftest import TestDatabase

@@ -6,8 +6,8 @@ import httpx
 import pytest
 
 from scrapersky.api.app import create_app
+from scrapersky.configuration import load_settings
 from scrapersky.db.connection import parse_target
-from scrapersky.settings import load_settings
 from tests.api.gateway.rig import SECRET, House
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")

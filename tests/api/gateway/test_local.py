@@ -11,9 +11,9 @@ from sqlalchemy import text
 
 from scrapersky.api.app import create_app
 from scrapersky.api.auth.local import host_of, is_loopback
+from scrapersky.configuration import load_settings
 from scrapersky.db.connection import connect, parse_target
 from scrapersky.errors import ConfigurationError
-from scrapersky.settings import load_settings
 from tests.api.gateway.rig import HASHED, SECRET
 from tests.api.records.rig import AT_REST
 from tests.conftest import TestDatabase

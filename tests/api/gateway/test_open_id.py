@@ -16,9 +16,9 @@ import pytest_asyncio
 
 from scrapersky.api.auth.open_id import Guest, safe_path
 from scrapersky.api.auth.secret import refuse_unsafe
+from scrapersky.configuration import load_settings
 from scrapersky.errors import ConfigurationError
 from scrapersky.records.status import Role
-from scrapersky.settings import load_settings
 from scripts import page
 from tests.api.gateway.provider import (
     CLIENT,

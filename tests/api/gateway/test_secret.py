@@ -3,8 +3,8 @@
 import pytest
 
 from scrapersky.api.auth.secret import refuse_unsafe
+from scrapersky.configuration import load_settings
 from scrapersky.errors import ConfigurationError
-from scrapersky.settings import load_settings
 from tests.api.gateway.rig import SECRET
 
 TOKENS = {"JWT_SECRET": SECRET, "JWT_AUDIENCE": "a", "JWT_ISSUER": "i"}

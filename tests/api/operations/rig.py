@@ -18,10 +18,10 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 from scrapersky.api.app import create_app
 from scrapersky.api.auth.credential import digest
 from scrapersky.api.server import Server
+from scrapersky.configuration import load_settings
 from scrapersky.db.connection import connect, parse_target
 from scrapersky.records import ApiKey, Domain, Page, Place, Tenant
 from scrapersky.records.status import Role
-from scrapersky.settings import load_settings
 from scrapersky.stages import PIPELINE
 from sdk_tests.rig.waiting import HUNG
 from tests.api.emptying import empty_tables

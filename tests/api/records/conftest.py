@@ -7,8 +7,8 @@ import pytest
 import pytest_asyncio
 
 from scrapersky.api.app import create_app
+from scrapersky.configuration import load_settings
 from scrapersky.db.connection import connect, parse_target
-from scrapersky.settings import load_settings
 from tests.api.records.rig import AT_REST, Desk
 from tests.conftest import TestDatabase, TestServer, a_database
 

@@ -18,8 +18,9 @@ from scrapersky.api.auth.identity import Identity, Permission
 from scrapersky.api.dependency import SystemTransaction, allow
 from scrapersky.api.operations.schedule import JobOut, job
 from scrapersky.api.operations.state import Operations, OperationsState
+from scrapersky.configuration import VARIABLES, shown
 from scrapersky.db.revision import current_revision, revisions
-from scrapersky.settings import VARIABLES, Environment, Settings, shown
+from scrapersky.settings import Environment, Settings
 
 router = APIRouter(tags=["system"])
 
