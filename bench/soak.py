@@ -59,7 +59,7 @@ MIB = 1 << 20
 DATABASE = "scrapersky"
 OWN_MOUNTS = "SOAK_HAS_MOUNTS"
 DISK = 512 * MIB
-PATIENCE = 600.0
+TIMEOUT_SECONDS = 600.0
 """Seconds after the last fault in which all must come to its end."""
 CURVE = 60
 BLOCKS = "▁▂▃▄▅▆▇█"
@@ -319,7 +319,7 @@ class Soak:
 
     async def drained(self) -> bool:
         """Wait until everything has come to its end; tell whether it has."""
-        until = time.monotonic() + PATIENCE
+        until = time.monotonic() + TIMEOUT_SECONDS
         while time.monotonic() < until:
             with suppress(psycopg.Error):
                 left = await asyncio.to_thread(self.counts)

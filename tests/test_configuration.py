@@ -137,6 +137,17 @@ def test_the_retired_scheduler_only_warns_and_names_its_heirs() -> None:
     assert "SITEMAP_IMPORT_SCHEDULER_BATCH_SIZE" in warning
 
 
+def test_a_renamed_setting_still_works_under_its_old_name_and_warns() -> None:
+    old, new = "CRAWLER_ROBOTS_PATIENCE_DAYS", "CRAWLER_ROBOTS_UNREACHABLE_DAYS"
+
+    loaded = load_settings({old: "40"}, dotenv=None)
+    both = load({old: "40", new: "60"})
+
+    assert loaded.settings.crawler_robots_unreachable_days == 40
+    assert [new in warning for warning in loaded.warnings] == [True]
+    assert both.crawler_robots_unreachable_days == 60
+
+
 def test_a_setting_that_never_had_an_effect_warns_instead_of_being_documented() -> None:
     name = "PURGE_SCHEDULER_BATCH_SIZE"
     loaded = load_settings({name: "5"}, dotenv=None)

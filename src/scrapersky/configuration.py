@@ -66,8 +66,8 @@ def load_settings(
         *misspelt(environ, origin="the environment", strict=False),
         *misspelt(from_file, origin=str(dotenv), strict=True),
     ]
-    environ = with_secret_files(environ, problems)
-    from_file = with_secret_files(from_file, problems)
+    environ = with_secret_files(with_new_names(environ), problems)
+    from_file = with_secret_files(with_new_names(from_file), problems)
     values: dict[str, Any] = {}
     origins: dict[str, str] = {}
     for variable in VARIABLES.values():
@@ -127,6 +127,8 @@ NEVER_READ = re.compile(
     r"(BATCH_SIZE|CONCURRENCY|TIMEOUT_SECONDS|MAX_ATTEMPTS|LEASE_SECONDS)$"
 )
 """Documented once, and without effect: these jobs have no items of their own."""
+RENAMED = {"CRAWLER_ROBOTS_PATIENCE_DAYS": "CRAWLER_ROBOTS_UNREACHABLE_DAYS"}
+"""Settings of earlier versions under their names of today; the old ones still work."""
 GONE = "ENABLE_IMPORT_TRACING"
 """Traced imports in the system before this one."""
 OTEL = re.compile(r"^OTEL_")
@@ -147,6 +149,16 @@ def read_dotenv(path: Path | None) -> dict[str, str]:
         name: value or ""
         for name, value in dotenv_values(path, interpolate=False).items()
     }
+
+
+def with_new_names(source: Mapping[str, str]) -> dict[str, str]:
+    """Read what is set under a former name only."""
+    heirs = {
+        new: source[old]
+        for old, new in RENAMED.items()
+        if source.get(old, "") and not source.get(new, "")
+    }
+    return {**source, **heirs}
 
 
 def with_secret_files(source: Mapping[str, str], problems: list[str]) -> dict[str, str]:
@@ -173,7 +185,7 @@ def misspelt(source: Mapping[str, str], *, origin: str, strict: bool) -> Iterato
     programs' names, so there only our prefix and near misses of long names do.
     """
     for name in sorted(source):
-        if name in VARIABLES or name in SECRET_FILES:
+        if name in VARIABLES or name in SECRET_FILES or name in RENAMED:
             continue
         if any(one.match(name) for one in NOT_OURS):
             continue
@@ -257,13 +269,15 @@ def shared_secrets(settings: Settings) -> Iterator[str]:
 
 
 def retired(*sources: Mapping[str, str]) -> tuple[str, ...]:
-    """Warn about settings that have no effect any more."""
+    """Warn about settings that have no effect any more, or another name."""
     names = sorted({name for source in sources for name in source})
     return tuple(why for name in names if (why := why_retired(name)) is not None)
 
 
 def why_retired(name: str) -> str | None:
-    """Say why a name of an earlier version has no effect, and what has."""
+    """Say why a name of an earlier version should go, and what takes its place."""
+    if name in RENAMED:
+        return f"{name} is called {RENAMED[name]} now. The old name still works."
     if match := RETIRED.match(name):
         heirs = ", ".join(f"{heir}_{match[1]}" for heir in HEIRS)
         return f"{name} is ignored: the three-in-one scheduler is gone. Set {heirs} instead."

@@ -265,7 +265,7 @@ class Settings(Frozen):
         1,
         description="Pause between two requests to one site; a site may ask for more.",
     )
-    crawler_robots_patience_days: Annotated[int, Field(ge=0, le=3650)] = Field(
+    crawler_robots_unreachable_days: Annotated[int, Field(ge=0, le=3650)] = Field(
         0,
         description="After how many days a robots.txt that cannot be read counts as none, "
         "30 or more; 0: never, its site stays closed.",

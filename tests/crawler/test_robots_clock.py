@@ -97,7 +97,7 @@ async def test_an_operators_timeout_ends_after_thirty_days_and_not_before() -> N
     said: Said = {"/robots.txt": AWAY, "/page": answer()}
     async with (
         a_site(said) as site,
-        a_timed_crawler(site, clock, robots_patience=MONTH) as crawler,
+        a_timed_crawler(site, clock, robots_absence=MONTH) as crawler,
     ):
         await closed_for(crawler, site, clock, MONTH)
         fetched = await crawler.fetch(site.url("/page"))
@@ -123,7 +123,7 @@ async def test_rules_read_in_between_begin_the_timeout_anew() -> None:
     said: Said = {"/robots.txt": [AWAY, OPEN, AWAY], "/page": answer()}
     async with (
         a_site(said) as site,
-        a_timed_crawler(site, clock, robots_patience=MONTH) as crawler,
+        a_timed_crawler(site, clock, robots_absence=MONTH) as crawler,
     ):
         with pytest.raises(RobotsUnreachable):
             await crawler.fetch(site.url("/page"))
@@ -135,4 +135,4 @@ async def test_rules_read_in_between_begin_the_timeout_anew() -> None:
 
 def test_nobody_can_wait_less_than_thirty_days() -> None:
     with pytest.raises(ConfigurationError, match="30 days"):
-        CrawlerPolicy(robots_patience=timedelta(days=29))
+        CrawlerPolicy(robots_absence=timedelta(days=29))

@@ -259,7 +259,7 @@ class Crawler:
 
     def _is_given_up(self, stored: StoredRobots) -> bool:
         """Say whether a robots.txt is away for so long that its site has no rules."""
-        longest, since = self.policy.robots_patience, stored.unreachable_since
+        longest, since = self.policy.robots_absence, stored.unreachable_since
         return (
             stored.state is RobotsState.UNREACHABLE
             and longest is not None

@@ -8,7 +8,7 @@ from scrapersky.crawler.limits import MIB, Limits
 from scrapersky.crawler.proxy import NO_PROXY, ProxyRules
 from scrapersky.errors import ConfigurationError
 
-LEAST_ROBOTS_PATIENCE = timedelta(days=30)
+SHORTEST_ROBOTS_ABSENCE = timedelta(days=30)
 """RFC 9309, 2.3.1.4: a reasonably long period, for example 30 days."""
 WEB_PORTS = frozenset({80, 443, 8080, 8443})
 
@@ -30,7 +30,7 @@ class CrawlerPolicy:
     """How long a robots.txt is believed; never more than a day."""
     robots_retry: timedelta = timedelta(hours=1)
     """How long a site stays closed whose robots.txt could not be read."""
-    robots_patience: timedelta | None = None
+    robots_absence: timedelta | None = None
     """After how long an unreadable robots.txt counts as none, 30 days or more; None:
     never."""
     site_robots_bytes: int = 8 * MIB
@@ -77,8 +77,8 @@ class CrawlerPolicy:
         if not timedelta() < self.robots_age <= timedelta(days=1):
             raise ConfigurationError("robots.txt may be kept for at most a day")
         if (
-            self.robots_patience is not None
-            and self.robots_patience < LEAST_ROBOTS_PATIENCE
+            self.robots_absence is not None
+            and self.robots_absence < SHORTEST_ROBOTS_ABSENCE
         ):
             raise ConfigurationError(
                 "a robots.txt that cannot be read closes its site for 30 days at least"

@@ -337,7 +337,7 @@ def crawler_policy(settings: Settings) -> CrawlerPolicy:
     return CrawlerPolicy(
         user_agent=settings.user_agent,
         host_delay=timedelta(seconds=settings.crawler_host_delay_seconds),
-        robots_patience=timedelta(days=settings.crawler_robots_patience_days) or None,
+        robots_absence=timedelta(days=settings.crawler_robots_unreachable_days) or None,
         site_robots_bytes=settings.site_robots_bytes,
         extra_networks=networks,
         extra_ports=ports,
