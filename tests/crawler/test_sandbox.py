@@ -14,13 +14,8 @@ from typing import Any
 import psutil
 import pytest
 
-from scrapersky.crawler.sandbox import (
-    LARGE,
-    LAYERS,
-    Sandbox,
-    SandboxLimits,
-    usable_cpus,
-)
+from scrapersky.crawler.sandbox import LARGE, LAYERS, Sandbox, usable_cpus
+from scrapersky.crawler.sandbox_process import SandboxLimits
 from scrapersky.errors import BadSitemap, ParserUnavailable, Trap
 from sdk_tests.rig.waiting import HUNG
 from tests.crawler import sandboxed

@@ -17,7 +17,7 @@ import pytest
 from scrapersky.crawler import Accept, Sandbox
 from scrapersky.crawler.limits import MIB
 from scrapersky.crawler.result import Cut
-from scrapersky.crawler.sandbox import SandboxLimits
+from scrapersky.crawler.sandbox_process import SandboxLimits
 from scrapersky.crawler.spool import IN_MEMORY, Spool
 from scrapersky.errors import BadSitemap, TooBig
 from scrapersky.extraction.page_list import list_sitemap_pages

@@ -25,7 +25,8 @@ from scrapersky.crawler.result import (
     RobotsVerdict,
     Timings,
 )
-from scrapersky.crawler.sandbox import Sandbox, SandboxLimits
+from scrapersky.crawler.sandbox import Sandbox
+from scrapersky.crawler.sandbox_process import SandboxLimits
 from scrapersky.crawler.sniff import ContentKind
 
 __all__ = [
