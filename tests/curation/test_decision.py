@@ -10,19 +10,14 @@ from sqlalchemy import func, insert, select, text
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 from scrapersky.curation.condition import Comparison, Condition, read_conditions, where
-from scrapersky.curation.decision import (
-    Decided,
-    Selection,
-    count_selected,
-    decide,
-    undo,
-)
+from scrapersky.curation.decision import Decided, Selection, count_selected, decide
 from scrapersky.curation.rule import (
     apply_rules,
     delete_rule,
     preview,
     save_rule,
 )
+from scrapersky.curation.undo import undo
 from scrapersky.db.connection import connect, parse_target
 from scrapersky.errors import InvalidCondition, InvalidDecision, UnknownAction
 from scrapersky.records import (

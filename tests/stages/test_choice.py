@@ -5,7 +5,7 @@ from uuid import UUID
 import pytest
 
 from curation_sdk import Transaction
-from scrapersky.curation.decision import undo
+from scrapersky.curation.undo import undo
 from scrapersky.records import SitemapFile
 from scrapersky.settings import SYSTEM_USER_ID
 from scrapersky.stages.wf6_sitemap_import import CHOICE

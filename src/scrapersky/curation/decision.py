@@ -1,4 +1,4 @@
-"""Set the status of records, by ids or by conditions, and undo it."""
+"""Set the status of records, by ids or by conditions; `undo.py` takes it back."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -29,14 +29,12 @@ from sqlalchemy import (
 from sqlalchemy import Text as TextType
 from sqlalchemy.dialects.postgresql import aggregate_order_by
 from sqlalchemy.ext.asyncio import AsyncConnection
-from sqlalchemy.sql.base import ReadOnlyColumnCollection
 
 import curation_sdk
 from scrapersky.curation.condition import Condition, where
 from scrapersky.curation.search import matches
 from scrapersky.db.transaction import Database, commit_chunk, committed, transaction
-from scrapersky.errors import UnknownAction
-from scrapersky.records import CURATED, CurationAction, CurationChange, Kind, kind_named
+from scrapersky.records import CurationAction, CurationChange, Kind
 from scrapersky.records.audit import Actor, note
 from scrapersky.records.work_queue import Attribute, WorkQueue
 
@@ -441,129 +439,3 @@ async def audit(
         "queued": total.queued,
     }
     await note(connection, actor, action, kind.name, details, record_id=total.action_id)
-
-
-async def undo(database: Database, actor: Actor, action_id: UUID) -> Decided:
-    """Give every record back the status it had, unless it has moved on since.
-
-    A record whose status someone changed again keeps that; one whose stage has begun
-    keeps its result and only gets its curation status back.
-    """
-    mine = and_(
-        CurationAction.id == action_id,
-        CurationAction.tenant_id == actor.tenant_id,
-        CurationAction.undone_at.is_(None),
-    )
-    async with transaction(database) as connection:
-        query = select(CurationAction.kind, CurationAction.status).where(mine)
-        action = (await connection.execute(query)).one_or_none()
-    if action is None:
-        raise UnknownAction("There is no such action, or it is already undone.")
-    kind = kind_named(action.kind, CURATED)
-    total = Decided(action_id=action_id)
-    last: UUID | None = None
-
-    async def take_back(connection: AsyncConnection) -> tuple[Decided, UUID | None]:
-        step, reached = await restore(
-            connection, kind, action_id, action.status, after=last
-        )
-        if reached is None:
-            # Undone only when all of it is: after a crash it can be undone again.
-            await connection.execute(
-                update(CurationAction)
-                .where(mine)
-                .values(undone_at=func.clock_timestamp())
-            )
-            await audit(connection, actor, "undone", kind, total + step)
-        return total + step, reached
-
-    while True:
-        total, last = await committed(database, take_back)
-        if last is None:
-            return total
-        await commit_chunk(database)
-
-
-def taken_back(
-    queue: WorkQueue | None, before: ReadOnlyColumnCollection[str, Any]
-) -> dict[Attribute, ColumnElement[Any]]:
-    """Return what an undo changes beside the status, where the stage has not begun."""
-    if queue is None:
-        return {}
-    still_queued = and_(before.queued, before.stage_status_now == queue.queued)
-    status = cast(before.stage_status_before, queue.column.type)
-    return {
-        queue.column: case((still_queued, status), else_=queue.column),
-        queue.error: case((still_queued, before.error_before), else_=queue.error),
-    }
-
-
-async def restore(
-    connection: AsyncConnection,
-    kind: Kind,
-    action_id: UUID,
-    status: str,
-    *,
-    after: UUID | None,
-) -> tuple[Decided, UUID | None]:
-    """Put back some of what one action changed; None when there is no more."""
-    model, change, queue = kind.record, CurationChange, kind.deciding.queue
-    changes = (
-        select(change)
-        .where(
-            change.action_id == action_id,
-            change.record_id > after if after is not None else true(),
-        )
-        .order_by(change.record_id)
-        .limit(CHUNK)
-        .cte("changes")
-        .prefix_with("MATERIALIZED")
-    )
-    # Found by their ids alone, one by one: after a bulk decision the planner's figures
-    # know nothing of the new status yet, and would have it compare all with all.
-    found_now = (
-        select(
-            kind.deciding.column.label("status_now"),
-            (queue.column if queue else NOTHING).label("stage_status_now"),
-        )
-        .where(model.id == changes.c.record_id)
-        .with_for_update()
-        .lateral("found_now")
-    )
-    now = (
-        select(changes, found_now.c.status_now, found_now.c.stage_status_now)
-        .join(found_now, true())
-        .cte("now")
-        .prefix_with("MATERIALIZED")
-    )
-    before = now.c
-    restored = (
-        update(model)
-        .where(
-            model.id == before.record_id,
-            before.status_now == kind.status_named(status),
-        )
-        .values(
-            {
-                kind.deciding.column: cast(
-                    before.status_before, kind.deciding.column.type
-                ),
-                **taken_back(queue, before),
-            }
-        )
-        .returning(model.id)
-        .cte("restored")
-    )
-    summary = select(
-        select(func.count()).select_from(changes).scalar_subquery().label("seen"),
-        select(func.count()).select_from(restored).scalar_subquery().label("restored"),
-        select(func.max(cast(changes.c.record_id, TextType)))
-        .scalar_subquery()
-        .label("last"),
-    )
-    found = (await connection.execute(summary)).one()
-    left = found.seen - found.restored
-    step = Decided(
-        found.restored, 0, {"changed again since": left} if left else {}, action_id
-    )
-    return step, UUID(found.last) if found.seen == CHUNK else None

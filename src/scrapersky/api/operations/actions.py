@@ -25,7 +25,7 @@ from scrapersky.api.operations.shape import (
     write_place,
 )
 from scrapersky.api.records.schema import RecordList, Total
-from scrapersky.curation.decision import undo
+from scrapersky.curation.undo import undo
 from scrapersky.errors import UnknownAction
 from scrapersky.records import CurationAction, SelectionRule, User
 
