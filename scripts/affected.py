@@ -1,4 +1,4 @@
-"""What a change can break: the rooms it touches, and the tests that mirror them."""
+"""What a change can break: the packages it touches, and the tests that mirror them."""
 
 import subprocess
 import tomllib
@@ -75,7 +75,7 @@ def tests_of(root: Path, path: str) -> Iterable[str]:
     elif roots := [one for one in test_roots(root) if is_inside(path, one, same=True)]:
         yield nearest(root, roots[0], PurePosixPath(path))
     elif path.startswith(tuple(SOURCES)) and not path.endswith(".md"):
-        yield room_tests(root, path)
+        yield mirrored_tests(root, path)
     elif path.endswith(".md"):
         yield WRITTEN
     elif not path.startswith(("frontend", "bench", "docs")):
@@ -84,7 +84,7 @@ def tests_of(root: Path, path: str) -> Iterable[str]:
         )
 
 
-def room_tests(root: Path, path: str) -> str:
+def mirrored_tests(root: Path, path: str) -> str:
     """Name the folder or file of tests that mirrors a file of the sources."""
     prefix, tests = next(each for each in SOURCES.items() if path.startswith(each[0]))
     inside = PurePosixPath(path.removeprefix(prefix))

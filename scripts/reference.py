@@ -174,7 +174,7 @@ def stages_page() -> str:
         *(stage_row(stage) for stage in PIPELINE),
         "",
         (
-            f"Three more jobs keep the house: `reap_expired_claims` (`{REAP.prefix}`) "
+            f"Three more jobs run by the clock: `reap_expired_claims` (`{REAP.prefix}`) "
             f"gives back the items of workers that died, `purge_old_history` "
             f"(`{PURGE.prefix}`) forgets old attempts and runs, and `match_companies` "
             f"(`{MATCHING.prefix}`) puts companies together from what was stored."
