@@ -55,6 +55,20 @@ EMPTIED = (
     f"{RECORDS}, selection_rules, api_keys, curation.dead_letter, curation.attempt,"
     " curation.claim, stage_overrides"
 )
+FILLED = """
+INSERT INTO domains (tenant_id, domain, title, verdict)
+SELECT $1, 'shop-' || n || '.example', 'Shop ' || n, 'own_site'
+FROM generate_series(1, 1200) AS n;
+INSERT INTO contacts (tenant_id, domain_id, email, name, confidence)
+SELECT tenant_id, id, 'info@' || domain, 'Person of ' || domain, 0.9
+FROM domains WHERE tenant_id = $1;
+INSERT INTO places_staging (tenant_id, source, source_place_id, name, website)
+SELECT $1, 'osm', n::text, 'Place ' || n, 'https://p.example/'
+FROM generate_series(1, 1200) AS n;
+INSERT INTO companies (tenant_id, name, city)
+SELECT $1, 'Company ' || n, 'Porto' FROM generate_series(1, 300) AS n
+"""
+"""Enough on the screens to get lost in."""
 expect.set_options(timeout=60_000)  # a busy machine, not a slow page
 QUIET = {**AT_REST, "API_RATE_PER_SECOND": "0", "LOG_LEVEL": "ERROR"}
 """The stages rest, so that a status stays what a test made it."""
@@ -119,6 +133,12 @@ class RunningApp:
                 # The application reads the same tables in an order of its own.
                 continue
             return
+
+    async def fill(self) -> None:
+        """Put in more records than a screen shows."""
+        tenant = await self.tenant()
+        for statement in FILLED.split(";"):
+            await self.run(statement, tenant)
 
     async def tenant(self) -> UUID:
         """Return the tenant of the person at this machine."""
