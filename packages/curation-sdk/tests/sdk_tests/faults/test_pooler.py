@@ -15,6 +15,7 @@ ROOT = ENGINE_TESTS.parent.parent
 WITHOUT_DATABASE = {
     "test_compat.py",
     "test_listeners.py",
+    "test_process.py",
     "test_statements.py",
     "test_types.py",
 }
