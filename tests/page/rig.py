@@ -1,6 +1,7 @@
 """The real application in a thread, a real browser in front of it, rows beneath."""
 
 import asyncio
+import csv
 import socket
 import threading
 from collections.abc import AsyncIterator, Iterator, Mapping
@@ -16,6 +17,7 @@ from playwright.async_api import (
     Browser,
     BrowserContext,
     ConsoleMessage,
+    Locator,
     Page,
     Request,
     expect,
@@ -266,6 +268,15 @@ async def walk_to(page: Page, path: str) -> None:
     await page.evaluate(MOVE, path)
     await expect(page.locator(SCREENS[path])).to_be_visible()
     await expect(page.locator(".skeleton, .loading")).to_have_count(0)
+
+
+async def downloaded(page: Page, button: Locator) -> list[dict[str, str]]:
+    """Press what downloads a CSV file, and read its rows."""
+    async with page.expect_download() as waiting:
+        await button.click()
+    path = await (await waiting.value).path()
+    with path.open(encoding="utf-8-sig", newline="") as file:
+        return list(csv.DictReader(file))
 
 
 MOVE = """path => {

@@ -1,15 +1,20 @@
 """Curating: look, filter, decide by key and by the thousand, take back, take away."""
 
-import csv
 import re
 from collections.abc import AsyncIterator
-from pathlib import Path
 
 import pytest
 import pytest_asyncio
 from playwright.async_api import Browser, Dialog, Locator, Page, expect
 
-from tests.page.rig import RunningApp, a_page, until_stored, violations, watch_of
+from tests.page.rig import (
+    RunningApp,
+    a_page,
+    downloaded,
+    until_stored,
+    violations,
+    watch_of,
+)
 
 pytestmark = [
     pytest.mark.asyncio(loop_scope="session"),
@@ -328,26 +333,37 @@ async def test_all_that_match_are_counted_first_and_then_decided(
 
 
 async def test_the_list_grows_as_it_is_scrolled_and_all_of_it_is_selected_and_exported(
-    page: Page, tmp_path: Path
+    page: Page, app: RunningApp
 ) -> None:
-    grid = await open_list(page, "/curate/domains?sort=domain")
-    last = page.get_by_text("shop-1200.example").first
+    # Every third contact has no name.
+    await app.run(
+        "INSERT INTO contacts (tenant_id, domain_id, email, name)"
+        " SELECT tenant_id, id, 'info@' || domain,"
+        " CASE WHEN title LIKE 'Bakery%' THEN 'Ada Lovelace' END FROM domains"
+        " WHERE domain > 'shop-0006'"
+    )
+    await app.run("UPDATE contacts SET name = NULL WHERE email ~ '0003'")
+    last = page.get_by_text("info@shop-1200.example").first
+    grid = await open_list(page, "/curate/contacts?sort=email")
     while not await last.is_visible():
         height = await grid.evaluate("box => box.scrollTop = box.scrollHeight")
-        await page.wait_for_function(GROWN, arg=[height, "shop-1200.example"])
+        await page.wait_for_function(GROWN, arg=[height, "info@shop-1200.example"])
     assert await page.get_by_role("row").count() < 80
 
     await page.keyboard.press("Control+a")
     await page.keyboard.press("e")
-    dialog = page.get_by_role("dialog", name="Export 1,200 domains")
-    async with page.expect_download() as waiting:
-        # More than fit into an address are sent.
-        await dialog.get_by_role("button", name="Download").click()
-    target = tmp_path / "domains.csv"
-    await (await waiting.value).save_as(target)
-    with target.open(encoding="utf-8-sig", newline="") as file:
-        names = [row["domain"] for row in csv.DictReader(file)]
-    assert (len(names), names[-1]) == (MANY, "shop-1200.example")
+    dialog = page.get_by_role("dialog", name="Export 1,200 contacts")
+    await dialog.get_by_label("Preset").select_option(label="Salesforce")
+    await expect(dialog).to_contain_text("400 contacts without a name")
+    # More than fit into an address are sent.
+    rows = await downloaded(page, dialog.get_by_role("button", name="Download"))
+
+    assert len(rows) == 800
+    assert {row["Last Name"] for row in rows} >= {"Lovelace"}
+    assert rows[-1]["Email"] == "info@shop-1199.example"
+    await expect(
+        page.get_by_text("800 contacts exported, 400 left out.")
+    ).to_be_visible()
 
 
 async def test_a_record_opens_beside_the_list_with_its_evidence_and_history(
@@ -479,38 +495,26 @@ async def test_a_contact_is_edited_merged_and_suppressed_for_everyone(
     await expect(row_of(second, "info@shop-0005.example")).to_be_visible()
 
 
-async def test_the_list_is_exported_as_it_is_filtered(
-    page: Page, tmp_path: Path
-) -> None:
+async def test_the_list_is_exported_as_it_is_filtered(page: Page) -> None:
     await open_list(page, "/curate/domains?q=dentist&sort=domain")
     await page.keyboard.press("e")
     dialog = page.get_by_role("dialog", name="Export 400 domains")
-    async with page.expect_download() as waiting:
-        await dialog.get_by_role("link", name="Download").click()
-    target = tmp_path / "domains.csv"
-    await (await waiting.value).save_as(target)
+    rows = await downloaded(page, dialog.get_by_role("link", name="Download"))
 
-    with target.open(encoding="utf-8-sig", newline="") as file:
-        rows = list(csv.DictReader(file))
     assert len(rows) == 400
     assert all(row["title"].startswith("Dentist") for row in rows)
     assert not any(name == "id" or name.endswith("_id") for name in rows[0])
 
 
-async def test_the_export_ignored_the_selection(page: Page, tmp_path: Path) -> None:
+async def test_the_export_ignored_the_selection(page: Page) -> None:
     await open_list(page, "/curate/domains?q=dentist&sort=domain")
     for name in ("shop-0003.example", "shop-0009.example"):
         await row_of(page, name).get_by_role("checkbox").click()
     await page.keyboard.press("e")
     dialog = page.get_by_role("dialog", name="Export 2 domains")
-    async with page.expect_download() as waiting:
-        await dialog.get_by_role("link", name="Download").click()
-    target = tmp_path / "domains.csv"
-    await (await waiting.value).save_as(target)
+    rows = await downloaded(page, dialog.get_by_role("link", name="Download"))
 
-    with target.open(encoding="utf-8-sig", newline="") as file:
-        names = [row["domain"] for row in csv.DictReader(file)]
-    assert names == ["shop-0003.example", "shop-0009.example"]
+    assert [row["domain"] for row in rows] == ["shop-0003.example", "shop-0009.example"]
 
 
 async def test_a_view_is_kept_and_opened_again(page: Page) -> None:

@@ -179,6 +179,7 @@ interface Typed<O> extends Omit<CallOptions, "body"> {
 /** What every kind of record has; all have the same shapes as contacts, or domains. */
 interface KindRoutes {
   "": "/contacts";
+  "/export/chosen/count": "/contacts/export/chosen/count";
   "/facets": "/contacts/facets";
   "/fields": "/contacts/fields";
   "/status": "/contacts/status";

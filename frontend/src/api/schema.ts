@@ -244,6 +244,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v3/companies/export/chosen/count": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** @description Count the chosen records that the filters leave, before they are exported. */
+        post: operations["count_chosen_companies"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v3/companies/facets": {
         parameters: {
             query?: never;
@@ -560,6 +577,23 @@ export interface paths {
         put?: never;
         /** @description Export records by their ids: more of them than fit into an address. */
         post: operations["export_chosen_contacts"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v3/contacts/export/chosen/count": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** @description Count the chosen records that the filters leave, before they are exported. */
+        post: operations["count_chosen_contacts"];
         delete?: never;
         options?: never;
         head?: never;
@@ -909,6 +943,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v3/domains/export/chosen/count": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** @description Count the chosen records that the filters leave, before they are exported. */
+        post: operations["count_chosen_domains"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v3/domains/facets": {
         parameters: {
             query?: never;
@@ -1149,6 +1200,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v3/local-businesses/export/chosen/count": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** @description Count the chosen records that the filters leave, before they are exported. */
+        post: operations["count_chosen_businesses"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v3/local-businesses/facets": {
         parameters: {
             query?: never;
@@ -1364,6 +1432,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v3/pages/export/chosen/count": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** @description Count the chosen records that the filters leave, before they are exported. */
+        post: operations["count_chosen_pages"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v3/pages/facets": {
         parameters: {
             query?: never;
@@ -1569,6 +1654,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v3/people/export/chosen/count": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** @description Count the chosen records that the filters leave, before they are exported. */
+        post: operations["count_chosen_people"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v3/people/facets": {
         parameters: {
             query?: never;
@@ -1687,6 +1789,23 @@ export interface paths {
         put?: never;
         /** @description Export records by their ids: more of them than fit into an address. */
         post: operations["export_chosen_places"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v3/places/staging/export/chosen/count": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** @description Count the chosen records that the filters leave, before they are exported. */
+        post: operations["count_chosen_places"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1985,6 +2104,23 @@ export interface paths {
         put?: never;
         /** @description Export records by their ids: more of them than fit into an address. */
         post: operations["export_chosen_searches"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v3/searches/export/chosen/count": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** @description Count the chosen records that the filters leave, before they are exported. */
+        post: operations["count_chosen_searches"];
         delete?: never;
         options?: never;
         head?: never;
@@ -2291,6 +2427,23 @@ export interface paths {
         put?: never;
         /** @description Export records by their ids: more of them than fit into an address. */
         post: operations["export_chosen_sitemap_files"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v3/sitemap-files/export/chosen/count": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** @description Count the chosen records that the filters leave, before they are exported. */
+        post: operations["count_chosen_sitemap_files"];
         delete?: never;
         options?: never;
         head?: never;
@@ -3088,6 +3241,10 @@ export interface components {
             /** @description The key that sets it. */
             key: string;
             status: string;
+        };
+        /** @description How many of the chosen records the filters leave. */
+        ChosenCount: {
+            count: number;
         };
         /** @description Records that somebody has chosen one by one. */
         ChosenIn: {
@@ -6036,6 +6193,55 @@ export interface operations {
             503: components["responses"]["Problem503"];
         };
     };
+    count_chosen_companies: {
+        parameters: {
+            query?: {
+                /** @description FIELD:COMPARISON[:VALUE], all of them must hold; values of `one_of` are separated by commas, alternatives of which one must hold by `|`. `fields` of the same kind lists the fields. */
+                filter?: string[];
+                /** @description Words, all of which must occur. */
+                q?: string | null;
+            };
+            header?: {
+                /** @description However often a request with this key is sent, it has one effect. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ChosenIn"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ChosenCount"];
+                };
+            };
+            400: components["responses"]["Problem400"];
+            401: components["responses"]["Problem401"];
+            402: components["responses"]["Problem402"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Problem404"];
+            408: components["responses"]["Problem408"];
+            409: components["responses"]["Problem409"];
+            412: components["responses"]["Problem412"];
+            413: components["responses"]["Problem413"];
+            414: components["responses"]["Problem414"];
+            415: components["responses"]["Problem415"];
+            422: components["responses"]["Problem422"];
+            428: components["responses"]["Problem428"];
+            429: components["responses"]["Problem429"];
+            500: components["responses"]["Problem500"];
+            502: components["responses"]["Problem502"];
+            503: components["responses"]["Problem503"];
+        };
+    };
     count_company_values: {
         parameters: {
             query?: {
@@ -6923,6 +7129,55 @@ export interface operations {
                     "application/jsonl": string;
                     "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet": string;
                     "text/csv; charset=utf-8": string;
+                };
+            };
+            400: components["responses"]["Problem400"];
+            401: components["responses"]["Problem401"];
+            402: components["responses"]["Problem402"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Problem404"];
+            408: components["responses"]["Problem408"];
+            409: components["responses"]["Problem409"];
+            412: components["responses"]["Problem412"];
+            413: components["responses"]["Problem413"];
+            414: components["responses"]["Problem414"];
+            415: components["responses"]["Problem415"];
+            422: components["responses"]["Problem422"];
+            428: components["responses"]["Problem428"];
+            429: components["responses"]["Problem429"];
+            500: components["responses"]["Problem500"];
+            502: components["responses"]["Problem502"];
+            503: components["responses"]["Problem503"];
+        };
+    };
+    count_chosen_contacts: {
+        parameters: {
+            query?: {
+                /** @description FIELD:COMPARISON[:VALUE], all of them must hold; values of `one_of` are separated by commas, alternatives of which one must hold by `|`. `fields` of the same kind lists the fields. */
+                filter?: string[];
+                /** @description Words, all of which must occur. */
+                q?: string | null;
+            };
+            header?: {
+                /** @description However often a request with this key is sent, it has one effect. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ChosenIn"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ChosenCount"];
                 };
             };
             400: components["responses"]["Problem400"];
@@ -7993,6 +8248,55 @@ export interface operations {
             503: components["responses"]["Problem503"];
         };
     };
+    count_chosen_domains: {
+        parameters: {
+            query?: {
+                /** @description FIELD:COMPARISON[:VALUE], all of them must hold; values of `one_of` are separated by commas, alternatives of which one must hold by `|`. `fields` of the same kind lists the fields. */
+                filter?: string[];
+                /** @description Words, all of which must occur. */
+                q?: string | null;
+            };
+            header?: {
+                /** @description However often a request with this key is sent, it has one effect. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ChosenIn"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ChosenCount"];
+                };
+            };
+            400: components["responses"]["Problem400"];
+            401: components["responses"]["Problem401"];
+            402: components["responses"]["Problem402"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Problem404"];
+            408: components["responses"]["Problem408"];
+            409: components["responses"]["Problem409"];
+            412: components["responses"]["Problem412"];
+            413: components["responses"]["Problem413"];
+            414: components["responses"]["Problem414"];
+            415: components["responses"]["Problem415"];
+            422: components["responses"]["Problem422"];
+            428: components["responses"]["Problem428"];
+            429: components["responses"]["Problem429"];
+            500: components["responses"]["Problem500"];
+            502: components["responses"]["Problem502"];
+            503: components["responses"]["Problem503"];
+        };
+    };
     count_domain_values: {
         parameters: {
             query?: {
@@ -8521,6 +8825,55 @@ export interface operations {
                     "application/jsonl": string;
                     "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet": string;
                     "text/csv; charset=utf-8": string;
+                };
+            };
+            400: components["responses"]["Problem400"];
+            401: components["responses"]["Problem401"];
+            402: components["responses"]["Problem402"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Problem404"];
+            408: components["responses"]["Problem408"];
+            409: components["responses"]["Problem409"];
+            412: components["responses"]["Problem412"];
+            413: components["responses"]["Problem413"];
+            414: components["responses"]["Problem414"];
+            415: components["responses"]["Problem415"];
+            422: components["responses"]["Problem422"];
+            428: components["responses"]["Problem428"];
+            429: components["responses"]["Problem429"];
+            500: components["responses"]["Problem500"];
+            502: components["responses"]["Problem502"];
+            503: components["responses"]["Problem503"];
+        };
+    };
+    count_chosen_businesses: {
+        parameters: {
+            query?: {
+                /** @description FIELD:COMPARISON[:VALUE], all of them must hold; values of `one_of` are separated by commas, alternatives of which one must hold by `|`. `fields` of the same kind lists the fields. */
+                filter?: string[];
+                /** @description Words, all of which must occur. */
+                q?: string | null;
+            };
+            header?: {
+                /** @description However often a request with this key is sent, it has one effect. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ChosenIn"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ChosenCount"];
                 };
             };
             400: components["responses"]["Problem400"];
@@ -9091,6 +9444,55 @@ export interface operations {
             503: components["responses"]["Problem503"];
         };
     };
+    count_chosen_pages: {
+        parameters: {
+            query?: {
+                /** @description FIELD:COMPARISON[:VALUE], all of them must hold; values of `one_of` are separated by commas, alternatives of which one must hold by `|`. `fields` of the same kind lists the fields. */
+                filter?: string[];
+                /** @description Words, all of which must occur. */
+                q?: string | null;
+            };
+            header?: {
+                /** @description However often a request with this key is sent, it has one effect. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ChosenIn"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ChosenCount"];
+                };
+            };
+            400: components["responses"]["Problem400"];
+            401: components["responses"]["Problem401"];
+            402: components["responses"]["Problem402"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Problem404"];
+            408: components["responses"]["Problem408"];
+            409: components["responses"]["Problem409"];
+            412: components["responses"]["Problem412"];
+            413: components["responses"]["Problem413"];
+            414: components["responses"]["Problem414"];
+            415: components["responses"]["Problem415"];
+            422: components["responses"]["Problem422"];
+            428: components["responses"]["Problem428"];
+            429: components["responses"]["Problem429"];
+            500: components["responses"]["Problem500"];
+            502: components["responses"]["Problem502"];
+            503: components["responses"]["Problem503"];
+        };
+    };
     count_page_values: {
         parameters: {
             query?: {
@@ -9614,6 +10016,55 @@ export interface operations {
             503: components["responses"]["Problem503"];
         };
     };
+    count_chosen_people: {
+        parameters: {
+            query?: {
+                /** @description FIELD:COMPARISON[:VALUE], all of them must hold; values of `one_of` are separated by commas, alternatives of which one must hold by `|`. `fields` of the same kind lists the fields. */
+                filter?: string[];
+                /** @description Words, all of which must occur. */
+                q?: string | null;
+            };
+            header?: {
+                /** @description However often a request with this key is sent, it has one effect. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ChosenIn"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ChosenCount"];
+                };
+            };
+            400: components["responses"]["Problem400"];
+            401: components["responses"]["Problem401"];
+            402: components["responses"]["Problem402"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Problem404"];
+            408: components["responses"]["Problem408"];
+            409: components["responses"]["Problem409"];
+            412: components["responses"]["Problem412"];
+            413: components["responses"]["Problem413"];
+            414: components["responses"]["Problem414"];
+            415: components["responses"]["Problem415"];
+            422: components["responses"]["Problem422"];
+            428: components["responses"]["Problem428"];
+            429: components["responses"]["Problem429"];
+            500: components["responses"]["Problem500"];
+            502: components["responses"]["Problem502"];
+            503: components["responses"]["Problem503"];
+        };
+    };
     count_person_values: {
         parameters: {
             query?: {
@@ -9915,6 +10366,55 @@ export interface operations {
                     "application/jsonl": string;
                     "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet": string;
                     "text/csv; charset=utf-8": string;
+                };
+            };
+            400: components["responses"]["Problem400"];
+            401: components["responses"]["Problem401"];
+            402: components["responses"]["Problem402"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Problem404"];
+            408: components["responses"]["Problem408"];
+            409: components["responses"]["Problem409"];
+            412: components["responses"]["Problem412"];
+            413: components["responses"]["Problem413"];
+            414: components["responses"]["Problem414"];
+            415: components["responses"]["Problem415"];
+            422: components["responses"]["Problem422"];
+            428: components["responses"]["Problem428"];
+            429: components["responses"]["Problem429"];
+            500: components["responses"]["Problem500"];
+            502: components["responses"]["Problem502"];
+            503: components["responses"]["Problem503"];
+        };
+    };
+    count_chosen_places: {
+        parameters: {
+            query?: {
+                /** @description FIELD:COMPARISON[:VALUE], all of them must hold; values of `one_of` are separated by commas, alternatives of which one must hold by `|`. `fields` of the same kind lists the fields. */
+                filter?: string[];
+                /** @description Words, all of which must occur. */
+                q?: string | null;
+            };
+            header?: {
+                /** @description However often a request with this key is sent, it has one effect. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ChosenIn"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ChosenCount"];
                 };
             };
             400: components["responses"]["Problem400"];
@@ -10809,6 +11309,55 @@ export interface operations {
             503: components["responses"]["Problem503"];
         };
     };
+    count_chosen_searches: {
+        parameters: {
+            query?: {
+                /** @description FIELD:COMPARISON[:VALUE], all of them must hold; values of `one_of` are separated by commas, alternatives of which one must hold by `|`. `fields` of the same kind lists the fields. */
+                filter?: string[];
+                /** @description Words, all of which must occur. */
+                q?: string | null;
+            };
+            header?: {
+                /** @description However often a request with this key is sent, it has one effect. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ChosenIn"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ChosenCount"];
+                };
+            };
+            400: components["responses"]["Problem400"];
+            401: components["responses"]["Problem401"];
+            402: components["responses"]["Problem402"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Problem404"];
+            408: components["responses"]["Problem408"];
+            409: components["responses"]["Problem409"];
+            412: components["responses"]["Problem412"];
+            413: components["responses"]["Problem413"];
+            414: components["responses"]["Problem414"];
+            415: components["responses"]["Problem415"];
+            422: components["responses"]["Problem422"];
+            428: components["responses"]["Problem428"];
+            429: components["responses"]["Problem429"];
+            500: components["responses"]["Problem500"];
+            502: components["responses"]["Problem502"];
+            503: components["responses"]["Problem503"];
+        };
+    };
     count_search_values: {
         parameters: {
             query?: {
@@ -11644,6 +12193,55 @@ export interface operations {
                     "application/jsonl": string;
                     "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet": string;
                     "text/csv; charset=utf-8": string;
+                };
+            };
+            400: components["responses"]["Problem400"];
+            401: components["responses"]["Problem401"];
+            402: components["responses"]["Problem402"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Problem404"];
+            408: components["responses"]["Problem408"];
+            409: components["responses"]["Problem409"];
+            412: components["responses"]["Problem412"];
+            413: components["responses"]["Problem413"];
+            414: components["responses"]["Problem414"];
+            415: components["responses"]["Problem415"];
+            422: components["responses"]["Problem422"];
+            428: components["responses"]["Problem428"];
+            429: components["responses"]["Problem429"];
+            500: components["responses"]["Problem500"];
+            502: components["responses"]["Problem502"];
+            503: components["responses"]["Problem503"];
+        };
+    };
+    count_chosen_sitemap_files: {
+        parameters: {
+            query?: {
+                /** @description FIELD:COMPARISON[:VALUE], all of them must hold; values of `one_of` are separated by commas, alternatives of which one must hold by `|`. `fields` of the same kind lists the fields. */
+                filter?: string[];
+                /** @description Words, all of which must occur. */
+                q?: string | null;
+            };
+            header?: {
+                /** @description However often a request with this key is sent, it has one effect. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ChosenIn"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ChosenCount"];
                 };
             };
             400: components["responses"]["Problem400"];

@@ -128,6 +128,27 @@ async def test_a_selection_was_too_long_for_an_address(desk: Desk) -> None:
     assert rows == ["1@a.de", "2@a.de", "3@a.de"]
 
 
+async def test_rows_that_a_crm_refuses_were_left_out_of_a_selection_uncounted(
+    desk: Desk,
+) -> None:
+    domain = await desk.add_domain("a.de")
+    chosen = [
+        await desk.add_contact("1@a.de", domain=domain, name="Ada"),
+        await desk.add_contact("2@a.de", domain=domain),
+    ]
+    await desk.add_contact("3@a.de", domain=domain)
+    theirs = await desk.add_domain("b.de", tenant=desk.other)
+    chosen.append(await desk.add_contact("4@b.de", domain=theirs, tenant=desk.other))
+
+    async def count(**asked: str) -> object:
+        ids = [str(one) for one in chosen]
+        path = "/contacts/export/chosen/count"
+        return await desk.send("POST", path, {"ids": ids}, params=asked)
+
+    assert await count() == {"count": 2}
+    assert await count(filter="name:unknown") == {"count": 1}
+
+
 async def test_an_empty_list_is_a_file_with_a_heading(desk: Desk) -> None:
     assert csv_rows(await export(desk, "/pages")) == []
     assert [*filter(None, sheet(await export(desk, "/pages", format="xlsx")))] == []

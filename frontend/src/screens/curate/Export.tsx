@@ -1,9 +1,9 @@
 /** Take the list away: as it is filtered now, in the columns that are wanted. */
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import { addressOf, ofKind, type Query, read, send } from "@/api/client";
+import { addressOf, ofKind, type Query, read, send, write } from "@/api/client";
 import type { Kind } from "@/api/kinds";
-import { Button, Checkbox, Dialog, plural, Select, toastError, whole } from "@/kit";
+import { Button, Checkbox, Dialog, plural, Select, toast, toastError, whole } from "@/kit";
 import { fieldWord } from "./filters";
 import type { Total } from "./model";
 
@@ -54,16 +54,33 @@ async function save(answer: Response): Promise<void> {
   setTimeout(() => URL.revokeObjectURL(link.href), KEPT_MS);
 }
 
-/** How many of the records lack a field that the program requires. */
-function useMissing(kind: Kind, query: Query, required: readonly string[]): number {
-  const lacking = required.map((field) => `${field}:unknown`).join("|");
-  const asked = { ...narrowed(query, lacking), limit: 1 };
-  const { data } = useQuery({
-    queryKey: ["missing", kind.name, asked],
-    queryFn: () => read(ofKind(kind, ""), { query: asked }),
+/** How many of the records lack a field that the program requires; undefined until it is known. */
+function useMissing(
+  kind: Kind,
+  query: Query,
+  required: readonly string[],
+  sent: readonly string[],
+): { missing: number | undefined; isCounting: boolean } {
+  const asked = narrowed(query, required.map((field) => `${field}:unknown`).join("|"));
+  const { data, isLoading } = useQuery({
+    queryKey: ["missing", kind.name, asked, sent.length],
+    queryFn: () => (sent.length ? countSent(kind, asked, sent) : countListed(kind, asked)),
     enabled: required.length > 0,
+    // The ids stay the same while the dialog is open, and are too many for a key.
+    gcTime: 0,
   });
-  return required.length ? (data?.total.count ?? 0) : 0;
+  return { missing: required.length ? data : 0, isCounting: isLoading };
+}
+
+async function countListed(kind: Kind, query: Query): Promise<number> {
+  const { total } = await read(ofKind(kind, ""), { query: { ...query, limit: 1 } });
+  return total.count;
+}
+
+async function countSent(kind: Kind, { filter }: Query, ids: readonly string[]): Promise<number> {
+  const route = ofKind(kind, "/export/chosen/count");
+  const { count } = await write("POST", route, { query: { filter }, body: { ids: [...ids] } });
+  return count;
 }
 
 interface ExportProps {
@@ -90,8 +107,9 @@ export function Export({ kind, query, total, selected, onClose }: ExportProps) {
   const ids = isSent ? [] : [`id:one_of:${selected.join(",")}`];
   const meant = isPart ? { filter: ids, sort: query.sort } : query;
   const required = kind.required[preset] ?? [];
-  const missing = useMissing(kind, meant, isSent ? [] : required);
-  const isLeftOut = (isSent && required.length > 0) || (missing > 0 && !isWhole);
+  const { missing, isCounting } = useMissing(kind, meant, required, isSent ? selected : []);
+  // Rows that could not be counted are left out, too: a CRM would refuse the file.
+  const isLeftOut = missing !== 0 && !isWhole;
   const asked = {
     ...(isLeftOut ? narrowed(meant, ...required.map((field) => `${field}:known`)) : meant),
     format,
@@ -103,11 +121,21 @@ export function Export({ kind, query, total, selected, onClose }: ExportProps) {
     try {
       const body = { ids: selected };
       await save(await send("POST", `${kind.path}/export/chosen`, { query: asked, body }));
-      onClose();
+      finish();
     } catch (error) {
       toastError(error);
       setBusy(false);
     }
+  }
+
+  const about = isPart || total.is_exact ? "" : "About ";
+  function finish() {
+    if (missing && isLeftOut) {
+      const written = (isPart ? selected.length : total.count) - missing;
+      const text = `${about}${plural(written, kind.one, kind.many)} exported, ${whole(missing)} left out.`;
+      toast({ kind: "good", text });
+    }
+    onClose();
   }
 
   const all = `${total.is_exact ? "" : "about "}${plural(total.count, kind.one, kind.many)}`;
@@ -122,15 +150,20 @@ export function Export({ kind, query, total, selected, onClose }: ExportProps) {
         <>
           <Button onClick={onClose}>Cancel</Button>
           {isSent ? (
-            <Button look="primary" busy={isBusy} onClick={() => void download()}>
+            <Button
+              look="primary"
+              busy={isBusy}
+              disabled={isCounting}
+              onClick={() => void download()}
+            >
               Download
             </Button>
-          ) : chosen.length || preset ? (
+          ) : (chosen.length || preset) && !isCounting ? (
             <a
               className="button primary"
               href={addressOf(`${kind.path}/export`, asked)}
               download
-              onClick={() => setTimeout(onClose)}
+              onClick={() => setTimeout(finish)}
             >
               Download
             </a>
@@ -175,13 +208,13 @@ export function Export({ kind, query, total, selected, onClose }: ExportProps) {
             onChange={(event) => setPreset(event.target.value)}
           />
         )}
-        {isSent && required.length > 0 && (
+        {missing === undefined && !isCounting && (
           <p role="status">
             {kind.title} without {required.map(requiredWord).join(", ")} are left out:{" "}
             {PRESETS[preset] ?? preset} would refuse them.
           </p>
         )}
-        {missing > 0 && (
+        {missing !== undefined && missing > 0 && (
           <div className="stack" role="status">
             <p>
               {plural(missing, kind.one, kind.many)} without {required.map(requiredWord).join(", ")}

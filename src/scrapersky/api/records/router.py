@@ -52,6 +52,7 @@ from scrapersky.api.records.schema import (
 from scrapersky.companies.own_column import own_columns
 from scrapersky.compat.fastapi import RouterBelow
 from scrapersky.curation.condition import MOST_IDS, OWN, Comparison, Condition
+from scrapersky.curation.decision import Selection, count_selected
 from scrapersky.kit.cursor import read_cursor, write_cursor
 from scrapersky.records.domain import DOMAINS
 from scrapersky.records.kind import Kind
@@ -72,6 +73,12 @@ class ChosenIn(Strict):
     """Records that somebody has chosen one by one."""
 
     ids: list[UUID] = Field(min_length=1, max_length=MOST_IDS)
+
+
+class ChosenCount(Strict):
+    """How many of the chosen records the filters leave."""
+
+    count: int
 
 
 class ExportAsked(Sorted):
@@ -176,16 +183,38 @@ def add_listing(router: RouterBelow, resource: Kind) -> None:
         chosen: ChosenIn,
     ) -> StreamingResponse:
         """Export records by their ids: more of them than fit into an address."""
-        ids = Condition(
-            field="id",
-            comparison=Comparison.ONE_OF,
-            value=[str(one) for one in chosen.ids],
-        )
-        list_query = list_query_of(who, resource, asked)
-        meant = replace(list_query, conditions=(*list_query.conditions, ids))
+        list_query = only(chosen, list_query_of(who, resource, asked))
         plan = read_export(resource, asked.format, asked.columns, asked.preset)
-        body = await export_bytes(engine, resource, meant, plan)
+        body = await export_bytes(engine, resource, list_query, plan)
         return attachment(many.replace("_", "-"), asked.format, body)
+
+    @router.post(
+        f"{path}/export/chosen/count",
+        operation_id=f"count_chosen_{many}",
+        summary=f"Count chosen {many.replace('_', ' ')}",
+        responses=REFUSALS,
+    )
+    async def count_chosen(
+        who: Exporter,
+        connection: Transaction,
+        asked: Annotated[Narrowed, Query()],
+        chosen: ChosenIn,
+    ) -> ChosenCount:
+        """Count the chosen records that the filters leave, before they are exported."""
+        list_query = only(chosen, list_query_of(who, resource, asked))
+        meant = Selection(conditions=list_query.conditions, words=list_query.words)
+        count = await count_selected(connection, who.tenant_id, resource, meant)
+        return ChosenCount(count=count)
+
+
+def only(chosen: ChosenIn, list_query: ListQuery) -> ListQuery:
+    """Narrow a list to the records that somebody has chosen."""
+    ids = Condition(
+        field="id",
+        comparison=Comparison.ONE_OF,
+        value=[str(one) for one in chosen.ids],
+    )
+    return replace(list_query, conditions=(*list_query.conditions, ids))
 
 
 def add_detail(router: RouterBelow, resource: Kind) -> None:
