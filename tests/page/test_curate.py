@@ -22,6 +22,8 @@ pytestmark = [
 ]
 
 MANY = 1_200
+ONE_LINE = 40
+"""Pixels: two lines of a button are higher."""
 GROWN = """
 ([height, last]) => document.querySelector(".grid").scrollHeight > height
   || document.querySelector(".grid").innerText.includes(last)
@@ -389,7 +391,9 @@ async def test_a_record_opens_beside_the_list_with_its_evidence_and_history(
     assert await violations(page) == []
 
 
-async def test_two_people_see_each_others_decisions(page: Page, second: Page) -> None:
+async def test_two_people_see_each_others_decisions(
+    page: Page, second: Page, app: RunningApp
+) -> None:
     await open_list(page, "/curate/domains?sort=domain&q=shop-0100")
     await open_list(second, "/curate/domains?sort=domain&q=shop-0100")
     await expect(
@@ -399,6 +403,13 @@ async def test_two_people_see_each_others_decisions(page: Page, second: Page) ->
     await page.keyboard.press("s")
 
     await expect(row_of(second, "shop-0100.example")).to_contain_text("Selected")
+
+    # What is not in the list is said in one line: its icon once stood above the words.
+    await app.run("UPDATE domains SET title = 'New' WHERE domain = 'shop-0300.example'")
+    changed = second.get_by_role("button", name="List changed: refresh")
+    box = await changed.bounding_box()
+    assert box is not None
+    assert box["height"] < ONE_LINE
 
 
 async def test_a_decision_survives_a_restart_of_the_server(
@@ -411,6 +422,8 @@ async def test_a_decision_survives_a_restart_of_the_server(
     await page.keyboard.press("s")
     await expect(row_of(page, "shop-0200.example")).to_contain_text("Selected")
     await expect(page.get_by_text("The server is not responding.")).to_be_visible()
+    # The list scrolls; a second scrollbar beside it stood there while the server was away.
+    assert await page.evaluate("document.documentElement.scrollHeight <= innerHeight")
     app.start()
 
     await decided(app, "shop-0200.example", "Selected")
