@@ -3,9 +3,11 @@
 import asyncio
 import io
 import os
+import re
 import tempfile
 import zipfile
 from collections.abc import AsyncGenerator, Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -50,6 +52,18 @@ async def test_what_fits_no_sheet_goes_on_the_next(
     assert b"=row 249" in sheets[2]
     # To filter and to read, and not only to keep.
     assert all(b"<autoFilter " in sheet and b"<cols>" in sheet for sheet in sheets)
+
+
+async def test_a_time_was_too_wide_for_its_column_and_shown_as_hashes() -> None:
+    async def seen() -> AsyncGenerator[Sequence[Any], None]:
+        yield [{"Seen": datetime(2026, 11, 16, 9, 30, tzinfo=UTC), "URL": "x" * 99}]
+
+    parts = [part async for part in xlsx_bytes(["Seen", "URL"], seen(), title="all")]
+
+    with zipfile.ZipFile(io.BytesIO(b"".join(parts))) as book:
+        sheet = book.read("xl/worksheets/sheet1.xml").decode()
+    first, second = map(float, re.findall(r'<col [^>]*width="([\d.]+)"', sheet))
+    assert len("2026-11-16 09:30:00") < first < second < 52
 
 
 async def test_a_caller_who_leaves_stops_the_writing(

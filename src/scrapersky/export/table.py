@@ -12,6 +12,8 @@ from collections.abc import (
     Sequence,
 )
 from contextlib import aclosing
+from datetime import datetime
+from itertools import chain, islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -27,9 +29,13 @@ SHEET_ROWS = 1_000_000
 """Rows of one sheet; Excel takes 1,048,576 with the heading."""
 SEND = 256 * 1024
 DAY = "yyyy-mm-dd"
-NARROWEST, WIDEST = 12.0, 40.0
-WIDE = {"snippet", "notes", "name", "business", "email", "address", "about"}
-"""Columns whose texts are longer than their names."""
+MOMENT = "yyyy-mm-dd hh:mm:ss"
+NARROWEST, WIDEST = 8, 50
+"""Letters that a column of a workbook shows."""
+BUTTON = 4
+"""Letters that the button of the filter takes beside a heading."""
+LOOKED_AT = 200
+"""Rows at the top that say how wide columns are."""
 
 Row = Mapping[str, Any]
 Chunks = AsyncGenerator[Sequence[Row], None]
@@ -122,11 +128,13 @@ class Feed:
         self.chunks = chunks
         self.loop = loop
         self.is_wanted = True
-        self.rows = self.rows_one_by_one()
+        self.rows: Iterator[dict[str, Any]] = self.rows_one_by_one()
 
     def write(self, path: Path, title: str, sheets: int) -> None:
         """Write all rows, as many sheets as they need; runs in a thread of its own."""
         names = [title if n == 0 else f"{title} {n + 1}" for n in range(sheets)]
+        top = [*islice(self.rows, LOOKED_AT)]
+        self.rows = chain(top, self.rows)
         formats = {name: Format().set_num_format(DAY) for name in self.days}
         write_worksheets(
             [(name, self.sheet()) for name in names],
@@ -134,8 +142,8 @@ class Feed:
             freeze_panes={"general": {"row": 1, "col": 0}},
             bold_headers=True,
             autofilter=dict.fromkeys(names, True),
-            column_widths=dict.fromkeys(names, widths(self.columns)),
-            datetime_format="yyyy-mm-dd hh:mm:ss",
+            column_widths=dict.fromkeys(names, widths(self.columns, top)),
+            datetime_format=MOMENT,
             column_formats=dict.fromkeys(names, formats),
         )
 
@@ -167,13 +175,27 @@ class Feed:
         return await anext(self.chunks, None)
 
 
-def widths(columns: Sequence[str]) -> dict[str, float]:
-    """Say how wide each column is: as its heading, or as the texts that stand in it."""
-    return {name: WIDEST if is_wide(name) else max(NARROWEST, len(name) + 4.0)
-            for name in columns}  # fmt: skip
+def widths(columns: Sequence[str], rows: Sequence[Row]) -> dict[str, float]:
+    """Return how wide each column is: as its heading, or as what stands below it.
+
+    A text that is cut is a nuisance; a time that is shown as nothing but #### is worse.
+    """
+    return {
+        name: float(min(max(NARROWEST, len(name) + BUTTON, *shown(name, rows)), WIDEST))
+        for name in columns
+    }
 
 
-def is_wide(name: str) -> bool:
-    """Say whether a column holds long texts."""
-    words = name.lower().replace("-", " ").split()
-    return name in WIDE or "url" in name.lower() or bool(WIDE & set(words))
+def shown(name: str, rows: Sequence[Row]) -> Iterator[int]:
+    """Yield how much room each cell of a column takes."""
+    return (letters(row[name]) + 1 for row in rows)
+
+
+def letters(value: object) -> int:
+    """Return how many letters a cell shows, in its longest line."""
+    match value:
+        case None:
+            return 0
+        case datetime():
+            return len(MOMENT)
+    return max(map(len, str(value).splitlines()), default=0)
