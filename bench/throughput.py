@@ -24,7 +24,7 @@ import sys
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from multiprocessing.connection import Connection as Pipe
 from pathlib import Path
@@ -67,11 +67,14 @@ SELECT (SELECT count(*) FROM curation.claim) + (SELECT count(*) FROM pages
 WARM = 20
 """Pages that are not counted: parsers are loaded, statements prepared."""
 SETTLED = """
-SELECT count(*) FILTER (WHERE outcome IN ('done', 'nothing')),
-  extract(epoch FROM max(settled_at))::float8,
-  count(*) FILTER (WHERE outcome NOT IN ('done', 'nothing'))
-FROM curation.attempt WHERE stage = 'page_curation'
+SELECT count(*), extract(epoch FROM max(settled_at))::float8
+FROM curation.attempt WHERE stage = 'page_curation' AND outcome = 'done'
 """
+OTHERWISE = """
+SELECT outcome || coalesce(': ' || why, ''), count(*) FROM curation.attempt
+WHERE stage = 'page_curation' AND outcome <> 'done' GROUP BY 1 ORDER BY 2 DESC LIMIT 20
+"""
+"""What became of attempts that did not end well; most of them are made again."""
 STATEMENTS = """
 SELECT coalesce(sum(s.calls), 0) FROM pg_stat_statements s
 JOIN pg_database d ON d.oid = s.dbid WHERE d.datname = '{name}'
@@ -112,7 +115,7 @@ class Result:
     postgres_ms: float = 0.0
     statements: float = 0.0
     found: tuple[int, int] = (0, 0)
-    failed: int = 0
+    otherwise: dict[str, int] = field(default_factory=dict)
 
     @property
     def per_second(self) -> float:
@@ -193,6 +196,7 @@ async def measure(
                 (calls,) = cluster.execute(STATEMENTS.format(name=name))[0]
             last = (await desk.rows(SETTLED))[0]
             found = (await desk.rows(FOUND))[0]
+            otherwise = {row[0]: row[1] for row in await desk.rows(OTHERWISE)}
             pages, seconds = last[0] - first[0], last[1] - first[1]
     if show:
         show_statements(cluster, name, pages)
@@ -203,7 +207,7 @@ async def measure(
         cpu["postgres"] / pages * 1000,
         int(str(calls)) / pages,
         (found[0], found[1]),
-        last[2],
+        otherwise,
     )
 
 
@@ -334,6 +338,8 @@ def show_table(results: dict[str, Result]) -> None:
             f"{name:<36}{one.pages:>7,}{one.per_second:>9.1f}{one.worker_ms:>13.2f}"
             f"{one.postgres_ms:>12.2f}{one.statements:>12.2f}{one.per_core:>16.1f}"
         )
+        for what, count in one.otherwise.items():
+            print(f"    {count} {what}")
 
 
 def as_json(results: dict[str, Result]) -> dict[str, Any]:
@@ -347,7 +353,7 @@ def as_json(results: dict[str, Result]) -> dict[str, Any]:
             "statements_per_page": round(one.statements, 2),
             "contacts": one.found[0],
             "people": one.found[1],
-            "failed": one.failed,
+            "otherwise": one.otherwise,
         }
         for name, one in results.items()
     }
