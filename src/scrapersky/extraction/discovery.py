@@ -108,12 +108,13 @@ def site_links(page: Page, url: str) -> dict[str, list[str]]:
     """
     address = parse_url(url)
     base = _base_of(page, address)
+    site = address.site
     found: dict[str, list[str]] = {}
     for link in page.links:
         if "nofollow" in link.rel.split() or link.href.startswith("#"):
             continue
         target = _url(link.href, base)
-        if target is None or target.site != address.site:
+        if target is None or target.site != site:
             continue
         name = str(canonical(target))
         named = [text[:_MAX_TEXT] for text in (link.text, link.title) if text]

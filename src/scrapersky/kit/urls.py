@@ -215,12 +215,13 @@ _SESSION = frozenset(
 _SHORT_NUMBER = re.compile(r"[0-9]{0,5}")
 _PATH_SESSION = re.compile(r";(?:jsessionid|phpsessid|sid)=[^/;]*", re.IGNORECASE)
 _ASP_SESSION = re.compile(r"/\([SAF]\([A-Za-z0-9]+\)\)/", re.IGNORECASE)
+_BLANK = "".join(map(chr, range(0x21)))
 
 
 def _clean(text: str) -> str:
     if len(text) > MAX_INPUT:
         raise InvalidUrl(text, f"is {len(text):,} characters long")
-    text = text.strip("".join(map(chr, range(0x21))))
+    text = text.strip(_BLANK)
     text = text.replace("\t", "").replace("\r", "").replace("\n", "")
     if _CONTROL.search(text):
         raise InvalidUrl(text, "holds control characters")

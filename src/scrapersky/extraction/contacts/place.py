@@ -1,7 +1,7 @@
 """Guess the countries a page speaks from, the likeliest first."""
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from functools import cache
 from typing import Final
 from urllib.parse import urlsplit
@@ -246,11 +246,16 @@ def _vote_by_text(sheet: Sheet, votes: Counter[str]) -> None:
         votes["GB"] += 2
     if "0xx" in text:
         votes["BR"] += 5
-    words_of_page = sheet.words
-    for region, forms in _spelled_countries():
-        # The first word is looked up before the text is searched for the whole name.
-        if any(first in words_of_page and form in text for first, form in forms):
-            votes[region] += 1
+    # First words are looked up before the text is searched for the whole name.
+    named = _spelled_countries()
+    found = {
+        place
+        for first in named.keys() & sheet.words
+        for place, form in named[first]
+        if form in text
+    }
+    for _, region in sorted(found):
+        votes[region] += 1
     for region, count in _countries_of_addresses(sheet).items():
         votes[region] = min(20, votes[region] + 2 * count)
 
@@ -280,11 +285,15 @@ MAX_COUNTRY_LINE: Final = 120
 
 
 @cache
-def _spelled_countries() -> tuple[tuple[str, tuple[tuple[str, str], ...]], ...]:
-    """Give the names long enough to be looked for anywhere in a text."""
-    countries = []
-    for line in wordlist.load_ordered("countries"):
+def _spelled_countries() -> dict[str, list[tuple[tuple[int, str], str]]]:
+    """Give the names long enough to be looked for anywhere in a text, by first word.
+
+    Each with its country and the place of that in the list.
+    """
+    countries: defaultdict[str, list[tuple[tuple[int, str], str]]] = defaultdict(list)
+    for number, line in enumerate(wordlist.load_ordered("countries")):
         code, *forms = line.split("|")
-        long = [form for form in forms if len(form) > 3]
-        countries.append((code, tuple((form.split()[0], form) for form in long)))
-    return tuple(countries)
+        for form in forms:
+            if len(form) > 3:
+                countries[form.split()[0]].append(((number, code), form))
+    return dict(countries)

@@ -83,12 +83,9 @@ def kin_names(sheet: Sheet, labels: list[str]) -> Iterator[Nomination]:
     wanted = [label for label in labels if len(label) > 3]
     starts = {label[:3] for label in wanted}
     votes: Counter[str] = Counter()
-    if not any(start in sheet.lower for start in starts):
-        return
-    for line in sheet.lines:
+    for number in sorted(_capitalised(sheet, starts)):
+        line = sheet.lines[number]
         if line.tag == "option" or len(line.text) > MAX_LINE:
-            continue
-        if not any(_has_capital(line.text, start) for start in starts):
             continue
         for run in runs(line.text):
             if name := _spelling(run, wanted):
@@ -99,19 +96,19 @@ def kin_names(sheet: Sheet, labels: list[str]) -> Iterator[Nomination]:
         yield name, Source.SPELLED
 
 
-def _has_capital(text: str, start: str) -> bool:
-    """Say whether a text begins a word with these letters, and not in small ones.
+def _capitalised(sheet: Sheet, starts: set[str]) -> set[int]:
+    """Return the lines that have some letters, the first of them not a small one.
 
     Pages full of addresses have the letters of the domain on every line.
     """
-    low = text.lower()
-    place = low.find(start)
-    while place >= 0:
-        # "İ" grows when it is lowered, and moves all that follows.
-        if len(low) != len(text) or not text[place].islower():
-            return True
-        place = low.find(start, place + 1)
-    return False
+    found: set[int] = set()
+    for start in starts:
+        place = sheet.lower.find(start)
+        while place >= 0:
+            if not sheet.text[place].islower():
+                found.add(sheet.line_at(place))
+            place = sheet.lower.find(start, place + 1)
+    return found
 
 
 def _small_spellings(sheet: Sheet, labels: list[str]) -> Iterator[str]:

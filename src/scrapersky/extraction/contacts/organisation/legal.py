@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Final
 
 from scrapersky.extraction.contacts.organisation.source import (
@@ -17,11 +18,14 @@ MAX_LINE: Final = 4000
 MIN_WORDS: Final = 3
 
 
+# Names are asked about many times each, and pages of a site share most of theirs.
+@lru_cache(4_096)
 def is_legal_name(text: str) -> bool:
     """Say whether a text ends in a legal form: Acme Ltd."""
     return bool(_LEGAL_END.search(text))
 
 
+@lru_cache(4_096)
 def without_form(name: str) -> str:
     """Give a name without the legal form at its end."""
     return _LEGAL_END.sub("", name)
@@ -63,7 +67,7 @@ def _without_office(name: str) -> str:
 
 
 def _signs(sheet: Sheet) -> list[str]:
-    return [f" {mark}" for mark in _MARKS if mark.split()[0].rstrip(".") in sheet.words]
+    return [sign for word, sign in _SIGNS if word in sheet.words]
 
 
 _FORM: Final = (
@@ -100,3 +104,5 @@ _MARKS: Final = (
     "Lda", "A.Ş", "Co.", "& Co", "and Co", "e.V", "e.K", "OHG", "GbR", "QSC", "MMC", "OOO",
     "ООО", "P.C", "P.A", "N.A", "WLL", "W.L.L", "FZE", "FZCO", "Bhd", "inc", "llc", "ltd",
 )  # fmt: skip
+_SIGNS: Final = tuple((mark.split()[0].rstrip("."), f" {mark}") for mark in _MARKS)
+"""The first word of each, which a page has if it has the sign."""

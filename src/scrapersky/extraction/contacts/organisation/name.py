@@ -12,6 +12,7 @@ MAX_NAME: Final = 80
 MAX_WORDS: Final = 9
 
 
+@lru_cache(4_096)
 def bare_name(name: str) -> str:
     """Fold a name for comparison: no legal form, article, case or punctuation."""
     name = without_form(name.strip(" .,"))
@@ -29,6 +30,7 @@ def spoken_name(name: str) -> str:
     return _ARTICLE.sub("", without_form(name)).lower()
 
 
+@lru_cache(4_096)
 def tidy_name(name: str) -> str:
     """Take off what surrounds a name: greetings, years, signs, `logo`, `home`."""
     name = clean(name[:200]).strip(" \t-–—|:;,.•·»«>\"“”'‘’*!?")
