@@ -4,12 +4,13 @@ from typing import Any
 from uuid import UUID
 
 import pytest
-from sqlalchemy import Select, text
+from sqlalchemy import Select, select, text
 from sqlalchemy.dialects import postgresql
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from scrapersky.api.records import listing
 from scrapersky.api.records.list_query import ListQuery, Sort
+from scrapersky.curation.search import matches
 from scrapersky.records import (
     KINDS,
     Company,
@@ -261,6 +262,43 @@ async def test_words_are_found_in_any_text_of_the_record(desk: Desk) -> None:
     assert await names("0%") == ["Bakery 100%"]
     assert await names("%") == ["Bakery 100%"]
     assert await names("Bakery_100") == []
+
+
+async def test_words_of_companies_people_and_pages_were_looked_for_in_every_row(
+    desk: Desk,
+) -> None:
+    searched = [kind for kind in KINDS.values() if kind.words]
+    tables = {kind.record.__tablename__: kind for kind in searched}
+    plans = {}
+
+    async with desk.engine.begin() as connection:
+        await connection.execute(text("SET LOCAL enable_seqscan = off"))
+        for table, kind in tables.items():
+            query = select(kind.record.id).where(matches(kind, "unicorn"))
+            plans[table] = await planned_text(connection, query)
+
+    unindexed = {table for table, plan in plans.items() if "Seq Scan" in plan}
+    # A tenant has few of these.
+    assert unindexed == {"place_searches"}
+    assert "ix_pages_words" in plans["pages"]
+
+
+async def test_the_sixth_search_was_planned_for_any_words_and_read_all_rows(
+    desk: Desk,
+) -> None:
+    query = ListQuery(desk.tenant, words="unicorn")
+
+    async with desk.engine.connect() as connection:
+        for _ in range(8):
+            await listing.read_page(connection, KINDS["contacts"], query, limit=50)
+        planned = await connection.execute(
+            text(
+                "SELECT sum(custom_plans), sum(generic_plans) FROM pg_prepared_statements"
+                " WHERE statement LIKE 'WITH matching%'"
+            )
+        )
+
+    assert planned.one() == (8, 0)
 
 
 @pytest.mark.parametrize(

@@ -189,6 +189,7 @@ async def purge(engine: AsyncEngine, *, older_than: timedelta) -> int:
     total = 0
     while True:
         async with engine.begin() as connection:
+            await execute(connection, statements.PLAN_ANEW)
             deleted = (
                 await execute(
                     connection,

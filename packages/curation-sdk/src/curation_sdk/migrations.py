@@ -139,6 +139,19 @@ VERSIONS: dict[int, Version] = {
             "DROP TABLE curation.version",
         ),
     ),
+    # What is old is looked for often, and is little: smaller ranges hold less else. New
+    # ranges are summed up as they fill, and not only when the table is vacuumed.
+    4: Version(
+        upgrade=(
+            "DROP INDEX curation.attempt_age",
+            """CREATE INDEX attempt_age ON curation.attempt USING brin (settled_at)
+              WITH (pages_per_range = 32, autosummarize = on)""",
+        ),
+        downgrade=(
+            "DROP INDEX curation.attempt_age",
+            "CREATE INDEX attempt_age ON curation.attempt USING brin (settled_at)",
+        ),
+    ),
 }
 LATEST = max(VERSIONS)
 """The version of the tables that this code needs."""

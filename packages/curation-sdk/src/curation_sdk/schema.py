@@ -113,7 +113,12 @@ attempt = Table(
 )
 Index("attempt_item", attempt.c.item, attempt.c.stage)
 # Rows arrive in the order of time, so a block range index is small and sufficient.
-Index("attempt_age", attempt.c.settled_at, postgresql_using="brin")
+Index(
+    "attempt_age",
+    attempt.c.settled_at,
+    postgresql_using="brin",
+    postgresql_with={"pages_per_range": 32, "autosummarize": "on"},
+)
 # Crashes are rare among attempts, and are looked up by themselves.
 Index(
     "attempt_rescued",

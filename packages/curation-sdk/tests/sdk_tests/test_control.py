@@ -3,6 +3,8 @@
 from datetime import timedelta
 
 import pytest
+from sqlalchemy import text
+from sqlalchemy.ext.asyncio import create_async_engine
 
 from curation_sdk import (
     Done,
@@ -155,6 +157,25 @@ async def test_a_row_queued_again_by_plain_sql_is_no_dead_letter(desk: Desk) -> 
     assert await dead_letters.list(desk.engine) == ()
     assert await dead_letters.replay(desk.engine, "triage") == 0
     assert await desk.states() == {"Complete": 1}
+
+
+async def test_the_sixth_purge_was_planned_for_any_age_and_read_the_whole_table(
+    desk: Desk,
+) -> None:
+    engine = create_async_engine(desk.engine.url, pool_size=1, max_overflow=0)
+
+    for _ in range(8):
+        await purge(engine, older_than=timedelta(days=30))
+
+    async with engine.connect() as connection:
+        planned = await connection.execute(
+            text(
+                "SELECT sum(custom_plans), sum(generic_plans) FROM pg_prepared_statements"
+                " WHERE statement LIKE 'DELETE FROM curation.attempt%'"
+            )
+        )
+        assert planned.one() == (8, 0)
+    await engine.dispose()
 
 
 async def test_old_attempts_are_purged_but_not_those_of_dead_letters(

@@ -30,6 +30,7 @@ from sqlalchemy import (
     literal_column,
     or_,
     select,
+    text,
     tuple_,
     type_coerce,
 )
@@ -65,6 +66,8 @@ CHEAP = 2_000.0
 PLANS_LAST: Final = timedelta(seconds=5)
 """How long a plan is believed, and so how old an estimate may be."""
 
+PLAN_ANEW: Final = text("SET LOCAL plan_cache_mode = force_custom_plan")
+"""After five searches PostgreSQL would plan for any words, and so for many matches."""
 TOTAL: Final = "list_total"
 """The last column of rows that were counted as they were read."""
 PLACE: Final = "list_place"
@@ -332,6 +335,7 @@ async def found_rows(
 ) -> Sequence[Shown]:
     """Find all matching rows, sort those, and count them; or go on in their order."""
     query = whole(resource, list_query, limit + 1, after=after)
+    await connection.execute(PLAN_ANEW)
     rows: Sequence[Shown] = (await connection.execute(query)).all()
     return rows
 
