@@ -293,12 +293,12 @@ async def test_the_sixth_search_was_planned_for_any_words_and_read_all_rows(
             await listing.read_page(connection, KINDS["contacts"], query, limit=50)
         planned = await connection.execute(
             text(
-                "SELECT sum(custom_plans), sum(generic_plans) FROM pg_prepared_statements"
+                "SELECT sum(generic_plans) FROM pg_prepared_statements"
                 " WHERE statement LIKE 'WITH matching%'"
             )
         )
 
-    assert planned.one() == (8, 0)
+    assert planned.scalar_one() == 0
 
 
 @pytest.mark.parametrize(
