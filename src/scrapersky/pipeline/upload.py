@@ -1,10 +1,15 @@
 """Files that people upload: kept in the database, so that every host can read them."""
 
 import asyncio
+import shutil
+import time
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, suppress
 from datetime import timedelta
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import BinaryIO, Final
-from uuid import UUID, uuid4
+from uuid import UUID
 
 from sqlalchemy import delete, func, insert, select
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
@@ -12,41 +17,70 @@ from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 from scrapersky.records.upload import UploadedPart
 
 PART: Final = 1 << 20
-"""Bytes of a piece; a file of any size passes through this much memory."""
+"""Bytes of a piece; a file of any size passes through about this much memory."""
+READING: Final = "reading"
+"""Below the data directory, and not of what is backed up: files while they are read."""
+LEFT_AFTER: Final = 86_400.0
+"""Seconds after which nobody reads a copy any more."""
 
 
 async def store_upload(
     connection: AsyncConnection, tenant_id: UUID, name: str, path: Path
 ) -> None:
     """Keep a file under this name, in the transaction of whoever uses it."""
-    file = await asyncio.to_thread(path.open, "rb")
-    position = 0
-    try:
-        while content := await asyncio.to_thread(file.read, PART):
+    with await asyncio.to_thread(path.open, "rb") as file:
+        pieces = pieces_of(file)
+        position = 0
+        while (content := await asyncio.to_thread(next, pieces, None)) is not None:
             values = {"name": name, "position": position, "content": content}
             await connection.execute(
                 insert(UploadedPart).values(tenant_id=tenant_id, **values)
             )
             position += 1
-    finally:
-        file.close()
 
 
-async def fetch_upload(engine: AsyncEngine, root: Path, name: str) -> None:
-    """Put a file that was uploaded on another host below this directory, if there is one."""
-    target = root / name
-    if await asyncio.to_thread(target.exists):
-        return
+def pieces_of(file: BinaryIO) -> Iterator[bytes]:
+    """Cut a file between two lines: an address in two pieces could not be erased."""
+    rest = b""
+    while content := file.read(PART):
+        piece = rest + content
+        end = max(piece.rfind(b"\n"), piece.rfind(b"\r")) + 1 or len(piece)
+        rest = piece[end:]
+        yield piece[:end]
+    if rest:
+        yield rest
+
+
+@asynccontextmanager
+async def fetched_upload(
+    engine: AsyncEngine, root: Path, name: str
+) -> AsyncIterator[Path | None]:
+    """Give a file that was uploaded, below this directory and while the block lasts.
+
+    No copy stays: an erasure does not reach those on other hosts. None if there is none.
+    """
     async with engine.connect() as connection:
-        content = await read_part(connection, name, 0)
-        if content is None:
-            return
-        await asyncio.to_thread(target.parent.mkdir, parents=True, exist_ok=True)
-        # Two stages may fetch it at once: each has a file of its own until it is whole.
-        unfinished = target.with_suffix(f".{uuid4().hex}")
-        with await asyncio.to_thread(unfinished.open, "wb") as file:
-            await copy_parts(connection, name, content, file)
-    await asyncio.to_thread(unfinished.rename, target)
+        first = await read_part(connection, name, 0)
+    if first is None:
+        yield None
+        return
+    place = root / READING
+    await asyncio.to_thread(clear_away, place)
+    with TemporaryDirectory(dir=place) as folder:
+        path = Path(folder) / Path(name).name
+        with await asyncio.to_thread(path.open, "wb") as file:
+            async with engine.connect() as connection:
+                await copy_parts(connection, name, first, file)
+        yield path
+
+
+def clear_away(place: Path) -> None:
+    """Make the directory, and delete what processes that were killed have left there."""
+    place.mkdir(parents=True, exist_ok=True)
+    for left in place.iterdir():
+        with suppress(FileNotFoundError):
+            if time.time() - left.stat().st_mtime > LEFT_AFTER:
+                shutil.rmtree(left)
 
 
 async def copy_parts(

@@ -15,7 +15,6 @@ class UploadedPart(Base):
     __tablename__ = "uploaded_parts"
 
     name: Mapped[str] = mapped_column(primary_key=True)
-    """Below the directory of imports."""
     position: Mapped[int] = mapped_column(primary_key=True)
     tenant_id: Mapped[UUID] = mapped_column(
         ForeignKey("tenants.id", ondelete="CASCADE"), index=True

@@ -40,7 +40,7 @@ from scrapersky.pipeline.mail_server import DnsMailServers, MailServers
 from scrapersky.pipeline.parsers import WARM
 from scrapersky.pipeline.stage_settings import Pace
 from scrapersky.pipeline.tools import Tools
-from scrapersky.pipeline.upload import fetch_upload, purge_uploads
+from scrapersky.pipeline.upload import fetched_upload, purge_uploads
 from scrapersky.politeness import LedgerPace, PostgresLedger
 from scrapersky.privacy.key import hand_out_keys
 from scrapersky.privacy.retention import KINDS as KINDS_KEPT
@@ -260,9 +260,7 @@ async def open_tools(
             open_sources(
                 replace(
                     provider_settings(settings),
-                    fetch_import=partial(
-                        fetch_upload, engine, settings.data_dir / "imports"
-                    ),
+                    fetch_import=partial(fetched_upload, engine, settings.data_dir),
                 ),
                 extra=world.sources,
                 pace_at=partial(LedgerPace, turns),

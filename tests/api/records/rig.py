@@ -25,7 +25,7 @@ AT_REST = {
 EMPTIED = (
     "audit_log, batch_jobs, curation_actions, pages, sitemap_files, domains, "
     "local_businesses, places_staging, place_searches, saved_views, suppressions, "
-    "company_columns"
+    "company_columns, uploaded_parts"
 )
 
 

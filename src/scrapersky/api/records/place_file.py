@@ -40,7 +40,7 @@ MOST_ABOVE: Final = 100
 """Rows of a workbook above its headings."""
 NO_FIELD: Final = "-"
 UPLOADS: Final = "uploads"
-"""Below the directory of imports; a folder for each tenant."""
+"""What the names of uploaded files begin with; that of their tenant follows."""
 TOO_LARGE: Final[dict[int | str, dict[str, Any]]] = {
     413: {"model": Problem, "description": "The file is too large"}
 }
@@ -185,32 +185,17 @@ async def import_file(
     Every line that is not a place is listed in the search's `problems`. The file is read by
     whichever process works on searches, on any host.
     """
-    root: Path = request.app.state.settings.data_dir / "imports"
     name = f"{UPLOADS}/{who.tenant_id}/{uuid4().hex}.csv"
-    async with received(request) as path:
-        await asyncio.to_thread(keep, path, root / name, fields_of(asked.fields))
     called = re.sub(r"\s+", " ", asked.name).strip() or "file"
     search = SearchIn(source=FILES, file=name, dataset=called, location=called)
-    try:
+    async with received(request) as path:
+        renamed = path.with_suffix(".csv")
+        await asyncio.to_thread(store_renamed, path, renamed, fields_of(asked.fields))
         async with engine.begin() as connection:
             actor = actor_of(who, request)
-            await store_upload(connection, actor.tenant_id, name, root / name)
+            await store_upload(connection, actor.tenant_id, name, renamed)
             search_id = await queue_search(connection, actor, row_of(search))
-    except BaseException:
-        (root / name).unlink(missing_ok=True)
-        raise
     return ImportStarted(search_id=search_id)
-
-
-def keep(path: Path, target: Path, fields: list[str]) -> None:
-    """Keep an uploaded file, whole or not at all."""
-    target.parent.mkdir(parents=True, exist_ok=True)
-    unfinished = target.with_suffix(".part")
-    try:
-        store_renamed(path, unfinished, fields)
-        unfinished.rename(target)
-    finally:
-        unfinished.unlink(missing_ok=True)
 
 
 @asynccontextmanager

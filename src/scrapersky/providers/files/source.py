@@ -2,7 +2,8 @@
 
 import asyncio
 import hashlib
-from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterator
+from collections.abc import AsyncIterator, Callable, Collection, Iterator
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from dataclasses import asdict, dataclass
 from decimal import Decimal
 from itertools import islice
@@ -44,7 +45,7 @@ from scrapersky.providers.source import (
 )
 from scrapersky.providers.value import country_of
 
-FetchFile = Callable[[str], Awaitable[None]]
+FetchFile = Callable[[str], AbstractAsyncContextManager[Path | None]]
 VERSION = 1
 LICENCE = "as supplied"
 TABLES = frozenset({".csv", ".tsv", ".tab", ".txt"})
@@ -63,7 +64,7 @@ class FileSettings:
     root: Path
     """Only files below this directory are read."""
     fetch: FetchFile | None = None
-    """Brings a file here that somebody uploaded elsewhere, by its name."""
+    """Gives a file that somebody uploaded, by its name, for as long as it is read."""
     page_size: int = 500
 
 
@@ -114,7 +115,8 @@ class PlaceFiles:
     ) -> Estimate:
         """Say what reading costs: nothing."""
         del resume
-        await self._found(query)
+        async with self._opened(query):
+            pass  # it is there
         nothing = Decimal(0)
         return Estimate(
             requests_low=0,
@@ -137,7 +139,13 @@ class PlaceFiles:
     ) -> AsyncIterator[PlacePage]:
         """Give the places of the file, page by page, with what is wrong in each row."""
         del budget, fresh
-        path = await self._found(query)
+        async with self._opened(query) as path:
+            async for page in self._pages(path, query, resume):
+                yield page
+
+    async def _pages(
+        self, path: Path, query: PlaceQuery, resume: Resume | None
+    ) -> AsyncIterator[PlacePage]:
         mark = await asyncio.to_thread(bookmark, path, query, resume)
         if mark.is_over:
             yield page_of(mark, query)
@@ -175,16 +183,20 @@ class PlaceFiles:
             raise PlaceGone(PROVIDER, f"nothing was stored of {place_id[:64]}")
         return self.facts(raw, region=region)
 
-    async def _found(self, query: PlaceQuery) -> Path:
-        if query.file and self._settings.fetch is not None:
-            await self._settings.fetch(query.file.replace("\x00", ""))
-        return self._path(query)
+    @asynccontextmanager
+    async def _opened(self, query: PlaceQuery) -> AsyncIterator[Path]:
+        """Give the file of a query: one that was uploaded, or one of this machine."""
+        async with AsyncExitStack() as stack:
+            path = None
+            if query.file and self._settings.fetch is not None:
+                name = query.file.replace("\x00", "")
+                path = await stack.enter_async_context(self._settings.fetch(name))
+            refuse_bad_limit(query)
+            yield self._path(query) if path is None else path
 
     def _path(self, query: PlaceQuery) -> Path:
         if not query.file:
             raise BadPlaceQuery(PROVIDER, "a search needs the name of a file")
-        if query.limit is not None and query.limit < 1:
-            raise BadPlaceQuery(PROVIDER, "a limit is 1 or more")
         root = self._settings.root.resolve()
         path = (root / query.file.replace("\x00", "")).resolve()
         if not path.is_relative_to(root) or not path.is_file():
@@ -233,6 +245,12 @@ class PlaceFiles:
         return page_of(
             mark, query, places=tuple(places.values()), problems=tuple(problems)
         )
+
+
+def refuse_bad_limit(query: PlaceQuery) -> None:
+    """Raise unless the query asks for a place at least."""
+    if query.limit is not None and query.limit < 1:
+        raise BadPlaceQuery(PROVIDER, "a limit is 1 or more")
 
 
 def refuse_other_forms(path: Path) -> bytes:
