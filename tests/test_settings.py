@@ -1,9 +1,11 @@
+import tempfile
 from pathlib import Path
 from uuid import UUID
 
 import pytest
 
 from scrapersky.configuration import VARIABLES, load_settings
+from scrapersky.crawler import can_render
 from scrapersky.errors import ConfigurationError
 from scrapersky.settings import Environment, Settings
 from scrapersky.stages import PIPELINE, configured_pipeline
@@ -137,3 +139,18 @@ def test_levels_of_single_loggers_are_checked() -> None:
     for wrong in ("scrapersky.wf7", "=INFO", "scrapersky.wf7=loud"):
         with pytest.raises(ConfigurationError, match="is not a name and one of DEBUG"):
             load({"LOG_LEVELS": wrong})
+
+
+def test_a_user_without_a_name_and_a_home_was_a_traceback(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def nobody(uid: int) -> None:
+        raise KeyError(f"getpwuid(): uid not found: {uid}")
+
+    monkeypatch.setattr("pwd.getpwuid", nobody)
+    monkeypatch.setattr("os.geteuid", lambda: 734_512)
+    for name in ("HOME", "XDG_DATA_HOME", "PLAYWRIGHT_BROWSERS_PATH"):
+        monkeypatch.delenv(name, raising=False)
+
+    assert load({}).data_dir == Path(tempfile.gettempdir()) / "scrapersky-734512"
+    assert not can_render("auto")

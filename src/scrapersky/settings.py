@@ -6,6 +6,7 @@
 import os
 import tempfile
 from collections.abc import Mapping
+from contextlib import suppress
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Literal, get_args
@@ -50,10 +51,11 @@ def default_data_dir() -> Path:
     """
     if os.geteuid() == 0:
         return SystemRoot
-    found = Path(platformdirs.user_data_dir("scrapersky", appauthor=False))
-    if found.is_absolute():
-        return found
     # A container's user may have neither a name nor a home.
+    with suppress(RuntimeError):
+        found = Path(platformdirs.user_data_dir("scrapersky", appauthor=False))
+        if found.is_absolute():
+            return found
     return Path(tempfile.gettempdir()) / f"scrapersky-{os.geteuid()}"
 
 

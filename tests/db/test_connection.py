@@ -1,4 +1,5 @@
 import socket
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -111,6 +112,28 @@ async def test_a_server_that_may_forget_a_commit_is_refused(
         await check_server(engine)
 
     await engine.dispose()
+
+
+async def test_a_database_that_cannot_hold_all_letters_failed_half_migrated(
+    empty_database: TestDatabase,
+) -> None:
+    target = parse_target(empty_database.url)
+    ours = connect(target, pool_size=1).execution_options(isolation_level="AUTOCOMMIT")
+    name = f"{target.url.database}_ascii"
+    engine = connect(replace(target, url=target.url.set(database=name)), pool_size=1)
+    async with ours.connect() as connection:
+        await connection.execute(
+            text(
+                f"CREATE DATABASE {name} ENCODING 'SQL_ASCII' LOCALE 'C' TEMPLATE template0"
+            )
+        )
+        try:
+            with pytest.raises(DatabaseUnsuitable, match="encoded as SQL_ASCII"):
+                await check_server(engine)
+        finally:
+            await engine.dispose()
+            await connection.execute(text(f"DROP DATABASE {name}"))
+    await ours.dispose()
 
 
 async def test_the_pool_never_grows_past_its_size(empty_database: TestDatabase) -> None:

@@ -336,7 +336,10 @@ def _browser_folders() -> tuple[Path, ...]:
     """Give where Playwright keeps the browsers that it has installed."""
     if named := os.environ.get("PLAYWRIGHT_BROWSERS_PATH"):
         return (Path(named),)
-    home = Path.home()
+    try:
+        home = Path.home()
+    except RuntimeError:  # a container's user may have none
+        return ()
     return home / ".cache/ms-playwright", home / "Library/Caches/ms-playwright"
 
 

@@ -162,6 +162,7 @@ async def check_server(engine: AsyncEngine) -> None:
     try:
         async with engine.connect() as connection:
             version = await connection.scalar(text("SHOW server_version_num"))
+            encoding = await connection.scalar(text("SHOW server_encoding"))
             query = text(
                 "SELECT name FROM pg_settings WHERE name = ANY(:names) "
                 "AND setting = 'off' ORDER BY name"
@@ -176,6 +177,12 @@ async def check_server(engine: AsyncEngine) -> None:
     ) as error:
         raise explain_refusal(error, where) from error
     refuse_old_server(int(version or 0), where)
+    if encoding != "UTF8":
+        raise DatabaseUnsuitable(
+            f"The database at {where} is encoded as {encoding}, which cannot hold all "
+            "letters.",
+            hint="Make one that can: CREATE DATABASE name ENCODING 'UTF8' TEMPLATE template0.",
+        )
     if unsafe:
         raise DatabaseUnsuitable(
             f"The database at {where} runs with {', '.join(unsafe)} = off, so an "
