@@ -9,17 +9,27 @@ import asyncio
 import threading
 from collections.abc import Callable, Coroutine
 from concurrent.futures import Future
+from contextlib import AsyncExitStack
 from typing import Any, Final, TypeVar
 
 from celery import Celery
-from celery.signals import setup_logging, worker_process_shutdown, worker_shutdown
+from celery.signals import (
+    setup_logging,
+    worker_init,
+    worker_process_init,
+    worker_process_shutdown,
+    worker_ready,
+    worker_shutdown,
+)
 from kombu.entity import Queue
 
+from scrapersky.cli.celery_status import CeleryStatus, target_of
 from scrapersky.cli.prepare import prepare
 from scrapersky.configuration import load_settings
-from scrapersky.db.connection import parse_target
-from scrapersky.errors import ConfigurationError
+from scrapersky.kit.background import in_background
 from scrapersky.observability.log import configure_logs
+from scrapersky.observability.observed import observed
+from scrapersky.observability.shared_metrics import keep_sampling
 from scrapersky.records.process import ProcessRole
 from scrapersky.reporting.stage_stats import due
 from scrapersky.scheduler.app import HOUSEKEEPING, Background, background_work
@@ -91,25 +101,36 @@ class Runtime:
             raise
 
     async def _open(self) -> None:
-        if settings.database_url is None:
-            raise ConfigurationError(
-                "Celery's workers have no database.",
-                hint="Set DATABASE_URL: every host needs the same one.",
-            )
-        target = parse_target(
-            settings.database_url.get_secret_value(), pooler=settings.pooler
-        )
+        target = target_of(settings)
         await prepare(target, settings, print)
-        async with background_work(
-            settings, target, ticking=False, on_demand=True, role=ProcessRole.WORKER
-        ) as background:
+        async with AsyncExitStack() as stack:
+            background = await stack.enter_async_context(
+                background_work(
+                    settings,
+                    target,
+                    ticking=False,
+                    on_demand=True,
+                    role=ProcessRole.WORKER,
+                    address=status.address,
+                )
+            )
+            metrics = stack.enter_context(observed(background, settings))
+            await stack.enter_async_context(
+                in_background(keep_sampling(metrics), name="figures")
+            )
             self._ready.set_result((background, asyncio.get_running_loop()))
             await self._end.wait()
 
 
 runtime = Runtime()
+status = CeleryStatus(settings)
+worker_init.connect(status.open, weak=False)
+worker_ready.connect(status.serve, weak=False)
+worker_process_init.connect(status.join, weak=False)
 worker_process_shutdown.connect(runtime.stop, weak=False)
+worker_process_shutdown.connect(status.leave, weak=False)
 worker_shutdown.connect(runtime.stop, weak=False)
+worker_shutdown.connect(status.close, weak=False)
 
 
 def log_as_everywhere(**_signal: object) -> None:

@@ -181,7 +181,8 @@ class Settings(Frozen):
     )
     worker_host: str = Field(
         "127.0.0.1",
-        description="Address on which `scrapersky worker` serves `/metrics` and `/health`.",
+        description="Address on which workers, also those of Celery, serve `/metrics` and"
+        " `/health`.",
     )
     worker_port: Annotated[int, Field(ge=1, le=65535)] | None = Field(
         None,
@@ -204,8 +205,12 @@ class Settings(Frozen):
     otel_exporter_otlp_endpoint: str | None = Field(
         None,
         pattern=r"^https?://[^\s@?#]+$",
-        description="Collector that traces are sent to over OTLP (HTTP), such as "
-        "http://localhost:4318. Needs `scrapersky[otel]`; other OTEL_ variables hold too.",
+        description="Collector that traces and log lines are sent to over OTLP (HTTP), such"
+        " as http://localhost:4318. Needs `scrapersky[otel]`; other OTEL_ variables hold too.",
+    )
+    otel_logs_exporter: Literal["otlp", "none"] = Field(
+        "otlp",
+        description="`none` sends that collector traces alone.",
     )
     cors_origins: Listed = Field(
         (), description="Origins of other web pages that may call the API."
@@ -236,6 +241,11 @@ class Settings(Frozen):
         None,
         description="Redis or RabbitMQ, if stages run on Celery; without it the Redis of this"
         " machine.",
+    )
+    celery_status_enabled: bool = Field(
+        default=True,
+        description="Whether a worker of Celery serves `/metrics` and `/health` for its "
+        "processes, at WORKER_HOST and WORKER_PORT.",
     )
     celery_look_seconds: PositiveFloat = Field(
         2, le=3600, description="Seconds between two looks at which stages need a hint."

@@ -1,6 +1,7 @@
 """Processes of one kind each: an API without stages, a worker without an API."""
 
 from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
 
 import httpx
 import pytest
@@ -9,14 +10,16 @@ from fastapi import FastAPI
 from sqlalchemy import text
 
 from scrapersky.api.app import create_app
+from scrapersky.api.celery_app import create_celery_app
 from scrapersky.api.server import Server
 from scrapersky.api.worker_app import create_worker_app
 from scrapersky.configuration import load_settings
 from scrapersky.crawler.log import FetchRecord
 from scrapersky.db.connection import connect, parse_target
 from scrapersky.errors import ConfigurationError, ScraperSkyError
+from scrapersky.observability.shared_metrics import SharedMetrics
 from scrapersky.records.process import ProcessRole
-from scrapersky.scheduler.presence import RestReasons, state_of
+from scrapersky.scheduler.presence import RestReasons, live_processes, state_of
 from scrapersky.stages import PIPELINE
 from tests.conftest import TestDatabase, TestServer, a_database
 
@@ -116,6 +119,56 @@ async def test_a_worker_had_no_health_and_no_figures(worker: FastAPI) -> None:
     assert "scrapersky_worker_items 0.0" in figures.text
     assert 'scrapersky_overclaims_total{stage="page_curation"} 0.0' in figures.text
     assert refused.status_code == 401
+
+
+async def test_a_worker_of_celery_had_no_health_and_no_figures(
+    shared: TestDatabase, tmp_path: Path
+) -> None:
+    given = load_settings({}, dotenv=None).settings
+    connected = [True]
+    app = create_celery_app(
+        given,
+        parse_target(shared.url),
+        SharedMetrics(tmp_path),
+        port=8009,
+        has_broker=lambda: connected[0],
+    )
+    child = (
+        "INSERT INTO processes (name, role, host, pid, version, address, stages, resting)"
+        " VALUES ('child', 'worker', :host, 1, '0', 'http://127.0.0.1:8009', '{pages}',"
+        " 'no name is resolved')"
+    )
+    engine = connect(parse_target(shared.url))
+    async with app.router.lifespan_context(app), asking(app) as client:
+        alive = await client.get("/health/live")
+        fit = await client.get("/health/ready")
+        figures = await client.get("/metrics")
+        connected[0] = False
+        async with engine.begin() as connection:
+            (parent,) = await live_processes(connection)
+            await connection.execute(text(child), {"host": parent.host})
+        unfit = await client.get("/health/ready")
+        async with asking(app, client="203.0.113.9") as stranger:
+            refused = await stranger.get("/metrics")
+    async with engine.begin() as connection:
+        deleted = text("DELETE FROM processes RETURNING name")
+        left = (await connection.scalars(deleted)).all()
+    await engine.dispose()
+
+    assert alive.status_code == 200
+    assert {*fit.json()["checks"].values()} == {"ok"}
+    assert (parent.role, parent.state) == ("celery", "serving")
+    assert parent.address == "http://127.0.0.1:8009"
+    assert "process_cpu_seconds_total" in figures.text
+    assert unfit.status_code == 503
+    assert unfit.json()["checks"] == {
+        "database": "ok",
+        "migrations": "ok",
+        "broker": "not connected",
+        "machine": "child claims nothing: no name is resolved",
+    }
+    assert refused.status_code == 401
+    assert left == ["child"]
 
 
 async def test_a_process_that_said_goodbye_is_gone_and_one_that_died_is_shown(

@@ -1,6 +1,11 @@
 """Figures: each event of the engine is counted once, and nobody's twice."""
 
 from datetime import timedelta
+from functools import partial
+from pathlib import Path
+
+import pytest
+from prometheus_client import values
 
 from curation_sdk.events import (
     Claimed,
@@ -12,7 +17,9 @@ from curation_sdk.events import (
     Retried,
     Settled,
 )
+from scrapersky.compat.prometheus import forget_gauges, share_figures
 from scrapersky.observability.metrics import Metrics
+from scrapersky.observability.shared_metrics import SharedMetrics
 
 
 def test_what_the_engine_says_is_counted() -> None:
@@ -59,3 +66,30 @@ def test_two_processes_in_one_do_not_share_figures() -> None:
 
     assert b'claimed_total{stage="pages"} 1.0' in first.written()
     assert b"claimed_total{stage=" not in second.written()
+
+
+def test_what_a_child_counted_is_not_lost_with_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(values, "ValueClass", values.ValueClass)
+    monkeypatch.setenv("PROMETHEUS_MULTIPROC_DIR", "")
+    whole = SharedMetrics(tmp_path)
+    stage, second = "pages", timedelta(seconds=1)
+    # One child, another beside it, and the one that took the place of the first.
+    for place in ("0", "1", "0"):
+        share_figures(tmp_path, partial(str, place))
+        forget_gauges(tmp_path, place)
+        events: Events[Event] = Events()
+        metrics = Metrics(events)
+        metrics.add_stage(stage, timedelta(minutes=3))
+        metrics.stand(stage, {"working": 2}, paused=False)
+        events.emit(Settled(stage, "a", "done", None, second))
+        values.close_all_multiprocess_files()  # type: ignore[no-untyped-call]
+    written = whole.written().decode()
+
+    assert 'scrapersky_items_settled_total{outcome="done",stage="pages"} 3.0' in written
+    assert 'scrapersky_item_seconds_bucket{le="1.0",stage="pages"} 3.0' in written
+    assert 'scrapersky_stage_working{stage="pages"} 4.0' in written
+    assert 'scrapersky_stage_timeout_seconds{stage="pages"} 180.0' in written
+    assert 'scrapersky_info{version="' in written
+    assert "pid=" not in written

@@ -1,7 +1,11 @@
 """Stages on Celery: a message is a hint, and PostgreSQL stays the truth."""
 
+import os
+import signal
 import threading
 import time
+from collections.abc import Iterable
+from importlib.metadata import version as version_of
 from pathlib import Path
 
 import httpx
@@ -34,6 +38,9 @@ SELECT count(*) FROM (SELECT item FROM curation.attempt
 LEFT = "SELECT count(*) FROM curation.claim"
 DEAD = "SELECT count(*) FROM curation.dead_letter"
 MADE = "SELECT count(*) FROM domains"
+PARENTS = "SELECT pid, address FROM processes WHERE role = 'celery'"
+WORKERS = "SELECT pid, version, address FROM processes WHERE role = 'worker'"
+SETTLED = f'scrapersky_items_settled_total{{outcome="done",stage="{STAGE}"}}'
 
 
 @pytest.mark.parametrize("stage", PIPELINE, ids=lambda stage: stage.name)
@@ -105,6 +112,52 @@ def feed(fleet: Fleet, turns: int) -> None:
 
 
 @pytest.mark.long
+def test_what_the_processes_of_a_worker_did_is_read_at_its_own_port(
+    tmp_path: Path, scratch: Path
+) -> None:
+    with a_fleet("redis", tmp_path, scratch) as fleet:
+        fleet.query(QUEUED, 1, 60)
+        wait_until(lambda: fleet.query(DONE) == [(60,)], "every business")
+        parents = {pid: str(address) for pid, address in fleet.query(PARENTS)}
+        assert len(parents) == 2
+        wait_until(lambda: settled_at(parents.values()) == 60, "the figures of all")
+        killed = fleet.query(WORKERS)
+        for pid, *_ in killed:
+            os.kill(int(str(pid)), signal.SIGKILL)
+        fleet.query(QUEUED, 61, 120)
+        wait_until(lambda: fleet.query(DONE) == [(120,)], "the other businesses")
+        # What those that were killed had counted is still there.
+        wait_until(lambda: settled_at(parents.values()) == 120, "the figures of all")
+        workers = [row for row in fleet.query(WORKERS) if row not in killed]
+        assert {address for _, _, address in workers} <= {*parents.values()}
+        assert {version for _, version, _ in workers} == {version_of("scrapersky")}
+        first, second = (worker.process for worker in fleet.workers)
+        assert first is not None
+        assert second is not None
+        ready = f"{parents[second.pid]}/health/ready"
+        assert {*httpx.get(ready).json()["checks"].values()} == {"ok"}
+        fleet.workers[0].stop()
+        assert [row[0] for row in fleet.query(PARENTS)] == [second.pid]
+        with pytest.raises(httpx.ConnectError):
+            httpx.get(f"{parents[first.pid]}/health/live")
+        fleet.broker.kill()
+        wait_until(
+            lambda: httpx.get(ready).json()["checks"]["broker"] == "not connected",
+            "a worker that is not ready",
+        )
+
+
+def settled_at(addresses: Iterable[object]) -> float:
+    """Add up what the workers at these addresses have settled."""
+    return sum(
+        float(line.rpartition(" ")[2])
+        for address in addresses
+        for line in text_of(f"{address}", "/metrics").splitlines()
+        if line.startswith(SETTLED)
+    )
+
+
+@pytest.mark.long
 def test_flower_shows_the_tasks(tmp_path: Path, scratch: Path) -> None:
     with a_fleet("redis", tmp_path, scratch) as fleet:
         port = free_port()
@@ -125,8 +178,8 @@ def test_flower_shows_the_tasks(tmp_path: Path, scratch: Path) -> None:
             flower.kill()
 
 
-def text_of(address: str) -> str:
+def text_of(address: str, path: str = "/api/tasks") -> str:
     try:
-        return httpx.get(f"{address}/api/tasks").text
+        return httpx.get(f"{address}{path}").text
     except httpx.HTTPError:
         return ""

@@ -1,4 +1,4 @@
-"""The application of `scrapersky worker`: no API, only how this process stands."""
+"""The application of a worker: no API, only how this process stands."""
 
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack
@@ -15,11 +15,11 @@ from scrapersky.api.dependency import allow
 from scrapersky.api.middleware.address import parse_proxies
 from scrapersky.api.middleware.request_limits import RequestLimits
 from scrapersky.api.problem import install_problems
-from scrapersky.api.server import stopping_on_failure
+from scrapersky.api.server import Lifespan, stopping_on_failure
 from scrapersky.db.connection import Target
 from scrapersky.observability.metrics import Metrics
-from scrapersky.observability.stage_log import StageLog
-from scrapersky.observability.trace import open_traces
+from scrapersky.observability.observed import observed
+from scrapersky.observability.shared_metrics import SharedMetrics
 from scrapersky.records.process import ProcessRole
 from scrapersky.scheduler.app import Background, World, background_work
 from scrapersky.settings import Settings, address_of
@@ -33,7 +33,7 @@ async def read_metrics(
     request: Request,
 ) -> Response:
     """Give the figures of this process to Prometheus; the API has those of the database."""
-    metrics: Metrics = request.app.state.metrics
+    metrics: Metrics | SharedMetrics = request.app.state.metrics
     return Response(metrics.written(), media_type=CONTENT_TYPE_LATEST)
 
 
@@ -62,12 +62,7 @@ def create_worker_app(
                     address=address_of(settings.worker_host, port),
                 )
             )
-            StageLog(background.events)
-            app.state.metrics = Metrics(background.events)
-            app.state.metrics.follow(background, settings)
-            if (traces := open_traces(settings, role=ProcessRole.WORKER)) is not None:
-                stack.callback(traces.close)
-                traces.follow(background)
+            app.state.metrics = stack.enter_context(observed(background, settings))
             authenticator = await open_authenticator(door, background.engine)
             stack.push_async_callback(authenticator.close)
             app.state.settings = door
@@ -80,8 +75,13 @@ def create_worker_app(
             started(background)
             yield
 
+    return status_app("ScraperSky worker", settings, lifespan)
+
+
+def status_app(title: str, settings: Settings, lifespan: Lifespan) -> FastAPI:
+    """Build an application that only says how a process stands."""
     app = FastAPI(
-        title="ScraperSky worker",
+        title=title,
         version=version("scrapersky"),
         lifespan=stopping_on_failure(lifespan),
         docs_url=None,

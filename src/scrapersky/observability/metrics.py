@@ -3,8 +3,9 @@
 Labels take few values, all of them ours: names of stages, jobs, outcomes, tables and sources.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import timedelta
+from functools import partial
 from importlib.metadata import version
 
 from prometheus_client import (
@@ -40,6 +41,8 @@ from scrapersky.scheduler.presence import LiveProcess
 from scrapersky.scheduler.run_log import Run
 from scrapersky.settings import Settings
 
+summed = partial(Gauge, multiprocess_mode="livesum")
+"""A figure that is added up where several processes have one place for theirs."""
 SECONDS = (0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300)
 
 
@@ -48,6 +51,7 @@ class Metrics:
 
     def __init__(self, events: Events[Event]) -> None:
         registry = self._registry = CollectorRegistry()
+        self._sampled: list[tuple[Gauge, Callable[[], float]]] = []
         for collector in (ProcessCollector, PlatformCollector, GCCollector):
             collector(registry=registry)
         Info("scrapersky", "What runs here.", registry=registry).info(
@@ -110,28 +114,29 @@ class Metrics:
             registry=registry,
         )
         self._gauges = {
-            name: Gauge(f"scrapersky_stage_{name}", what, stage, registry=registry)
+            name: summed(f"scrapersky_stage_{name}", what, stage, registry=registry)
             for name, what in STANDING.items()
         }
-        self._streams = Gauge(
+        self._streams = summed(
             "scrapersky_event_streams", "Clients that listen.", registry=registry
         )
-        self._paused = Gauge(
+        self._paused = summed(
             "scrapersky_stage_paused", "1 while paused.", stage, registry=registry
         )
         self._timeout = Gauge(
             "scrapersky_stage_timeout_seconds",
             "How long an item may be in work.",
             stage,
+            multiprocess_mode="livemax",
             registry=registry,
         )
-        self._held_back = Gauge(
+        self._held_back = summed(
             "scrapersky_stage_held_back",
             "1 while a queue that it feeds is full.",
             stage,
             registry=registry,
         )
-        self._dead = Gauge(
+        self._dead = summed(
             "scrapersky_stage_dead_letters",
             "Items that wait for a person.",
             stage,
@@ -188,7 +193,7 @@ class Metrics:
             ("verdict",),
             registry=registry,
         )
-        self._waiting_fetches = Gauge(
+        self._waiting_fetches = summed(
             "scrapersky_fetches_waiting",
             "Fetches that wait for their turn at a host or an address.",
             registry=registry,
@@ -196,28 +201,28 @@ class Metrics:
 
     def _add_database(self, registry: CollectorRegistry) -> None:
         self._database = {
-            name: Gauge(f"scrapersky_database_{name}", what, registry=registry)
+            name: summed(f"scrapersky_database_{name}", what, registry=registry)
             for name, what in DATABASE.items()
         }
-        self._dead_rows = Gauge(
+        self._dead_rows = summed(
             "scrapersky_database_dead_rows",
             "Dead rows in the tables that are queues.",
             ("table",),
             registry=registry,
         )
-        self._spent = Gauge(
+        self._spent = summed(
             "scrapersky_provider_spent_dollars",
             "What the searches at a source have cost.",
             ("source",),
             registry=registry,
         )
-        self._to_spend = Gauge(
+        self._to_spend = summed(
             "scrapersky_provider_budget_left_dollars",
             "What searches that are not over may still cost; those without a budget apart.",
             ("source",),
             registry=registry,
         )
-        self._processes = Gauge(
+        self._processes = summed(
             "scrapersky_processes",
             "Processes heard of lately, by what they do.",
             ("role", "state"),
@@ -225,18 +230,18 @@ class Metrics:
         )
 
     def _add_process(self, registry: CollectorRegistry) -> None:
-        self._pool = Gauge(
+        self._pool = summed(
             "scrapersky_pool_connections",
             "Connections of this process to the database, by state.",
             ("pool", "state"),
             registry=registry,
         )
-        self._in_hand = Gauge(
+        self._in_hand = summed(
             "scrapersky_worker_items",
             "Items in this process's hands.",
             registry=registry,
         )
-        self._resting = Gauge(
+        self._resting = summed(
             "scrapersky_worker_resting",
             "1 while this process claims nothing, unfit or asked to drain.",
             registry=registry,
@@ -249,18 +254,18 @@ class Metrics:
         background.schedule.ended.listen(self.count_run)
         crawler = background.tools.crawler
         crawler.listen(self.count_fetch)
-        self._waiting_fetches.set_function(lambda: crawler.fetches.waiting)
+        self._sample(self._waiting_fetches, lambda: crawler.fetches.waiting)
         self.watch_pool("worker", background.engine)
         if (worker := background.worker) is not None:
-            self._in_hand.set_function(lambda: worker.in_hand)
-            self._resting.set_function(lambda: background.resting is not None)
+            self._sample(self._in_hand, lambda: worker.in_hand)
+            self._sample(self._resting, lambda: background.resting is not None)
 
     def watch_pool(self, name: str, engine: AsyncEngine) -> None:
         """Show how many connections of a pool are in use, and how many lie idle."""
         pool = engine.pool
         if isinstance(pool, QueuePool):
-            self._pool.labels(name, "in_use").set_function(pool.checkedout)
-            self._pool.labels(name, "idle").set_function(pool.checkedin)
+            self._sample(self._pool.labels(name, "in_use"), pool.checkedout)
+            self._sample(self._pool.labels(name, "idle"), pool.checkedin)
 
     def count_run(self, run: Run) -> None:
         """Count one due time of a job."""
@@ -353,9 +358,18 @@ class Metrics:
         """Note how many listen to the stream of events."""
         self._streams.set(count)
 
+    def sample(self) -> None:
+        """Take the figures that are looked up and not counted, as they are now."""
+        for gauge, look_up in self._sampled:
+            gauge.set(look_up())
+
     def written(self) -> bytes:
         """Write every figure in the text format of Prometheus."""
+        self.sample()
         return generate_latest(self._registry)
+
+    def _sample(self, gauge: Gauge, look_up: Callable[[], float]) -> None:
+        self._sampled.append((gauge, look_up))
 
 
 STANDING = {

@@ -16,10 +16,12 @@ class ProcessRole(StrEnum):
     UP = "up"
     SERVE = "serve"
     WORKER = "worker"
+    CELERY = "celery"
+    """Celery's parent process; those that it starts are workers."""
 
 
 class Process(Base):
-    """One `scrapersky up`, `serve` or `worker` that has not said goodbye."""
+    """One `scrapersky up`, `serve`, `worker` or process of Celery that has not said goodbye."""
 
     __tablename__ = "processes"
 
