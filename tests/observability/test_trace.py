@@ -1,6 +1,8 @@
-"""Traces: sent over OTLP to a collector, with every fetch inside the item that asked."""
+"""Traces and log lines: sent over OTLP to a collector, each in its place."""
 
 import asyncio
+import io
+import logging
 import sys
 import threading
 from collections.abc import Iterator
@@ -9,11 +11,16 @@ from datetime import timedelta
 from http.server import BaseHTTPRequestHandler, HTTPServer
 
 import pytest
+import structlog
 from fastapi import FastAPI, Request
 from httpx import ASGITransport, AsyncClient
+from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import (
+    ExportLogsServiceRequest,
+)
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import (
     ExportTraceServiceRequest,
 )
+from opentelemetry.proto.logs.v1.logs_pb2 import LogRecord
 from opentelemetry.proto.trace.v1.trace_pb2 import Span
 from sqlalchemy import text
 
@@ -29,6 +36,8 @@ from scrapersky.curation.decision import Selection, decide
 from scrapersky.db.connection import connect, parse_target
 from scrapersky.errors import ConfigurationError
 from scrapersky.observability import trace
+from scrapersky.observability.log import configure_logs
+from scrapersky.observability.stage_log import StageLog
 from scrapersky.observability.trace import Traces, open_traces
 from scrapersky.records.place import PLACES
 from scrapersky.records.status import Role
@@ -53,6 +62,7 @@ class Collector(HTTPServer):
     def __init__(self) -> None:
         super().__init__(("127.0.0.1", 0), Handler)
         self.spans: dict[str, Span] = {}
+        self.records: dict[str, LogRecord] = {}
         self.service = ""
 
     @property
@@ -64,8 +74,23 @@ class Handler(BaseHTTPRequestHandler):
     server: Collector
 
     def do_POST(self) -> None:
-        assert self.path == "/v1/traces"
         body = self.rfile.read(int(self.headers["Content-Length"]))
+        if self.path == "/v1/logs":
+            self.take_logs(body)
+        else:
+            assert self.path == "/v1/traces"
+            self.take_spans(body)
+        self.send_response(200)
+        self.end_headers()
+
+    def take_logs(self, body: bytes) -> None:
+        for group in ExportLogsServiceRequest.FromString(body).resource_logs:
+            for scope in group.scope_logs:
+                self.server.records |= {
+                    record.body.string_value: record for record in scope.log_records
+                }
+
+    def take_spans(self, body: bytes) -> None:
         for group in ExportTraceServiceRequest.FromString(body).resource_spans:
             about = {
                 one.key: one.value.string_value for one in group.resource.attributes
@@ -75,8 +100,6 @@ class Handler(BaseHTTPRequestHandler):
             )
             for scope in group.scope_spans:
                 self.server.spans |= {span.name: span for span in scope.spans}
-        self.send_response(200)
-        self.end_headers()
 
     def log_message(self, *_: object) -> None:
         """Say nothing."""
@@ -100,7 +123,7 @@ def traces(collector: Collector) -> Traces:
     return made
 
 
-def said(span: Span) -> dict[str, object]:
+def said(span: Span | LogRecord) -> dict[str, object]:
     return {
         one.key: getattr(one.value, str(one.value.WhichOneof("value")))
         for one in span.attributes
@@ -234,6 +257,61 @@ async def test_an_item_leads_back_to_the_request_that_queued_it(
         assert link.span_id == collector.spans["POST /decide"].span_id
     assert not collector.spans["by hand"].links
     assert not traces._linking
+
+
+@pytest.fixture
+def quiet_logs(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    root = logging.getLogger()
+    before = (root.handlers, root.level)
+    monkeypatch.setattr(sys, "stderr", io.StringIO())
+    configure_logs("INFO", "json")
+    yield
+    structlog.reset_defaults()
+    root.handlers, root.level = before
+
+
+@pytest.mark.usefixtures("quiet_logs")
+async def test_log_lines_are_sent_with_the_ids_of_the_item_or_the_request(
+    collector: Collector, traces: Traces
+) -> None:
+    events: Events[Event] = Events()
+    StageLog(events)
+    traces.listen(events)
+    events.emit(Claimed("page_curation", "quay-1", ["a"]))
+    log = structlog.get_logger("scrapersky.test")
+
+    def work() -> None:
+        working.set(WorkingItem("page_curation", "a", 7))
+        log.warning("page.odd", url="https://b.example/?m=ana@b.example", tries=2)
+
+    copy_context().run(work)
+    events.emit(DeadLettered("page_curation", "a", "exhausted", "never an answer"))
+    app = FastAPI()
+    app.add_api_route("/ask", lambda: log.info("asked", api_key="k-123"))
+    async with AsyncClient(
+        transport=ASGITransport(RequestTrace(app, lambda: traces)),
+        base_url="http://app.test",
+    ) as client:
+        await client.get("/ask")
+    logging.getLogger("a.library").error("of a library")
+    logging.getLogger("opentelemetry.exporter").error("sending failed")
+    traces.close()
+    log.error("after the end")
+
+    records, item = collector.records, collector.spans["page_curation"]
+    assert {"page.odd", "item.failed", "asked", "of a library"} <= {*records}
+    assert not {"sending failed", "after the end"} & {*records}
+    for text_of_line in ("page.odd", "item.failed"):
+        record = records[text_of_line]
+        assert (record.trace_id, record.span_id) == (item.trace_id, item.span_id)
+    assert records["asked"].span_id == collector.spans["GET /ask"].span_id
+    assert not records["of a library"].trace_id
+    assert records["page.odd"].severity_text == "WARNING"
+    assert said(records["page.odd"]) == {
+        "url": "https://b.example/?m=[e-mail]", "tries": 2, "stage": "page_curation",
+        "item": "a", "correlation_id": "7-a",
+    }  # fmt: skip
+    assert said(records["asked"])["api_key"] == "********"
 
 
 def test_without_a_collector_nothing_is_traced() -> None:

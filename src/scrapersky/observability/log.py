@@ -3,9 +3,9 @@
 import logging
 import re
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import lru_cache
-from typing import Literal, TextIO
+from typing import Final, Literal, TextIO
 
 import orjson
 import structlog
@@ -27,6 +27,30 @@ NOISY = (
     # Our pool of connections reports as SQLAlchemy's do, under its own name.
 )  # fmt: skip
 """Libraries that report each small step; their warnings are enough."""
+
+
+class Copies:
+    """Hands a copy of every line on to whoever takes it, such as a collector."""
+
+    def __init__(self) -> None:
+        self._takers: list[Callable[[EventDict], None]] = []
+
+    def __call__(
+        self, _logger: WrappedLogger, _method: str, event: EventDict
+    ) -> EventDict:
+        """Hand on one line, before it is written."""
+        for take in self._takers:
+            take(event)
+        return event
+
+    def listen(self, take: Callable[[EventDict], None]) -> Callable[[], None]:
+        """Hand lines to `take` from now on; return how to stop that."""
+        self._takers.append(take)
+        return lambda: self._takers.remove(take)
+
+
+copies: Final = Copies()
+"""The lines of this process: loggers keep the way that they were made with."""
 
 
 class NamedLogger(structlog.WriteLogger):
@@ -67,11 +91,12 @@ def configure_logs(
         mask_secrets,
     ]
     render: list[Processor] = (
-        [structlog.processors.format_exc_info, hide_addresses, one_line_json]
+        [structlog.processors.format_exc_info, hide_addresses, copies, one_line_json]
         if as_json
         else [
             structlog.processors.format_exc_info,
             hide_addresses,
+            copies,
             make_printable,
             structlog.dev.ConsoleRenderer(
                 colors=sys.stderr.isatty(),

@@ -9,7 +9,7 @@ import asyncio
 import time
 from collections import OrderedDict
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit
@@ -23,10 +23,13 @@ from curation_sdk import working_item
 from curation_sdk.events import Claimed, DeadLettered, Event, Events, Retried, Settled
 from scrapersky.crawler.log import FetchRecord
 from scrapersky.errors import ConfigurationError
+from scrapersky.observability.log import copies
+from scrapersky.observability.log_export import LogExport
 from scrapersky.scheduler.app import Background
 from scrapersky.settings import Settings
 
 if TYPE_CHECKING:
+    from opentelemetry.context import Context
     from opentelemetry.sdk.trace.export import SpanExporter
     from opentelemetry.trace import Span
 
@@ -56,14 +59,16 @@ class Traces:
             TraceContextTextMapPropagator,
         )
 
-        resource = Resource.create(
+        self._resource = Resource.create(
             {
                 "service.name": "scrapersky",
                 "service.version": version("scrapersky"),
                 "service.namespace": role,
             }
         )
-        self._provider = TracerProvider(resource=resource)
+        self._closing = ExitStack()
+        self._provider = TracerProvider(resource=self._resource)
+        self._closing.callback(self._provider.shutdown)
         self._provider.add_span_processor(BatchSpanProcessor(exporter))
         self._tracer = self._provider.get_tracer("scrapersky")
         self._propagator = TraceContextTextMapPropagator()
@@ -155,9 +160,24 @@ class Traces:
         self._propagator.inject(carrier, set_span_in_context(span))
         return carrier.get("traceparent")
 
+    def send_logs(self, address: str) -> None:
+        """Send the log lines of this process, too, until this is closed."""
+        from scrapersky.compat.opentelemetry import LogRecords  # noqa: PLC0415
+
+        records = LogRecords(address, self._resource, timeout=LONGEST_EXPORT)
+        self._closing.callback(records.close)
+        self._closing.callback(copies.listen(LogExport(records, self).take))
+
+    def context_of(self, stage: object, item: object) -> "Context | None":
+        """Return where the span of an item is, if it is being worked here."""
+        from opentelemetry.trace import set_span_in_context  # noqa: PLC0415
+
+        span = self._open.get((str(stage), str(item)))
+        return None if span is None else set_span_in_context(span)
+
     def close(self) -> None:
         """Send what is not sent yet, for a few seconds at most."""
-        self._provider.shutdown()
+        self._closing.close()
 
     def _begin(self, stage: str, item: str, worker: str) -> None:
         while len(self._open) >= MOST_OPEN:
@@ -219,7 +239,7 @@ class Traces:
 
 
 def open_traces(settings: Settings, *, role: str) -> Traces | None:
-    """Begin to trace, if a collector is named."""
+    """Begin to trace, and to send log lines, if a collector is named."""
     endpoint = settings.otel_exporter_otlp_endpoint
     if endpoint is None:
         return None
@@ -234,7 +254,10 @@ def open_traces(settings: Settings, *, role: str) -> Traces | None:
         ) from None
     address = f"{endpoint.rstrip('/')}/v1/traces"
     exporter = OTLPSpanExporter(endpoint=address, timeout=LONGEST_EXPORT)
-    return Traces(exporter, role=role)
+    traces = Traces(exporter, role=role)
+    if settings.otel_logs_exporter == "otlp":
+        traces.send_logs(f"{endpoint.rstrip('/')}/v1/logs")
+    return traces
 
 
 def is_uuid(item: str) -> bool:
