@@ -1,4 +1,5 @@
 /** What went wrong, in words for the person in front of the page. */
+import { texts } from "@/texts/api";
 
 export interface Problem {
   type?: string;
@@ -18,7 +19,7 @@ export class ApiError extends Error {
   readonly fields: { where: string; what: string }[];
 
   constructor(status: number, problem: Problem) {
-    super(problem.detail || problem.title || `The server answered with status ${status}.`);
+    super(problem.detail || problem.title || texts.problem.serverAnsweredWithStatus(status));
     this.name = "ApiError";
     this.status = status;
     this.kind = problem.type?.split("/").at(-1) ?? String(status);
@@ -31,7 +32,7 @@ export class ApiError extends Error {
 /** The server could not be reached, or went away while it answered. */
 export class ConnectionLost extends Error {
   constructor(cause?: unknown) {
-    super("The server is not responding.", { cause });
+    super(texts.problem.serverIsNotResponding, { cause });
     this.name = "ConnectionLost";
   }
 }
@@ -46,8 +47,8 @@ export interface Explained {
 export function explain(error: unknown): Explained {
   if (error instanceof ConnectionLost) {
     return {
-      title: "The server is not responding.",
-      hint: "Check that ScraperSky is running; this page reconnects by itself.",
+      title: texts.problem.serverIsNotResponding,
+      hint: texts.problem.checkThatScraperskyIsRunning,
       details: [],
     };
   }
@@ -59,8 +60,8 @@ export function explain(error: unknown): Explained {
     };
   }
   return {
-    title: "Something went wrong on this page.",
-    hint: "Reload the page. Your decisions are saved on the server.",
+    title: texts.problem.somethingWentWrongOnThisPage,
+    hint: texts.problem.reloadThePage,
     details: error instanceof Error ? [error.message] : [],
   };
 }
@@ -74,11 +75,10 @@ export function fieldErrors(error: unknown): Record<string, string> {
 }
 
 function usualHint(status: number): string | null {
-  if (status === 403) return "Ask an administrator for permission.";
-  if (status === 404) return "It may have been deleted or merged by someone else.";
-  if (status === 409 || status === 412)
-    return "Someone else changed it in the meantime. Check it again.";
-  if (status === 429) return "Wait a moment, then try again.";
+  if (status === 403) return texts.problem.askAnAdministratorForPermission;
+  if (status === 404) return texts.problem.itMayHaveBeenDeleted;
+  if (status === 409 || status === 412) return texts.problem.someoneElseChanged;
+  if (status === 429) return texts.problem.waitAMoment;
   return null;
 }
 

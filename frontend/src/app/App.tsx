@@ -5,6 +5,7 @@ import { events, useConnection, useLive } from "@/api/events";
 import { useKinds } from "@/api/kinds";
 import { ApiError } from "@/api/problem";
 import { Button, Empty, Failure, Loading, Toasts } from "@/kit";
+import { texts } from "@/texts/app";
 import { Boundary } from "./Boundary";
 import { INVITATION, Invitation } from "./Invitation";
 import { listenToKeys } from "./keys";
@@ -52,11 +53,11 @@ function Inside() {
   useLive("reset", () => void client.invalidateQueries());
   useFreshAfterLoss();
   if (isInvited) return <Invitation />;
-  if (session.isPending) return <Loading what="Opening ScraperSky" />;
+  if (session.isPending) return <Loading what={texts.app.openingScrapersky} />;
   if (session.error) return <Unopened error={session.error} retry={session.refetch} />;
   if (!session.data) return <Login />;
   if (known.error && !known.data) return <Unopened error={known.error} retry={known.refetch} />;
-  if (!known.data) return <Loading what="Opening ScraperSky" />;
+  if (!known.data) return <Loading what={texts.app.openingScrapersky} />;
   return (
     <Layout session={session.data}>
       <CurrentScreen />
@@ -76,7 +77,7 @@ function Unopened({ error, retry }: { error: unknown; retry: () => Promise<unkno
 function titleOf(path: string): string {
   const places = [...navigation().flatMap((group) => group.places), SETTINGS];
   const here = places.find(({ to }) => (to === "/" ? path === "/" : path.startsWith(to)));
-  return here ? `${here.name} · ScraperSky` : "ScraperSky";
+  return here ? texts.app.windowTitle(here.name) : texts.app.scrapersky;
 }
 
 /** What could not be asked while the server was away is asked when it is back. */
@@ -111,10 +112,10 @@ function CurrentScreen() {
   return (
     <Empty
       icon="search"
-      title="Page not found"
+      title={texts.app.pageNotFound}
       actions={
         <Button look="primary" onClick={() => go("/")}>
-          Go to the pipeline
+          {texts.app.goToThePipeline}
         </Button>
       }
     />

@@ -1,5 +1,6 @@
 import { Component, type ReactNode } from "react";
 import { Button, Empty } from "@/kit";
+import { texts } from "@/texts/app";
 
 /** A screen that breaks breaks alone, and says what to do. */
 export class Boundary extends Component<{ children: ReactNode }, { error: unknown }> {
@@ -15,17 +16,14 @@ export class Boundary extends Component<{ children: ReactNode }, { error: unknow
     return (
       <Empty
         icon="warning"
-        title="This screen could not be displayed"
+        title={texts.boundary.thisScreenCouldNotBeDisplayed}
         actions={
           <Button look="primary" icon="refresh" onClick={() => location.reload()}>
-            Reload the page
+            {texts.boundary.reloadThePage}
           </Button>
         }
       >
-        <p>
-          ScraperSky may have been updated while the page was open. Your decisions are saved on the
-          server.
-        </p>
+        <p>{texts.boundary.scraperskyMayHaveBeenUpdatedWhile}</p>
         <p className="small mono">{error instanceof Error ? error.message : String(error)}</p>
       </Empty>
     );

@@ -3,6 +3,7 @@ import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { fieldErrors } from "@/api/problem";
 import { Dialog, FormButtons, Input, toast, toastError } from "@/kit";
+import { texts } from "@/texts/app";
 import { changePassword } from "./session";
 
 export function ChangePassword({ onClose }: { onClose: () => void }) {
@@ -18,7 +19,7 @@ export function ChangePassword({ onClose }: { onClose: () => void }) {
     setBusy(true);
     try {
       await changePassword(queries, current, password);
-      toast({ kind: "good", text: "Your password is changed. Other sessions were ended." });
+      toast({ kind: "good", text: texts.changePassword.yourPasswordIsChanged });
       onClose();
     } catch (error) {
       const found = fieldErrors(error);
@@ -30,18 +31,18 @@ export function ChangePassword({ onClose }: { onClose: () => void }) {
 
   return (
     <Dialog
-      title="Change your password"
+      title={texts.changePassword.changeYourPassword}
       onClose={onClose}
       onSubmit={() => void save()}
       actions={
         <FormButtons onClose={onClose} busy={busy} disabled={!isReady}>
-          Change password
+          {texts.changePassword.changePassword}
         </FormButtons>
       }
     >
       <div className="stack">
         <Input
-          label="Current password"
+          label={texts.changePassword.currentPassword}
           type="password"
           autoComplete="current-password"
           error={wrong.current}
@@ -49,10 +50,10 @@ export function ChangePassword({ onClose }: { onClose: () => void }) {
           onChange={(event) => setCurrent(event.target.value)}
         />
         <Input
-          label="New password"
+          label={texts.changePassword.newPassword}
           type="password"
           autoComplete="new-password"
-          hint="At least 10 characters."
+          hint={texts.changePassword.atLeast10Characters}
           error={wrong.password}
           value={password}
           onChange={(event) => setPassword(event.target.value)}

@@ -3,6 +3,7 @@ import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
 import { fieldErrors } from "@/api/problem";
 import { Button, Failure, Input } from "@/kit";
+import { texts } from "@/texts/app";
 import { go } from "./router";
 import { accept } from "./session";
 
@@ -28,12 +29,12 @@ export function Invitation() {
     <main className="login">
       <form className="panel login-box" onSubmit={submit}>
         <img src="/icon.svg" width={44} height={44} alt="" />
-        <h1>Welcome to ScraperSky</h1>
+        <h1>{texts.invitation.welcomeToScrapersky}</h1>
         <Input
-          label="Choose a password"
+          label={texts.invitation.chooseAPassword}
           type="password"
           autoComplete="new-password"
-          hint="At least 10 characters."
+          hint={texts.invitation.atLeast10Characters}
           required
           error={wrong.password}
           value={password}
@@ -41,7 +42,7 @@ export function Invitation() {
         />
         {attempt.error && !wrong.password && <Failure error={attempt.error} />}
         <Button type="submit" look="primary" busy={attempt.isPending}>
-          Set password and log in
+          {texts.invitation.setPasswordAndLogIn}
         </Button>
       </form>
     </main>

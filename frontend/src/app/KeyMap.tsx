@@ -1,4 +1,6 @@
 import { Dialog } from "@/kit";
+import { texts } from "@/texts/app";
+import { common } from "@/texts/common";
 import { useKeySections } from "./keys";
 
 const SIGNS: Record<string, string> = {
@@ -6,16 +8,16 @@ const SIGNS: Record<string, string> = {
   ArrowUp: "↑",
   ArrowLeft: "←",
   ArrowRight: "→",
-  Escape: "Esc",
+  Escape: texts.keyMap.esc,
   Enter: "↵",
-  Space: "Space",
+  Space: texts.keyMap.space,
 };
 
 /** The map of all keys that work on the screen that is open. */
 export function KeyMap({ onClose }: { onClose: () => void }) {
   const sections = useKeySections();
   return (
-    <Dialog title="Keyboard shortcuts" wide onClose={onClose}>
+    <Dialog title={texts.keyMap.keyboardShortcuts} wide onClose={onClose}>
       <div className="key-map">
         {[...sections].reverse().map((section) => (
           <section key={section.name}>
@@ -45,7 +47,7 @@ function Keys({ keys }: { keys: string | readonly string[] }) {
     <>
       {all.map((name, place) => (
         <span key={name}>
-          {place > 0 && <span className="faint"> or </span>}
+          {place > 0 && <span className="faint"> {common.or} </span>}
           {name.split(" ").map((step) => (
             <kbd key={step}>{shown(step)}</kbd>
           ))}
@@ -59,6 +61,6 @@ function shown(step: string): string {
   const isMac = navigator.userAgent.includes("Mac");
   return step
     .split("+")
-    .map((part) => (part === "Mod" ? (isMac ? "⌘" : "Ctrl") : (SIGNS[part] ?? part)))
+    .map((part) => (part === "Mod" ? (isMac ? "⌘" : texts.keyMap.ctrl) : (SIGNS[part] ?? part)))
     .join(" ");
 }

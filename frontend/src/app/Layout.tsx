@@ -4,6 +4,7 @@ import { type ReactNode, useEffect, useRef, useState } from "react";
 import { useConnection } from "@/api/events";
 import { useViews, viewScreen } from "@/api/views";
 import { Dialog, Icon, IconButton, Menu, type MenuItem, toastError } from "@/kit";
+import { texts } from "@/texts/app";
 import { ChangePassword } from "./ChangePassword";
 import { KeyMap } from "./KeyMap";
 import { useKeys } from "./keys";
@@ -27,11 +28,11 @@ export function Layout({ session, children }: { session: Session; children: Reac
     // Another screen is a new beginning for who listens to the page instead of looking.
     main.current?.focus({ preventScroll: true });
   }, [path]);
-  useKeys("Everywhere", [
-    { keys: "?", does: "Show keyboard shortcuts", run: () => setMapOpen(true) },
+  useKeys(texts.layout.everywhere, [
+    { keys: "?", does: texts.layout.showKeyboardShortcuts, run: () => setMapOpen(true) },
     {
       keys: "Mod+k",
-      does: "Find a screen, view, record or command",
+      does: texts.layout.findAScreen,
       whileTyping: true,
       run: () => setPaletteOpen(true),
     },
@@ -39,14 +40,14 @@ export function Layout({ session, children }: { session: Session; children: Reac
       .filter(({ key }) => key !== null)
       .map((place) => ({
         keys: `g ${place.key}`,
-        does: `Go to ${place.name.toLowerCase()}`,
+        does: texts.layout.goTo(place.name.toLowerCase()),
         run: () => go(place.to),
       })),
   ]);
   return (
     <div className="layout">
       <a className="skip" href="#main">
-        Skip to content
+        {texts.layout.skipToContent}
       </a>
       <aside className="side">
         <Brand />
@@ -54,7 +55,11 @@ export function Layout({ session, children }: { session: Session; children: Reac
         <Foot session={session} onKeys={() => setMapOpen(true)} />
       </aside>
       <header className="top">
-        <IconButton icon="menu" label="Open navigation" onClick={() => setNavOpen(true)} />
+        <IconButton
+          icon="menu"
+          label={texts.layout.openNavigation}
+          onClick={() => setNavOpen(true)}
+        />
         <Brand />
         <ConnectionPill />
       </header>
@@ -63,7 +68,7 @@ export function Layout({ session, children }: { session: Session; children: Reac
         {children}
       </main>
       {isNavOpen && (
-        <Dialog title="ScraperSky" side="left" onClose={() => setNavOpen(false)}>
+        <Dialog title={texts.layout.scrapersky} side="left" onClose={() => setNavOpen(false)}>
           <Navigation path={path} />
           <Foot session={session} onKeys={() => setMapOpen(true)} />
         </Dialog>
@@ -76,16 +81,16 @@ export function Layout({ session, children }: { session: Session; children: Reac
 
 function Brand() {
   return (
-    <Link to="/" className="brand" aria-label="ScraperSky: go to the pipeline">
+    <Link to="/" className="brand" aria-label={texts.layout.scraperskyGoToThePipeline}>
       <img src="/icon.svg" width={26} height={26} alt="" />
-      <span>ScraperSky</span>
+      <span>{texts.layout.scrapersky}</span>
     </Link>
   );
 }
 
 function Navigation({ path }: { path: string }) {
   return (
-    <nav className="nav" aria-label="Screens">
+    <nav className="nav" aria-label={texts.layout.screens}>
       {navigation().map((group) =>
         group.isFolded ? (
           <Folded key={group.name} group={group} path={path} />
@@ -147,7 +152,7 @@ function SavedViews() {
   if (views.length === 0) return null;
   return (
     <div className="nav-group">
-      <h2>Views</h2>
+      <h2>{texts.layout.views}</h2>
       <ul>
         {views.map(({ id, name, to }) => (
           <li key={id}>
@@ -179,9 +184,9 @@ function NavLink({ place, path }: { place: Place; path: string }) {
 const DEPLOYED = new Set(["staging", "production"]);
 
 const THEMES: readonly { id: Theme; name: string }[] = [
-  { id: "system", name: "System theme" },
-  { id: "light", name: "Light" },
-  { id: "dark", name: "Dark" },
+  { id: "system", name: texts.layout.systemTheme },
+  { id: "light", name: texts.layout.light },
+  { id: "dark", name: texts.layout.dark },
 ];
 
 function Foot({ session, onKeys }: { session: Session; onKeys: () => void }) {
@@ -193,24 +198,33 @@ function Foot({ session, onKeys }: { session: Session; onKeys: () => void }) {
     checked: chosen === id,
     run: () => chooseTheme(id),
   }));
-  items.push("line", { name: "Keyboard shortcuts", icon: "keyboard", hotkey: "?", run: onKeys });
+  items.push("line", {
+    name: texts.layout.keyboardShortcuts,
+    icon: "keyboard",
+    hotkey: "?",
+    run: onKeys,
+  });
   if (!DEPLOYED.has(session.environment)) {
     items.push({
-      name: "API reference",
+      name: texts.layout.apiReference,
       icon: "open",
       run: () => window.open("/docs", "_blank", "noopener"),
     });
   }
   if (session.via === "session") {
-    items.push({ name: "Change password", icon: "key", run: () => setChanging(true) });
-    items.push({ name: "Log out", icon: "logout", run: () => logout(queries).catch(toastError) });
+    items.push({ name: texts.layout.changePassword, icon: "key", run: () => setChanging(true) });
+    items.push({
+      name: texts.layout.logOut,
+      icon: "logout",
+      run: () => logout(queries).catch(toastError),
+    });
   }
   return (
     <div className="side-foot">
       {isChanging && <ChangePassword onClose={() => setChanging(false)} />}
       <ConnectionPill />
       <Menu
-        label={`${session.name} ${session.tenant.name}: theme, shortcuts and more`}
+        label={texts.layout.themeShortcutsAndMore(session.name, session.tenant.name)}
         look="quiet"
         className="who"
         shown={
@@ -234,9 +248,9 @@ function Foot({ session, onKeys }: { session: Session; onKeys: () => void }) {
 }
 
 const CONNECTION = {
-  live: ["good", "Live"],
-  connecting: ["warn", "Connecting"],
-  lost: ["bad", "No connection"],
+  live: ["good", texts.layout.live],
+  connecting: ["warn", texts.layout.connecting],
+  lost: ["bad", texts.layout.noConnection],
 } as const;
 
 function ConnectionPill() {
@@ -259,8 +273,7 @@ function ConnectionBanner() {
         <>
           <Icon name="warning" />
           <span>
-            <strong>The server is not responding.</strong> What you see may be out of date. This
-            page reconnects by itself; decisions you make meanwhile are sent then.
+            <strong>{texts.layout.serverIsNotResponding}</strong> {texts.layout.whatYouSeeMayBeOut}
           </span>
         </>
       )}

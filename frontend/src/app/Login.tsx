@@ -2,13 +2,14 @@ import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
 import { read } from "@/api/client";
 import { Button, Failure, Input } from "@/kit";
+import { texts } from "@/texts/app";
 import { login } from "./session";
 
 /** What the server says in the address when a login through the provider ends without one. */
 const ENDED: Record<string, string> = {
-  refused: "Your account may not use ScraperSky. Ask an administrator to invite you.",
-  expired: "The login took too long, or began in another browser. Please try again.",
-  failed: "The login through the provider failed. Please try again.",
+  refused: texts.login.yourAccountMayNotUseScrapersky,
+  expired: texts.login.loginTookTooLong,
+  failed: texts.login.loginThroughTheProviderFailed,
 };
 
 export function Login() {
@@ -24,10 +25,10 @@ export function Login() {
     <main className="login">
       <form className="panel login-box" onSubmit={submit}>
         <img src="/icon.svg" width={44} height={44} alt="" />
-        <h1>Log in to ScraperSky</h1>
+        <h1>{texts.login.logInToScrapersky}</h1>
         <ThroughProvider />
         <Input
-          label="E-mail"
+          label={texts.login.email}
           type="email"
           autoComplete="username"
           required
@@ -35,7 +36,7 @@ export function Login() {
           onChange={(event) => setEmail(event.target.value)}
         />
         <Input
-          label="Password"
+          label={texts.login.password}
           type="password"
           autoComplete="current-password"
           required
@@ -44,7 +45,7 @@ export function Login() {
         />
         {attempt.error && <Failure error={attempt.error} />}
         <Button type="submit" look="primary" busy={attempt.isPending}>
-          Log in
+          {texts.login.logIn}
         </Button>
       </form>
     </main>
@@ -64,9 +65,9 @@ function ThroughProvider() {
     <>
       {ended && <p role="alert">{ended}</p>}
       <a className="button" href={`/api/v3/session/openid?${new URLSearchParams({ back })}`}>
-        Log in with {ways.data.provider}
+        {texts.login.logInWith(ways.data.provider)}
       </a>
-      <p className="small soft">Or with e-mail and password:</p>
+      <p className="small soft">{texts.login.orWithEmailAndPassword}</p>
     </>
   );
 }

@@ -5,6 +5,7 @@ import { ofKind, read } from "@/api/client";
 import { type Kind, kinds } from "@/api/kinds";
 import { useViews, viewScreen } from "@/api/views";
 import { Dialog, Icon, type IconName } from "@/kit";
+import { texts } from "@/texts/app";
 import { type Key, useKeySections } from "./keys";
 import { matching } from "./matching";
 import { go } from "./router";
@@ -20,7 +21,7 @@ export interface Entry {
 
 const SHORTEST = 2;
 const OF_EACH = 4;
-const EVERYWHERE = "Everywhere";
+const EVERYWHERE = texts.palette.everywhere;
 
 export function Palette({ onClose }: { onClose: () => void }) {
   const [words, setWords] = useState("");
@@ -48,17 +49,17 @@ export function Palette({ onClose }: { onClose: () => void }) {
   }
 
   return (
-    <Dialog title="Go to…" onClose={onClose} onSubmit={() => run(entries[current])}>
+    <Dialog title={texts.palette.goTo} onClose={onClose} onSubmit={() => run(entries[current])}>
       <div className="palette">
         <input
           ref={box}
           className="input"
           role="combobox"
-          aria-label="Screen, view, record or command"
+          aria-label={texts.palette.screenViewRecordOrCommand}
           aria-expanded="true"
           aria-controls={list}
           aria-activedescendant={entries[current] ? `${list}-${current}` : undefined}
-          placeholder="Screen, view, record or command"
+          placeholder={texts.palette.screenViewRecordOrCommand}
           value={words}
           onChange={(event) => {
             setWords(event.target.value);
@@ -66,7 +67,7 @@ export function Palette({ onClose }: { onClose: () => void }) {
           }}
           onKeyDown={move}
         />
-        <div id={list} role="listbox" aria-label="Matches" className="palette-list">
+        <div id={list} role="listbox" aria-label={texts.palette.matches} className="palette-list">
           {entries.map((entry, at) => (
             // biome-ignore lint/a11y/useKeyWithClickEvents: the keys are those of the input.
             // biome-ignore lint/a11y/useFocusableInteractive: the input has the focus.
@@ -85,7 +86,7 @@ export function Palette({ onClose }: { onClose: () => void }) {
               <span className="small soft">{entry.group}</span>
             </div>
           ))}
-          {entries.length === 0 && <p className="soft">Nothing matches.</p>}
+          {entries.length === 0 && <p className="soft">{texts.palette.nothingMatches}</p>}
         </div>
       </div>
     </Dialog>
@@ -100,7 +101,7 @@ function useKnown(): Entry[] {
   return [
     ...places.map(({ to, name, icon }) => ({
       id: `screen ${to}`,
-      group: "Screen",
+      group: texts.palette.screen,
       name,
       icon,
       run: () => go(to),
@@ -111,7 +112,7 @@ function useKnown(): Entry[] {
         ? [
             {
               id: `view ${view.id}`,
-              group: "View",
+              group: texts.palette.view,
               name: view.name,
               icon: "star" as const,
               run: () => go(to),

@@ -2,6 +2,8 @@
 import { type ComponentType, lazy } from "react";
 import { kinds } from "@/api/kinds";
 import type { IconName } from "@/kit";
+import { texts } from "@/texts/app";
+import { common } from "@/texts/common";
 import { retried } from "./retried";
 import type { Permission } from "./session";
 
@@ -52,19 +54,19 @@ export interface Group {
 }
 
 const WORK: Group = {
-  name: "Work",
+  name: texts.routes.work,
   places: [
-    { to: "/", name: "Pipeline", icon: "pipeline", key: "h" },
-    { to: "/search", name: "Search", icon: "search", key: "s" },
+    { to: "/", name: texts.routes.pipeline, icon: "pipeline", key: "h" },
+    { to: "/search", name: common.search, icon: "search", key: "s" },
   ],
 };
 
 const AUTOMATE: Group = {
-  name: "Automate",
+  name: texts.routes.automate,
   places: [
-    { to: "/rules", name: "Rules", icon: "rules", key: "r" },
-    { to: "/batches", name: "Batches", icon: "batch", key: "a" },
-    { to: "/dead-letters", name: "Failed", icon: "letter", key: "x" },
+    { to: "/rules", name: texts.routes.rules, icon: "rules", key: "r" },
+    { to: "/batches", name: texts.routes.batches, icon: "batch", key: "a" },
+    { to: "/dead-letters", name: common.failed, icon: "letter", key: "x" },
   ],
 };
 
@@ -76,10 +78,15 @@ export function navigation(): readonly Group[] {
       .map(({ screen: to, title: name, icon, key }) => ({ to, name, icon, key }));
   return [
     WORK,
-    { name: "Leads", places: places(false).reverse() },
-    { name: "Advanced", places: places(true), isFolded: true },
+    { name: texts.routes.leads, places: places(false).reverse() },
+    { name: texts.routes.advanced, places: places(true), isFolded: true },
     AUTOMATE,
   ];
 }
 
-export const SETTINGS: Place = { to: "/settings", name: "Settings", icon: "settings", key: "t" };
+export const SETTINGS: Place = {
+  to: "/settings",
+  name: common.settings,
+  icon: "settings",
+  key: "t",
+};

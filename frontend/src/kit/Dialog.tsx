@@ -1,4 +1,5 @@
 import { type FormEvent, type ReactNode, useEffect, useId, useRef } from "react";
+import { common } from "@/texts/common";
 import { Button, IconButton } from "./Button";
 
 interface DialogProps {
@@ -49,7 +50,7 @@ export function Dialog({ title, onClose, children, actions, wide, side, onSubmit
       <div className="dialog-inside">
         <header className="dialog-head">
           <h2 id={heading}>{title}</h2>
-          <IconButton icon="cross" label="Close" onClick={onClose} />
+          <IconButton icon="cross" label={common.close} onClick={onClose} />
         </header>
         {onSubmit ? <form onSubmit={submit}>{inside}</form> : inside}
       </div>
@@ -69,7 +70,7 @@ interface FormButtonsProps {
 export function FormButtons({ onClose, busy, disabled, children }: FormButtonsProps) {
   return (
     <>
-      <Button onClick={onClose}>Cancel</Button>
+      <Button onClick={onClose}>{common.cancel}</Button>
       <Button type="submit" look="primary" busy={busy ?? false} disabled={disabled ?? false}>
         {children}
       </Button>
@@ -109,7 +110,7 @@ export function Confirm({
       onSubmit={onConfirm}
       actions={
         <>
-          <Button onClick={onClose}>Cancel</Button>
+          <Button onClick={onClose}>{common.cancel}</Button>
           <Button
             id={button}
             type="submit"

@@ -1,5 +1,6 @@
 import type { ReactNode } from "react";
 import { explain } from "@/api/problem";
+import { texts } from "@/texts/kit";
 import { Button } from "./Button";
 import { Icon, type IconName } from "./Icon";
 
@@ -43,7 +44,7 @@ export function Failure({ error, retry }: { error: unknown; retry?: () => void }
       </div>
       {retry && (
         <Button small icon="refresh" onClick={retry}>
-          Try again
+          {texts.empty.tryAgain}
         </Button>
       )}
     </div>

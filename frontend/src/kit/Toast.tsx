@@ -1,6 +1,8 @@
 /** Short messages at the foot of the page; an action that can be taken back offers it. */
 import { useEffect, useRef, useSyncExternalStore } from "react";
 import { explain } from "@/api/problem";
+import { common } from "@/texts/common";
+import { texts } from "@/texts/kit";
 import { Button, IconButton } from "./Button";
 import { Icon } from "./Icon";
 
@@ -48,7 +50,7 @@ export function toastError(error: unknown, retry?: () => void): number {
     kind: "bad",
     text: title,
     hint: [hint, ...details].filter(Boolean).join(" "),
-    action: retry ? { name: "Try again", run: retry } : undefined,
+    action: retry ? { name: texts.toast.tryAgain, run: retry } : undefined,
   });
 }
 
@@ -68,7 +70,13 @@ export function Toasts() {
     box.current?.showPopover();
   }, [newest]);
   return (
-    <section ref={box} popover="manual" className="toasts" aria-label="Messages" aria-live="polite">
+    <section
+      ref={box}
+      popover="manual"
+      className="toasts"
+      aria-label={texts.toast.messages}
+      aria-live="polite"
+    >
       {messages.map((message) => (
         <OneToast key={message.id} message={message} />
       ))}
@@ -96,11 +104,11 @@ function OneToast({ message }: { message: Shown }) {
         {hint && <div className="small soft">{hint}</div>}
       </div>
       {action && (
-        <Button small onClick={run} icon={action.name === "Undo" ? "undo" : "refresh"}>
+        <Button small onClick={run} icon={action.name === common.undo ? "undo" : "refresh"}>
           {action.name}
         </Button>
       )}
-      <IconButton icon="cross" label="Dismiss" onClick={() => dismiss(id)} small />
+      <IconButton icon="cross" label={texts.toast.dismiss} onClick={() => dismiss(id)} small />
     </div>
   );
 }

@@ -1,4 +1,6 @@
 /** What stands in the place of something that is on its way. */
+import { texts } from "@/texts/kit";
+
 export function Spinner() {
   return <span className="spinner" aria-hidden="true" />;
 }
@@ -18,7 +20,7 @@ export function Skeleton({ lines = 3, height }: { lines?: number; height?: numbe
   );
 }
 
-export function Loading({ what = "Loading" }: { what?: string }) {
+export function Loading({ what = texts.wait.loading }: { what?: string }) {
   return (
     <div className="loading" role="status">
       <Spinner /> <span className="soft">{what}…</span>

@@ -1,6 +1,11 @@
 /** Numbers, times and sizes as people read them. */
-const WHOLE = new Intl.NumberFormat("en");
-const SHORT = new Intl.NumberFormat("en", { notation: "compact", maximumFractionDigits: 1 });
+import { texts } from "@/texts/format";
+
+const WHOLE = new Intl.NumberFormat(texts.language);
+const SHORT = new Intl.NumberFormat(texts.language, {
+  notation: "compact",
+  maximumFractionDigits: 1,
+});
 
 export const whole = (count: number): string => WHOLE.format(count);
 
@@ -9,17 +14,17 @@ export const short = (count: number): string =>
   Math.abs(count) < 10_000 ? whole(count) : SHORT.format(count);
 
 export function plural(count: number, one: string, many = `${one}s`): string {
-  return `${whole(count)} ${count === 1 ? one : many}`;
+  return texts.counted(count, whole(count), one, many);
 }
 
 /** A length of time in its two largest parts: "2 h 5 min". */
 export function duration(seconds: number): string {
-  if (seconds < 1) return "under 1 s";
+  if (seconds < 1) return texts.underOneSecond;
   const parts: [number, string][] = [
-    [86_400, "d"],
-    [3600, "h"],
-    [60, "min"],
-    [1, "s"],
+    [86_400, texts.day],
+    [3600, texts.hour],
+    [60, texts.minute],
+    [1, texts.second],
   ];
   const first = parts.findIndex(([size]) => seconds >= size);
   let rest = Math.floor(seconds);
@@ -35,22 +40,22 @@ export function duration(seconds: number): string {
 /** How long ago, or how soon: "5 min ago", "in 30 s". */
 export function relative(then: string | Date, now: Date = new Date()): string {
   const seconds = (now.getTime() - new Date(then).getTime()) / 1000;
-  if (Math.abs(seconds) < 3) return "now";
+  if (Math.abs(seconds) < 3) return texts.now;
   const said = duration(Math.abs(seconds)).split(" ").slice(0, 2).join(" ");
-  return seconds > 0 ? `${said} ago` : `in ${said}`;
+  return seconds > 0 ? texts.ago(said) : texts.soon(said);
 }
 
-const EXACT = new Intl.DateTimeFormat("en-GB", { dateStyle: "medium", timeStyle: "medium" });
+const EXACT = new Intl.DateTimeFormat(texts.dates, { dateStyle: "medium", timeStyle: "medium" });
 
 export const exact = (then: string | Date): string => EXACT.format(new Date(then));
 
-const DAY = new Intl.DateTimeFormat("en-GB", { dateStyle: "medium", timeZone: "UTC" });
+const DAY = new Intl.DateTimeFormat(texts.dates, { dateStyle: "medium", timeZone: "UTC" });
 
 /** A date without a time: "20 Nov 2026" in every time zone. */
 export const day = (date: string): string => DAY.format(new Date(`${date}T00:00:00Z`));
 
 export function bytes(size: number): string {
-  const units = ["B", "kB", "MB", "GB", "TB"];
+  const units = texts.sizes;
   let value = size;
   let unit = 0;
   while (value >= 1000 && unit < units.length - 1) {
@@ -60,8 +65,8 @@ export function bytes(size: number): string {
   return `${value >= 100 || unit === 0 ? Math.round(value) : value.toFixed(1)} ${units[unit]}`;
 }
 
-export const percent = (share: number): string => `${Math.round(share * 100)} %`;
+export const percent = (share: number): string => texts.percent(Math.round(share * 100));
 
 export function money(amount: number, currency = "USD"): string {
-  return new Intl.NumberFormat("en", { style: "currency", currency }).format(amount);
+  return new Intl.NumberFormat(texts.language, { style: "currency", currency }).format(amount);
 }

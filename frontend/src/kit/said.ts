@@ -1,9 +1,10 @@
+import { texts } from "@/texts/kit";
 import { wordOf } from "./words";
 
 /** Any value of JSON as words in one line: `{"rows": 3, "kinds": ["a"]}` is "rows: 3; kinds: a". */
 export function said(value: unknown): string {
   if (value === null || value === undefined || value === "") return "–";
-  if (typeof value === "boolean") return value ? "yes" : "no";
+  if (typeof value === "boolean") return value ? texts.said.yes : texts.said.no;
   if (Array.isArray(value)) return value.map(said).join(", ") || "–";
   if (typeof value === "object") {
     return Object.entries(value)

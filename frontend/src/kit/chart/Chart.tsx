@@ -4,6 +4,7 @@ import uPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
 import "./chart.css";
 import { useIsDark } from "@/app/theme";
+import { texts } from "@/texts/format";
 
 export interface Series {
   name: string;
@@ -98,7 +99,7 @@ function optionsFor(
   };
 }
 
-const CLOCK = new Intl.DateTimeFormat("en-GB", { hour: "2-digit", minute: "2-digit" });
+const CLOCK = new Intl.DateTimeFormat(texts.dates, { hour: "2-digit", minute: "2-digit" });
 
 const clock = (time: number): string => CLOCK.format(new Date(time * 1000));
 

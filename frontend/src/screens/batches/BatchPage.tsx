@@ -12,7 +12,6 @@ import {
   causeOf,
   Failure,
   Panel,
-  plural,
   ScreenHead,
   Select,
   Skeleton,
@@ -24,17 +23,19 @@ import {
   whole,
   wordOf,
 } from "@/kit";
+import { texts } from "@/texts/batches";
+import { common } from "@/texts/common";
 import { Progress } from ".";
 import type { BatchItem } from "./model";
 
 const STATES = [
-  { value: "", label: "All lines" },
-  { value: "queued", label: "Waiting" },
-  { value: "processing", label: "Running" },
-  { value: "done", label: "Done" },
-  { value: "failed", label: "Failed" },
-  { value: "skipped", label: "Skipped" },
-  { value: "refused", label: "Refused" },
+  { value: "", label: texts.batchPage.allLines },
+  { value: "queued", label: texts.batchPage.waiting },
+  { value: "processing", label: texts.batchPage.running },
+  { value: "done", label: texts.batchPage.done },
+  { value: "failed", label: common.failed },
+  { value: "skipped", label: texts.batchPage.skipped },
+  { value: "refused", label: texts.batchPage.refused },
 ];
 
 export function BatchPage({ id }: { id: string }) {
@@ -63,7 +64,7 @@ export function BatchPage({ id }: { id: string }) {
       const { changed } = await write("POST", "/batches/{batch_id}/{command}", {
         path: { batch_id: id, command: word },
       });
-      toast({ kind: "good", text: `${SAID[word]}: ${plural(changed, "line")}.` });
+      toast({ kind: "good", text: `${SAID[word]}: ${texts.batchPage.countedLines(changed)}.` });
     } catch (error) {
       toastError(error);
     }
@@ -90,28 +91,28 @@ export function BatchPage({ id }: { id: string }) {
     <div className="screen">
       <ScreenHead
         title={batch.name ?? `${whole(batch.total)} ${batch.kind}`}
-        about={<Link to="/batches">All batches</Link>}
+        about={<Link to="/batches">{texts.batchPage.allBatches}</Link>}
         actions={
           mayCurate && (
             <>
               {batch.failed > 0 && (
                 <Button icon="refresh" onClick={() => void command("retry")}>
-                  Retry failed lines
+                  {texts.batchPage.retryFailedLines}
                 </Button>
               )}
               {!isOver &&
                 (batch.paused_at ? (
                   <Button icon="play" look="primary" onClick={() => void command("resume")}>
-                    Resume
+                    {common.resume}
                   </Button>
                 ) : (
                   <Button icon="pause" onClick={() => void command("pause")}>
-                    Pause
+                    {texts.batchPage.pause}
                   </Button>
                 ))}
               {!isOver && (
                 <Button icon="cross" onClick={() => setCancelling(true)}>
-                  Cancel
+                  {common.cancel}
                 </Button>
               )}
             </>
@@ -126,22 +127,32 @@ export function BatchPage({ id }: { id: string }) {
           </div>
           <Progress batch={batch} />
           <dl className="batch-stats">
-            <Stat name="Lines" value={whole(batch.total)} />
-            <Stat name="Waiting" value={whole(batch.pending)} />
-            <Stat name="Running" value={whole(batch.working)} />
-            <Stat name="Done" value={whole(batch.done)} tone="good" />
-            <Stat name="Failed" value={whole(batch.failed)} tone={batch.failed ? "bad" : ""} />
-            {batch.skipped > 0 && <Stat name="Skipped" value={whole(batch.skipped)} />}
-            <Stat name="Refused" value={whole(batch.refused)} tone={batch.refused ? "bad" : ""} />
+            <Stat name={texts.batchPage.lines} value={whole(batch.total)} />
+            <Stat name={texts.batchPage.waiting} value={whole(batch.pending)} />
+            <Stat name={texts.batchPage.running} value={whole(batch.working)} />
+            <Stat name={texts.batchPage.done} value={whole(batch.done)} tone="good" />
+            <Stat
+              name={common.failed}
+              value={whole(batch.failed)}
+              tone={batch.failed ? "bad" : ""}
+            />
+            {batch.skipped > 0 && (
+              <Stat name={texts.batchPage.skipped} value={whole(batch.skipped)} />
+            )}
+            <Stat
+              name={texts.batchPage.refused}
+              value={whole(batch.refused)}
+              tone={batch.refused ? "bad" : ""}
+            />
           </dl>
         </div>
       </Panel>
       <Panel
         flush
-        title="Lines"
+        title={texts.batchPage.lines}
         actions={
           <Select
-            label="Show lines"
+            label={texts.batchPage.showLines}
             bare
             value={state}
             options={STATES}
@@ -150,13 +161,13 @@ export function BatchPage({ id }: { id: string }) {
         }
       >
         <Table
-          label="Lines"
+          label={texts.batchPage.lines}
           rows={items}
           keyOf={(item) => String(item.position)}
           columns={[
-            { name: "Line", number: true, show: (item) => whole(item.position) },
+            { name: texts.batchPage.line, number: true, show: (item) => whole(item.position) },
             {
-              name: "Submitted",
+              name: texts.batchPage.submitted,
               show: (item) =>
                 item.record_id ? (
                   <Link to={recordScreen(item.record_kind, item.record_id)}>
@@ -166,9 +177,9 @@ export function BatchPage({ id }: { id: string }) {
                   <span className="foreign">{item.submitted}</span>
                 ),
             },
-            { name: "State", show: (item) => <Status status={item.state} /> },
+            { name: common.state, show: (item) => <Status status={item.state} /> },
             {
-              name: "Result",
+              name: texts.batchPage.result,
               minor: true,
               show: (item) => <span className="foreign small soft">{happened(item)}</span>,
             },
@@ -177,20 +188,20 @@ export function BatchPage({ id }: { id: string }) {
         {detail.hasNextPage && (
           <div className="row batch-more">
             <Button busy={detail.isFetchingNextPage} onClick={() => void detail.fetchNextPage()}>
-              More lines
+              {texts.batchPage.moreLines}
             </Button>
           </div>
         )}
       </Panel>
       {isCancelling && (
         <Confirm
-          title="Cancel this batch?"
-          action="Cancel the batch"
+          title={texts.batchPage.cancelThisBatch}
+          action={texts.batchPage.cancelTheBatch}
           danger
           onClose={() => setCancelling(false)}
           onConfirm={() => void command("cancel")}
         >
-          <p>Lines that have not started are removed from the queue. Finished lines stay.</p>
+          <p>{texts.batchPage.linesThatHaveNotStarted}</p>
         </Confirm>
       )}
     </div>
@@ -203,4 +214,9 @@ function happened(item: BatchItem): string {
   return item.hint ? `${why}. ${item.hint}` : why;
 }
 
-const SAID = { pause: "Paused", resume: "Resumed", cancel: "Cancelled", retry: "Queued for retry" };
+const SAID = {
+  pause: texts.batchPage.paused,
+  resume: texts.batchPage.resumed,
+  cancel: texts.batchPage.cancelled,
+  retry: texts.batchPage.queuedForRetry,
+};

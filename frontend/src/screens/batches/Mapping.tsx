@@ -2,8 +2,9 @@
 import { useQuery } from "@tanstack/react-query";
 import { write } from "@/api/client";
 import type { Schemas } from "@/api/types";
-import { Failure, Loading, plural, Select, Table, whole } from "@/kit";
+import { Failure, Loading, Select, Table, whole } from "@/kit";
 import { fieldWord } from "@/screens/curate/filters";
+import { texts } from "@/texts/batches";
 
 export type Look = Schemas["FileLookOut"];
 
@@ -58,7 +59,8 @@ export function useLook(file: Blob | null, fields: readonly string[]) {
   });
 }
 
-export const nameOf = (file: Blob): string => (file instanceof File ? file.name : "Pasted list");
+export const nameOf = (file: Blob): string =>
+  file instanceof File ? file.name : texts.mapping.pastedList;
 
 /** The field of each column, as it stands now. */
 export const fieldsOf = ({ columns }: Look): string[] =>
@@ -71,7 +73,7 @@ interface MappingProps {
 
 export function Mapping({ look, onFields }: MappingProps) {
   if (look.error) return <Failure error={look.error} />;
-  if (!look.data) return <Loading what="Reading the columns" />;
+  if (!look.data) return <Loading what={texts.mapping.readingTheColumns} />;
   const { columns, fields } = look.data;
   const chosen = fieldsOf(look.data);
   const choose = (place: number, field: string) =>
@@ -80,29 +82,29 @@ export function Mapping({ look, onFields }: MappingProps) {
   return (
     <div className="stack">
       <Table
-        label="Columns of the file"
+        label={texts.mapping.columnsOfTheFile}
         rows={columns.map((column, place) => ({ ...column, place }))}
         keyOf={({ place }) => String(place)}
         columns={[
           {
-            name: "Column",
+            name: texts.mapping.column,
             show: ({ heading, place }) => (
-              <span className="foreign">{heading || `Column ${place + 1}`}</span>
+              <span className="foreign">{heading || texts.mapping.columnNumber(place + 1)}</span>
             ),
           },
           {
-            name: "First values",
+            name: texts.mapping.firstValues,
             show: ({ examples }) => <span className="foreign soft">{examples.join(" · ")}</span>,
           },
           {
-            name: "Imported as",
+            name: texts.mapping.importedAs,
             show: ({ heading, place }) => (
               <Select
                 bare
-                label={`Import ${heading || `column ${place + 1}`} as`}
+                label={texts.mapping.importAs(heading || texts.mapping.columnInWords(place + 1))}
                 value={chosen[place] ?? NO_FIELD}
                 options={[
-                  { value: NO_FIELD, label: "Keep as it is" },
+                  { value: NO_FIELD, label: texts.mapping.keepAsItIs },
                   ...fields.map((value) => ({ value, label: fieldWord(value) })),
                 ]}
                 onChange={({ target }) => choose(place, target.value)}
@@ -120,17 +122,14 @@ function Found({ look }: { look: Look }) {
   if (look.rows === 0) {
     return (
       <p role="status" className="bad">
-        Choose the column with the name or the website.
+        {texts.mapping.chooseTheColumnWithTheName}
       </p>
     );
   }
-  const duplicates = look.duplicates ? `, ${plural(look.duplicates, "duplicate")}` : "";
+  const duplicates = look.duplicates ? texts.mapping.andDuplicates(look.duplicates) : "";
   return (
     <div className="stack" role="status">
-      <p>
-        Of the first {plural(look.rows, "row")}: {plural(look.places, "business", "businesses")}
-        {duplicates}, {plural(look.problems.length, "remark")}.
-      </p>
+      <p>{texts.mapping.ofTheFirst(look.rows, look.places, duplicates, look.problems.length)}</p>
       <LineProblems problems={look.problems} />
     </div>
   );
@@ -142,11 +141,11 @@ export function LineProblems({ problems }: { problems: readonly Schemas["LinePro
   return (
     <ul className="small soft">
       {problems.slice(0, MOST_SHOWN).map(({ line, why }) => (
-        <li key={`${line} ${why}`}>
-          Line {whole(line)}: {why}
-        </li>
+        <li key={`${line} ${why}`}>{texts.mapping.line(whole(line), why)}</li>
       ))}
-      {problems.length > MOST_SHOWN && <li>and {whole(problems.length - MOST_SHOWN)} more</li>}
+      {problems.length > MOST_SHOWN && (
+        <li>{texts.mapping.andMore(whole(problems.length - MOST_SHOWN))}</li>
+      )}
     </ul>
   );
 }

@@ -10,12 +10,13 @@ import {
   Field,
   FormButtons,
   Input,
-  plural,
   Select,
   toast,
   toastError,
   wordOf,
 } from "@/kit";
+import { texts } from "@/texts/batches";
+import { common } from "@/texts/common";
 import { fieldsOf, headersFor, Mapping, nameOf, useLook } from "./Mapping";
 import { linesOf, type Submitted } from "./model";
 
@@ -67,8 +68,8 @@ export function Submit({ onDone, onClose }: SubmitProps) {
       const done = await send();
       toast({
         kind: done.accepted ? "good" : "info",
-        text: `${plural(done.accepted, "line")} accepted.`,
-        hint: `${done.duplicates} already in your list, ${done.refused_count} rejected.`,
+        text: texts.submit.accepted(done.accepted),
+        hint: texts.submit.alreadyInYourList(done.duplicates, done.refused_count),
       });
       onDone(done.batch_id);
     } catch (error) {
@@ -97,13 +98,13 @@ export function Submit({ onDone, onClose }: SubmitProps) {
 
   return (
     <Dialog
-      title="Submit a list"
+      title={texts.submit.submitAList}
       wide
       onClose={onClose}
       onSubmit={() => void submit()}
       actions={
         <FormButtons onClose={onClose} busy={busy} disabled={!isReady}>
-          {file ? `Submit ${file.name}` : `Submit ${plural(lines.length, "line")}`}
+          {file ? texts.submit.submitFile(file.name) : texts.submit.submit(lines.length)}
         </FormButtons>
       }
     >
@@ -119,16 +120,16 @@ export function Submit({ onDone, onClose }: SubmitProps) {
       >
         <div className="rule-pair">
           <Select
-            label="Type of list"
+            label={texts.submit.typeOfList}
             value={kind}
             options={[
-              { value: BUSINESSES, label: "Businesses" },
+              { value: BUSINESSES, label: texts.submit.businesses },
               ...offered().map(({ value }) => ({ value, label: wordOf(value) })),
             ]}
             onChange={(event) => setKind(event.target.value)}
           />
           <Input
-            label="Name (optional)"
+            label={texts.submit.nameOptional}
             value={name}
             maxLength={200}
             onChange={(event) => setName(event.target.value)}
@@ -140,13 +141,13 @@ export function Submit({ onDone, onClose }: SubmitProps) {
               {file.name} <span className="faint">{bytes(file.size)}</span>
             </span>
             <Button small icon="cross" onClick={() => take(null)}>
-              Choose another
+              {texts.submit.chooseAnother}
             </Button>
           </div>
         ) : (
           <Field
-            label={isBusinesses ? "Rows, the headings first" : "One per line"}
-            hint="Or drop a file here: CSV or text of any size, or an Excel workbook (xlsx)."
+            label={isBusinesses ? texts.submit.rowsTheHeadingsFirst : texts.submit.onePerLine}
+            hint={texts.submit.orDropAFileHere}
           >
             {(props) => (
               <textarea
@@ -163,7 +164,7 @@ export function Submit({ onDone, onClose }: SubmitProps) {
             )}
           </Field>
         )}
-        <Field label="File">
+        <Field label={common.file}>
           {(props) => (
             <input
               type="file"

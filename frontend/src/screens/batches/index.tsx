@@ -23,6 +23,8 @@ import { BatchPage } from "./BatchPage";
 import type { Batch } from "./model";
 import { Submit } from "./Submit";
 import "./batches.css";
+import { texts } from "@/texts/batches";
+import { common } from "@/texts/common";
 
 export default function Batches({ params }: ScreenProps) {
   return params.id ? <BatchPage id={params.id} /> : <AllBatches />;
@@ -40,14 +42,14 @@ function AllBatches() {
   useLive("batch", () => void queries.invalidateQueries({ queryKey: ["batches"] }));
   const submit = mayCurate && (
     <Button look="primary" icon="upload" onClick={() => setSubmitting(true)}>
-      Submit a list
+      {texts.screen.submitAList}
     </Button>
   );
   return (
     <div className="screen">
       <ScreenHead
-        title="Batches"
-        about="Your own lists of businesses, domains, sitemaps or pages. Every line gets a result."
+        title={texts.screen.batches}
+        about={texts.screen.yourOwnListsOfBusinesses}
         actions={submit}
       />
       {batches.error ? (
@@ -55,19 +57,19 @@ function AllBatches() {
       ) : !batches.data ? (
         <Skeleton lines={6} />
       ) : batches.data.items.length === 0 ? (
-        <Empty icon="batch" title="No batches yet" actions={submit}>
-          <p>Paste a list of domains, or drop a file. Lines already in your list are marked.</p>
+        <Empty icon="batch" title={texts.screen.noBatchesYet} actions={submit}>
+          <p>{texts.screen.pasteAListOfDomains}</p>
         </Empty>
       ) : (
         <Panel flush>
           <Table
-            label="Batches"
+            label={texts.screen.batches}
             rows={batches.data.items}
             keyOf={(batch) => batch.id}
             onOpen={(batch) => go(`/batches/${batch.id}`)}
             columns={[
               {
-                name: "Name",
+                name: common.name,
                 show: (batch) => (
                   <a
                     className="foreign"
@@ -82,12 +84,26 @@ function AllBatches() {
                   </a>
                 ),
               },
-              { name: "Status", show: (batch) => <Status status={batch.status} /> },
-              { name: "Progress", show: (batch) => <Progress batch={batch} /> },
-              { name: "Lines", number: true, show: (batch) => whole(batch.total) },
-              { name: "Failed", number: true, minor: true, show: (batch) => whole(batch.failed) },
-              { name: "Refused", number: true, minor: true, show: (batch) => whole(batch.refused) },
-              { name: "Submitted", minor: true, show: (batch) => <Time at={batch.created_at} /> },
+              { name: texts.screen.status, show: (batch) => <Status status={batch.status} /> },
+              { name: texts.screen.progress, show: (batch) => <Progress batch={batch} /> },
+              { name: texts.screen.lines, number: true, show: (batch) => whole(batch.total) },
+              {
+                name: common.failed,
+                number: true,
+                minor: true,
+                show: (batch) => whole(batch.failed),
+              },
+              {
+                name: texts.screen.refused,
+                number: true,
+                minor: true,
+                show: (batch) => whole(batch.refused),
+              },
+              {
+                name: texts.screen.submitted,
+                minor: true,
+                show: (batch) => <Time at={batch.created_at} />,
+              },
             ]}
           />
         </Panel>
@@ -110,7 +126,7 @@ export function Progress({ batch }: { batch: Batch }) {
   return (
     <div className="batch-meter">
       <Meter
-        label={`${whole(batch.done)} of ${whole(batch.total)} done`}
+        label={texts.screen.ofDone(whole(batch.done), whole(batch.total))}
         total={batch.total}
         parts={[
           { value: batch.done, tone: "good" },

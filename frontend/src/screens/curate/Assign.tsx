@@ -5,6 +5,8 @@ import { read, write } from "@/api/client";
 import type { Kind } from "@/api/kinds";
 import type { Schemas } from "@/api/types";
 import { Dialog, FormButtons, Input, plural, Select, toastError } from "@/kit";
+import { common } from "@/texts/common";
+import { texts } from "@/texts/curate";
 import { tagsIn } from "./edit";
 import { useFields } from "./FilterBar";
 import { OwnInput } from "./OwnInput";
@@ -56,43 +58,43 @@ export function Assign({ kind, meant, count, onDone, onClose }: AssignProps) {
   }
   return (
     <Dialog
-      title={`Assign ${plural(count, kind.one, kind.many)}`}
+      title={texts.assign.assign(plural(count, kind.one, kind.many))}
       onClose={onClose}
       onSubmit={() => void apply()}
       actions={
         <FormButtons onClose={onClose} busy={busy} disabled={!isReady}>
-          Apply
+          {texts.assign.apply}
         </FormButtons>
       }
     >
       <div className="stack">
         <Select
-          label="Assigned to"
+          label={texts.assign.assignedTo}
           value={owner}
           options={[
-            { value: AS_IT_IS, label: "No change" },
-            { value: NOBODY, label: "Nobody" },
+            { value: AS_IT_IS, label: texts.assign.noChange },
+            { value: NOBODY, label: texts.assign.nobody },
             ...(people.data ?? []).map(({ id, name }) => ({ value: id, label: name })),
           ]}
           onChange={({ target }) => setOwner(target.value)}
         />
         <Input
-          label="Add tags"
-          hint="Separated by commas."
+          label={texts.assign.addTags}
+          hint={common.separatedByCommas}
           value={added}
           onChange={({ target }) => setAdded(target.value)}
         />
         <Input
-          label="Remove tags"
+          label={texts.assign.removeTags}
           value={removed}
           onChange={({ target }) => setRemoved(target.value)}
         />
         {own.length > 0 && (
           <Select
-            label="Your column"
+            label={texts.assign.yourColumn}
             value={column}
             options={[
-              { value: "", label: "No change" },
+              { value: "", label: texts.assign.noChange },
               ...own.map(({ name, title }) => ({ value: name, label: title ?? name })),
             ]}
             onChange={({ target }) => {
@@ -105,8 +107,8 @@ export function Assign({ kind, meant, count, onDone, onClose }: AssignProps) {
           <OwnInput
             key={field.name}
             field={field}
-            label="Value"
-            hint="Leave it empty to clear the column."
+            label={common.value}
+            hint={texts.assign.leaveItEmptyToClear}
             value={value}
             onChange={setValue}
           />

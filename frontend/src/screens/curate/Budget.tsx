@@ -3,6 +3,8 @@ import { useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
 import { write } from "@/api/client";
 import { Button, type Column, Input, Select, Table, toast, toastError } from "@/kit";
+import { common } from "@/texts/common";
+import { texts } from "@/texts/curate";
 import { type BudgetLine, budgetAmount, budgetWord, isUsedUp } from "./siteBudget";
 
 interface BudgetProps {
@@ -13,23 +15,23 @@ interface BudgetProps {
 
 const COLUMNS: readonly Column<BudgetLine>[] = [
   {
-    name: "Limit",
+    name: texts.budget.limit,
     show: (line) => (
       <>
         {budgetWord(line.name)}
-        {isUsedUp(line) && <span className="soft"> (used up)</span>}
+        {isUsedUp(line) && <span className="soft"> {texts.budget.usedUp}</span>}
       </>
     ),
   },
-  { name: "Used", number: true, show: (line) => budgetAmount(line.name, line.used) },
-  { name: "Maximum", number: true, show: (line) => budgetAmount(line.name, line.most) },
+  { name: texts.budget.used, number: true, show: (line) => budgetAmount(line.name, line.used) },
+  { name: texts.budget.maximum, number: true, show: (line) => budgetAmount(line.name, line.most) },
 ];
 
 export function Budget({ id, lines, mayCurate }: BudgetProps) {
   return (
     <section className="stack">
-      <p className="small soft">How much may be fetched from this site in total.</p>
-      <Table label="Budget" columns={COLUMNS} rows={lines} keyOf={(line) => line.name} />
+      <p className="small soft">{texts.budget.howMuchMayBeFetched}</p>
+      <Table label={common.budget} columns={COLUMNS} rows={lines} keyOf={(line) => line.name} />
       {mayCurate && <Raise id={id} lines={lines} />}
     </section>
   );
@@ -50,7 +52,7 @@ function Raise({ id, lines }: { id: string; lines: readonly BudgetLine[] }) {
         body: { [name]: Number(most) },
       });
       setMost("");
-      toast({ kind: "good", text: `${budgetWord(name)} changed. Waiting pages continue.` });
+      toast({ kind: "good", text: texts.budget.changedWaitingPagesContinue(budgetWord(name)) });
       await queries.invalidateQueries({ queryKey: ["record", "domains", id] });
     } catch (error) {
       toastError(error);
@@ -62,13 +64,13 @@ function Raise({ id, lines }: { id: string; lines: readonly BudgetLine[] }) {
   return (
     <form className="row wrap" onSubmit={(event) => void raise(event)}>
       <Select
-        label="Limit to change"
+        label={texts.budget.limitToChange}
         value={name}
         options={lines.map((line) => ({ value: line.name, label: budgetWord(line.name) }))}
         onChange={(event) => setName(event.target.value)}
       />
       <Input
-        label="Maximum"
+        label={texts.budget.maximum}
         type="number"
         min={0}
         step={1}
@@ -77,7 +79,7 @@ function Raise({ id, lines }: { id: string; lines: readonly BudgetLine[] }) {
         onChange={(event) => setMost(event.target.value)}
       />
       <Button type="submit" busy={busy} disabled={most === ""}>
-        Change
+        {texts.budget.change}
       </Button>
     </form>
   );

@@ -5,6 +5,8 @@ import { ApiError, read, write } from "@/api/client";
 import type { Kind } from "@/api/kinds";
 import { useMay } from "@/app/session";
 import { Button, Dialog, Field, FormButtons, Input, Select, toast, toastError } from "@/kit";
+import { common } from "@/texts/common";
+import { texts } from "@/texts/curate";
 import { clashWords, merge, tagsIn } from "./edit";
 import { useFields } from "./FilterBar";
 import { type DetailAnswer, type FieldInfo, list, type Row, text } from "./model";
@@ -30,10 +32,10 @@ export function CompanyTools({ kind, detail, onChanged }: CompanyToolsProps) {
   return (
     <div className="row">
       <Button small icon="edit" onClick={() => setAsked("edit")}>
-        Assign and note
+        {texts.companyTools.assignAndNote}
       </Button>
       <Button small look="quiet" icon="merge" onClick={() => setAsked("parts")}>
-        Sources
+        {texts.companyTools.sources}
       </Button>
       {asked === "edit" && !fields.isLoading && (
         <Edit detail={detail} own={ownFields(fields.data ?? [])} onDone={done} onClose={close} />
@@ -92,7 +94,7 @@ function Edit({ detail, own, onDone, onClose }: EditProps) {
         body,
         headers: { "If-Match": version.etag },
       });
-      toast({ kind: "good", text: "Saved." });
+      toast({ kind: "good", text: texts.companyTools.saved });
       onDone();
     } catch (error) {
       if (error instanceof ApiError && error.status === 412) await compare(version, wanted);
@@ -111,29 +113,29 @@ function Edit({ detail, own, onDone, onClose }: EditProps) {
   }
   return (
     <Dialog
-      title={`Edit ${text(record.name) ?? "this company"}`}
+      title={texts.companyTools.edit(text(record.name))}
       onClose={onClose}
       onSubmit={() => void save(base, values)}
       actions={
         <FormButtons onClose={onClose} busy={busy}>
-          Save
+          {common.save}
         </FormButtons>
       }
     >
       <div className="stack">
         <Select
-          label="Assigned to"
+          label={texts.companyTools.assignedTo}
           value={values.owner}
-          error={theirs.owner === undefined ? undefined : "Someone else changed this, too."}
+          error={theirs.owner === undefined ? undefined : texts.companyTools.someoneElseChangedThis}
           options={[
-            { value: "", label: "Nobody" },
+            { value: "", label: texts.companyTools.nobody },
             ...(people.data ?? []).map(({ id, name }) => ({ value: id, label: name })),
           ]}
           onChange={set("owner")}
         />
         <Input
-          label="Tags"
-          hint="Separated by commas."
+          label={texts.companyTools.tags}
+          hint={common.separatedByCommas}
           error={clashWords(theirs.tags)}
           value={values.tags}
           onChange={set("tags")}
@@ -147,7 +149,7 @@ function Edit({ detail, own, onDone, onClose }: EditProps) {
             onChange={(value) => setValues({ ...values, [field.name]: value })}
           />
         ))}
-        <Field label="Notes" error={clashWords(theirs.notes)}>
+        <Field label={texts.companyTools.notes} error={clashWords(theirs.notes)}>
           {(props) => (
             <textarea
               className="input"
@@ -187,7 +189,7 @@ function Parts({ id, onDone, onClose }: PartsProps) {
   const records = parts.data?.records ?? [];
   const merges = (parts.data?.merges ?? []).filter(({ undone_at }) => undone_at === null);
   return (
-    <Dialog title="Sources of this company" wide onClose={onClose}>
+    <Dialog title={texts.companyTools.sourcesOfThisCompany} wide onClose={onClose}>
       <ul className="stack">
         {records.map((part) => (
           <li key={part.id} className="row wrap">
@@ -209,18 +211,20 @@ function Parts({ id, onDone, onClose }: PartsProps) {
                         path,
                         body: { records: [part.id] },
                       }),
-                    "It is now a separate company.",
+                    texts.companyTools.itIsNowASeparateCompany,
                   )
                 }
               >
-                Not this company
+                {texts.companyTools.notThisCompany}
               </Button>
             )}
           </li>
         ))}
         {merges.map((merge) => (
           <li key={merge.id} className="row wrap">
-            <span className="grow small soft">Merged: {merge.reasons.join(" · ")}</span>
+            <span className="grow small soft">
+              {texts.companyTools.merged(merge.reasons.join(" · "))}
+            </span>
             <Button
               small
               icon="undo"
@@ -230,11 +234,11 @@ function Parts({ id, onDone, onClose }: PartsProps) {
                     write("POST", "/company-merges/{merge_id}/undo", {
                       path: { merge_id: merge.id },
                     }),
-                  "The merge was undone.",
+                  texts.companyTools.mergeWasUndone,
                 )
               }
             >
-              Undo the merge
+              {texts.companyTools.undoTheMerge}
             </Button>
           </li>
         ))}

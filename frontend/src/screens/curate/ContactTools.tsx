@@ -15,6 +15,8 @@ import {
   toast,
   toastError,
 } from "@/kit";
+import { common } from "@/texts/common";
+import { texts } from "@/texts/curate";
 import { changed, clashWords, type Fields, fieldsOf, merge } from "./edit";
 import { type DetailAnswer, text } from "./model";
 
@@ -55,21 +57,21 @@ export function ContactTools({ detail, onChanged, onGone }: ContactToolsProps) {
   if (!mayCurate) return null;
   const items: (MenuItem | "line")[] = [
     {
-      name: "Verify again",
+      name: texts.contactTools.verifyAgain,
       icon: "refresh",
       run: () =>
         void run(
           () => write("POST", "/contacts/{record_id}/validate", { path: { record_id: record.id } }),
-          "Verification is queued.",
+          texts.contactTools.verificationIsQueued,
         ),
     },
-    { name: "Delete", icon: "trash", danger: true, run: () => setAsked("delete") },
+    { name: common.delete, icon: "trash", danger: true, run: () => setAsked("delete") },
     ...(mayAdminister
       ? ([
           "line",
-          { name: "Do not contact", icon: "shield", run: () => setAsked("suppress") },
+          { name: common.doNotContact, icon: "shield", run: () => setAsked("suppress") },
           {
-            name: "Erase this person's data",
+            name: texts.contactTools.eraseThisPersonsData,
             icon: "trash",
             danger: true,
             run: () => setAsked("erase"),
@@ -81,34 +83,32 @@ export function ContactTools({ detail, onChanged, onGone }: ContactToolsProps) {
   return (
     <div className="row">
       <Button small icon="edit" onClick={() => setAsked("edit")}>
-        Edit
+        {texts.contactTools.edit}
       </Button>
-      <Menu small label="More" icon="more" items={items} />
+      <Menu small label={texts.contactTools.more} icon="more" items={items} />
       {asked === "edit" && <Edit detail={detail} busy={busy} run={run} onClose={close} />}
       {asked === "delete" && (
         <Confirm
-          title="Delete this contact?"
-          action="Delete"
+          title={texts.contactTools.deleteThisContact}
+          action={common.delete}
           danger
           busy={busy}
           onClose={close}
           onConfirm={() =>
             void run(
               () => write("DELETE", "/contacts/{record_id}", { path: { record_id: record.id } }),
-              "The contact is deleted.",
+              texts.contactTools.contactIsDeleted,
               true,
             )
           }
         >
-          <p>
-            It may come back when its page is scanned again. To prevent that, choose Do not contact.
-          </p>
+          <p>{texts.contactTools.itMayComeBack}</p>
         </Confirm>
       )}
       {asked === "suppress" && (
         <Confirm
-          title={`Never contact ${email ?? phone}?`}
-          action="Do not contact"
+          title={texts.contactTools.neverContact(email ?? phone)}
+          action={common.doNotContact}
           danger
           busy={busy}
           onClose={close}
@@ -118,33 +118,30 @@ export function ContactTools({ detail, onChanged, onGone }: ContactToolsProps) {
                 write("POST", "/suppressions", {
                   body: { values: [email ?? phone ?? ""] },
                 }),
-              "Deleted. It will not be stored or exported again.",
+              texts.contactTools.deletedItWillNotBeStored,
               true,
             )
           }
         >
-          <p>
-            The contact is deleted now, from running exports too, and never stored again. Only a
-            hash is kept, to recognise it.
-          </p>
+          <p>{texts.contactTools.contactIsDeletedNow}</p>
         </Confirm>
       )}
       {asked === "erase" && (
         <Confirm
-          title={`Erase all data of ${email ?? phone}?`}
-          action="Erase"
+          title={texts.contactTools.eraseAllDataOf(email ?? phone)}
+          action={texts.contactTools.erase}
           danger
           busy={busy}
           onClose={close}
           onConfirm={() =>
             void run(
               () => write("POST", "/people/erase", { body: person }),
-              "All data about this person is erased.",
+              texts.contactTools.allDataAboutThisPerson,
               true,
             )
           }
         >
-          <p>All data about this person is deleted. This cannot be undone.</p>
+          <p>{texts.contactTools.allDataAboutThisPersonIsDeleted}</p>
         </Confirm>
       )}
     </div>
@@ -205,28 +202,27 @@ function Edit({ detail, busy, run, onClose }: EditProps): ReactNode {
 
   return (
     <Dialog
-      title={`Edit ${text(base.record.email) ?? text(base.record.phone) ?? "contact"}`}
+      title={texts.contactTools.editContact(
+        text(base.record.email) ?? text(base.record.phone) ?? "contact",
+      )}
       onClose={onClose}
-      onSubmit={() => void run(() => send(base, values), "Saved.")}
+      onSubmit={() => void run(() => send(base, values), texts.contactTools.saved)}
       actions={
         <FormButtons onClose={onClose} busy={busy}>
-          {isClash ? "Save my version" : "Save"}
+          {isClash ? texts.contactTools.saveMyVersion : common.save}
         </FormButtons>
       }
     >
       <div className="stack">
         <div role="status">
           {isClash && (
-            <p className="small warn">
-              Someone else edited this contact while you did. Nothing is lost: compare, then save or
-              cancel.
-            </p>
+            <p className="small warn">{texts.contactTools.someoneElseEditedThisContactWhile}</p>
           )}
         </div>
-        <Input label="Name" maxLength={200} {...bind("name")} />
-        <Input label="Role" maxLength={200} {...bind("role")} />
-        <Input label="Phone" maxLength={50} {...bind("phone")} />
-        <Input label="Tags" hint="Separated by commas." {...bind("tags")} />
+        <Input label={common.name} maxLength={200} {...bind("name")} />
+        <Input label={common.role} maxLength={200} {...bind("role")} />
+        <Input label={texts.contactTools.phone} maxLength={50} {...bind("phone")} />
+        <Input label={texts.contactTools.tags} hint={common.separatedByCommas} {...bind("tags")} />
         <Notes {...bind("notes")} />
       </div>
     </Dialog>
@@ -241,7 +237,7 @@ interface NotesProps {
 
 function Notes({ value, error, onChange }: NotesProps) {
   return (
-    <Field label="Notes" error={error}>
+    <Field label={texts.contactTools.notes} error={error}>
       {(props) => (
         <textarea className="input" maxLength={5000} value={value} onChange={onChange} {...props} />
       )}

@@ -4,24 +4,26 @@ import { useState } from "react";
 import { addressOf, ofKind, type Query, read, send, write } from "@/api/client";
 import type { Kind } from "@/api/kinds";
 import { Button, Checkbox, Dialog, plural, Select, toast, toastError, whole } from "@/kit";
+import { common } from "@/texts/common";
+import { texts } from "@/texts/curate";
 import { fieldWord } from "./filters";
 import type { Total } from "./model";
 
 const FORMATS = [
-  { value: "csv", label: "CSV, for any spreadsheet" },
-  { value: "xlsx", label: "Excel workbook" },
-  { value: "jsonl", label: "JSON lines, for programs" },
+  { value: "csv", label: texts.export.csvForAnySpreadsheet },
+  { value: "xlsx", label: texts.export.excelWorkbook },
+  { value: "jsonl", label: texts.export.jsonLines },
 ];
 
-const OWN_COLUMNS = { value: "", label: "Columns chosen below" };
+const OWN_COLUMNS = { value: "", label: texts.export.columnsChosenBelow };
 const PRESETS: Record<string, string> = {
-  leads: "Lead list, one row per company",
-  hubspot: "HubSpot",
-  salesforce: "Salesforce",
-  pipedrive: "Pipedrive",
-  mailchimp: "Mailchimp",
-  zoho: "Zoho CRM",
-  "google-contacts": "Google Contacts",
+  leads: texts.export.leadList,
+  hubspot: texts.export.hubspot,
+  salesforce: texts.export.salesforce,
+  pipedrive: texts.export.pipedrive,
+  mailchimp: texts.export.mailchimp,
+  zoho: texts.export.zohoCrm,
+  "google-contacts": texts.export.googleContacts,
 };
 
 /** Names of records are for programs: they are in the file only when asked for. */
@@ -37,7 +39,9 @@ const MOST_SELECTED = 10_000;
 
 /** What a CRM calls the field of ours that it requires. */
 const requiredWord = (field: string): string =>
-  field === "email" ? "an e-mail address" : `a ${fieldWord(field).toLowerCase()}`;
+  field === "email"
+    ? texts.export.emailAddress
+    : texts.export.aField(fieldWord(field).toLowerCase());
 
 const narrowed = (query: Query, ...filters: string[]): Query => ({
   ...query,
@@ -128,27 +132,31 @@ export function Export({ kind, query, total, selected, onClose }: ExportProps) {
     }
   }
 
-  const about = isPart || total.is_exact ? "" : "About ";
+  const about = isPart || total.is_exact ? "" : texts.export.about;
   function finish() {
     if (missing && isLeftOut) {
       const written = (isPart ? selected.length : total.count) - missing;
-      const text = `${about}${plural(written, kind.one, kind.many)} exported, ${whole(missing)} left out.`;
+      const text = texts.export.exportedLeftOut(
+        about,
+        plural(written, kind.one, kind.many),
+        whole(missing),
+      );
       toast({ kind: "good", text });
     }
     onClose();
   }
 
-  const all = `${total.is_exact ? "" : "about "}${plural(total.count, kind.one, kind.many)}`;
+  const all = texts.export.aboutCount(total.is_exact, plural(total.count, kind.one, kind.many));
   const some = plural(selected.length, kind.one, kind.many);
   const count = isPart ? some : all;
   return (
     <Dialog
-      title={`Export ${count}`}
+      title={texts.export.export(count)}
       wide
       onClose={onClose}
       actions={
         <>
-          <Button onClick={onClose}>Cancel</Button>
+          <Button onClick={onClose}>{common.cancel}</Button>
           {isSent ? (
             <Button
               look="primary"
@@ -156,7 +164,7 @@ export function Export({ kind, query, total, selected, onClose }: ExportProps) {
               disabled={isCounting}
               onClick={() => void download()}
             >
-              Download
+              {texts.export.download}
             </Button>
           ) : (chosen.length || preset) && !isCounting ? (
             <a
@@ -165,11 +173,11 @@ export function Export({ kind, query, total, selected, onClose }: ExportProps) {
               download
               onClick={() => setTimeout(finish)}
             >
-              Download
+              {texts.export.download}
             </a>
           ) : (
             <Button look="primary" disabled>
-              Download
+              {texts.export.download}
             </Button>
           )}
         </>
@@ -178,50 +186,55 @@ export function Export({ kind, query, total, selected, onClose }: ExportProps) {
       <div className="stack">
         {selected.length > 0 && (
           <Select
-            label="Records"
+            label={texts.export.records}
             value={isPart ? "some" : "all"}
             options={[
-              ...(isTaken ? [{ value: "some", label: `Selected: ${some}` }] : []),
-              { value: "all", label: `All in the list: ${all}` },
+              ...(isTaken ? [{ value: "some", label: texts.export.selected(some) }] : []),
+              { value: "all", label: texts.export.allInTheList(all) },
             ]}
-            hint={
-              isTaken ? undefined : `Up to ${whole(MOST_SELECTED)} can be exported by selection.`
-            }
+            hint={isTaken ? undefined : texts.export.upToCanBeExported(whole(MOST_SELECTED))}
             onChange={(event) => setPart(event.target.value === "some")}
           />
         )}
         <Select
-          label="Format"
+          label={texts.export.format}
           value={format}
           options={FORMATS}
           onChange={(event) => setFormat(event.target.value)}
         />
         {kind.presets.length > 0 && (
           <Select
-            label="Preset"
+            label={texts.export.preset}
             value={preset}
             options={[
               OWN_COLUMNS,
               ...kind.presets.map((value) => ({ value, label: PRESETS[value] ?? value })),
             ]}
-            hint="Uses the columns and headings that program expects."
+            hint={texts.export.usesTheColumnsAndHeadings}
             onChange={(event) => setPreset(event.target.value)}
           />
         )}
         {missing === undefined && !isCounting && (
           <p role="status">
-            {kind.title} without {required.map(requiredWord).join(", ")} are left out:{" "}
-            {PRESETS[preset] ?? preset} would refuse them.
+            {texts.export.withoutAreLeftOut(
+              kind.title,
+              required.map(requiredWord).join(", "),
+              PRESETS[preset] ?? preset,
+            )}
           </p>
         )}
         {missing !== undefined && missing > 0 && (
           <div className="stack" role="status">
             <p>
-              {plural(missing, kind.one, kind.many)} without {required.map(requiredWord).join(", ")}
-              : {PRESETS[preset] ?? preset} would refuse {missing === 1 ? "it" : "them"}.
+              {texts.export.withoutWouldRefuse(
+                plural(missing, kind.one, kind.many),
+                required.map(requiredWord).join(", "),
+                PRESETS[preset] ?? preset,
+                missing,
+              )}
             </p>
             <Checkbox
-              label="Leave these out"
+              label={texts.export.leaveTheseOut}
               checked={!isWhole}
               onChange={(event) => setWhole(!event.target.checked)}
             />
@@ -230,7 +243,7 @@ export function Export({ kind, query, total, selected, onClose }: ExportProps) {
         {!preset && (
           <fieldset className="columns-choice">
             <legend className="small soft">
-              Columns ({chosen.length} of {columns.length})
+              {texts.export.columnsOf(chosen.length, columns.length)}
             </legend>
             {columns.map((name) => (
               <Checkbox
@@ -246,10 +259,7 @@ export function Export({ kind, query, total, selected, onClose }: ExportProps) {
             ))}
           </fieldset>
         )}
-        <p className="small soft">
-          Entries of Do not contact are never exported. Cells that a spreadsheet could read as a
-          formula are made safe.
-        </p>
+        <p className="small soft">{texts.export.entriesOfDoNotContact}</p>
       </div>
     </Dialog>
   );

@@ -14,6 +14,7 @@ import {
   whole,
   wordOf,
 } from "@/kit";
+import { texts } from "@/texts/curate";
 import { Address } from "./Cell";
 import { fieldWord } from "./filters";
 import { type DetailAnswer, list, type Row, readable, webAddress } from "./model";
@@ -89,7 +90,7 @@ function Value({ value, field }: { value: unknown; field: string }): ReactNode {
   if (field === "categories") return list(value).map(readable).join(", ");
   if (Array.isArray(value)) return <Several values={value} />;
   if (value && typeof value === "object") return <Parts parts={value} />;
-  if (typeof value === "boolean") return value ? "yes" : "no";
+  if (typeof value === "boolean") return value ? texts.facts.yes : texts.facts.no;
   if (typeof value === "number") return amount(value, field);
   const written = String(value);
   if (TIME.test(written)) return <Time at={written} />;
@@ -105,14 +106,14 @@ function Value({ value, field }: { value: unknown; field: string }): ReactNode {
 function amount(value: number, field: string): string {
   if (SHARES.has(field)) return percent(value);
   if (SIZES.has(field)) return bytes(value);
-  if (field === "fetch_ms") return `${whole(value)} ms`;
+  if (field === "fetch_ms") return texts.facts.ms(whole(value));
   return Number.isInteger(value) && !field.endsWith("status") ? whole(value) : String(value);
 }
 
 function Several({ values }: { values: readonly unknown[] }) {
-  const texts = list(values);
-  if (texts.length === values.length && texts.every((one) => one.length < 24)) {
-    return texts.join(", ");
+  const lines = list(values);
+  if (lines.length === values.length && lines.every((one) => one.length < 24)) {
+    return lines.join(", ");
   }
   return (
     <ul>
@@ -162,7 +163,7 @@ function Phones({ phones }: { phones: unknown }) {
           <li key={number}>
             {number}
             <div className="small soft">
-              {[kind && wordOf(String(kind)), written && `written ${String(written)}`]
+              {[kind && wordOf(String(kind)), written && texts.facts.written(String(written))]
                 .filter(Boolean)
                 .join(", ")}
             </div>
@@ -173,18 +174,19 @@ function Phones({ phones }: { phones: unknown }) {
   );
 }
 
-const DAYS = ["mon", "tue", "wed", "thu", "fri", "sat", "sun"];
+const DAYS: Record<string, string> = texts.facts.days;
+const IN_ORDER = Object.keys(DAYS);
 
 /** When it is open, the days in their order. */
 function Hours({ hours }: { hours: unknown }) {
   const days = Object.entries((hours ?? {}) as Record<string, unknown>).sort(
-    ([one], [other]) => DAYS.indexOf(one) - DAYS.indexOf(other),
+    ([one], [other]) => IN_ORDER.indexOf(one) - IN_ORDER.indexOf(other),
   );
   return (
     <dl className="facts inner">
       {days.map(([day, spans]) => (
         <div key={day}>
-          <dt>{wordOf(day)}</dt>
+          <dt>{DAYS[day] ?? wordOf(day)}</dt>
           <dd>{opened(spans)}</dd>
         </div>
       ))}
@@ -194,5 +196,5 @@ function Hours({ hours }: { hours: unknown }) {
 
 function opened(spans: unknown): string {
   if (!Array.isArray(spans)) return said(spans);
-  return spans.map((span) => list(span).join(" – ")).join(", ") || "closed";
+  return spans.map((span) => list(span).join(" – ")).join(", ") || texts.facts.closed;
 }

@@ -4,6 +4,8 @@ import { type RefObject, useEffect, useState } from "react";
 import { ofKind, read } from "@/api/client";
 import type { Kind } from "@/api/kinds";
 import { Button, Dialog, FormButtons, Icon, Select, short, statusWord } from "@/kit";
+import { common } from "@/texts/common";
+import { texts } from "@/texts/curate";
 import { FilterValue } from "./FilterValue";
 import {
   type Alternative,
@@ -56,7 +58,7 @@ export function FilterBar(props: FilterBarProps) {
             />
           ))}
         <Button small look="quiet" icon="filter" onClick={() => setAdding(true)}>
-          Add filter
+          {texts.filterBar.addFilter}
         </Button>
       </div>
       {isAdding && (
@@ -78,7 +80,7 @@ function QuickFilters({ kind, filters, onFilters }: FilterBarProps) {
   const on = new Set(filters.map(writeFilter));
   return (
     <fieldset className="row wrap chips">
-      <legend className="unseen">Quick filters</legend>
+      <legend className="unseen">{texts.filterBar.quickFilters}</legend>
       {kind.quickFilters.map(({ title, filter }) => (
         <button
           key={filter}
@@ -106,12 +108,12 @@ function FilterChip({ kind, filter, onRemove }: FilterChipProps) {
   const { data: fields = [] } = useFields(kind, hasOwn);
   const nameOf = (field: string) =>
     fields.find(({ name }) => name === field)?.title ?? fieldWord(field);
-  const said = search ? `Found by: ${search}` : describe(filter, kind, nameOf);
+  const said = search ? texts.filterBar.foundBy(search) : describe(filter, kind, nameOf);
   return (
     <button
       type="button"
       className="chip on"
-      aria-label={`Remove the filter: ${said}`}
+      aria-label={texts.filterBar.removeTheFilter(said)}
       onClick={onRemove}
     >
       <span className="foreign cut">{said}</span> <Icon name="cross" size={14} />
@@ -129,9 +131,10 @@ function useSearchName({ field, comparison, value, or }: Filter): string | null 
     staleTime: Number.POSITIVE_INFINITY,
   });
   if (!isSearch) return null;
-  if (!data) return error ? "a deleted search" : "…";
+  if (!data) return error ? texts.filterBar.deletedSearch : "…";
   const { business_type, location } = data.record;
-  return [business_type || "all businesses", location].filter(Boolean).join(" in ");
+  const businesses = business_type || texts.filterBar.allBusinesses;
+  return location ? texts.filterBar.businessesIn(businesses, location) : businesses;
 }
 
 /** Typing waits a moment before it asks; what stands in the address wins. */
@@ -150,8 +153,8 @@ function Words({ kind, words, search, onWords }: FilterBarProps) {
         ref={search}
         className="input"
         type="search"
-        aria-label={`Search ${kind.many}`}
-        placeholder={`Search ${kind.many}`}
+        aria-label={texts.filterBar.search(kind.many)}
+        placeholder={texts.filterBar.search(kind.many)}
         value={typed}
         onChange={(event) => setTyped(event.target.value)}
         onKeyDown={(event) => event.key === "Escape" && search.current?.blur()}
@@ -179,7 +182,7 @@ function StatusChips({ kind, words, filters, version, onFilters }: FilterBarProp
   const all = [...new Set([...known, ...counts.keys()])];
   return (
     <fieldset className="row wrap chips">
-      <legend className="unseen">Decision</legend>
+      <legend className="unseen">{texts.filterBar.decision}</legend>
       {all.map((status) => {
         const isOn = filters.some((one) => isOnly(one, kind.status) && one.value === status);
         return (
@@ -215,19 +218,21 @@ function AddFilter({
   const filter = filterOfAll(wanted);
   return (
     <Dialog
-      title={`Filter ${kind.many}`}
+      title={texts.filterBar.filter(kind.many)}
       onClose={onClose}
       onSubmit={() => isReady && filter && onAdd(filter)}
       actions={
         <FormButtons onClose={onClose} disabled={!isReady}>
-          Add filter
+          {texts.filterBar.addFilter}
         </FormButtons>
       }
     >
       <div className="stack">
         {drafts.map((draft, place) => (
           <fieldset key={place} className="stack alternative">
-            <legend className={place ? "small soft" : "unseen"}>{place ? "or" : "Show if"}</legend>
+            <legend className={place ? "small soft" : "unseen"}>
+              {place ? common.or : texts.filterBar.showIf}
+            </legend>
             <AlternativeFields
               kind={kind}
               fields={fields}
@@ -244,7 +249,7 @@ function AddFilter({
             disabled={drafts.length >= MOST_ALTERNATIVES}
             onClick={() => setDrafts([...drafts, emptyOf(kind)])}
           >
-            Or
+            {texts.filterBar.or}
           </Button>
         </div>
       </div>
@@ -283,7 +288,7 @@ function AlternativeFields({ kind, fields, draft, onChange }: AlternativeFieldsP
   return (
     <>
       <Select
-        label="Field"
+        label={texts.filterBar.field}
         value={draft.field}
         options={fields
           .filter(({ type }) => type !== "id" && type !== "object")
@@ -291,7 +296,7 @@ function AlternativeFields({ kind, fields, draft, onChange }: AlternativeFieldsP
         onChange={({ target }) => onChange({ ...draft, field: target.value, value: "" })}
       />
       <Select
-        label="Comparison"
+        label={texts.filterBar.comparison}
         value={comparison}
         options={(info?.comparisons ?? ["equal"]).map((name) => ({
           value: name,

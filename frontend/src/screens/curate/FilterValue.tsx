@@ -1,6 +1,8 @@
 /** What a filter compares with, typed or chosen as people think of it. */
 import type { Kind } from "@/api/kinds";
 import { Input, Select } from "@/kit";
+import { common } from "@/texts/common";
+import { texts } from "@/texts/curate";
 import { asDay, fromDay, isShare, optionsOf, PERIODS } from "./filters";
 import type { FieldInfo } from "./model";
 
@@ -16,12 +18,12 @@ interface FilterValueProps {
 
 export function FilterValue(props: FilterValueProps) {
   const { kind, info, comparison, value, bare = false, onChange } = props;
-  const shared = { label: "Value", bare };
+  const shared = { label: common.value, bare };
   if (comparison === "one_of") {
     return (
       <Input
         {...shared}
-        hint="Several values, separated by commas."
+        hint={texts.filterValue.severalValues}
         value={value}
         onChange={(event) => onChange(event.target.value)}
       />
@@ -52,7 +54,7 @@ export function FilterValue(props: FilterValueProps) {
     return (
       <Input
         {...shared}
-        label="Value in %"
+        label={texts.filterValue.valueInPercent}
         type="number"
         min={0}
         max={100}
@@ -73,21 +75,21 @@ function Moment({ comparison, value, bare = false, onChange }: FilterValueProps)
   const isAfter = comparison === "at_least";
   const choices = Object.entries(PERIODS).map(([period, words]) => ({
     value: period,
-    label: isAfter ? `The last ${words}` : `${words} ago`,
+    label: isAfter ? texts.filterValue.theLast(words) : texts.filterValue.ago(words),
   }));
   const isPeriod = value in PERIODS;
   return (
     <>
       <Select
-        label="Value"
+        label={common.value}
         bare={bare}
         value={isPeriod ? value : DAY}
-        options={[...choices, { value: DAY, label: "A day" }]}
+        options={[...choices, { value: DAY, label: texts.filterValue.aDay }]}
         onChange={({ target }) => onChange(target.value === DAY ? "" : target.value)}
       />
       {!isPeriod && (
         <Input
-          label="Day"
+          label={texts.filterValue.day}
           bare={bare}
           type="date"
           value={asDay(value)}

@@ -3,6 +3,7 @@ import { useVirtualizer } from "@tanstack/react-virtual";
 import { type CSSProperties, type MouseEvent, memo, useEffect, useMemo, useRef } from "react";
 import type { Column, Kind } from "@/api/kinds";
 import { Icon, Skeleton, Status, useWidth } from "@/kit";
+import { texts } from "@/texts/curate";
 import { cell, isNumber, widthOf } from "./Cell";
 import type { ListState } from "./entry";
 import { type Row, text } from "./model";
@@ -93,7 +94,7 @@ export function Grid(props: GridProps) {
         <div role="columnheader">
           <input
             type="checkbox"
-            aria-label="Select all that are loaded"
+            aria-label={texts.grid.selectAllThatAreLoaded}
             checked={isWhole}
             onChange={props.onPickPage}
           />
@@ -238,7 +239,7 @@ const GridRow = memo(function GridRow(props: GridRowProps) {
         <input
           type="checkbox"
           tabIndex={-1}
-          aria-label={`Select ${kind.label(row)}`}
+          aria-label={texts.grid.select(kind.label(row))}
           checked={props.isSelected}
           onChange={(event) =>
             props.onPick(

@@ -1,6 +1,8 @@
 /** The head of a list: what it is, how many there are, and what can be done with all of it. */
 import { go } from "@/app/router";
 import { Button, Icon, plural, ScreenHead } from "@/kit";
+import { common } from "@/texts/common";
+import { texts } from "@/texts/curate";
 import { ColumnMenu, type Columns } from "./columns";
 import type { Curation } from "./curation";
 import { Views } from "./Views";
@@ -19,12 +21,12 @@ export function ListHead({ curation, columns }: { curation: Curation; columns: C
           {(state.unseen > 0 || state.isBehind) && (
             <button type="button" className="unseen-pill" onClick={reload}>
               <Icon name="refresh" size={14} />
-              List changed: refresh
+              {texts.listHead.listChanged}
             </button>
           )}
           <span className="number soft" role="status">
             {isKnown &&
-              `${total.is_exact ? "" : "about "}${plural(total.count, kind.one, kind.many)}`}
+              texts.listHead.aboutCount(total.is_exact, plural(total.count, kind.one, kind.many))}
           </span>
           <Views
             kind={kind}
@@ -38,12 +40,12 @@ export function ListHead({ curation, columns }: { curation: Curation; columns: C
           />
           {kind.name === "companies" && mayCurate && (
             <Button icon="merge" onClick={() => setDialog("pairs")}>
-              May be one
+              {texts.listHead.mayBeOne}
             </Button>
           )}
           {mayExport && (
             <Button icon="download" hotkey="e" onClick={() => setDialog("export")}>
-              Export
+              {common.export}
             </Button>
           )}
         </>

@@ -3,6 +3,7 @@ import { useState } from "react";
 import { ofKind, write } from "@/api/client";
 import type { Kind } from "@/api/kinds";
 import { Confirm, toast, toastError } from "@/kit";
+import { texts } from "@/texts/curate";
 import type { Row } from "./model";
 
 interface MergeProps {
@@ -20,7 +21,7 @@ export function Merge({ kind, rows, onDone, onClose }: MergeProps) {
     try {
       const ids = rows.map(({ id }) => id).filter((id) => id !== into);
       await write("POST", ofKind(kind, "/merge"), { body: { ids, into } });
-      toast({ kind: "good", text: `${rows.length} ${kind.many} merged.` });
+      toast({ kind: "good", text: texts.merge.merged(rows.length, kind.many) });
       onDone();
     } catch (error) {
       toastError(error);
@@ -29,16 +30,14 @@ export function Merge({ kind, rows, onDone, onClose }: MergeProps) {
   }
   return (
     <Confirm
-      title={`Merge ${rows.length} ${kind.many}`}
-      action="Merge"
+      title={texts.merge.merge(rows.length, kind.many)}
+      action={texts.merge.action}
       busy={busy}
       onConfirm={() => void merge()}
       onClose={onClose}
     >
       <fieldset className="stack merge">
-        <legend className="small soft">
-          Which one should stay? It keeps the details of the others.
-        </legend>
+        <legend className="small soft">{texts.merge.whichOneShouldStay}</legend>
         {rows.map((row) => (
           <label key={row.id} className="check">
             <input

@@ -2,6 +2,7 @@
 import type { Kind } from "@/api/kinds";
 import { go } from "@/app/router";
 import { Button, Empty } from "@/kit";
+import { texts } from "@/texts/curate";
 
 interface NoRecordsProps {
   kind: Kind;
@@ -14,10 +15,10 @@ export function NoRecords({ kind, isNarrowed, onClear }: NoRecordsProps) {
     return (
       <Empty
         icon="filter"
-        title={`No ${kind.many} match`}
+        title={texts.noRecords.noMatch(kind.many)}
         actions={
           <Button look="primary" onClick={onClear}>
-            Clear filters
+            {texts.noRecords.clearFilters}
           </Button>
         }
       />
@@ -27,7 +28,7 @@ export function NoRecords({ kind, isNarrowed, onClear }: NoRecordsProps) {
   return (
     <Empty
       icon={kind.icon}
-      title={`No ${kind.many} yet`}
+      title={texts.noRecords.noYet(kind.many)}
       actions={
         source && (
           <Button look="primary" onClick={() => go(source.screen)}>
@@ -36,7 +37,9 @@ export function NoRecords({ kind, isNarrowed, onClear }: NoRecordsProps) {
         )
       }
     >
-      <p>{source?.text} They appear here automatically.</p>
+      <p>
+        {source?.text} {texts.noRecords.theyAppearHereAutomatically}
+      </p>
     </Empty>
   );
 }

@@ -5,6 +5,8 @@ import { read, write } from "@/api/client";
 import type { Kind } from "@/api/kinds";
 import type { Schemas } from "@/api/types";
 import { Button, Dialog, Input, Select, toast, toastError, wordOf } from "@/kit";
+import { common } from "@/texts/common";
+import { texts } from "@/texts/curate";
 import { tagsIn } from "./edit";
 import { nameFor } from "./own";
 
@@ -42,7 +44,10 @@ export function OwnColumns({ kind, onClose }: { kind: Kind; onClose: () => void 
     if (!isReady) return;
     const heading = title.trim();
     const body = { name: nameFor(heading), title: heading, type, choices: given };
-    void act(() => write("POST", "/company-columns", { body }), `Column "${heading}" added.`);
+    void act(
+      () => write("POST", "/company-columns", { body }),
+      texts.ownColumns.columnAdded(heading),
+    );
   }
 
   function remove({ id, title: heading }: OwnColumn) {
@@ -53,20 +58,20 @@ export function OwnColumns({ kind, onClose }: { kind: Kind; onClose: () => void 
     const path = { column_id: id };
     void act(
       () => write("DELETE", "/company-columns/{column_id}", { path }),
-      `Column "${heading}" deleted.`,
+      texts.ownColumns.columnDeleted(heading),
     );
   }
 
   return (
     <Dialog
-      title="Your columns"
+      title={texts.ownColumns.yourColumns}
       onClose={onClose}
       onSubmit={add}
       actions={
         <>
-          <Button onClick={onClose}>Close</Button>
+          <Button onClick={onClose}>{common.close}</Button>
           <Button type="submit" look="primary" disabled={!isReady}>
-            Add column
+            {texts.ownColumns.addColumn}
           </Button>
         </>
       }
@@ -83,26 +88,26 @@ export function OwnColumns({ kind, onClose }: { kind: Kind; onClose: () => void 
               icon="trash"
               onClick={() => remove(column)}
             >
-              {doomed === column.id ? "Delete with all its values" : "Delete"}
+              {doomed === column.id ? texts.ownColumns.deleteWithAllItsValues : common.delete}
             </Button>
           </div>
         ))}
         <Input
-          label="Heading"
+          label={texts.ownColumns.heading}
           maxLength={100}
           value={title}
           onChange={({ target }) => setTitle(target.value)}
         />
         <Select
-          label="Type"
+          label={texts.ownColumns.type}
           value={type}
           options={TYPES.map((value) => ({ value, label: wordOf(value) }))}
           onChange={({ target }) => setType(target.value as OwnType)}
         />
         {type === "choice" && (
           <Input
-            label="Choices"
-            hint="Separated by commas."
+            label={texts.ownColumns.choices}
+            hint={common.separatedByCommas}
             value={choices}
             onChange={({ target }) => setChoices(target.value)}
           />

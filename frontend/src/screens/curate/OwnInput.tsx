@@ -1,5 +1,6 @@
 /** A value of a column of one's own, typed or chosen. */
 import { Input, Select } from "@/kit";
+import { texts } from "@/texts/curate";
 import type { FieldInfo } from "./model";
 
 const TYPED: Record<string, string> = { number: "number", date: "date" };
@@ -23,7 +24,12 @@ export function OwnInput({ field, value, label, hint, error, onChange }: OwnInpu
     onChange: ({ target }: { target: { value: string } }) => onChange(target.value),
   };
   if (field.values) {
-    return <Select {...shared} options={[{ value: "", label: "Not set" }, ...field.values]} />;
+    return (
+      <Select
+        {...shared}
+        options={[{ value: "", label: texts.ownInput.notSet }, ...field.values]}
+      />
+    );
   }
   return <Input {...shared} type={TYPED[field.type] ?? "text"} step="any" maxLength={2000} />;
 }

@@ -2,7 +2,9 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
 import { type RouteAnswer, read, write } from "@/api/client";
-import { Button, Dialog, plural, Skeleton, toastError } from "@/kit";
+import { Button, Dialog, Skeleton, toastError } from "@/kit";
+import { common } from "@/texts/common";
+import { texts } from "@/texts/curate";
 
 type Pair = RouteAnswer<"/company-pairs">[number];
 
@@ -48,17 +50,17 @@ export function Pairs({ onChanged, onClose }: PairsProps) {
   const left = (found.data?.length ?? 0) - skipped;
   return (
     <Dialog
-      title="Companies that may be one"
+      title={texts.pairs.companiesThatMayBeOne}
       wide
       onClose={onClose}
       actions={
         <>
-          <Button onClick={onClose}>Close</Button>
+          <Button onClick={onClose}>{common.close}</Button>
           <Button disabled={!pair} hotkey="j" onClick={() => setSkipped(skipped + 1)}>
-            Skip
+            {texts.pairs.skip}
           </Button>
           <Button disabled={!pair} hotkey="d" onClick={() => void answer("different")}>
-            Different
+            {texts.pairs.different}
           </Button>
           <Button
             look="primary"
@@ -67,7 +69,7 @@ export function Pairs({ onChanged, onClose }: PairsProps) {
             busy={busy}
             onClick={() => void answer("same")}
           >
-            Same company
+            {texts.pairs.sameCompany}
           </Button>
         </>
       }
@@ -75,9 +77,8 @@ export function Pairs({ onChanged, onClose }: PairsProps) {
       {pair ? (
         <div className="stack">
           <p className="small soft">
-            {plural(left, "pair", "pairs")} left. {Math.round(pair.score * 100)} % likely:{" "}
-            {pair.reasons.join(", ")}.
-            {pair.is_disputed && " Two people have said the opposite; the last word counts."}
+            {texts.pairs.leftLikely(left, Math.round(pair.score * 100), pair.reasons.join(", "))}
+            {pair.is_disputed && texts.pairs.twoPeopleHaveSaidTheOpposite}
           </p>
           <Side side={pair.one} />
           <Side side={pair.other} />
@@ -85,7 +86,7 @@ export function Pairs({ onChanged, onClose }: PairsProps) {
       ) : found.isLoading ? (
         <Skeleton lines={4} />
       ) : (
-        <p>Nothing is left to answer.</p>
+        <p>{texts.pairs.nothingIsLeftToAnswer}</p>
       )}
     </Dialog>
   );
@@ -95,7 +96,8 @@ function Side({ side }: { side: Pair["one"] }) {
   const facts = [side.street, side.phone, side.domain, side.source].filter(Boolean).join(" · ");
   return (
     <p className="foreign">
-      <strong>{side.name ?? "Unnamed"}</strong> <span className="small soft">{facts}</span>
+      <strong>{side.name ?? texts.pairs.unnamed}</strong>{" "}
+      <span className="small soft">{facts}</span>
     </p>
   );
 }

@@ -16,6 +16,8 @@ import {
   valueWord,
   wordOf,
 } from "@/kit";
+import { common } from "@/texts/common";
+import { texts } from "@/texts/curate";
 import { Budget } from "./Budget";
 import { Address } from "./Cell";
 import { CompanyTools } from "./CompanyTools";
@@ -62,15 +64,15 @@ export function Pane({
   const record = { ...detail.data?.record, ...row } as Row;
   const error = text(record[kind.error]);
   return (
-    <aside className="pane" aria-label={`Details of one ${kind.one}`}>
+    <aside className="pane" aria-label={texts.pane.detailsOfOne(kind.one)}>
       <header className="pane-head">
         <div className="grow">
           <h2 className="foreign">{row || detail.data ? kind.label(record) : "…"}</h2>
           <p className="small soft foreign">{kind.under(record)}</p>
         </div>
-        <IconButton icon="up" label="Previous (k)" small onClick={() => onStep(-1)} />
-        <IconButton icon="down" label="Next (j)" small onClick={() => onStep(1)} />
-        <IconButton icon="cross" label="Close (Esc)" small onClick={onClose} />
+        <IconButton icon="up" label={texts.pane.previous} small onClick={() => onStep(-1)} />
+        <IconButton icon="down" label={texts.pane.next} small onClick={() => onStep(1)} />
+        <IconButton icon="cross" label={texts.pane.close} small onClick={onClose} />
       </header>
       <div className="pane-status row wrap">
         <Status status={text(record[kind.status])} field={kind.status} />
@@ -80,7 +82,7 @@ export function Pane({
           </span>
         )}
         <span className="small faint">
-          changed <Time at={record.updated_at} />
+          {texts.pane.changed} <Time at={record.updated_at} />
         </span>
       </div>
       {error && <p className="pane-error small foreign">{causeOf(error)}</p>}
@@ -97,17 +99,17 @@ export function Pane({
         <CompanyTools kind={kind} detail={detail.data} onChanged={onChanged} />
       )}
       <Tabs
-        label="Record details"
+        label={texts.pane.recordDetails}
         open={tab}
         onOpen={setTab}
         tabs={[
-          { id: "facts", name: "Details" },
+          { id: "facts", name: texts.pane.details },
           {
             id: "evidence",
-            name: `Evidence${detail.data ? ` ${detail.data.evidence.length}` : ""}`,
+            name: texts.pane.evidence(detail.data ? ` ${detail.data.evidence.length}` : ""),
           },
-          ...(kind.name === "domains" ? [{ id: "budget" as const, name: "Budget" }] : []),
-          { id: "history", name: "History" },
+          ...(kind.name === "domains" ? [{ id: "budget" as const, name: common.budget }] : []),
+          { id: "history", name: texts.pane.history },
         ]}
       />
       <TabPanel id={tab}>
@@ -134,8 +136,7 @@ export function Pane({
 
 /** Where each value was seen, with the value marked in the words around it. */
 function Evidence({ items }: { items: readonly EvidenceItem[] }) {
-  if (!items.length)
-    return <p className="soft small">No evidence: nothing here came from a web page.</p>;
+  if (!items.length) return <p className="soft small">{texts.pane.noEvidence}</p>;
   return (
     <ol className="evidence">
       {items.map((item, place) => (
@@ -179,7 +180,8 @@ function History({ kind, id, version }: { kind: Kind; id: string; version: strin
   });
   if (history.error) return <Failure error={history.error} retry={() => void history.refetch()} />;
   if (!history.data) return <Skeleton lines={6} />;
-  if (!history.data.events.length) return <p className="soft small">Nothing has happened yet.</p>;
+  if (!history.data.events.length)
+    return <p className="soft small">{texts.pane.nothingHasHappenedYet}</p>;
   return (
     <ol className="history">
       {history.data.events.map((event, place) => (
@@ -199,7 +201,7 @@ function History({ kind, id, version }: { kind: Kind; id: string; version: strin
           {text(event.details?.why) && (
             <div className="small foreign">{causeOf(text(event.details?.why) ?? "")}</div>
           )}
-          {event.who && <div className="small faint foreign">by {event.who}</div>}
+          {event.who && <div className="small faint foreign">{texts.pane.by(event.who)}</div>}
         </li>
       ))}
     </ol>

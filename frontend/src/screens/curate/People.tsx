@@ -1,5 +1,7 @@
 /** The people of a business, the one who decides first. */
 import { percent } from "@/kit";
+import { common } from "@/texts/common";
+import { texts } from "@/texts/curate";
 import { Address } from "./Cell";
 import type { PersonItem } from "./model";
 
@@ -7,7 +9,7 @@ export function People({ people }: { people: readonly PersonItem[] }) {
   if (!people.length) return null;
   return (
     <section className="related people">
-      <h3>People</h3>
+      <h3>{common.people}</h3>
       <ul>
         {people.map((person) => (
           <li key={person.id} title={person.reason}>
@@ -19,7 +21,7 @@ export function People({ people }: { people: readonly PersonItem[] }) {
               <span className="small faint number">{percent(person.confidence)}</span>
             </div>
             {person.is_decision_maker && (
-              <p className="small soft foreign">Decision maker: {person.reason}</p>
+              <p className="small soft foreign">{texts.people.decisionMaker(person.reason)}</p>
             )}
             <div className="small row wrap foreign">
               {person.email && <span>{person.email}</span>}

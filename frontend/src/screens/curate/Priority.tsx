@@ -3,6 +3,7 @@ import { useState } from "react";
 import { ofKind, write } from "@/api/client";
 import type { Kind } from "@/api/kinds";
 import { plural, Select, toast, toastError } from "@/kit";
+import { texts } from "@/texts/curate";
 import { PRIORITIES, priorityWord } from "./priorities";
 
 interface PriorityProps {
@@ -35,12 +36,12 @@ export function Priority({ kind, ids, current, onSet }: PriorityProps) {
   return (
     <Select
       bare
-      label="Priority"
+      label={texts.priority.priority}
       className="priority"
       value={known === null ? "" : String(known)}
       disabled={busy}
       options={[
-        ...(known === null ? [{ value: "", label: "Priority…" }] : []),
+        ...(known === null ? [{ value: "", label: texts.priority.choosePriority }] : []),
         ...values.map((one) => ({ value: String(one), label: priorityWord(one) })),
       ]}
       onChange={({ target }) => target.value !== "" && void set(Number(target.value))}

@@ -1,5 +1,6 @@
 /** What can be done with the records that are selected. */
 import { Button, whole } from "@/kit";
+import { texts } from "@/texts/curate";
 import type { Curation } from "./curation";
 import { Decisions } from "./Decisions";
 import { Priority } from "./Priority";
@@ -13,12 +14,11 @@ export function SelectionBar({ curation }: { curation: Curation }) {
   const size = sizeOf(selection, total.count);
   if (size === 0) return null;
   return (
-    <section className="selection-bar" aria-label="Actions for the selection">
-      <strong className="number">{whole(size)} selected</strong>
+    <section className="selection-bar" aria-label={texts.selectionBar.actionsForTheSelection}>
+      <strong className="number">{texts.selectionBar.selected(whole(size))}</strong>
       {!selection.isAll && selection.ids.size === rows.length && hasMore && (
         <Button small look="quiet" onClick={() => setSelection(widen(selection, rows))}>
-          Select all {total.is_exact ? "" : "about "}
-          {whole(total.count)} matching
+          {texts.selectionBar.selectAllMatching(total.is_exact, whole(total.count))}
         </Button>
       )}
       {mayCurate && <Decisions kind={kind} onDecide={curation.decideHere} />}
@@ -27,16 +27,22 @@ export function SelectionBar({ curation }: { curation: Curation }) {
       )}
       {kind.hasOwner && mayCurate && (
         <Button small icon="users" hotkey="a" onClick={curation.assign}>
-          Assign
+          {texts.selectionBar.assign}
         </Button>
       )}
       {kind.isMergeable && mayCurate && isMergeable(selection) && (
         <Button small icon="merge" onClick={() => setDialog("merge")}>
-          Merge
+          {texts.selectionBar.merge}
         </Button>
       )}
-      <Button small look="quiet" icon="cross" hotkey="Esc" onClick={() => setSelection(NOTHING)}>
-        Clear
+      <Button
+        small
+        look="quiet"
+        icon="cross"
+        hotkey={texts.selectionBar.escape}
+        onClick={() => setSelection(NOTHING)}
+      >
+        {texts.selectionBar.clear}
       </Button>
     </section>
   );

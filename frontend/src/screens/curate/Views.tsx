@@ -5,6 +5,8 @@ import { write } from "@/api/client";
 import type { Kind } from "@/api/kinds";
 import { asked, useViews, VIEWS, type View, writtenQuery } from "@/api/views";
 import { Dialog, FormButtons, Input, Menu, type MenuItem, toast, toastError } from "@/kit";
+import { common } from "@/texts/common";
+import { texts } from "@/texts/curate";
 
 interface ViewsProps {
   kind: Kind;
@@ -25,7 +27,7 @@ export function Views({ kind, query, columns, onOpen }: ViewsProps) {
   async function remove(view: View) {
     try {
       await write("DELETE", "/views/{view_id}", { path: { view_id: view.id } });
-      toast({ text: `View "${view.name}" deleted.` });
+      toast({ text: texts.views.viewDeleted(view.name) });
     } catch (error) {
       toastError(error);
     }
@@ -39,11 +41,11 @@ export function Views({ kind, query, columns, onOpen }: ViewsProps) {
       run: () => onOpen(writtenQuery(view.query)),
     })),
     ...(views.length ? (["line"] as const) : []),
-    { name: "Save view…", icon: "plus", run: () => setNaming(true) },
+    { name: texts.views.saveViewAs, icon: "plus", run: () => setNaming(true) },
     ...(open
       ? [
           {
-            name: `Delete "${open.name}"`,
+            name: texts.views.delete(open.name),
             icon: "trash" as const,
             danger: true,
             run: () => void remove(open),
@@ -53,7 +55,7 @@ export function Views({ kind, query, columns, onOpen }: ViewsProps) {
   ];
   return (
     <>
-      <Menu label={open ? open.name : "Views"} icon="star" items={items} />
+      <Menu label={open ? open.name : texts.views.views} icon="star" items={items} />
       {isNaming && (
         <NameView
           onClose={() => setNaming(false)}
@@ -63,7 +65,7 @@ export function Views({ kind, query, columns, onOpen }: ViewsProps) {
               await write("POST", "/views", { body: { name, kind: kind.name, query: kept } });
               setNaming(false);
               onOpen(writtenQuery(kept));
-              toast({ kind: "good", text: `Saved as "${name}".` });
+              toast({ kind: "good", text: texts.views.savedAs(name) });
             } catch (error) {
               toastError(error);
             }
@@ -79,18 +81,18 @@ function NameView({ onName, onClose }: { onName: (name: string) => void; onClose
   const [name, setName] = useState("");
   return (
     <Dialog
-      title="Save view"
+      title={texts.views.saveView}
       onClose={onClose}
       onSubmit={() => name.trim() && onName(name.trim())}
       actions={
         <FormButtons onClose={onClose} disabled={!name.trim()}>
-          Save
+          {common.save}
         </FormButtons>
       }
     >
       <Input
-        label="Name"
-        hint="Saves the filters, the search, the sort order and the columns."
+        label={common.name}
+        hint={texts.views.savesTheFilters}
         maxLength={100}
         value={name}
         onChange={(event) => setName(event.target.value)}

@@ -4,6 +4,7 @@ import { useState } from "react";
 import { useLive } from "@/api/events";
 import type { Kind } from "@/api/kinds";
 import { Confirm, Failure, Loading, Meter, plural, statusWord, toastError, whole } from "@/kit";
+import { texts } from "@/texts/curate";
 import { countFor, type Wide } from "./decide";
 import { describe } from "./filters";
 
@@ -47,8 +48,12 @@ export function WideDialog({ kind, wide, decide, onClose }: WideDialogProps) {
   const word = statusWord(wide.status, kind.status);
   return (
     <Confirm
-      title={count.data ? `Set ${plural(matched, kind.one, kind.many)} to ${word}?` : "Counting"}
-      action={isRunning ? "Working" : `Set ${whole(matched)} to ${word}`}
+      title={
+        count.data
+          ? texts.wide.setTo(plural(matched, kind.one, kind.many), word)
+          : texts.wide.counting
+      }
+      action={isRunning ? texts.wide.working : texts.wide.set(whole(matched), word)}
       busy={isRunning || !count.data}
       onConfirm={() => void run()}
       onClose={onClose}
@@ -56,11 +61,13 @@ export function WideDialog({ kind, wide, decide, onClose }: WideDialogProps) {
       {count.error ? (
         <Failure error={count.error} retry={() => void count.refetch()} />
       ) : !count.data ? (
-        <Loading what="Counting what matches" />
+        <Loading what={texts.wide.countingWhatMatches} />
       ) : (
         <div className="stack">
           <p>
-            {wide.filters.length || wide.words ? "All matching: " : `All ${kind.many}, no filter.`}
+            {wide.filters.length || wide.words
+              ? texts.wide.allMatching
+              : texts.wide.allNoFilter(kind.many)}
             <strong className="foreign">
               {[
                 ...wide.filters.map((filter) => describe(filter, kind)),
@@ -71,13 +78,12 @@ export function WideDialog({ kind, wide, decide, onClose }: WideDialogProps) {
             </strong>
           </p>
           <p className="soft">
-            {wide.status === kind.decisions[0]?.status &&
-              "They are queued for the next stage, unless already processed. "}
-            You can undo this in one step.
+            {wide.status === kind.decisions[0]?.status && texts.wide.theyAreQueuedForTheNext}
+            {texts.wide.youCanUndoThisInOne}
           </p>
           {isRunning && (
             <Meter
-              label="Decided so far"
+              label={texts.wide.decidedSoFar}
               total={matched}
               parts={[{ value: reached, tone: "good" }]}
             />

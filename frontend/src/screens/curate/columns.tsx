@@ -3,6 +3,7 @@ import { useMemo, useState } from "react";
 import type { Column, Kind } from "@/api/kinds";
 import { useSearch } from "@/app/router";
 import { Menu } from "@/kit";
+import { texts } from "@/texts/curate";
 import { useFields } from "./FilterBar";
 import { ownColumn, ownFields } from "./own";
 
@@ -72,12 +73,14 @@ export function ColumnMenu({ columns, onOwn }: ColumnMenuProps) {
   }));
   return (
     <Menu
-      label="Columns"
+      label={texts.columns.columns}
       icon="columns"
       className="column-menu"
       align="right"
       items={
-        onOwn ? [...chosen, "line", { name: "Your columns…", icon: "plus", run: onOwn }] : chosen
+        onOwn
+          ? [...chosen, "line", { name: texts.columns.yourColumns, icon: "plus", run: onOwn }]
+          : chosen
       }
     />
   );

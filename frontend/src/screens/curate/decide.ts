@@ -3,6 +3,8 @@ import { useRef } from "react";
 import { ofKind, write } from "@/api/client";
 import type { Kind } from "@/api/kinds";
 import { plural, statusWord, toast, toastError, whole } from "@/kit";
+import { common } from "@/texts/common";
+import { texts } from "@/texts/curate";
 import type { Worked } from "./Assign";
 import { conditionOf, type Filter } from "./filters";
 import type { RecordList } from "./list";
@@ -78,20 +80,20 @@ export function useDecisions(kind: Kind, records: RecordList) {
     const said = `${named(decided.changed, before)}: ${statusWord(status, kind.status)}`;
     const action = decided.action_id;
     if (!action || decided.changed === 0) {
-      const why = skippedWords(decided.skipped) || "none matched";
-      toast({ about: ABOUT, text: `Nothing changed: ${why}.` });
+      const why = skippedWords(decided.skipped) || texts.decide.noneMatched;
+      toast({ about: ABOUT, text: texts.decide.nothingChanged(why) });
       return;
     }
     // By the turn in which they were made: answers may overtake each other.
     const made: Made = { action, said, turn, before };
     remember(made);
-    const queued = decided.queued ? `${whole(decided.queued)} queued` : "";
+    const queued = decided.queued ? texts.decide.queued(whole(decided.queued)) : "";
     toast({
       about: ABOUT,
       kind: "good",
       text: said,
       hint: [queued, skippedWords(decided.skipped)].filter(Boolean).join(", "),
-      action: { name: "Undo", run: () => undo(made) },
+      action: { name: common.undo, run: () => undo(made) },
     });
   }
 
@@ -104,18 +106,18 @@ export function useDecisions(kind: Kind, records: RecordList) {
   /** Keep what was assigned or filled in, so that it is taken back like a decision. */
   async function keepWork({ action_id: action, changed }: Worked): Promise<void> {
     if (!action) {
-      toast({ about: ABOUT, text: "Nothing changed: all of them had this already." });
+      toast({ about: ABOUT, text: texts.decide.nothingChangedAllOfThemHadThis });
       return;
     }
     turns.current += 1;
-    const said = `${plural(changed, kind.one, kind.many)} updated`;
+    const said = texts.decide.updated(plural(changed, kind.one, kind.many));
     const made: Made = { action, isWork: true, said, turn: turns.current, before: new Map() };
     remember(made);
     toast({
       about: ABOUT,
       kind: "good",
       text: said,
-      action: { name: "Undo", run: () => undo(made) },
+      action: { name: common.undo, run: () => undo(made) },
     });
     await records.load();
   }
@@ -134,7 +136,7 @@ export function useDecisions(kind: Kind, records: RecordList) {
     if (!wanted) await underWay.current;
     const made = wanted ?? done.current.at(-1);
     if (!made) {
-      toast({ about: ABOUT, text: "Nothing to undo." });
+      toast({ about: ABOUT, text: texts.decide.nothingToUndo });
       return;
     }
     done.current = done.current.filter((one) => one !== made);
@@ -181,12 +183,15 @@ function bodyOf({ status, filters, words }: Wide, dryRun: boolean) {
 
 function wordsFor({ restored, skipped }: TakenBack, said: string): { text: string; hint?: string } {
   const why = skippedWords(skipped);
-  if (restored === 0) return { text: `Not undone: ${said}`, hint: why };
-  return { text: `Undone: ${said}`, hint: why && `${whole(restored)} restored, ${why}` };
+  if (restored === 0) return { text: texts.decide.notUndone(said), hint: why };
+  return {
+    text: texts.decide.undone(said),
+    hint: why && texts.decide.restored(whole(restored), why),
+  };
 }
 
 function skippedWords(skipped: Decided["skipped"]): string {
   return Object.entries(skipped)
-    .map(([reason, count]) => `${whole(count)} unchanged (${reason})`)
+    .map(([reason, count]) => texts.decide.unchanged(whole(count), reason))
     .join(", ");
 }

@@ -1,4 +1,6 @@
 /** What is edited of a contact, and how two people's edits of it come together. */
+
+import { texts } from "@/texts/curate";
 import { list, type Row, text } from "./model";
 
 const NAMES = ["name", "role", "phone", "tags", "notes"] as const;
@@ -54,5 +56,7 @@ export function merge<F extends { [K in keyof F]: string }>(
 
 /** What to say beside a field that someone else changed, too. */
 export function clashWords(theirs: string | undefined): string | undefined {
-  return theirs === undefined ? undefined : `Someone else changed this to: ${theirs || "(empty)"}`;
+  return theirs === undefined
+    ? undefined
+    : texts.edit.someoneElseChangedThisTo(theirs || "(empty)");
 }

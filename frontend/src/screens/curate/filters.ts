@@ -6,6 +6,8 @@ import type { Kind } from "@/api/kinds";
 import type { Schemas } from "@/api/types";
 import { percent } from "@/kit/format";
 import { hasWords, statusWord, valueWord, wordOf } from "@/kit/words";
+import { texts } from "@/texts/curate";
+import { texts as values } from "@/texts/values";
 import type { FieldInfo } from "./model";
 
 export interface Alternative {
@@ -22,93 +24,17 @@ export interface Filter extends Alternative {
 export type Condition = Schemas["Condition"];
 type Comparison = Schemas["Comparison"];
 
-const SAID: Record<string, string> = {
-  equal: "is",
-  not_equal: "is not",
-  one_of: "is one of",
-  at_least: "is at least",
-  at_most: "is at most",
-  contains: "contains",
-  starts_with: "starts with",
-  known: "is set",
-  unknown: "is not set",
-};
+const SAID: Record<string, string> = texts.filters.comparisons;
 
 export const needsValue = (comparison: string): boolean =>
   comparison !== "known" && comparison !== "unknown";
 
 export const comparisonWord = (comparison: string): string => SAID[comparison] ?? comparison;
 
-/** Fields whose names are for machines. */
-const WORDS: Record<string, string> = {
-  bytes: "Size",
-  canonical_url: "Canonical address",
-  contact_curation_status: "Decision",
-  contact_likelihood: "Contact likelihood",
-  contact_scrape_status: "Contacts",
-  contacts_count: "Contacts",
-  created_at: "Added",
-  deep_scan_status: "Deep scan",
-  deep_scrape_curation_status: "Decision",
-  domain_extraction_status: "Domain extraction",
-  dropped: "Last import",
-  email: "E-mail",
-  email_kind: "E-mail reaches",
-  email_reason: "Why this e-mail",
-  email_type: "Address type",
-  emails: "E-mails",
-  expires_at: "Kept until",
-  favicon_url: "Icon",
-  fetch_facts: "Fetch",
-  fetch_ms: "Fetched in",
-  fetched_at: "Fetched",
-  first_seen_at: "First seen",
-  generator: "Built with",
-  generator_version: "Version",
-  gone_at: "Gone since",
-  h1: "Heading",
-  has_contact_form: "Contact form",
-  home_url: "Home page",
-  http_status: "HTTP status",
-  is_disposable: "Disposable",
-  is_free: "Free mail",
-  is_role: "Shared inbox",
-  is_valid: "Valid format",
-  lastmod: "Last changed on the site",
-  likelihood_reasons: "Reasons",
-  logo_url: "Logo",
-  own: "Your columns",
-  owner_id: "Assigned to",
-  page_curation_status: "Decision",
-  page_processing_status: "Scan",
-  page_type: "Type",
-  records_count: "Records",
-  reviews_count: "Reviews",
-  search_id: "Search",
-  seen_at: "Seen",
-  sitemap_analysis_status: "Sitemap search",
-  sitemap_curation_status: "Decision",
-  sitemap_import_status: "Import",
-  sitemap_type: "Type",
-  size_bytes: "Size",
-  source_url: "Found on",
-  decision_maker: "Decision maker",
-  decision_maker_reason: "Why this person",
-  decision_maker_role: "Decision maker's role",
-  source_place_id: "ID at the source",
-  tech_stack: "Technology",
-  updated_at: "Changed",
-  url: "Address",
-  url_count: "Pages",
-  validated_at: "Verified",
-  validation_processing_status: "Verification",
-  verdict: "Website type",
-  verdict_evidence: "Reasons",
-  wire_bytes: "Transferred",
-  word_count: "Words",
-};
+/** Fields whose names are for machines have a word of their own. */
+const FIELDS: Record<string, string> = values.fields;
 
-export const fieldWord = (field: string): string => WORDS[field] ?? wordOf(field);
+export const fieldWord = (field: string): string => FIELDS[field] ?? wordOf(field);
 
 /** Between alternatives; a bar before anything else belongs to the value. */
 const OR = new RegExp(`\\|(?=[a-z0-9_.]+:(?:${Object.keys(SAID).join("|")})(?::|\\||$))`);
@@ -167,7 +93,7 @@ function compared({ field, comparison: asked, value }: Alternative): Schemas["Al
 export function describe(filter: Filter, kind?: Kind, nameOf: NameOf = fieldWord): string {
   return alternativesOf(filter)
     .map((one) => said(one, kind, nameOf))
-    .join(" or ");
+    .join(texts.filters.or);
 }
 
 /** What a field is called; columns of one's own have a heading. */
@@ -181,12 +107,16 @@ function said(
   const name = nameOf(field);
   const beginning = `${name} ${comparisonWord(comparison)}`;
   if (!needsValue(comparison)) return beginning;
-  if (value in PERIODS) {
+  const period = PERIODS[value];
+  if (period) {
     return comparison === "at_least"
-      ? `${name} in the last ${PERIODS[value]}`
-      : `${name} more than ${PERIODS[value]} ago`;
+      ? texts.filters.inTheLast(name, period)
+      : texts.filters.moreThanAgo(name, period);
   }
-  if (MOMENT.test(value)) return `${name} ${SAID_OF_TIME[comparison] ?? "at"} ${asDay(value)}`;
+  if (MOMENT.test(value)) {
+    const when = SAID_OF_TIME[comparison] ?? texts.filters.at;
+    return texts.filters.onADay(name, when, asDay(value));
+  }
   if (kind && isShare(kind, field)) return `${beginning} ${percent(Number(value))}`;
   return `${beginning} ${value
     .split(",")
@@ -200,15 +130,10 @@ const wordIn = (field: string, value: string): string => {
 };
 
 /** Lengths of time before now, as the API reads them (ISO 8601). */
-export const PERIODS: Record<string, string> = {
-  "-PT24H": "24 hours",
-  "-P7D": "7 days",
-  "-P30D": "30 days",
-  "-P90D": "90 days",
-};
+export const PERIODS: Record<string, string> = texts.filters.periods;
 
 const MOMENT = /^\d{4}-\d\d-\d\dT/;
-const SAID_OF_TIME: Record<string, string> = { at_least: "since", at_most: "until" };
+const SAID_OF_TIME: Record<string, string> = texts.filters.times;
 
 /** The day of the calendar here on which a moment falls: `2026-11-15`. */
 export function asDay(moment: string): string {
@@ -235,11 +160,11 @@ export function optionsOf({ name, type, values }: FieldInfo): { value: string; l
   const known =
     type === "yes_no"
       ? [
-          { value: "true", label: "Yes" },
-          { value: "false", label: "No" },
+          { value: "true", label: texts.filters.yes },
+          { value: "false", label: texts.filters.no },
         ]
       : (values ?? []).map((value) => ({ value, label: wordIn(name, value) }));
-  return [{ value: "", label: "Choose a value" }, ...known];
+  return [{ value: "", label: texts.filters.chooseAValue }, ...known];
 }
 
 /** Whether a filter is about one field alone. */

@@ -14,6 +14,7 @@ import { ListHead } from "./ListHead";
 import { Pane } from "./Pane";
 import { keysOf } from "./shortcuts";
 import "./curate.css";
+import { texts } from "@/texts/curate";
 
 export default function Curate({ params }: ScreenProps) {
   const kind = kindOfScreen(params.kind ?? "");
@@ -21,10 +22,10 @@ export default function Curate({ params }: ScreenProps) {
     return (
       <Empty
         icon="search"
-        title="Page not found"
+        title={texts.screen.pageNotFound}
         actions={
           <Button look="primary" onClick={() => go("/")}>
-            Go to the pipeline
+            {texts.screen.goToThePipeline}
           </Button>
         }
       />

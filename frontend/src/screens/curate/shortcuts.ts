@@ -1,6 +1,8 @@
 /** The keys of a Curate screen. */
 import type { Key } from "@/app/keys";
 import { statusWord } from "@/kit";
+import { common } from "@/texts/common";
+import { texts } from "@/texts/curate";
 import type { Curation } from "./curation";
 import { NOTHING, toggle, widen } from "./selection";
 
@@ -8,25 +10,31 @@ export function keysOf(curation: Curation, search: () => void): Key[] {
   return [
     ...moving(curation),
     ...selecting(curation),
-    { keys: "/", does: "Search", run: search },
+    { keys: "/", does: common.search, run: search },
     ...(curation.mayCurate ? deciding(curation) : []),
     ...(curation.mayExport
-      ? [{ keys: "e", does: "Export the list", run: () => curation.setDialog("export") }]
+      ? [
+          {
+            keys: "e",
+            does: texts.shortcuts.exportTheList,
+            run: () => curation.setDialog("export"),
+          },
+        ]
       : []),
-    { keys: "Shift+r", does: "Refresh the list", run: curation.reload },
+    { keys: "Shift+r", does: texts.shortcuts.refreshTheList, run: curation.reload },
   ];
 }
 
 function moving({ address, current, move, openPlace }: Curation): Key[] {
   const { opened, open } = address;
   return [
-    { keys: ["j", "ArrowDown"], does: "Next record", run: () => move(1) },
-    { keys: ["k", "ArrowUp"], does: "Previous record", run: () => move(-1) },
-    { keys: ["PageDown"], does: "Down 10", run: () => move(10) },
-    { keys: ["PageUp"], does: "Up 10", run: () => move(-10) },
+    { keys: ["j", "ArrowDown"], does: texts.shortcuts.nextRecord, run: () => move(1) },
+    { keys: ["k", "ArrowUp"], does: texts.shortcuts.previousRecord, run: () => move(-1) },
+    { keys: ["PageDown"], does: texts.shortcuts.down10, run: () => move(10) },
+    { keys: ["PageUp"], does: texts.shortcuts.up10, run: () => move(-10) },
     {
       keys: ["Enter", "o"],
-      does: "Open or close the record",
+      does: texts.shortcuts.openOrCloseTheRecord,
       run: () => (opened ? open(null) : openPlace(Math.max(current, 0))),
     },
   ];
@@ -37,23 +45,27 @@ function selecting({ address, state, selection, current, reach, setSelection }: 
   return [
     {
       keys: ["x", "Space"],
-      does: "Select the record",
+      does: texts.shortcuts.selectTheRecord,
       run: () => current >= 0 && setSelection(toggle(selection, rows, current)),
     },
     {
       keys: ["Shift+j", "Shift+ArrowDown"],
-      does: "Extend selection down",
+      does: texts.shortcuts.extendSelectionDown,
       run: () => reach(1),
     },
-    { keys: ["Shift+k", "Shift+ArrowUp"], does: "Extend selection up", run: () => reach(-1) },
+    {
+      keys: ["Shift+k", "Shift+ArrowUp"],
+      does: texts.shortcuts.extendSelectionUp,
+      run: () => reach(-1),
+    },
     {
       keys: "Mod+a",
-      does: "Select all loaded, then all matching",
+      does: texts.shortcuts.selectAllLoaded,
       run: () => setSelection(widen(selection, rows)),
     },
     {
       keys: "Escape",
-      does: "Close the record, or clear the selection",
+      does: texts.shortcuts.closeTheRecord,
       run: () => (address.opened ? address.open(null) : setSelection(NOTHING)),
     },
   ];
@@ -63,10 +75,10 @@ function deciding({ kind, decideHere, assign, undo }: Curation): Key[] {
   return [
     ...kind.decisions.map(({ status, key }) => ({
       keys: key,
-      does: `Set to ${statusWord(status, kind.status)}`,
+      does: texts.shortcuts.setTo(statusWord(status, kind.status)),
       run: () => decideHere(status),
     })),
-    ...(kind.hasOwner ? [{ keys: "a", does: "Assign", run: assign }] : []),
-    { keys: ["u", "Mod+z"], does: "Undo the last decision", run: undo },
+    ...(kind.hasOwner ? [{ keys: "a", does: texts.shortcuts.assign, run: assign }] : []),
+    { keys: ["u", "Mod+z"], does: texts.shortcuts.undoTheLastDecision, run: undo },
   ];
 }

@@ -1,19 +1,20 @@
 /** What may be taken of a site, in words and figures that people read. */
 import type { Schemas } from "@/api/types";
 import { bytes, whole } from "@/kit";
+import { texts } from "@/texts/curate";
 
 export type BudgetLine = Schemas["SiteBudgetLine"];
 
 const WORDS: Record<string, string> = {
-  page_budget: "Pages chosen by rules",
-  pages_stored: "Pages stored",
-  pages_fetched: "Pages fetched",
-  hosts: "Hosts",
-  query_variants: "Query variants per path",
-  url_bytes: "Total length of addresses",
-  bytes: "Data received",
-  parse_seconds: "Parsing time (seconds)",
-  robots_bytes: "robots.txt, all hosts",
+  page_budget: texts.siteBudget.pagesChosenByRules,
+  pages_stored: texts.siteBudget.pagesStored,
+  pages_fetched: texts.siteBudget.pagesFetched,
+  hosts: texts.siteBudget.hosts,
+  query_variants: texts.siteBudget.queryVariantsPerPath,
+  url_bytes: texts.siteBudget.totalLengthOfAddresses,
+  bytes: texts.siteBudget.dataReceived,
+  parse_seconds: texts.siteBudget.parsingTimeSeconds,
+  robots_bytes: texts.siteBudget.robotsTxt,
 };
 
 export function budgetWord(name: string): string {

@@ -14,7 +14,6 @@ import {
   Empty,
   Failure,
   Panel,
-  plural,
   ScreenHead,
   Skeleton,
   Time,
@@ -24,14 +23,16 @@ import {
   wordOf,
 } from "@/kit";
 import "./dead-letters.css";
+import { common } from "@/texts/common";
+import { texts } from "@/texts/failed";
 
 type Group = Schemas["DeadGroupOut"];
 type Command = "replay" | "discard";
 
 const REASONS: Record<string, string> = {
-  gave_up: "won't be retried",
-  exhausted: "out of retries",
-  quarantined: "it crashed its workers",
+  gave_up: texts.screen.wontBeRetried,
+  exhausted: texts.screen.outOfRetries,
+  quarantined: texts.screen.itCrashedItsWorkers,
 };
 
 const keyOf = ({ stage, kind, cause }: Group) => `${stage} ${kind} ${cause}`;
@@ -56,8 +57,8 @@ export default function DeadLetters() {
         path: { command },
         body,
       });
-      const done = command === "replay" ? "queued for retry" : "dismissed";
-      toast({ kind: "good", text: `${plural(changed, "record")} ${done}.` });
+      const done = command === "replay" ? texts.screen.queuedForRetry : texts.screen.dismissed;
+      toast({ kind: "good", text: texts.screen.recordsDone(changed, done) });
     } catch (error) {
       toastError(error);
     }
@@ -75,17 +76,17 @@ export default function DeadLetters() {
   return (
     <div className="screen">
       <ScreenHead
-        title="Failed"
-        about="Records that could not be processed. Fix the cause, then retry them, or dismiss them."
-        actions={groups.data && <span className="soft number">{plural(total, "record")}</span>}
+        title={common.failed}
+        about={texts.screen.recordsThatCouldNotBeProcessed}
+        actions={groups.data && <span className="soft number">{texts.screen.records(total)}</span>}
       />
       {groups.error ? (
         <Failure error={groups.error} retry={() => void groups.refetch()} />
       ) : !groups.data ? (
         <Skeleton lines={6} />
       ) : groups.data.length === 0 ? (
-        <Empty icon="check" title="Nothing has failed">
-          <p>A record that cannot be processed appears here, with the reason and every attempt.</p>
+        <Empty icon="check" title={texts.screen.nothingHasFailed}>
+          <p>{texts.screen.recordThatCannotBeProcessed}</p>
         </Empty>
       ) : (
         <ul className="stack">
@@ -100,7 +101,7 @@ export default function DeadLetters() {
                     <div className="grow">
                       <h2 className="foreign">{causeOf(group.cause)}</h2>
                       <p className="small soft">
-                        {group.title}: {REASONS[group.kind] ?? group.kind}, last{" "}
+                        {texts.screen.causes(group.title, REASONS[group.kind] ?? group.kind)}{" "}
                         <Time at={group.last_at} />
                       </p>
                     </div>
@@ -109,7 +110,7 @@ export default function DeadLetters() {
                       aria-expanded={open === key}
                       onClick={() => setOpen(open === key ? null : key)}
                     >
-                      {open === key ? "Hide" : "Show"}
+                      {open === key ? texts.screen.hide : texts.screen.show}
                     </Button>
                     {mayCurate && (
                       <>
@@ -118,14 +119,14 @@ export default function DeadLetters() {
                           icon="refresh"
                           onClick={() => setAsked({ command: "replay", group })}
                         >
-                          Retry
+                          {texts.screen.retry}
                         </Button>
                         <Button
                           small
                           icon="trash"
                           onClick={() => setAsked({ command: "discard", group })}
                         >
-                          Dismiss
+                          {texts.screen.dismiss}
                         </Button>
                       </>
                     )}
@@ -141,10 +142,10 @@ export default function DeadLetters() {
         <Confirm
           title={
             asked.command === "replay"
-              ? `Retry ${plural(asked.group.count, "record")}?`
-              : `Dismiss ${plural(asked.group.count, "failure")}?`
+              ? texts.screen.retryRecords(asked.group.count)
+              : texts.screen.dismissFailures(asked.group.count)
           }
-          action={asked.command === "replay" ? "Retry" : "Dismiss"}
+          action={asked.command === "replay" ? texts.screen.retry : texts.screen.dismiss}
           danger={asked.command === "discard"}
           busy={busy}
           onClose={() => setAsked(null)}
@@ -161,8 +162,8 @@ export default function DeadLetters() {
           </p>
           <p className="soft">
             {asked.command === "replay"
-              ? "Each one starts over with all its attempts."
-              : "The records stay marked as failed; they only leave this list."}
+              ? texts.screen.eachOneStartsOverWithAll
+              : texts.screen.recordsStayMarkedAsFailed}
           </p>
         </Confirm>
       )}
@@ -202,7 +203,7 @@ function Letters({
           <button type="button" className="grow cut letter" onClick={() => onOpen(letter.id)}>
             <span className="foreign">{letter.label ?? letter.record_id}</span>
           </button>
-          <span className="small faint">{plural(letter.tries, "attempt")}</span>
+          <span className="small faint">{texts.screen.attempts(letter.tries)}</span>
           <span className="small faint">
             <Time at={letter.died_at} />
           </span>
@@ -230,17 +231,17 @@ function LetterStory({
   const letter = story.data;
   return (
     <Dialog
-      title={letter?.title ?? "History"}
+      title={letter?.title ?? texts.screen.history}
       wide
       onClose={onClose}
       actions={
         onCommand && (
           <>
             <Button icon="trash" busy={busy} onClick={() => onCommand("discard")}>
-              Dismiss
+              {texts.screen.dismiss}
             </Button>
             <Button look="primary" icon="refresh" busy={busy} onClick={() => onCommand("replay")}>
-              Retry
+              {texts.screen.retry}
             </Button>
           </>
         )
@@ -262,15 +263,15 @@ function LetterStory({
             {letter.attempts.map((attempt, place) => (
               <li key={place}>
                 <div className="row apart">
-                  <strong>
-                    Try {attempt.tries}: {wordOf(attempt.outcome)}
-                  </strong>
+                  <strong>{texts.screen.attempt(attempt.tries, wordOf(attempt.outcome))}</strong>
                   <span className="small faint">
                     <Time at={attempt.settled_at} />
                   </span>
                 </div>
                 {attempt.why && <div className="small foreign">{causeOf(attempt.why)}</div>}
-                {attempt.worker && <div className="small faint foreign">by {attempt.worker}</div>}
+                {attempt.worker && (
+                  <div className="small faint foreign">{texts.screen.by(attempt.worker)}</div>
+                )}
               </li>
             ))}
           </ol>

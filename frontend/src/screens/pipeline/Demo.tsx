@@ -4,11 +4,12 @@ import { useState } from "react";
 import { read, write } from "@/api/client";
 import { Button, Checkbox, Icon, Select, toastError } from "@/kit";
 import "./demo.css";
+import { texts } from "@/texts/pipeline";
 
 const SIZES = [
-  { value: "20", label: "20 businesses, under a minute" },
-  { value: "100", label: "100 businesses" },
-  { value: "300", label: "300 businesses, a minute or two" },
+  { value: "20", label: texts.demo.smallTown },
+  { value: "100", label: texts.demo.mediumTown },
+  { value: "300", label: texts.demo.largeTown },
 ];
 
 const DEMO = ["demo"] as const;
@@ -34,21 +35,18 @@ export function DemoOffer() {
   if (data?.is_running) return null;
   return (
     <div className="first-way chosen">
-      <h3>Try the demo town</h3>
-      <p className="small soft">
-        Seven Quays and its websites are made up on this machine: no internet and no API key needed.
-        It opens in its own workspace, apart from yours.
-      </p>
+      <h3>{texts.demo.tryTheDemoTown}</h3>
+      <p className="small soft">{texts.demo.sevenQuaysAndItsWebsites}</p>
       <div className="row wrap">
         <Select
           bare
-          label="Town size"
+          label={texts.demo.townSize}
           options={SIZES}
           value={size}
           onChange={(event) => setSize(event.target.value)}
         />
         <Checkbox
-          label="Decide automatically with rules"
+          label={texts.demo.decideAutomaticallyWithRules}
           checked={decides}
           onChange={(event) => setDecides(event.target.checked)}
         />
@@ -59,7 +57,7 @@ export function DemoOffer() {
         busy={open.isPending || (data?.is_opening ?? false)}
         onClick={() => open.mutate()}
       >
-        Try the demo town
+        {texts.demo.tryTheDemoTown}
       </Button>
       {data?.problem && <p role="alert">{data.problem}</p>}
     </div>
@@ -85,8 +83,8 @@ export function DemoNote() {
       <p className="demo-note" role="status">
         <Icon name="town" />
         <span>
-          This is the demo town <strong>{data.place}</strong>: its businesses are made up, and live
-          on this machine.
+          {texts.demo.thisIsTheTown} <strong>{data.place}</strong>
+          {texts.demo.madeUp}
         </span>
       </p>
     );
@@ -95,16 +93,16 @@ export function DemoNote() {
     <p className="demo-note" role="status">
       <Icon name="town" />
       <span>
-        The demo town <strong>{data.place}</strong> is open in its own workspace.
+        {texts.demo.theTown} <strong>{data.place}</strong> {texts.demo.isOpen}
       </span>
       <a className="button" href={data.address} target="_blank" rel="noopener">
-        Visit the town
+        {texts.demo.visitTheTown}
       </a>
       <Button busy={reset.isPending} onClick={() => reset.mutate()}>
-        Reset the town
+        {texts.demo.resetTheTown}
       </Button>
       <Button busy={close.isPending} onClick={() => close.mutate()}>
-        Close the town
+        {texts.demo.closeTheTown}
       </Button>
     </p>
   );

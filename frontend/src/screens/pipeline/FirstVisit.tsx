@@ -1,27 +1,26 @@
 import { Link } from "@/app/router";
 import { Icon, type IconName } from "@/kit";
+import { common } from "@/texts/common";
+import { texts } from "@/texts/pipeline";
 import { DemoOffer, useDemo } from "./Demo";
 
 const STEPS: readonly { icon: IconName; name: string; text: string }[] = [
   {
     icon: "search",
-    name: "Search",
-    text: "Enter a business type and a place. You see the cost first.",
+    name: common.search,
+    text: texts.firstVisit.enterABusinessType,
   },
-  { icon: "check", name: "Decide", text: "Keep what fits at every step, with single keys." },
-  { icon: "contact", name: "Export", text: "Contacts, with the source of every value." },
+  { icon: "check", name: texts.firstVisit.decide, text: texts.firstVisit.keepWhatFitsAtEveryStep },
+  { icon: "contact", name: common.export, text: texts.firstVisit.contactsWithTheSourceOfEvery },
 ];
 /** An empty system explains itself, and offers two ways to begin. */
 export function FirstVisit() {
   const demo = useDemo();
   return (
-    <section className="first panel" aria-label="Welcome">
+    <section className="first panel" aria-label={texts.firstVisit.welcome}>
       <div className="first-head">
-        <h2>Welcome. There is no data yet.</h2>
-        <p className="soft">
-          A search finds businesses. ScraperSky visits their websites and collects contacts. The
-          pipeline below shows each step.
-        </p>
+        <h2>{texts.firstVisit.welcomeThereIsNoDataYet}</h2>
+        <p className="soft">{texts.firstVisit.searchFindsBusinesses}</p>
       </div>
       <ol className="first-steps">
         {STEPS.map((step) => (
@@ -39,12 +38,10 @@ export function FirstVisit() {
       <div className="first-ways">
         {demo.data?.is_available && <DemoOffer />}
         <div className="first-way">
-          <h3>Start a search</h3>
-          <p className="small soft">
-            OpenStreetMap needs no API key. Only public websites are visited, at a polite pace.
-          </p>
+          <h3>{texts.firstVisit.startASearch}</h3>
+          <p className="small soft">{texts.firstVisit.openstreetmapNeedsNoApiKey}</p>
           <Link to="/search" className="button">
-            Start a search
+            {texts.firstVisit.startASearch}
           </Link>
         </div>
       </div>

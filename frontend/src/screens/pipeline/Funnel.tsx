@@ -2,13 +2,14 @@ import { kinds } from "@/api/kinds";
 import type { KindCount } from "@/api/pipeline";
 import { Link } from "@/app/router";
 import { Panel, short, whole } from "@/kit";
+import { texts } from "@/texts/pipeline";
 
 /** How many records came how far; each bar is measured against the largest. */
 export function Funnel({ counts }: { counts: Partial<Record<string, KindCount>> }) {
   const totals = kinds().map(({ name }) => counts[name]?.total ?? 0);
   const most = Math.max(1, ...totals);
   return (
-    <Panel title="Funnel" about="Records so far, and how many are decided">
+    <Panel title={texts.funnel.funnel} about={texts.funnel.recordsSoFar}>
       <ol className="funnel">
         {kinds().map((kind, place) => {
           const total = totals[place] ?? 0;
@@ -19,7 +20,7 @@ export function Funnel({ counts }: { counts: Partial<Record<string, KindCount>> 
               <div
                 className="funnel-bar"
                 role="img"
-                aria-label={`${whole(total)} ${kind.many}, ${whole(chosen)} of them decided`}
+                aria-label={texts.funnel.ofThemDecided(whole(total), kind.many, whole(chosen))}
               >
                 <span className="all" style={{ width: `${scaled(total, most)}%` }}>
                   <span
@@ -34,8 +35,8 @@ export function Funnel({ counts }: { counts: Partial<Record<string, KindCount>> 
         })}
       </ol>
       <p className="small faint funnel-legend">
-        <span className="key chosen" /> decided <span className="key all" /> new; bars use a
-        logarithmic scale
+        <span className="key chosen" /> {texts.funnel.decided} <span className="key all" />{" "}
+        {texts.funnel.newBarsUseALogarithmicScale}
       </p>
     </Panel>
   );

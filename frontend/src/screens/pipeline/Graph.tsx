@@ -1,5 +1,6 @@
 import type { KindCount, Stage } from "@/api/pipeline";
 import { Skeleton } from "@/kit";
+import { texts } from "@/texts/pipeline";
 import { Edges } from "./Edges";
 import { lanesOf, nameOf, steps } from "./plan";
 import { StageCard } from "./StageCard";
@@ -15,7 +16,7 @@ export function Graph({ stages, counts }: GraphProps) {
   const lanes = lanesOf(stages);
   const moving = new Set(stages.filter((stage) => stage.working > 0).map((stage) => stage.stage));
   return (
-    <section className="graph" aria-label="The pipeline">
+    <section className="graph" aria-label={texts.graph.thePipeline}>
       <Edges steps={steps(lanes)} moving={moving} />
       {lanes.length === 0 && <Skeleton lines={9} />}
       {lanes.map((lane) => (

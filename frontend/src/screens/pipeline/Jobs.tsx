@@ -1,10 +1,11 @@
 import { type Job, useJobs } from "@/api/pipeline";
 import { Badge, type Column, Failure, Panel, Skeleton, Status, short, Table, Time } from "@/kit";
+import { texts } from "@/texts/pipeline";
 import { outcomeInWords } from "./standing";
 
 const COLUMNS: readonly Column<Job>[] = [
   {
-    name: "Job",
+    name: texts.jobs.job,
     show: (job) => (
       <>
         <div>{job.name}</div>
@@ -12,9 +13,9 @@ const COLUMNS: readonly Column<Job>[] = [
       </>
     ),
   },
-  { name: "Last run", show: (job) => <LastRun job={job} /> },
+  { name: texts.jobs.lastRun, show: (job) => <LastRun job={job} /> },
   {
-    name: "Items",
+    name: texts.jobs.items,
     number: true,
     minor: true,
     show: (job) => (
@@ -25,16 +26,16 @@ const COLUMNS: readonly Column<Job>[] = [
     ),
   },
   {
-    name: "Duration",
+    name: texts.jobs.duration,
     number: true,
     minor: true,
     show: (job) => (job.last_seconds == null ? "–" : `${job.last_seconds.toFixed(1)} s`),
   },
   {
-    name: "Next run",
+    name: texts.jobs.nextRun,
     show: (job) =>
       job.running > 0 ? (
-        <Badge tone="accent">running</Badge>
+        <Badge tone="accent">{texts.jobs.running}</Badge>
       ) : (
         <Time at={job.next_run_at} isPlanned />
       ),
@@ -45,15 +46,16 @@ const COLUMNS: readonly Column<Job>[] = [
 export function Jobs() {
   const { data, error, refetch } = useJobs();
   return (
-    <Panel
-      title="Scheduler"
-      about="Runs each stage on its schedule, or sooner when there is work"
-      flush
-    >
+    <Panel title={texts.jobs.scheduler} about={texts.jobs.runsEachStageOnItsSchedule} flush>
       {error ? (
         <Failure error={error} retry={() => void refetch()} />
       ) : data ? (
-        <Table label="Scheduled jobs" columns={COLUMNS} rows={data} keyOf={(job) => job.id} />
+        <Table
+          label={texts.jobs.scheduledJobs}
+          columns={COLUMNS}
+          rows={data}
+          keyOf={(job) => job.id}
+        />
       ) : (
         <Skeleton lines={6} />
       )}
@@ -62,8 +64,8 @@ export function Jobs() {
 }
 
 function LastRun({ job }: { job: Job }) {
-  if (job.problem) return <Badge tone="bad">not registered</Badge>;
-  if (!job.last_outcome) return <span className="faint">not yet</span>;
+  if (job.problem) return <Badge tone="bad">{texts.jobs.notRegistered}</Badge>;
+  if (!job.last_outcome) return <span className="faint">{texts.jobs.notYet}</span>;
   return (
     <>
       <span className="row">

@@ -6,6 +6,8 @@ import { rememberStage, type Stage } from "@/api/pipeline";
 import { fieldErrors } from "@/api/problem";
 import { useMay } from "@/app/session";
 import { Button, Dialog, IconButton, Input, Select, toast, toastError } from "@/kit";
+import { common } from "@/texts/common";
+import { texts } from "@/texts/pipeline";
 import {
   type Changes,
   changesOf,
@@ -27,7 +29,7 @@ export function PaceButton({ stage }: { stage: Stage }) {
       <IconButton
         small
         icon="clock"
-        label={`Change the pace of ${stage.title.toLowerCase()}`}
+        label={texts.pace.changeThePaceOf(stage.title.toLowerCase())}
         onClick={() => {
           forget();
           setOpen(true);
@@ -58,8 +60,8 @@ function useChange(stage: Stage, onDone: () => void) {
       toast({
         kind: "good",
         about: `pace of ${stage.stage}`,
-        text: `${stage.title} runs ${answer.pace}. Every process follows within seconds.`,
-        action: back && { name: "Undo", run: () => sent.mutate({ changes: back }) },
+        text: texts.pace.runsEveryProcessFollowsWithinSeconds(stage.title, answer.pace),
+        action: back && { name: common.undo, run: () => sent.mutate({ changes: back }) },
       });
     },
     onError: (error) => {
@@ -94,7 +96,7 @@ function PaceDialog({ stage, busy, wrong, onChange, onClose }: PaceDialogProps) 
     setForm({ ...form, [name]: event.target.value });
   return (
     <Dialog
-      title={`Pace of ${stage.title.toLowerCase()}`}
+      title={texts.pace.paceOf(stage.title.toLowerCase())}
       onClose={onClose}
       onSubmit={() => hasAsked && onChange(changes)}
       actions={
@@ -107,30 +109,27 @@ function PaceDialog({ stage, busy, wrong, onChange, onClose }: PaceDialogProps) 
                 onChange(Object.fromEntries(Object.keys(stage.changed ?? {}).map((n) => [n, null])))
               }
             >
-              Reset all
+              {texts.pace.resetAll}
             </Button>
           )}
-          <Button onClick={onClose}>Cancel</Button>
+          <Button onClick={onClose}>{common.cancel}</Button>
           <Button type="submit" look="primary" busy={busy} disabled={!hasAsked}>
-            Save
+            {common.save}
           </Button>
         </>
       }
     >
       <div className="stack">
-        <p className="soft">
-          Applies to every process within seconds, without a restart. An empty field is as the
-          process was started.
-        </p>
+        <p className="soft">{texts.pace.appliesToEveryProcessWithinSeconds}</p>
         <Select
           label={WORDS.pace}
           value={form.pace}
           error={wrong.pace}
           hint={paceInWords(stage, form)}
           options={[
-            { value: "", label: `As started: ${startedWith(stage, "pace")}` },
-            { value: "eager", label: "At once" },
-            { value: "interval", label: "At set times" },
+            { value: "", label: texts.pace.asStarted(startedWith(stage, "pace")) },
+            { value: "eager", label: texts.pace.atOnce },
+            { value: "interval", label: texts.pace.atSetTimes },
           ]}
           onChange={type("pace")}
         />

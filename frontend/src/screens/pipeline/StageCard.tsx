@@ -5,6 +5,8 @@ import { rememberStage, type Stage } from "@/api/pipeline";
 import { Link } from "@/app/router";
 import { useMay } from "@/app/session";
 import { duration, IconButton, Meter, short, toast, toastError } from "@/kit";
+import { common } from "@/texts/common";
+import { texts } from "@/texts/pipeline";
 import { PaceButton } from "./Pace";
 import { notes } from "./standing";
 
@@ -30,16 +32,20 @@ export function StageCard({ stage }: { stage: Stage }) {
       ))}
       <div className="stage-numbers">
         <span className="depth number">{short(stage.queued)}</span>
-        <span className="soft">waiting</span>
+        <span className="soft">{texts.stageCard.waiting}</span>
         {stage.working > 0 && (
-          <span className="badge accent number">{short(stage.working)} running</span>
+          <span className="badge accent number">
+            {texts.stageCard.running(short(stage.working))}
+          </span>
         )}
         {stage.waiting_retry > 0 && (
-          <span className="badge warn number">{short(stage.waiting_retry)} to retry</span>
+          <span className="badge warn number">
+            {texts.stageCard.toRetry(short(stage.waiting_retry))}
+          </span>
         )}
       </div>
       <Meter
-        label={`${stage.title}: ${stage.done} done and ${stage.failed} failed of ${total}`}
+        label={texts.stageCard.doneAndFailedOf(stage.title, stage.done, stage.failed, total)}
         total={total}
         parts={[
           { value: stage.done, tone: "good" },
@@ -49,15 +55,19 @@ export function StageCard({ stage }: { stage: Stage }) {
       />
       <dl className="stage-facts small">
         <div>
-          <dt>Rate</dt>
+          <dt>{texts.stageCard.rate}</dt>
           <dd className="number">{rate(stage.rate_per_minute)}</dd>
         </div>
         <div>
-          <dt>{stage.queued > 0 && stage.eta_seconds ? "Done in" : "Oldest"}</dt>
+          <dt>
+            {stage.queued > 0 && stage.eta_seconds
+              ? texts.stageCard.doneIn
+              : texts.stageCard.oldest}
+          </dt>
           <dd className="number">{waiting(stage)}</dd>
         </div>
         <div>
-          <dt>Errors</dt>
+          <dt>{texts.stageCard.errors}</dt>
           <dd className={`number ${stage.errors_last_hour ? "bad" : ""}`}>
             {short(stage.errors_last_hour)} / h
           </dd>
@@ -67,7 +77,8 @@ export function StageCard({ stage }: { stage: Stage }) {
   );
 }
 
-const rate = (perMinute: number) => `${short(Math.round(perMinute * 10) / 10)} / min`;
+const rate = (perMinute: number) =>
+  texts.stageCard.perMinute(short(Math.round(perMinute * 10) / 10));
 
 function waiting(stage: Stage): string {
   if (stage.queued > 0 && stage.eta_seconds) return duration(stage.eta_seconds);
@@ -89,16 +100,18 @@ function PauseButton({ stage }: { stage: Stage }) {
     mutationFn: (wanted: "pause" | "resume") =>
       write("POST", "/stages/{stage}/{command}", {
         path: { stage: stage.stage, command: wanted },
-        body: { reason: "paused by hand" },
+        body: { reason: texts.stageCard.pausedByHand },
       }),
     onSuccess: (answer, wanted) => {
       rememberStage(queries, answer);
-      const said =
-        wanted === "pause" ? "is paused; running items are finished" : "is running again";
+      const said = wanted === "pause" ? texts.stageCard.isPaused : texts.stageCard.isRunningAgain;
       toast({
         kind: "good",
         text: `${stage.title} ${said}.`,
-        action: { name: "Undo", run: () => change.mutate(wanted === "pause" ? "resume" : "pause") },
+        action: {
+          name: common.undo,
+          run: () => change.mutate(wanted === "pause" ? "resume" : "pause"),
+        },
       });
     },
     onError: (error) => toastError(error),
@@ -108,7 +121,7 @@ function PauseButton({ stage }: { stage: Stage }) {
     <IconButton
       small
       icon={stage.paused ? "play" : "pause"}
-      label={`${stage.paused ? "Resume" : "Pause"} ${stage.title.toLowerCase()}`}
+      label={texts.stageCard.pauseOrResume(Boolean(stage.paused), stage.title.toLowerCase())}
       busy={change.isPending}
       onClick={() => change.mutate(command)}
     />

@@ -2,6 +2,7 @@ import { filtered, type Kind } from "@/api/kinds";
 import type { KindCount } from "@/api/pipeline";
 import { Link } from "@/app/router";
 import { Icon, short } from "@/kit";
+import { texts } from "@/texts/pipeline";
 
 /** The records between two stages, and how many of them wait for a decision. */
 export function StoreNode({ kind, count }: { kind: Kind; count: KindCount | undefined }) {
@@ -17,7 +18,11 @@ export function StoreNode({ kind, count }: { kind: Kind; count: KindCount | unde
       <span className="store-name">{kind.title}</span>
       <span className="store-count number">{count ? short(count.total) : "–"}</span>
       <span className="store-new small number">
-        {waiting > 0 ? `${short(waiting)} to decide` : count?.total ? "none to decide" : "none yet"}
+        {waiting > 0
+          ? texts.storeNode.toDecide(short(waiting))
+          : count?.total
+            ? texts.storeNode.noneToDecide
+            : texts.storeNode.noneYet}
       </span>
     </Link>
   );

@@ -2,13 +2,14 @@ import { lazy, Suspense, useMemo, useState } from "react";
 import { type Throughput, useThroughput } from "@/api/pipeline";
 import { retried } from "@/app/retried";
 import { Failure, Panel, Select, Skeleton, whole } from "@/kit";
+import { texts } from "@/texts/pipeline";
 import { plotted } from "./throughput";
 
 const Chart = lazy(retried(() => import("@/kit/chart/Chart")));
 const SPANS = [
-  { value: "30", label: "30 minutes" },
-  { value: "60", label: "1 hour" },
-  { value: "360", label: "6 hours" },
+  { value: "30", label: texts.throughputPanel.halfAnHour },
+  { value: "60", label: texts.throughputPanel.oneHour },
+  { value: "360", label: texts.throughputPanel.sixHours },
 ];
 
 /** What the stages settled, minute by minute. */
@@ -24,12 +25,12 @@ export function ThroughputPanel() {
   }
   return (
     <Panel
-      title="Throughput"
-      about="Items finished per minute"
+      title={texts.throughputPanel.throughput}
+      about={texts.throughputPanel.itemsFinishedPerMinute}
       actions={
         <Select
           bare
-          label="Time range"
+          label={texts.throughputPanel.timeRange}
           options={SPANS}
           value={span}
           onChange={(event) => setSpan(event.target.value)}
@@ -70,5 +71,5 @@ function summary(data: readonly Throughput[], span: string): string {
     const done = stage.minutes.reduce((sum, minute) => sum + minute.done + minute.failed, 0);
     return `${stage.title} ${whole(done)}`;
   });
-  return `Items finished in the last ${span} minutes: ${parts.join(", ")}`;
+  return texts.throughputPanel.itemsFinishedInTheLastMinutes(span, parts.join(", "));
 }

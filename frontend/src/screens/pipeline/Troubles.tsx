@@ -1,17 +1,18 @@
 import { useTroubles } from "@/api/pipeline";
 import { Link } from "@/app/router";
-import { Badge, causeOf, Empty, Failure, Panel, plural, Skeleton, Time } from "@/kit";
+import { Badge, causeOf, Empty, Failure, Panel, Skeleton, Time } from "@/kit";
+import { texts } from "@/texts/pipeline";
 
 /** What failed lately, in words, the same causes together. */
 export function Troubles() {
   const { data, error, refetch } = useTroubles();
   return (
     <Panel
-      title="Recent errors"
-      about="In the last hour, by cause"
+      title={texts.troubles.recentErrors}
+      about={texts.troubles.inTheLastHour}
       actions={
         <Link to="/dead-letters" className="small">
-          All failed records
+          {texts.troubles.allFailedRecords}
         </Link>
       }
     >
@@ -20,7 +21,7 @@ export function Troubles() {
       ) : !data ? (
         <Skeleton lines={4} />
       ) : data.length === 0 ? (
-        <Empty icon="check" title="Nothing failed in the last hour" />
+        <Empty icon="check" title={texts.troubles.nothingFailedInTheLastHour} />
       ) : (
         <ul className="troubles">
           {data.map((trouble) => (
@@ -33,11 +34,11 @@ export function Troubles() {
               </div>
               <div className="row wrap small soft">
                 <span>{trouble.title}</span>
-                <span>{plural(trouble.items, "record")}</span>
+                <span>{texts.troubles.records(trouble.items)}</span>
                 {trouble.final > 0 ? (
-                  <Badge tone="bad">{trouble.final} failed</Badge>
+                  <Badge tone="bad">{texts.troubles.failed(trouble.final)}</Badge>
                 ) : (
-                  <Badge tone="warn">will retry</Badge>
+                  <Badge tone="warn">{texts.troubles.willRetry}</Badge>
                 )}
               </div>
             </li>

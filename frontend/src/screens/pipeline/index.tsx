@@ -11,6 +11,7 @@ import { isEmpty, standing } from "./standing";
 import { ThroughputPanel } from "./ThroughputPanel";
 import { Troubles } from "./Troubles";
 import "./pipeline.css";
+import { texts } from "@/texts/pipeline";
 
 export default function Pipeline() {
   const { data, error, refetch } = useStages();
@@ -20,12 +21,12 @@ export default function Pipeline() {
   return (
     <div className="screen">
       <ScreenHead
-        title="Pipeline"
-        about={data ? standing(stages, toDecide(counts)) : "Loading…"}
+        title={texts.screen.pipeline}
+        about={data ? standing(stages, toDecide(counts)) : texts.screen.loading}
         actions={
           maySearch && (
             <Link to="/search" className="button primary">
-              New search
+              {texts.screen.newSearch}
             </Link>
           )
         }

@@ -1,6 +1,7 @@
 /** The settings of a stage that an operator changes on its card, without a restart. */
 import type { Stage } from "@/api/pipeline";
 import type { Schemas } from "@/api/types";
+import { texts } from "@/texts/pipeline";
 
 export type Changes = Schemas["StageSettingsIn"];
 export type LimitName = keyof Changes;
@@ -8,13 +9,13 @@ export type LimitName = keyof Changes;
 export type Form = Record<LimitName, string>;
 
 export const WORDS: Record<LimitName, string> = {
-  pace: "Pace",
-  interval_minutes: "Minutes between runs",
-  batch_size: "Batch size",
-  max_instances: "Runs at once",
-  concurrency: "Items at once in each process",
-  rate_per_minute: "Items a minute, over all processes",
-  high_water: "Items that may wait",
+  pace: texts.limits.pace,
+  interval_minutes: texts.limits.minutesBetweenRuns,
+  batch_size: texts.limits.batchSize,
+  max_instances: texts.limits.runsAtOnce,
+  concurrency: texts.limits.itemsAtOnceInEachProcess,
+  rate_per_minute: texts.limits.itemsAMinute,
+  high_water: texts.limits.itemsThatMayWait,
 };
 export const NAMES = Object.keys(WORDS) as LimitName[];
 const IN_PACE = new Set(["pace", "interval_minutes", "rate_per_minute"]);
@@ -43,31 +44,31 @@ export function undoing(stage: Stage, changes: Changes): Changes {
 
 export function startedWith(stage: Stage, name: LimitName): string {
   const value = stage.started_with[name];
-  if (name === "pace") return value === "interval" ? "at set times" : "at once";
+  if (name === "pace") return value === "interval" ? texts.limits.atSetTimes : texts.limits.atOnce;
   const isUnlimited = value === null || value === undefined || (name === "high_water" && !value);
-  return isUnlimited ? "no limit" : String(value);
+  return isUnlimited ? texts.limits.noLimit : String(value);
 }
 
 /** What the pace in the form comes to. */
 export function paceInWords(stage: Stage, form: Form): string {
   const { pace, interval_minutes, batch_size } = stage.started_with;
-  if ((form.pace || pace) !== "interval") return "Items are processed as soon as they are queued.";
+  if ((form.pace || pace) !== "interval") return texts.limits.itemsAreProcessedAsSoon;
   const minutes = Number(form.interval_minutes || interval_minutes);
   const batch = Number(form.batch_size || batch_size);
   if (!(minutes > 0 && batch > 0)) return "";
-  const each = minutes === 1 ? "minute" : `${minutes} minutes`;
-  return `At most ${batch} every ${each}: ${Math.round((batch / minutes) * 100) / 100} a minute.`;
+  const each = minutes === 1 ? texts.limits.minute : texts.limits.minutes(minutes);
+  return texts.limits.atMostEvery(batch, each, Math.round((batch / minutes) * 100) / 100);
 }
 
 /** The pace on the card, unless it works at once as it was started; and what was changed. */
 export function paceNote(stage: Stage): string | null {
-  const pace = stage.pace === "at once" ? [] : [`runs ${stage.pace}`];
+  const pace = stage.pace === "at once" ? [] : [texts.limits.itRuns(stage.pace)];
   const inPace = stage.settings.pace === "interval" ? [...IN_PACE, "batch_size"] : [...IN_PACE];
   const others = NAMES.filter(
     (name) => stage.changed?.[name] != null && !inPace.includes(name),
   ).map((name) => `${WORDS[name].toLowerCase()} ${stage.changed?.[name]}`);
   const isChanged = Object.keys(stage.changed ?? {}).length > 0;
-  const said = [...pace, ...others].join(", ") || (isChanged ? "runs at once" : "");
+  const said = [...pace, ...others].join(", ") || (isChanged ? texts.limits.itRunsAtOnce : "");
   if (!said) return null;
-  return isChanged ? `Changed: ${said}` : `${said.charAt(0).toUpperCase()}${said.slice(1)}`;
+  return isChanged ? texts.limits.changed(said) : `${said.charAt(0).toUpperCase()}${said.slice(1)}`;
 }

@@ -1,6 +1,7 @@
 /** The state of the pipeline in words. */
 import type { Job, Stage } from "@/api/pipeline";
-import { plural, short } from "@/kit";
+import { short } from "@/kit";
+import { texts } from "@/texts/pipeline";
 import { paceNote } from "./limits";
 
 export function isEmpty(stages: readonly Stage[]): boolean {
@@ -17,11 +18,12 @@ export function standing(stages: readonly Stage[], toDecide = 0): string {
   const working = sum((stage) => stage.working);
   const waiting = sum((stage) => stage.queued + stage.waiting_retry);
   const parts = [];
-  if (toDecide) parts.push(`${plural(toDecide, "record")} to decide`);
-  if (working) parts.push(`${plural(working, "item")} running`);
-  if (waiting) parts.push(`${plural(waiting, "item")} waiting`);
-  if (!working && !waiting) parts.push(isEmpty(stages) ? "no data yet" : "nothing is running");
-  if (paused) parts.push(`${plural(paused, "stage")} paused`);
+  if (toDecide) parts.push(texts.standing.toDecide(toDecide));
+  if (working) parts.push(texts.standing.running(working));
+  if (waiting) parts.push(texts.standing.waiting(waiting));
+  if (!working && !waiting)
+    parts.push(isEmpty(stages) ? texts.standing.noDataYet : texts.standing.nothingIsRunning);
+  if (paused) parts.push(texts.standing.paused(paused));
   const said = parts.join(", ");
   return `${said.charAt(0).toUpperCase()}${said.slice(1)}.`;
 }
@@ -29,9 +31,9 @@ export function standing(stages: readonly Stage[], toDecide = 0): string {
 /** What became of the items of a job's last run. */
 export function outcomeInWords(job: Job): string {
   const counts = [
-    [job.last_succeeded, "done"],
-    [job.last_failed, "failed"],
-    [job.last_retried, "to retry"],
+    [job.last_succeeded, texts.standing.done],
+    [job.last_failed, texts.standing.failed],
+    [job.last_retried, texts.standing.toRetry],
   ] as const;
   return counts.flatMap(([count, word]) => (count ? [`${short(count)} ${word}`] : [])).join(", ");
 }
@@ -45,9 +47,9 @@ export interface Note {
 export function notes(stage: Stage): Note[] {
   const found = [
     stage.paused
-      ? { text: `Paused: ${stage.paused}`, isWarning: true }
+      ? { text: texts.standing.pausedBecause(stage.paused), isWarning: true }
       : stage.held_back
-        ? { text: `On hold: ${stage.held_back}`, isWarning: true }
+        ? { text: texts.standing.onHold(stage.held_back), isWarning: true }
         : { text: stage.does, isWarning: false },
   ];
   const pace = paceNote(stage);

@@ -19,6 +19,8 @@ import {
   filterOfAll,
   needsValue,
 } from "@/screens/curate/filters";
+import { common } from "@/texts/common";
+import { texts } from "@/texts/rules";
 
 export type Rule = Schemas["RuleOut"];
 export type Draft = Required<Schemas["RuleIn"]>;
@@ -69,27 +71,27 @@ export function RuleForm({ rule, onSave, onClose }: RuleFormProps) {
 
   return (
     <Dialog
-      title={rule ? `Edit "${rule.name}"` : "New rule"}
+      title={rule ? texts.ruleForm.edit(rule.name) : texts.ruleForm.newRule}
       wide
       onClose={onClose}
       onSubmit={() => void save()}
       actions={
         <FormButtons onClose={onClose} busy={busy} disabled={!name.trim()}>
-          Save
+          {common.save}
         </FormButtons>
       }
     >
       <div className="stack">
         <Input
-          label="Name"
+          label={common.name}
           value={name}
           maxLength={200}
-          placeholder="Good dentists with a website"
+          placeholder={texts.ruleForm.goodDentistsWithAWebsite}
           onChange={(event) => setName(event.target.value)}
         />
         <div className="rule-pair">
           <Select
-            label="Applies to new"
+            label={texts.ruleForm.appliesToNew}
             value={kindName}
             disabled={rule !== null}
             options={kinds().map(({ name: value, many }) => ({ value, label: many }))}
@@ -99,7 +101,7 @@ export function RuleForm({ rule, onSave, onClose }: RuleFormProps) {
             }}
           />
           <Select
-            label="Sets them to"
+            label={texts.ruleForm.setsThemTo}
             value={chosen}
             options={statuses
               .filter((one) => one !== "New")
@@ -114,11 +116,11 @@ export function RuleForm({ rule, onSave, onClose }: RuleFormProps) {
               checked={bestFirst}
               onChange={(event) => setBestFirst(event.target.checked)}
             />{" "}
-            Best pages of each site only, within its budget
+            {texts.ruleForm.bestPagesOfEachSiteOnly}
           </label>
         )}
         <fieldset className="conditions">
-          <legend className="small soft">If all conditions are met</legend>
+          <legend className="small soft">{texts.ruleForm.ifAllConditionsAreMet}</legend>
           {filters.map((filter, place) => (
             <ConditionGroup
               key={place}
@@ -130,7 +132,7 @@ export function RuleForm({ rule, onSave, onClose }: RuleFormProps) {
             />
           ))}
           <Button small icon="plus" onClick={() => setFilters([...filters, emptyOf(kind)])}>
-            Add condition
+            {texts.ruleForm.addCondition}
           </Button>
         </fieldset>
         <PreviewLine kind={kind} conditions={conditions} />
@@ -165,7 +167,7 @@ function ConditionGroup({ kind, filter, onChange }: ConditionGroupProps) {
     <>
       {all.map((one, place) => (
         <div key={place} className="stack">
-          {place > 0 && <span className="small soft">or</span>}
+          {place > 0 && <span className="small soft">{common.or}</span>}
           <ConditionRow
             kind={kind}
             filter={one}
@@ -181,7 +183,7 @@ function ConditionGroup({ kind, filter, onChange }: ConditionGroupProps) {
           icon="plus"
           onClick={() => onChange(filterOfAll([...all, emptyOf(kind)]))}
         >
-          Or
+          {texts.ruleForm.or}
         </Button>
       </div>
     </>
@@ -207,7 +209,7 @@ function ConditionRow({ kind, filter, onChange, onRemove }: ConditionRowProps) {
   return (
     <div className="condition">
       <Select
-        label="Field"
+        label={texts.ruleForm.field}
         bare
         value={filter.field}
         options={fields
@@ -216,7 +218,7 @@ function ConditionRow({ kind, filter, onChange, onRemove }: ConditionRowProps) {
         onChange={(event) => chooseField(event.target.value)}
       />
       <Select
-        label="Comparison"
+        label={texts.ruleForm.comparison}
         bare
         value={filter.comparison}
         options={comparisons.map((value) => ({ value, label: comparisonWord(value) }))}
@@ -234,7 +236,7 @@ function ConditionRow({ kind, filter, onChange, onRemove }: ConditionRowProps) {
       ) : (
         <span />
       )}
-      <IconButton icon="trash" label="Remove condition" small onClick={onRemove} />
+      <IconButton icon="trash" label={texts.ruleForm.removeCondition} small onClick={onRemove} />
     </div>
   );
 }
@@ -256,10 +258,12 @@ function PreviewLine({ kind, conditions }: { kind: Kind; conditions: Condition[]
       {preview.error ? (
         <span className="bad">{explain(preview.error).title}</span>
       ) : !preview.data ? (
-        <span className="soft">Counting matches…</span>
+        <span className="soft">{texts.ruleForm.countingMatches}</span>
       ) : (
         <>
-          <strong>It would decide on {plural(preview.data.count, kind.one, kind.many)} now.</strong>
+          <strong>
+            {texts.ruleForm.itWouldDecideOnNow(plural(preview.data.count, kind.one, kind.many))}
+          </strong>
           <ul className="small soft">
             {preview.data.sample.slice(0, 6).map(({ id, label }) => (
               <li key={id} className="foreign cut">

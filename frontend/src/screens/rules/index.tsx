@@ -12,7 +12,6 @@ import {
   Failure,
   Menu,
   Panel,
-  plural,
   ScreenHead,
   Skeleton,
   Status,
@@ -25,6 +24,8 @@ import {
 import { describe } from "@/screens/curate/filters";
 import { type Draft, filterOf, type Rule, RuleForm } from "./RuleForm";
 import "./rules.css";
+import { common } from "@/texts/common";
+import { texts } from "@/texts/rules";
 
 const RULES = ["rules"] as const;
 
@@ -65,7 +66,7 @@ export default function Rules() {
     setEditing(null);
     toast({
       kind: "good",
-      text: `The rule "${draft.name}" is saved for ${kind.replace("_", " ")}.`,
+      text: texts.screen.ruleIsSavedFor(draft.name, kind.replace("_", " ")),
     });
   }
 
@@ -84,11 +85,11 @@ export default function Rules() {
       toast({
         kind: "good",
         text: done.finished
-          ? `"${rule.name}" decided on ${plural(done.changed, "record")}.`
-          : `"${rule.name}" is running.`,
+          ? texts.screen.decidedOn(rule.name, done.changed)
+          : texts.screen.isRunning(rule.name),
         action:
           done.action_id && done.changed
-            ? { name: "Undo", run: () => undo(done.action_id as string) }
+            ? { name: common.undo, run: () => undo(done.action_id as string) }
             : undefined,
       });
     });
@@ -98,19 +99,19 @@ export default function Rules() {
     const isDone = await attempt(() =>
       write("POST", "/actions/{action_id}/undo", { path: { action_id: action } }),
     );
-    if (isDone) toast({ text: "The rule's decision was undone." });
+    if (isDone) toast({ text: texts.screen.rulesDecisionWasUndone });
     await queries.invalidateQueries({ queryKey: ["rule-actions"] });
   }
 
   return (
     <div className="screen">
       <ScreenHead
-        title="Rules"
-        about="Rules decide on new records automatically and never overrule a person. Their decisions are marked and can be undone."
+        title={texts.screen.rules}
+        about={texts.screen.rulesDecideOnNewRecordsAutomatically}
         actions={
           mayCurate && (
             <Button look="primary" icon="plus" onClick={() => setEditing("new")}>
-              New rule
+              {texts.screen.newRule}
             </Button>
           )
         }
@@ -122,19 +123,16 @@ export default function Rules() {
       ) : rules.data.length === 0 ? (
         <Empty
           icon="rules"
-          title="No rules yet"
+          title={texts.screen.noRulesYet}
           actions={
             mayCurate && (
               <Button look="primary" icon="plus" onClick={() => setEditing("new")}>
-                Create a rule
+                {texts.screen.createARule}
               </Button>
             )
           }
         >
-          <p>
-            Without rules, every record waits for a person. A good first rule: select places with a
-            rating of at least 4 and a website.
-          </p>
+          <p>{texts.screen.withoutRules}</p>
         </Empty>
       ) : (
         <ul className="stack">
@@ -143,7 +141,7 @@ export default function Rules() {
               <Panel className={rule.is_enabled ? "" : "rule-off"}>
                 <div className="row wrap rule">
                   <Switch
-                    label={`Rule ${rule.name}`}
+                    label={texts.screen.rule(rule.name)}
                     on={rule.is_enabled}
                     onChange={flip(rule)}
                     disabled={!mayCurate}
@@ -153,32 +151,40 @@ export default function Rules() {
                     <p className="soft foreign">
                       {kindNamed(rule.kind)?.title ?? rule.kind}:{" "}
                       {rule.conditions.map((one) => describe(filterOf(one))).join(", and ") ||
-                        "all of them"}
-                      {rule.best_first && "; best pages of each site only, within its budget"}
+                        texts.screen.allOfThem}
+                      {rule.best_first && texts.screen.bestPagesOnly}
                     </p>
                   </div>
                   <Status status={rule.status} field={kindNamed(rule.kind)?.status} />
                   <div className="rule-count small soft">
-                    <strong className="number">{whole(rule.decided)}</strong> decided
+                    <strong className="number">{whole(rule.decided)}</strong> {texts.screen.decided}
                     <div className="faint">
-                      {rule.last_decided_at ? <Time at={rule.last_decided_at} /> : "never"}
+                      {rule.last_decided_at ? (
+                        <Time at={rule.last_decided_at} />
+                      ) : (
+                        texts.screen.never
+                      )}
                     </div>
                   </div>
                   <Menu
-                    label={`Actions for ${rule.name}`}
+                    label={texts.screen.actionsFor(rule.name)}
                     shown=""
                     icon="more"
                     look="quiet"
                     align="right"
                     items={[
-                      { name: "Show its decisions", icon: "eye", run: () => setShown(rule) },
+                      {
+                        name: texts.screen.showItsDecisions,
+                        icon: "eye",
+                        run: () => setShown(rule),
+                      },
                       ...(mayCurate
                         ? ([
-                            { name: "Run now", icon: "play", run: () => void run(rule) },
-                            { name: "Edit", icon: "edit", run: () => setEditing(rule) },
+                            { name: texts.screen.runNow, icon: "play", run: () => void run(rule) },
+                            { name: texts.screen.edit, icon: "edit", run: () => setEditing(rule) },
                             "line",
                             {
-                              name: "Delete",
+                              name: common.delete,
                               icon: "trash",
                               danger: true,
                               run: () => setRemoving(rule),
@@ -202,8 +208,8 @@ export default function Rules() {
       )}
       {removing && (
         <Confirm
-          title={`Delete the rule "${removing.name}"?`}
-          action="Delete"
+          title={texts.screen.deleteTheRule(removing.name)}
+          action={common.delete}
           danger
           onClose={() => setRemoving(null)}
           onConfirm={() => {
@@ -213,7 +219,7 @@ export default function Rules() {
             setRemoving(null);
           }}
         >
-          <p>Its decisions stay, and can still be undone.</p>
+          <p>{texts.screen.itsDecisionsStay}</p>
         </Confirm>
       )}
       {shown && <RuleActions rule={shown} undo={undo} onClose={() => setShown(null)} />}
@@ -235,30 +241,30 @@ function RuleActions({
     queryFn: () => read("/rules/{rule_id}/actions", { path: { rule_id: rule.id } }),
   });
   return (
-    <Dialog title={`Decisions of "${rule.name}"`} wide onClose={onClose}>
+    <Dialog title={texts.screen.decisionsOf(rule.name)} wide onClose={onClose}>
       {actions.error ? (
         <Failure error={actions.error} retry={() => void actions.refetch()} />
       ) : !actions.data ? (
         <Skeleton lines={5} />
       ) : actions.data.items.length === 0 ? (
-        <p className="soft">Nothing yet.</p>
+        <p className="soft">{texts.screen.nothingYet}</p>
       ) : (
         <ul className="rule-actions">
           {actions.data.items.map((action) => (
             <li key={action.id} className="row">
               <span className="grow">
-                <Time at={action.created_at} />: {plural(action.changed, "record")}{" "}
+                <Time at={action.created_at} />: {texts.screen.records(action.changed)}{" "}
                 <Status status={action.status} field={kindNamed(action.kind)?.status} />
                 {action.queued > 0 && (
-                  <span className="soft small"> {whole(action.queued)} queued</span>
+                  <span className="soft small"> {texts.screen.queued(whole(action.queued))}</span>
                 )}
               </span>
               {action.undone_at ? (
-                <span className="faint small">undone</span>
+                <span className="faint small">{texts.screen.undone}</span>
               ) : (
                 action.is_undoable && (
                   <Button small icon="undo" onClick={() => void undo(action.id)}>
-                    Undo
+                    {common.undo}
                   </Button>
                 )
               )}

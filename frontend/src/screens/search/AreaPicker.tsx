@@ -1,5 +1,6 @@
 import { useState } from "react";
 import { Field, Input } from "@/kit";
+import { texts } from "@/texts/search";
 import { degreesEast, degreesNorth, type View, WORLD } from "./area";
 import { Dot, WorldMap } from "./Map";
 import type { Wanted } from "./wanted";
@@ -14,7 +15,7 @@ export function AreaPicker({ wanted, change }: AreaPickerProps) {
   const [view, setView] = useState<View>(WORLD);
   return (
     <fieldset className="area">
-      <legend>Where</legend>
+      <legend>{texts.areaPicker.where}</legend>
       <div className="choices">
         <label>
           <input
@@ -23,7 +24,7 @@ export function AreaPicker({ wanted, change }: AreaPickerProps) {
             checked={wanted.mode === "name"}
             onChange={() => change({ mode: "name" })}
           />
-          By name
+          {texts.areaPicker.byName}
         </label>
         <label>
           <input
@@ -32,16 +33,16 @@ export function AreaPicker({ wanted, change }: AreaPickerProps) {
             checked={wanted.mode === "point"}
             onChange={() => change({ mode: "point", radiusKm: wanted.radiusKm || "5" })}
           />
-          On the map
+          {texts.areaPicker.onTheMap}
         </label>
       </div>
       {wanted.mode === "name" ? (
-        <Field label="Place" bare hint="One town, district or region per line">
+        <Field label={texts.areaPicker.place} bare hint={texts.areaPicker.oneTown}>
           {(props) => (
             <textarea
               className="input lines"
               rows={2}
-              placeholder="Austin, TX"
+              placeholder={texts.areaPicker.austinTx}
               value={wanted.where}
               onChange={(event) => change({ where: event.target.value })}
               {...props}
@@ -52,12 +53,12 @@ export function AreaPicker({ wanted, change }: AreaPickerProps) {
         <PointPicker wanted={wanted} change={change} view={view} setView={setView} />
       )}
       <Input
-        label="Radius in km"
+        label={texts.areaPicker.radiusInKm}
         type="number"
         min={0.1}
         max={200}
         step="any"
-        placeholder={wanted.mode === "name" ? "whole place" : "5"}
+        placeholder={wanted.mode === "name" ? texts.areaPicker.wholePlace : "5"}
         value={wanted.radiusKm}
         onChange={(event) => change({ radiusKm: event.target.value })}
       />
@@ -81,7 +82,7 @@ function PointPicker({
   return (
     <>
       <WorldMap
-        label="Map: click to choose the center of the area"
+        label={texts.areaPicker.mapClickToChooseTheCenter}
         view={view}
         onView={setView}
         onPick={(picked) =>
@@ -104,7 +105,7 @@ function PointPicker({
       </WorldMap>
       <div className="search-row">
         <Input
-          label="Latitude"
+          label={texts.areaPicker.latitude}
           type="number"
           step="any"
           min={-90}
@@ -113,7 +114,7 @@ function PointPicker({
           onChange={(event) => typed({ latitude: Number(event.target.value) })}
         />
         <Input
-          label="Longitude"
+          label={texts.areaPicker.longitude}
           type="number"
           step="any"
           min={-180}

@@ -5,12 +5,14 @@ import { type Kind, kinds } from "@/api/kinds";
 import type { Schemas } from "@/api/types";
 import { Link } from "@/app/router";
 import { Checkbox, Panel, toast, toastError } from "@/kit";
+import { texts as format } from "@/texts/format";
+import { texts } from "@/texts/search";
 
 type Rule = Schemas["RuleOut"];
 
 const RULES = ["rules"] as const;
 
-const LIST = new Intl.ListFormat("en");
+const LIST = new Intl.ListFormat(format.language);
 
 const ruleName = (kind: Kind): string => `Automatic: ${kind.many}`;
 
@@ -27,25 +29,27 @@ export function Automatic() {
     mutationFn: (on: boolean) =>
       Promise.all(decided().map((kind) => switched(kind, ruleOf(kind), on))),
     onSuccess: (_, on) =>
-      toast({ kind: "good", text: on ? "New records are taken on." : "You decide again." }),
+      toast({
+        kind: "good",
+        text: on ? texts.automatic.newRecordsAreTakenOn : texts.automatic.youDecideAgain,
+      }),
     onError: (error) => toastError(error),
     onSettled: () => queries.invalidateQueries({ queryKey: RULES }),
   });
   if (!rules.data) return null;
   return (
-    <Panel title="Automatic">
+    <Panel title={texts.automatic.automatic}>
       <Checkbox
-        label="Take new places all the way to verified contacts"
+        label={texts.automatic.takeNewPlacesAllTheWay}
         checked={isOn}
         disabled={turn.isPending}
         onChange={(event) => turn.mutate(event.target.checked)}
       />
       <p className="small soft">
-        Rules then select the {LIST.format(decided().map(({ many }) => many))} of every search, and
-        nothing waits for you.
+        {texts.automatic.rulesThenSelectTheOfEvery(LIST.format(decided().map(({ many }) => many)))}
       </p>
       <p className="small">
-        <Link to="/rules">See the rules</Link>
+        <Link to="/rules">{texts.automatic.seeTheRules}</Link>
       </p>
     </Panel>
   );

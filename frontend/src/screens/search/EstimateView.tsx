@@ -1,4 +1,5 @@
-import { Failure, money, plural, Spinner, short } from "@/kit";
+import { Failure, money, Spinner, short } from "@/kit";
+import { texts } from "@/texts/search";
 import type { Sum } from "./wanted";
 
 interface EstimateProps {
@@ -17,7 +18,7 @@ export function EstimateView({ missing, count, sum, error, isPending, budget }: 
   if (!sum) {
     return (
       <p className="estimate soft row" role="status">
-        <Spinner /> Working out the price…
+        <Spinner /> {texts.estimateView.workingOutThePrice}
       </p>
     );
   }
@@ -27,26 +28,26 @@ export function EstimateView({ missing, count, sum, error, isPending, budget }: 
     <div className="estimate" role="status" aria-busy={isPending}>
       <dl>
         <div>
-          <dt>Searches</dt>
+          <dt>{texts.estimateView.searches}</dt>
           <dd className="number">{count}</dd>
         </div>
         <div>
-          <dt>Requests</dt>
+          <dt>{texts.estimateView.requests}</dt>
           <dd className="number">{between(sum.low, sum.high, short)}</dd>
         </div>
         <div>
-          <dt>Price</dt>
+          <dt>{texts.estimateView.price}</dt>
           <dd className={`number ${isFree ? "good" : ""}`}>
             {isFree
-              ? "free"
+              ? texts.estimateView.free
               : between(sum.priceLow, sum.priceHigh, (value) => money(value, sum.currency))}
           </dd>
         </div>
       </dl>
       <ul className="small soft">
-        {sum.free > 0 && <li>plus {plural(sum.free, "free request")}</li>}
+        {sum.free > 0 && <li>{texts.estimateView.plus(sum.free)}</li>}
         {capped && budget !== null && (
-          <li>Stops at {money(budget, sum.currency)} per search, whatever is left.</li>
+          <li>{texts.estimateView.stopsAtPerSearch(money(budget, sum.currency))}</li>
         )}
         {sum.notes.map((line) => (
           <li key={line}>{line}</li>
@@ -57,6 +58,6 @@ export function EstimateView({ missing, count, sum, error, isPending, budget }: 
 }
 
 function between(low: number, high: number | null, write: (value: number) => string): string {
-  if (high === null) return `at least ${write(low)}`;
+  if (high === null) return texts.estimateView.atLeast(write(low));
   return low === high ? write(low) : `${write(low)} – ${write(high)}`;
 }

@@ -1,5 +1,6 @@
 import { Link } from "@/app/router";
 import { Panel, Status, short, whole } from "@/kit";
+import { texts } from "@/texts/search";
 import { type FoundPlace, placesOf, type Search, useFoundPlaces } from "./data";
 
 const MOST = 8;
@@ -10,12 +11,12 @@ export function FoundList({ search }: { search: Search }) {
   if (!data?.places.length) return null;
   return (
     <Panel
-      title="Places"
-      about="Most reviewed first"
+      title={texts.foundList.places}
+      about={texts.foundList.mostReviewedFirst}
       flush
       actions={
         <Link to={placesOf(search)} className="small">
-          All {whole(search.found_count)}
+          {texts.foundList.all(whole(search.found_count))}
         </Link>
       }
     >
@@ -24,7 +25,9 @@ export function FoundList({ search }: { search: Search }) {
           <li key={place.id}>
             <Link to={`${placesOf(search)}&open=${place.id}`}>
               <span className="grow">
-                <span className="foreign cut strong">{place.name || "Unnamed place"}</span>
+                <span className="foreign cut strong">
+                  {place.name || texts.foundList.unnamedPlace}
+                </span>
                 <span className="foreign cut small soft">{place.address}</span>
               </span>
               <Rated place={place} />

@@ -9,6 +9,7 @@ import {
   type WheelEvent,
 } from "react";
 import { IconButton } from "@/kit";
+import { texts } from "@/texts/search";
 import {
   degreesWritten,
   distance,
@@ -149,18 +150,24 @@ export function WorldMap({
           small
           look="plain"
           icon="plus"
-          label="Zoom in"
+          label={texts.map.zoomIn}
           onClick={() => onView(zoomed(view, 0.5))}
         />
         <IconButton
           small
           look="plain"
           icon="minus"
-          label="Zoom out"
+          label={texts.map.zoomOut}
           onClick={() => onView(zoomed(view, 2))}
         />
         {onWhole && (
-          <IconButton small look="plain" icon="whole" label="Show everything" onClick={onWhole} />
+          <IconButton
+            small
+            look="plain"
+            icon="whole"
+            label={texts.map.showEverything}
+            onClick={onWhole}
+          />
         )}
       </div>
       <div className="map-scale" style={{ width: `${(bar.degrees / view.width) * 100}%` }}>
@@ -236,7 +243,7 @@ function NetWords({ view }: { view: View }) {
         if (x < 0.1 || x > 0.86) return null;
         return (
           <span key={longitude} className="map-degrees east" style={{ left: `${x * 100}%` }}>
-            {degreesWritten(longitude, step, ["E", "W"])}
+            {degreesWritten(longitude, step, "longitude")}
           </span>
         );
       })}
@@ -245,7 +252,7 @@ function NetWords({ view }: { view: View }) {
         if (y < 0.12 || y > 0.84) return null;
         return (
           <span key={latitude} className="map-degrees north" style={{ top: `${y * 100}%` }}>
-            {degreesWritten(latitude, step, ["N", "S"])}
+            {degreesWritten(latitude, step, "latitude")}
           </span>
         );
       })}

@@ -23,6 +23,8 @@ import {
   whole,
 } from "@/kit";
 import { LineProblems } from "@/screens/batches/Mapping";
+import { common } from "@/texts/common";
+import { texts } from "@/texts/search";
 import { type Changes, companiesOf, LIVE, placesOf, type Search, shaped, titleOf } from "./data";
 import { FoundList } from "./FoundList";
 import { kindOf, placeOf } from "./SearchList";
@@ -45,7 +47,7 @@ export function SearchDetail({ id }: { id: string }) {
     <>
       <p className="small back">
         <Link to="/search">
-          <Icon name="left" size={14} /> All searches
+          <Icon name="left" size={14} /> {texts.searchDetail.allSearches}
         </Link>
       </p>
       <ScreenHead
@@ -54,7 +56,7 @@ export function SearchDetail({ id }: { id: string }) {
           <span className="row wrap">
             <Status status={search.status} />
             <span>
-              {titleOf(search.source)}, begun <Time at={search.created_at} />
+              {texts.searchDetail.begun(titleOf(search.source))} <Time at={search.created_at} />
             </span>
             <Meant search={search} />
           </span>
@@ -64,10 +66,10 @@ export function SearchDetail({ id }: { id: string }) {
             {search.found_count > 0 && (
               <>
                 <Link to={placesOf(search)} className="button">
-                  <Icon name="place" size={16} /> View the places
+                  <Icon name="place" size={16} /> {texts.searchDetail.viewThePlaces}
                 </Link>
                 <Link to={companiesOf(search)} className="button">
-                  <Icon name="users" size={16} /> View the companies
+                  <Icon name="users" size={16} /> {texts.searchDetail.viewTheCompanies}
                 </Link>
               </>
             )}
@@ -78,7 +80,10 @@ export function SearchDetail({ id }: { id: string }) {
       {search.error && <Failure error={new ApiError(0, { detail: causeOf(search.error) })} />}
       <Progress search={search} />
       {search.problems.length > 0 && (
-        <Panel title="Lines with problems" about="What was left out of the file, and why">
+        <Panel
+          title={texts.searchDetail.linesWithProblems}
+          about={texts.searchDetail.whatWasLeftOut}
+        >
           <LineProblems problems={search.problems} />
         </Panel>
       )}
@@ -99,8 +104,8 @@ function Meant({ search }: { search: Search }) {
   if (!located || located.name === search.location) return null;
   const others = located.alternatives?.slice(0, 3).join("; ");
   return (
-    <span className="foreign" title={others ? `Other matches: ${others}` : undefined}>
-      in {located.name}
+    <span className="foreign" title={others ? texts.searchDetail.otherMatches(others) : undefined}>
+      {texts.searchDetail.in(located.name)}
     </span>
   );
 }
@@ -133,10 +138,10 @@ function Commands({ search }: { search: Search }) {
     return (
       <>
         <Button icon="pause" busy={busy} onClick={run("pause")}>
-          Pause
+          {texts.searchDetail.pause}
         </Button>
         <Button icon="cross" busy={busy} onClick={run("cancel")}>
-          Cancel
+          {common.cancel}
         </Button>
       </>
     );
@@ -149,11 +154,11 @@ function Commands({ search }: { search: Search }) {
           busy={busy}
           onClick={search.budget === null ? run("resume") : () => setAsking(true)}
         >
-          Resume
+          {common.resume}
         </Button>
       )}
       <Button icon="refresh" look="primary" busy={busy} onClick={run("rerun")}>
-        Run again
+        {texts.searchDetail.runAgain}
       </Button>
       {isAsking && (
         <BudgetDialog
@@ -179,19 +184,18 @@ function BudgetDialog({ search, busy, onClose, onResume }: BudgetProps) {
   const [budget, setBudget] = useState(String(Number(search.budget)));
   return (
     <Confirm
-      title="Resume the search"
-      action="Resume"
+      title={texts.searchDetail.resumeTheSearch}
+      action={common.resume}
       busy={busy}
       onClose={onClose}
       onConfirm={() => onResume(Number(budget))}
     >
       <div className="stack">
         <p>
-          {money(Number(search.spent))} of {money(Number(search.budget))} are spent. What was found
-          is kept, and nothing is paid for twice.
+          {texts.searchDetail.ofAreSpent(money(Number(search.spent)), money(Number(search.budget)))}
         </p>
         <Input
-          label="Total budget, in US dollars"
+          label={texts.searchDetail.totalBudget}
           type="number"
           required
           min={Number(search.spent)}
@@ -213,24 +217,39 @@ function Progress({ search }: { search: Search }) {
   return (
     <Panel>
       <dl className="search-stats">
-        <Stat name="Places found" value={whole(search.found_count)} note={newness(search)} />
-        <Stat name="Companies" value={whole(companies)} />
-        <Stat name="Contacts" value={whole(contacts)} note={costEach(search, contacts)} />
         <Stat
-          name="Requests"
+          name={texts.searchDetail.placesFound}
+          value={whole(search.found_count)}
+          note={newness(search)}
+        />
+        <Stat name={texts.searchDetail.companies} value={whole(companies)} />
+        <Stat
+          name={texts.searchDetail.contacts}
+          value={whole(contacts)}
+          note={costEach(search, contacts)}
+        />
+        <Stat
+          name={texts.searchDetail.requests}
           value={whole(made)}
-          note={isLive && (left ? `about ${short(left)} left` : progress.phase)}
+          note={isLive && (left ? texts.searchDetail.aboutLeft(short(left)) : progress.phase)}
         />
         <Stat
-          name="Spent"
+          name={texts.searchDetail.spent}
           value={money(Number(search.spent))}
-          note={search.budget === null ? "no budget set" : `of ${money(Number(search.budget))}`}
+          note={
+            search.budget === null
+              ? texts.searchDetail.noBudgetSet
+              : texts.searchDetail.ofBudget(money(Number(search.budget)))
+          }
         />
-        <Stat name="Finished" value={search.finished_at ? <Time at={search.finished_at} /> : "–"} />
+        <Stat
+          name={texts.searchDetail.finished}
+          value={search.finished_at ? <Time at={search.finished_at} /> : "–"}
+        />
       </dl>
       {isLive && (
         <Meter
-          label="Requests made"
+          label={texts.searchDetail.requestsMade}
           total={Math.max(made + left, 1)}
           parts={[{ value: made, tone: "accent" }]}
         />
@@ -258,23 +277,26 @@ function useYield({ id, found_count }: Search): { companies: number; contacts: n
 }
 
 function costEach({ spent }: Search, contacts: number): string {
-  return contacts && Number(spent) ? `${money(Number(spent) / contacts)} each` : "";
+  return contacts && Number(spent) ? texts.searchDetail.each(money(Number(spent) / contacts)) : "";
 }
 
 function newness({ found_count, new_count }: Search): string {
   if (found_count === 0) return "";
-  return new_count ? `${whole(new_count)} new` : "none new";
+  return new_count ? texts.searchDetail.countedNew(whole(new_count)) : texts.searchDetail.noneNew;
 }
 
 const GROUPS = [
-  ["new", "New", "good"],
-  ["changed", "Changed", "warn"],
-  ["gone", "Gone", "bad"],
+  ["new", texts.searchDetail.newOnes, "good"],
+  ["changed", texts.searchDetail.changed, "warn"],
+  ["gone", texts.searchDetail.gone, "bad"],
 ] as const;
 
 function ChangesPanel({ changes }: { changes: Changes }) {
   return (
-    <Panel title="Changes since last run" about="Compared with the previous run of this search">
+    <Panel
+      title={texts.searchDetail.changesSinceLastRun}
+      about={texts.searchDetail.comparedWithThePreviousRun}
+    >
       {GROUPS.map(([key, name, tone]) => (
         <section key={key} className="changes">
           <h3>

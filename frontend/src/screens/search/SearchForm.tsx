@@ -1,6 +1,8 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, useDeferredValue, useEffect, useState } from "react";
-import { Button, Failure, Field, Input, Panel, plural, Select, toast } from "@/kit";
+import { Button, Failure, Field, Input, Panel, Select, toast } from "@/kit";
+import { common } from "@/texts/common";
+import { texts } from "@/texts/search";
 import { AreaPicker } from "./AreaPicker";
 import { estimate, type SearchIn, type Source, start, titleOf, useSources } from "./data";
 import { EstimateView } from "./EstimateView";
@@ -33,7 +35,7 @@ export function SearchForm() {
       return searches.length;
     },
     onSuccess: (count) => {
-      toast({ kind: "good", text: `${plural(count, "search", "searches")} started.` });
+      toast({ kind: "good", text: texts.searchForm.started(count) });
       setWanted({ ...NOTHING, source: wanted.source });
     },
     onSettled: () => void queries.invalidateQueries({ queryKey: ["searches"] }),
@@ -43,14 +45,18 @@ export function SearchForm() {
     if (!missing) run.mutate();
   }
   return (
-    <Panel title="New search" about="Find businesses of a kind in a place" className="search-form">
+    <Panel
+      title={texts.searchForm.newSearch}
+      about={texts.searchForm.findBusinessesOfAKind}
+      className="search-form"
+    >
       <form onSubmit={submit} className="stack">
-        <Field label="Business type" hint="One per line. Each becomes its own search.">
+        <Field label={texts.searchForm.businessType} hint={texts.searchForm.onePerLine}>
           {(props) => (
             <textarea
               className="input lines"
               rows={2}
-              placeholder="dentists"
+              placeholder={texts.searchForm.dentists}
               value={wanted.what}
               onChange={(event) => change({ what: event.target.value })}
               {...props}
@@ -60,37 +66,39 @@ export function SearchForm() {
         <AreaPicker wanted={wanted} change={change} />
         <div className="search-row">
           <Select
-            label="Source"
+            label={texts.searchForm.source}
             value={wanted.source}
             onChange={(event) => change({ source: event.target.value })}
             options={(sources.data ?? []).map(sourceOption)}
             hint={chosen && !chosen.is_ready ? unready(chosen) : chosen?.attribution}
           />
           <Input
-            label="Budget"
+            label={common.budget}
             type="number"
             min={0}
             step="any"
-            placeholder={chosen?.needs_budget ? "required" : "no limit"}
-            hint="Per search, in US dollars. Never exceeded."
+            placeholder={
+              chosen?.needs_budget ? texts.searchForm.required : texts.searchForm.noLimit
+            }
+            hint={texts.searchForm.budgetHint}
             value={wanted.budget}
             onChange={(event) => change({ budget: event.target.value })}
           />
           <Input
-            label="Max results"
+            label={texts.searchForm.maxResults}
             type="number"
             min={1}
-            placeholder="all"
-            hint="Per search"
+            placeholder={texts.searchForm.all}
+            hint={texts.searchForm.perSearch}
             value={wanted.limit}
             onChange={(event) => change({ limit: event.target.value })}
           />
         </div>
         {chosen?.takes.includes("file") && (
           <Input
-            label="File"
-            placeholder="places.csv"
-            hint="A CSV, JSON lines or Overture file in the server's import directory"
+            label={common.file}
+            placeholder={texts.searchForm.placesCsv}
+            hint={texts.searchForm.aCsv}
             value={wanted.file}
             onChange={(event) => change({ file: event.target.value })}
           />
@@ -113,7 +121,9 @@ export function SearchForm() {
             busy={run.isPending}
             disabled={Boolean(missing)}
           >
-            {searches.length > 1 ? `Start ${searches.length} searches` : "Start the search"}
+            {searches.length > 1
+              ? texts.searchForm.startSearches(searches.length)
+              : texts.searchForm.startTheSearch}
           </Button>
         </div>
       </form>
@@ -130,7 +140,7 @@ function firstChoice(sources: readonly Source[]): string {
 function sourceOption(source: Source) {
   return {
     value: source.name,
-    label: source.is_ready ? titleOf(source.name) : `${titleOf(source.name)} (not set up)`,
+    label: source.is_ready ? titleOf(source.name) : texts.searchForm.notSetUp(titleOf(source.name)),
   };
 }
 

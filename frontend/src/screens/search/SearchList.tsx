@@ -1,17 +1,6 @@
 import { Link } from "@/app/router";
-import {
-  causeOf,
-  Empty,
-  Failure,
-  Meter,
-  money,
-  Panel,
-  plural,
-  Skeleton,
-  Status,
-  short,
-  Time,
-} from "@/kit";
+import { causeOf, Empty, Failure, Meter, money, Panel, Skeleton, Status, short, Time } from "@/kit";
+import { texts } from "@/texts/search";
 import { distance } from "./area";
 import { LIVE, type Search, titleOf, useSearches } from "./data";
 
@@ -19,14 +8,18 @@ import { LIVE, type Search, titleOf, useSearches } from "./data";
 export function SearchList() {
   const { data, error, refetch } = useSearches();
   return (
-    <Panel title="Searches" about={data ? said(data.items, data.total.count) : undefined} flush>
+    <Panel
+      title={texts.searchList.searches}
+      about={data ? said(data.items, data.total.count) : undefined}
+      flush
+    >
       {error && !data ? (
         <Failure error={error} retry={() => void refetch()} />
       ) : !data ? (
         <Skeleton lines={5} />
       ) : data.items.length === 0 ? (
-        <Empty icon="search" title="No searches yet">
-          Enter a business type and a place. You see the cost before the search starts.
+        <Empty icon="search" title={texts.searchList.noSearchesYet}>
+          {texts.searchList.enterABusinessType}
         </Empty>
       ) : (
         <ul className="searches">
@@ -41,23 +34,28 @@ export function SearchList() {
 
 function said(items: readonly Search[], total: number): string {
   const running = items.filter((search) => LIVE.has(search.status)).length;
-  return `${plural(total, "search", "searches")}${running ? `, ${running} running` : ""}`;
+  return texts.searchList.counted(total, running);
 }
 
-export const kindOf = (search: Search): string => search.business_type || "All businesses";
+export const kindOf = (search: Search): string =>
+  search.business_type || texts.searchList.allBusinesses;
 
 export function placeOf(search: Search): string {
   if (search.location) {
     return search.radius_m
-      ? `${distance(search.radius_m)} around ${search.location}`
+      ? texts.searchList.around(distance(search.radius_m), search.location)
       : search.location;
   }
   const { area } = search;
   if (area && "circle" in area) {
     const [latitude, longitude, metres] = area.circle;
-    return `${distance(metres)} around ${latitude.toFixed(3)}, ${longitude.toFixed(3)}`;
+    return texts.searchList.aroundPoint(
+      distance(metres),
+      latitude.toFixed(3),
+      longitude.toFixed(3),
+    );
   }
-  return area ? "an area on the map" : "everywhere";
+  return area ? texts.searchList.areaOnTheMap : texts.searchList.everywhere;
 }
 
 function SearchRow({ search }: { search: Search }) {
@@ -76,17 +74,19 @@ function SearchRow({ search }: { search: Search }) {
         </div>
         {LIVE.has(search.status) && (
           <Meter
-            label="Requests made"
+            label={texts.searchList.requestsMade}
             total={Math.max(made + left, 1)}
             parts={[{ value: made, tone: "accent" }]}
           />
         )}
         <div className="row wrap small soft">
           <span className="number">
-            {short(search.found_count)} found, {short(search.new_count)} new
+            {texts.searchList.foundNew(short(search.found_count), short(search.new_count))}
           </span>
           <span>{titleOf(search.source)}</span>
-          {Number(search.spent) > 0 && <span>{money(Number(search.spent))} spent</span>}
+          {Number(search.spent) > 0 && (
+            <span>{texts.searchList.spent(money(Number(search.spent)))}</span>
+          )}
           <span>
             <Time at={search.created_at} />
           </span>

@@ -1,6 +1,7 @@
 import { useMemo, useRef, useState } from "react";
 import { go } from "@/app/router";
-import { Badge, causeOf, Panel, plural, useWidth } from "@/kit";
+import { Badge, causeOf, Panel, useWidth } from "@/kit";
+import { texts } from "@/texts/search";
 import {
   type Area,
   around,
@@ -36,7 +37,7 @@ export function SearchMap({ search }: { search: Search }) {
   if (!view || !whole) return coverage && <Said coverage={coverage} />;
   return (
     <Panel
-      title="Map"
+      title={texts.searchMap.map}
       about={coverage && causeOf(coverage.why)}
       actions={coverage && <Complete coverage={coverage} />}
     >
@@ -92,7 +93,7 @@ function wholeOf(
 /** A search without a place on the map still says how complete it is. */
 function Said({ coverage }: { coverage: Coverage }) {
   return (
-    <Panel title="Coverage" actions={<Complete coverage={coverage} />}>
+    <Panel title={texts.searchMap.coverage} actions={<Complete coverage={coverage} />}>
       <p>{causeOf(coverage.why)}</p>
       {coverage.lacks_service_areas && <ServiceAreas />}
     </Panel>
@@ -101,23 +102,19 @@ function Said({ coverage }: { coverage: Coverage }) {
 
 const Complete = ({ coverage }: { coverage: Coverage }) => (
   <Badge tone={coverage.complete ? "good" : "warn"}>
-    {coverage.complete ? "complete" : "incomplete"}
+    {coverage.complete ? texts.searchMap.complete : texts.searchMap.incomplete}
   </Badge>
 );
 
-const ServiceAreas = () => (
-  <p className="small soft">
-    There may be more businesses that serve customers without premises of their own.
-  </p>
-);
+const ServiceAreas = () => <p className="small soft">{texts.searchMap.thereMayBeMoreBusinesses}</p>;
 
 /** What the picture shows, for who cannot see it. */
 function spoken(leaves: readonly Leaf[], places: readonly FoundPlace[]): string {
   const full = leaves.filter((leaf) => leaf.saturated).length;
   return [
-    `Map of ${plural(places.length, "place")}`,
-    leaves.length ? `${plural(leaves.length, "cell")} searched` : "",
-    full ? `${full} of them may contain more` : "",
+    texts.searchMap.mapOf(places.length),
+    leaves.length ? texts.searchMap.searched(leaves.length) : "",
+    full ? texts.searchMap.ofThemMayContainMore(full) : "",
   ]
     .filter(Boolean)
     .join(", ");
@@ -144,8 +141,8 @@ function Cells({ leaves }: { leaves: readonly Leaf[] }) {
         fillOpacity={0.04 + 0.3 * (leaf.count / most)}
       >
         <title>
-          {plural(leaf.count, "place")}
-          {leaf.saturated ? ", maybe more" : ""}
+          {texts.searchMap.places(leaf.count)}
+          {leaf.saturated ? texts.searchMap.maybeMore : ""}
         </title>
       </rect>
     );
@@ -208,15 +205,15 @@ function Legend({
             </li>
           ),
       )}
-      {leaves.length > 1 && <li>{plural(leaves.length, "cell")} searched</li>}
+      {leaves.length > 1 && <li>{texts.searchMap.searched(leaves.length)}</li>}
       {full > 0 && (
         <li>
-          <span className="map-key full" /> {plural(full, "cell")} may contain more
+          <span className="map-key full" /> {texts.searchMap.mayContainMore(full)}
         </li>
       )}
-      {!isAll && <li>the best known {places.length} are shown</li>}
+      {!isAll && <li>{texts.searchMap.bestKnownAreShown(places.length)}</li>}
     </ul>
   );
 }
 
-const TONES = { new: "new", selected: "selected", other: "other decisions" };
+const TONES = texts.searchMap.tones;

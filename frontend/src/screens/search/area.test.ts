@@ -58,9 +58,9 @@ describe("the small map", () => {
   it("draws a net and writes what its lines are", () => {
     const { columns, step } = netOf({ latitude: 41, longitude: -8.6, width: 0.1 });
     expect(step).toBe(0.02);
-    expect(columns.map((east) => degreesWritten(east, step, ["E", "W"]))).toContain("8.60° W");
-    expect(degreesWritten(185, 5, ["E", "W"])).toBe("175° W");
-    expect(degreesWritten(0, 1, ["N", "S"])).toBe("0°");
+    expect(columns.map((east) => degreesWritten(east, step, "longitude"))).toContain("8.60° W");
+    expect(degreesWritten(185, 5, "longitude")).toBe("175° W");
+    expect(degreesWritten(0, 1, "latitude")).toBe("0°");
   });
   it("names the first places, and none over another", () => {
     const at = (name: string, longitude: number) => ({ id: name, name, longitude, latitude: 0 });

@@ -1,4 +1,5 @@
 /** Areas as the server takes them, and the arithmetic of a small map. */
+import { texts } from "@/texts/search";
 
 export type Box = readonly [south: number, west: number, north: number, east: number];
 
@@ -110,7 +111,9 @@ export function scaleBar(view: View): { metres: number; degrees: number } {
 }
 
 export function distance(metres: number): string {
-  return metres >= 1000 ? `${Math.round(metres / 100) / 10} km` : `${Math.round(metres)} m`;
+  return metres >= 1000
+    ? texts.area.kilometres(Math.round(metres / 100) / 10)
+    : `${Math.round(metres)} m`;
 }
 
 /** The lines of a net whose meshes are a fifth to a tenth of the picture wide. */
@@ -151,8 +154,13 @@ function range(from: number, to: number, step: number): number[] {
 }
 
 /** Degrees as they stand at the edge of a map: `12.35° E`. */
-export function degreesWritten(degrees: number, step: number, sides: [string, string]): string {
-  const turned = sides[0] === "E" ? ((((degrees + 180) % 360) + 360) % 360) - 180 : degrees;
+export function degreesWritten(
+  degrees: number,
+  step: number,
+  of: "longitude" | "latitude",
+): string {
+  const sides = texts.area.sides[of];
+  const turned = of === "longitude" ? ((((degrees + 180) % 360) + 360) % 360) - 180 : degrees;
   const digits = Math.max(0, Math.ceil(-Math.log10(step) - 1e-9));
   const side = Math.abs(turned) < step / 2 ? "" : ` ${turned > 0 ? sides[0] : sides[1]}`;
   return `${Math.abs(turned).toFixed(digits)}°${side}`;

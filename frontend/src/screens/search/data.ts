@@ -3,6 +3,8 @@ import { useQuery } from "@tanstack/react-query";
 import { read, write } from "@/api/client";
 import { filtered, type Kind, kindNamed } from "@/api/kinds";
 import type { Schemas } from "@/api/types";
+import { common } from "@/texts/common";
+import { texts } from "@/texts/search";
 import type { Area, Box } from "./area";
 
 export type Source = Schemas["SourceOut"];
@@ -49,10 +51,10 @@ export const shaped = (detail: Schemas["SearchDetail"]): SearchDetail => ({
 export const LIVE = new Set(["Queued", "InProgress"]);
 
 const TITLES: Record<string, string> = {
-  osm: "OpenStreetMap",
-  google: "Google Places",
-  file: "File",
-  demo: "Demo town",
+  osm: texts.data.openstreetmap,
+  google: texts.data.googlePlaces,
+  file: common.file,
+  demo: texts.data.demoTown,
 };
 
 export const titleOf = (source: string): string => TITLES[source] ?? source;
@@ -130,7 +132,7 @@ export function useFoundPlaces(search: Search) {
 /** What searches find. */
 function placesKind(): Kind {
   const kind = kindNamed("places");
-  if (!kind) throw new Error("The server has no places.");
+  if (!kind) throw new Error(texts.data.serverHasNoPlaces);
   return kind;
 }
 

@@ -6,6 +6,8 @@ import { SearchDetail } from "./SearchDetail";
 import { SearchForm } from "./SearchForm";
 import { SearchList } from "./SearchList";
 import "./search.css";
+import { common } from "@/texts/common";
+import { texts } from "@/texts/search";
 
 export default function SearchScreen({ params }: ScreenProps) {
   const may = useMay("curate");
@@ -18,10 +20,7 @@ export default function SearchScreen({ params }: ScreenProps) {
   }
   return (
     <div className="screen">
-      <ScreenHead
-        title="Search"
-        about="Every search feeds the pipeline. You see the cost before it starts."
-      />
+      <ScreenHead title={common.search} about={texts.screen.everySearchFeedsThePipeline} />
       <div className="search-columns">
         {may && <SearchForm />}
         <div className="stack wide">

@@ -1,4 +1,6 @@
 /** From what stands in the form to the searches it means. */
+
+import { texts } from "@/texts/search";
 import type { Estimate, SearchIn, Source } from "./data";
 
 export interface Wanted {
@@ -67,19 +69,19 @@ function missingIn(
   places: string[],
   source?: Source,
 ): string | null {
-  if (!kinds.length) return "Enter a business type.";
-  if (!places.length) return "Enter a place.";
-  if (wanted.mode === "point" && !wanted.point) return "Choose a point on the map.";
-  if (wanted.mode === "point" && !(Number(wanted.radiusKm) > 0)) return "Enter a radius.";
-  if (!wanted.source) return "Choose a source.";
-  if (source && !source.is_ready) return "This source is not set up.";
-  if (source?.needs_budget && !wanted.budget) return "This source costs money: set a budget.";
-  if (kinds.length * places.length > MOST) return `You can start up to ${MOST} searches at once.`;
+  if (!kinds.length) return texts.wanted.enterABusinessType;
+  if (!places.length) return texts.wanted.enterAPlace;
+  if (wanted.mode === "point" && !wanted.point) return texts.wanted.chooseAPointOnTheMap;
+  if (wanted.mode === "point" && !(Number(wanted.radiusKm) > 0)) return texts.wanted.enterARadius;
+  if (!wanted.source) return texts.wanted.chooseASource;
+  if (source && !source.is_ready) return texts.wanted.thisSourceIsNotSetUp;
+  if (source?.needs_budget && !wanted.budget) return texts.wanted.thisSourceCostsMoney;
+  if (kinds.length * places.length > MOST) return texts.wanted.youCanStartUpToSearches(MOST);
   return null;
 }
 
 function searchOfFile(wanted: Wanted): { searches: SearchIn[]; missing: string | null } {
-  if (!wanted.file.trim()) return { searches: [], missing: "Enter a file name." };
+  if (!wanted.file.trim()) return { searches: [], missing: texts.wanted.enterAFileName };
   const kind = lines(wanted.what)[0];
   const search = {
     source: wanted.source,

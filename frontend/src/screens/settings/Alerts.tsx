@@ -3,6 +3,8 @@ import { useQuery } from "@tanstack/react-query";
 import { read } from "@/api/client";
 import { useMay } from "@/app/session";
 import { Badge, Failure, Panel, Skeleton, Table, Time, wordOf } from "@/kit";
+import { common } from "@/texts/common";
+import { texts } from "@/texts/settings";
 
 export function Alerts() {
   const mayOperate = useMay("operate");
@@ -16,21 +18,21 @@ export function Alerts() {
   if (alerts.error) return <Failure error={alerts.error} retry={() => void alerts.refetch()} />;
   const found = alerts.data;
   return (
-    <Panel flush title="Alerts" about="Checked every minute by one of the processes">
+    <Panel flush title={texts.alerts.alerts} about={texts.alerts.checkedEveryMinuteByOne}>
       {!found ? (
         <Skeleton lines={2} />
       ) : found.length === 0 ? (
         <p className="settings-none">
-          <Badge tone="good">No alerts</Badge>
+          <Badge tone="good">{texts.alerts.noAlerts}</Badge>
         </p>
       ) : (
         <Table
-          label="Alerts"
+          label={texts.alerts.alerts}
           rows={found}
           keyOf={(one) => `${one.rule} ${one.subject}`}
           columns={[
             {
-              name: "Alert",
+              name: texts.alerts.alert,
               show: (one) => (
                 <>
                   <Badge tone="bad">{wordOf(one.rule)}</Badge>{" "}
@@ -39,7 +41,7 @@ export function Alerts() {
               ),
             },
             {
-              name: "What happened",
+              name: texts.alerts.whatHappened,
               show: (one) => (
                 <>
                   {one.summary}
@@ -47,12 +49,16 @@ export function Alerts() {
                 </>
               ),
             },
-            { name: "Since", minor: true, show: (one) => <Time at={one.since} /> },
+            { name: common.since, minor: true, show: (one) => <Time at={one.since} /> },
             {
-              name: "Notified",
+              name: texts.alerts.notified,
               minor: true,
               show: (one) =>
-                one.sent_at ? <Time at={one.sent_at} /> : <span className="faint">nobody</span>,
+                one.sent_at ? (
+                  <Time at={one.sent_at} />
+                ) : (
+                  <span className="faint">{texts.alerts.nobody}</span>
+                ),
             },
           ]}
         />

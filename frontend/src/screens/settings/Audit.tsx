@@ -3,6 +3,7 @@ import { useInfiniteQuery } from "@tanstack/react-query";
 import { read } from "@/api/client";
 import type { Schemas } from "@/api/types";
 import { Button, Failure, Panel, Skeleton, said, Table, Time } from "@/kit";
+import { texts } from "@/texts/settings";
 import { happened } from "./happened";
 
 type Entry = Schemas["AuditOut"];
@@ -16,20 +17,23 @@ export function Audit() {
   if (audit.error) return <Failure error={audit.error} retry={() => void audit.refetch()} />;
   if (!audit.data) return <Skeleton lines={8} />;
   return (
-    <Panel flush title="Audit" about="Written once, never changed.">
+    <Panel flush title={texts.audit.audit} about={texts.audit.writtenOnce}>
       <Table
-        label="Audit"
+        label={texts.audit.audit}
         rows={audit.data.pages.flatMap(({ items }) => items)}
         keyOf={(entry) => entry.id}
         columns={[
-          { name: "When", show: (entry) => <Time at={entry.created_at} /> },
-          { name: "Who", show: (entry) => <span className="foreign">{entry.actor}</span> },
+          { name: texts.audit.when, show: (entry) => <Time at={entry.created_at} /> },
           {
-            name: "What",
+            name: texts.audit.who,
+            show: (entry) => <span className="foreign">{entry.actor}</span>,
+          },
+          {
+            name: texts.audit.what,
             show: (entry) => happened(entry.action, entry.subject),
           },
           {
-            name: "Details",
+            name: texts.audit.details,
             minor: true,
             show: (entry) => <span className="small soft foreign">{shortened(entry.details)}</span>,
           },
@@ -38,7 +42,7 @@ export function Audit() {
       {audit.hasNextPage && (
         <div className="row settings-more">
           <Button busy={audit.isFetchingNextPage} onClick={() => void audit.fetchNextPage()}>
-            Earlier
+            {texts.audit.earlier}
           </Button>
         </div>
       )}

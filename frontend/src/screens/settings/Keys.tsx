@@ -1,7 +1,7 @@
 /** Keys for programs: made here, shown once, limited, and taken back. */
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import { read, write } from "@/api/client";
+import { BASE, read, write } from "@/api/client";
 import type { Schemas } from "@/api/types";
 import {
   Badge,
@@ -19,7 +19,11 @@ import {
   Time,
   toast,
 } from "@/kit";
+import { common } from "@/texts/common";
+import { texts } from "@/texts/settings";
 import { useChange } from "./change";
+
+const HEADER = "X-API-Key";
 
 type Key = Schemas["KeyOut"];
 const KEYS = ["api-keys"] as const;
@@ -35,50 +39,50 @@ export function Keys() {
   });
   const make = (
     <Button icon="plus" look="primary" onClick={() => setMaking(true)}>
-      Create API key
+      {texts.keys.createApiKey}
     </Button>
   );
   return (
-    <Panel
-      flush
-      title="API keys"
-      about="For programs. A key has the permissions of its role."
-      actions={make}
-    >
+    <Panel flush title={texts.keys.apiKeys} about={texts.keys.forPrograms} actions={make}>
       {keys.error ? (
         <Failure error={keys.error} retry={() => void keys.refetch()} />
       ) : !keys.data ? (
         <Skeleton lines={4} />
       ) : keys.data.items.length === 0 ? (
-        <Empty icon="key" title="No keys yet">
+        <Empty icon="key" title={texts.keys.noKeysYet}>
           <p>
-            Programs send one as <code>X-API-Key</code>. The address of the API is{" "}
-            <code>{location.origin}/api/v3</code>.
+            {texts.keys.programsSendOneAs} <code>{HEADER}</code>
+            {texts.keys.addressOfTheApiIs} <code>{`${location.origin}${BASE}`}</code>.
           </p>
         </Empty>
       ) : (
         <Table
-          label="API keys"
+          label={texts.keys.apiKeys}
           rows={keys.data.items}
           keyOf={(key) => key.id}
           columns={[
-            { name: "Name", show: (key) => <span className="foreign">{key.name}</span> },
-            { name: "Starts with", minor: true, show: (key) => <code>{key.prefix}…</code> },
-            { name: "Role", show: (key) => <Badge>{key.role}</Badge> },
-            { name: "Last used", minor: true, show: (key) => <Time at={key.last_used_at} /> },
+            { name: common.name, show: (key) => <span className="foreign">{key.name}</span> },
+            { name: texts.keys.startsWith, minor: true, show: (key) => <code>{key.prefix}…</code> },
+            { name: common.role, show: (key) => <Badge>{key.role}</Badge> },
             {
-              name: "Expires",
+              name: texts.keys.lastUsed,
               minor: true,
-              show: (key) => (key.expires_at ? <Time at={key.expires_at} isPlanned /> : "never"),
+              show: (key) => <Time at={key.last_used_at} />,
             },
             {
-              name: "Actions",
+              name: texts.keys.expires,
+              minor: true,
+              show: (key) =>
+                key.expires_at ? <Time at={key.expires_at} isPlanned /> : texts.keys.never,
+            },
+            {
+              name: common.actions,
               show: (key) =>
                 key.revoked_at ? (
-                  <Badge tone="bad">Revoked</Badge>
+                  <Badge tone="bad">{texts.keys.revoked}</Badge>
                 ) : (
                   <Button small onClick={() => setRevoking(key)}>
-                    Revoke
+                    {texts.keys.revoke}
                   </Button>
                 ),
             },
@@ -99,7 +103,7 @@ export function Keys() {
       )}
       {secret && (
         <Dialog
-          title="Copy the key now"
+          title={texts.keys.copyTheKeyNow}
           onClose={() => setSecret(null)}
           actions={
             <Button
@@ -108,15 +112,15 @@ export function Keys() {
               onClick={() =>
                 void navigator.clipboard
                   .writeText(secret)
-                  .then(() => toast({ kind: "good", text: "Copied." }))
-                  .catch(() => toast({ text: "Select the key and copy it yourself." }))
+                  .then(() => toast({ kind: "good", text: texts.keys.copied }))
+                  .catch(() => toast({ text: texts.keys.selectTheKeyAndCopy }))
               }
             >
-              Copy
+              {texts.keys.copy}
             </Button>
           }
         >
-          <p className="soft">It is shown only once. Only a hash of it is stored.</p>
+          <p className="soft">{texts.keys.itIsShownOnlyOnce}</p>
           <p className="secret">
             <code>{secret}</code>
           </p>
@@ -124,20 +128,20 @@ export function Keys() {
       )}
       {revoking && (
         <Confirm
-          title={`Revoke the key "${revoking.name}"?`}
-          action="Revoke"
+          title={texts.keys.revokeTheKey(revoking.name)}
+          action={texts.keys.revoke}
           danger
           busy={busy}
           onClose={() => setRevoking(null)}
           onConfirm={async () => {
             await change(
               () => write("DELETE", "/api-keys/{key_id}", { path: { key_id: revoking.id } }),
-              "The key no longer works.",
+              texts.keys.keyNoLongerWorks,
             );
             setRevoking(null);
           }}
         >
-          <p>Programs that use it lose access at once.</p>
+          <p>{texts.keys.programsThatUseItLoseAccess}</p>
         </Confirm>
       )}
     </Panel>
@@ -158,7 +162,7 @@ function MakeKey({
   const [days, setDays] = useState("365");
   return (
     <Dialog
-      title="Create API key"
+      title={texts.keys.createApiKey}
       onClose={onClose}
       onSubmit={() =>
         name.trim() &&
@@ -170,29 +174,29 @@ function MakeKey({
       }
       actions={
         <FormButtons onClose={onClose} busy={busy} disabled={!name.trim()}>
-          Create
+          {texts.keys.create}
         </FormButtons>
       }
     >
       <div className="stack">
         <Input
-          label="What is it for?"
+          label={texts.keys.whatIsItFor}
           value={name}
           maxLength={200}
           onChange={(event) => setName(event.target.value)}
         />
         <Select
-          label="Role"
+          label={common.role}
           value={role}
           options={["viewer", "curator", "admin"]}
           onChange={(event) => setRole(event.target.value as Schemas["Role"])}
         />
         <Input
-          label="Expires after (days)"
+          label={texts.keys.expiresAfterDays}
           type="number"
           min={0}
           max={3650}
-          hint="0 means never."
+          hint={texts.keys.zeroMeansNever}
           value={days}
           onChange={(event) => setDays(event.target.value)}
         />

@@ -17,7 +17,6 @@ import {
   Input,
   Menu,
   Panel,
-  plural,
   Select,
   Skeleton,
   short,
@@ -29,6 +28,8 @@ import {
 } from "@/kit";
 import { Address } from "@/screens/curate/Cell";
 import type { RecordChanges } from "@/screens/curate/model";
+import { common } from "@/texts/common";
+import { texts } from "@/texts/settings";
 import { useChange } from "./change";
 import { dueTone, momentOf, todayHere } from "./due";
 
@@ -38,14 +39,14 @@ type State = Schemas["State"];
 const NOTICES = ["notices"] as const;
 const SOON_MS = 1000;
 const STATES: readonly { id: State; name: string }[] = [
-  { id: "open", name: "To notify" },
-  { id: "overdue", name: "Overdue" },
-  { id: "informed", name: "Notified" },
+  { id: "open", name: texts.notices.toNotify },
+  { id: "overdue", name: texts.notices.overdue },
+  { id: "informed", name: texts.notices.notified },
 ];
 const FORMATS = [
-  { format: "csv", name: "CSV, for any spreadsheet" },
-  { format: "xlsx", name: "Excel workbook" },
-  { format: "jsonl", name: "JSON lines, for programs" },
+  { format: "csv", name: texts.notices.csvForAnySpreadsheet },
+  { format: "xlsx", name: texts.notices.excelWorkbook },
+  { format: "jsonl", name: texts.notices.jsonLines },
 ];
 const BASES: readonly Schemas["LegalBasis"][] = [
   "legitimate_interests",
@@ -91,7 +92,7 @@ export function Notices() {
     const done = await change(() =>
       write("POST", "/notices/open", { body: { contact_ids: contacts } }),
     );
-    if (done) toast({ text: `${plural(done.changed, "contact")} marked as not notified.` });
+    if (done) toast({ text: texts.notices.markedAsNotNotified(done.changed) });
     setPicked(new Set());
   }
 
@@ -106,8 +107,8 @@ export function Notices() {
     setPicked(new Set());
     toast({
       kind: "good",
-      text: `${plural(done.changed, "contact")} marked as notified.`,
-      action: contacts ? { name: "Undo", run: () => open(contacts) } : undefined,
+      text: texts.notices.markedAsNotified(done.changed),
+      action: contacts ? { name: common.undo, run: () => open(contacts) } : undefined,
     });
   }
 
@@ -115,11 +116,11 @@ export function Notices() {
     <Panel
       flush
       className="notices"
-      title="Privacy notices (GDPR)"
-      about="People whose data you collected must be informed within a month what you hold and where you found it."
+      title={texts.notices.privacyNoticesGdpr}
+      about={texts.notices.peopleWhoseDataYouCollectedMust}
       actions={
         <Menu
-          label="Export"
+          label={common.export}
           icon="download"
           align="right"
           disabled={rows.length === 0}
@@ -132,7 +133,7 @@ export function Notices() {
     >
       <div className="notices-bar">
         <fieldset className="row wrap chips">
-          <legend className="unseen">Which contacts</legend>
+          <legend className="unseen">{texts.notices.whichContacts}</legend>
           {STATES.map(({ id, name }) => (
             <StateChip
               key={id}
@@ -148,16 +149,16 @@ export function Notices() {
         </fieldset>
         <div className="row wrap">
           <span className={ids.length ? "small soft" : "unseen"} role="status">
-            {ids.length > 0 && `${whole(ids.length)} selected`}
+            {ids.length > 0 && texts.notices.selected(whole(ids.length))}
           </span>
           {isNotified ? (
             <Button icon="undo" busy={busy} disabled={!ids.length} onClick={() => void open(ids)}>
-              Mark as not notified
+              {texts.notices.markAsNotNotified}
             </Button>
           ) : (
             <>
               <Button disabled={rows.length === 0} onClick={() => setNotifying("all")}>
-                Mark all as notified
+                {texts.notices.markAllAsNotified}
               </Button>
               <Button
                 icon="check"
@@ -165,7 +166,7 @@ export function Notices() {
                 disabled={!ids.length}
                 onClick={() => setNotifying("picked")}
               >
-                Mark as notified
+                {texts.notices.markAsNotified}
               </Button>
             </>
           )}
@@ -179,19 +180,27 @@ export function Notices() {
         <Nobody state={state} />
       ) : (
         <Table
-          label="Privacy notices"
+          label={texts.notices.privacyNotices}
           rows={rows}
           keyOf={(notice) => notice.contact_id}
           columns={[
             pickColumn(rows, ids, setPicked),
-            { name: "Contact", show: (notice) => <Who notice={notice} /> },
+            { name: texts.notices.contact, show: (notice) => <Who notice={notice} /> },
             isNotified
-              ? { name: "Notified", show: (notice) => <Informed notice={notice} /> }
-              : { name: "Due", show: (notice) => <Due notice={notice} /> },
-            { name: "Found on", minor: true, show: (notice) => <Sources notice={notice} /> },
-            { name: "Since", minor: true, show: ({ obtained_at }) => <Time at={obtained_at} /> },
+              ? { name: texts.notices.notified, show: (notice) => <Informed notice={notice} /> }
+              : { name: texts.notices.due, show: (notice) => <Due notice={notice} /> },
             {
-              name: "Legal basis",
+              name: texts.notices.foundOn,
+              minor: true,
+              show: (notice) => <Sources notice={notice} />,
+            },
+            {
+              name: common.since,
+              minor: true,
+              show: ({ obtained_at }) => <Time at={obtained_at} />,
+            },
+            {
+              name: texts.notices.legalBasis,
               minor: true,
               show: ({ legal_basis }) => <span className="small basis">{wordOf(legal_basis)}</span>,
             },
@@ -201,7 +210,7 @@ export function Notices() {
       {notices.hasNextPage && (
         <div className="row settings-more">
           <Button busy={notices.isFetchingNextPage} onClick={() => void notices.fetchNextPage()}>
-            Show more
+            {texts.notices.showMore}
           </Button>
         </div>
       )}
@@ -273,11 +282,11 @@ function pickColumn(
 ): Column<Notice> {
   const isWhole = ids.length === rows.length;
   return {
-    name: "Select",
+    name: texts.notices.select,
     head: (
       <input
         type="checkbox"
-        aria-label="Select all that are shown"
+        aria-label={texts.notices.selectAllThatAreShown}
         checked={isWhole}
         onChange={() => setPicked(new Set(isWhole ? [] : rows.map(({ contact_id: id }) => id)))}
       />
@@ -285,7 +294,7 @@ function pickColumn(
     show: ({ contact_id: id, email, phone }) => (
       <input
         type="checkbox"
-        aria-label={`Select ${email ?? phone ?? "the contact"}`}
+        aria-label={texts.notices.selectContact(email ?? phone)}
         checked={ids.includes(id)}
         onChange={() => {
           const next = new Set(ids);
@@ -302,7 +311,7 @@ function Who({ notice }: { notice: Notice }) {
   return (
     <>
       <Link to={`/curate/contacts?open=${id}`} className="foreign">
-        {email ?? phone ?? "Contact without an address"}
+        {email ?? phone ?? texts.notices.contactWithoutAnAddress}
       </Link>
       <div className="small soft foreign">{[name, domain].filter(Boolean).join(" · ")}</div>
     </>
@@ -314,7 +323,7 @@ function Due({ notice }: { notice: Notice }) {
   const tone = dueTone(due, isOverdue, new Date());
   return (
     <Badge tone={tone}>
-      {isOverdue && "Overdue, "}
+      {isOverdue && texts.notices.overdueSince}
       <Time at={due} isPlanned />
     </Badge>
   );
@@ -332,13 +341,13 @@ function Informed({ notice }: { notice: Notice }) {
 /** The pages they must be informed of: the first, and the others when asked for. */
 function Sources({ notice: { sources } }: { notice: Notice }) {
   const [first, ...others] = sources;
-  if (!first) return <span className="faint">entered by hand</span>;
+  if (!first) return <span className="faint">{texts.notices.enteredByHand}</span>;
   return (
     <div className="small source">
       <Source source={first} />
       {others.length > 0 && (
         <details>
-          <summary className="soft">{plural(others.length, "more page")}</summary>
+          <summary className="soft">{texts.notices.morePages(others.length)}</summary>
           {others.map((source) => (
             <Source key={source.url} source={source} />
           ))}
@@ -349,7 +358,7 @@ function Sources({ notice: { sources } }: { notice: Notice }) {
 }
 
 const Source = ({ source }: { source: Notice["sources"][number] }) => (
-  <div title={`Seen ${exact(source.seen_at)}`}>
+  <div title={texts.notices.seen(exact(source.seen_at))}>
     <Address value={source.url} full />
   </div>
 );
@@ -357,17 +366,17 @@ const Source = ({ source }: { source: Notice["sources"][number] }) => (
 function Nobody({ state }: { state: State }) {
   if (state === "informed") {
     return (
-      <Empty icon="letter" title="Nobody is marked as notified">
-        <p>Tick those you have written to, and mark them: they are kept here with the day.</p>
+      <Empty icon="letter" title={texts.notices.nobodyIsMarkedAsNotified}>
+        <p>{texts.notices.tickThoseYouHaveWrittenTo}</p>
       </Empty>
     );
   }
   return (
-    <Empty icon="check" title={state === "overdue" ? "Nobody is overdue" : "Everyone is notified"}>
-      <p>
-        A contact stands here from the day it is found. Tell them with your own mail who you are,
-        what you hold, from where and why, and that they may object.
-      </p>
+    <Empty
+      icon="check"
+      title={state === "overdue" ? texts.notices.nobodyIsOverdue : texts.notices.everyoneIsNotified}
+    >
+      <p>{texts.notices.contactStandsHere}</p>
     </Empty>
   );
 }
@@ -407,20 +416,20 @@ function Notify({ count, busy, onSave, onClose }: NotifyProps) {
   return (
     <Dialog
       title={
-        count === null ? "Mark all as notified" : `Mark ${plural(count, "contact")} as notified`
+        count === null ? texts.notices.markAllAsNotified : texts.notices.markCountAsNotified(count)
       }
       onClose={onClose}
       onSubmit={save}
       actions={
         <FormButtons onClose={onClose} busy={busy} disabled={!isReady}>
-          {count === null ? "Mark all as notified" : `Mark ${whole(count)} as notified`}
+          {count === null ? texts.notices.markAllAsNotified : texts.notices.markThese(whole(count))}
         </FormButtons>
       }
     >
       <div className="stack">
         {count === null && (
           <Input
-            label="Everyone whose data you had by the end of"
+            label={texts.notices.everyoneWhoseDataYouHad}
             type="date"
             max={today}
             value={until}
@@ -428,25 +437,25 @@ function Notify({ count, busy, onSave, onClose }: NotifyProps) {
           />
         )}
         <Input
-          label="Notified on"
+          label={texts.notices.notifiedOn}
           type="date"
           max={today}
           value={day}
           onChange={(event) => setDay(event.target.value)}
         />
         <Input
-          label="How"
-          hint="Kept as a record, with the date. Or why no notice is needed."
-          placeholder="Our first e-mail, with a link to the policy"
+          label={texts.notices.how}
+          hint={texts.notices.keptAsARecord}
+          placeholder={texts.notices.ourFirstEmail}
           maxLength={200}
           value={how}
           onChange={(event) => setHow(event.target.value)}
         />
         <Select
-          label="Legal basis"
+          label={texts.notices.legalBasis}
           value={basis}
           options={[
-            { value: "", label: "Unchanged" },
+            { value: "", label: texts.notices.unchanged },
             ...BASES.map((value) => ({ value, label: wordOf(value) })),
           ]}
           onChange={(event) => setBasis(event.target.value)}

@@ -21,15 +21,17 @@ import {
   Time,
   toast,
 } from "@/kit";
+import { common } from "@/texts/common";
+import { texts } from "@/texts/settings";
 import { useChange } from "./change";
 
 type Person = Schemas["UserOut"];
 type Role = Schemas["Role"];
 
 const ROLES: readonly { value: Role; label: string }[] = [
-  { value: "viewer", label: "Viewer: can look" },
-  { value: "curator", label: "Curator: can decide and export" },
-  { value: "admin", label: "Admin: can also manage people" },
+  { value: "viewer", label: texts.people.viewerCanLook },
+  { value: "curator", label: texts.people.curatorCanDecideAndExport },
+  { value: "admin", label: texts.people.adminCanAlsoManagePeople },
 ];
 
 const PEOPLE = ["people"] as const;
@@ -63,11 +65,11 @@ export function People() {
   return (
     <Panel
       flush
-      title="People"
-      about="Everyone works on the same records."
+      title={common.people}
+      about={texts.people.everyoneWorksOnTheSameRecords}
       actions={
         <Button icon="plus" look="primary" onClick={() => setInviting(true)}>
-          Invite someone
+          {texts.people.inviteSomeone}
         </Button>
       }
     >
@@ -76,43 +78,45 @@ export function People() {
       ) : !people.data ? (
         <Skeleton lines={4} />
       ) : people.data.items.length === 0 ? (
-        <Empty icon="users" title="No accounts yet">
-          Until the first account is created, whoever uses this machine is its administrator. After
-          that, everyone logs in.
+        <Empty icon="users" title={texts.people.noAccountsYet}>
+          {texts.people.untilTheFirstAccountIsCreated}
         </Empty>
       ) : (
         <Table
-          label="People"
+          label={common.people}
           rows={people.data.items}
           keyOf={(person) => person.id}
           columns={[
-            { name: "E-mail", show: (person) => <span className="foreign">{person.email}</span> },
             {
-              name: "Name",
+              name: texts.people.email,
+              show: (person) => <span className="foreign">{person.email}</span>,
+            },
+            {
+              name: common.name,
               minor: true,
               show: (person) => <span className="foreign">{person.name ?? ""}</span>,
             },
             {
-              name: "Role",
+              name: common.role,
               show: (person) => (
                 <Badge tone={person.role === "admin" ? "accent" : "quiet"}>{person.role}</Badge>
               ),
             },
             {
-              name: "State",
+              name: common.state,
               show: (person) =>
                 person.disabled_at ? (
-                  <Badge tone="bad">Deactivated</Badge>
+                  <Badge tone="bad">{texts.people.deactivated}</Badge>
                 ) : (
-                  <Badge tone="good">Active</Badge>
+                  <Badge tone="good">{texts.people.active}</Badge>
                 ),
             },
-            { name: "Since", minor: true, show: (person) => <Time at={person.created_at} /> },
+            { name: common.since, minor: true, show: (person) => <Time at={person.created_at} /> },
             {
-              name: "Actions",
+              name: common.actions,
               show: (person) => (
                 <Menu
-                  label={`Actions for ${person.email}`}
+                  label={texts.people.actionsFor(person.email)}
                   shown=""
                   icon="more"
                   look="quiet"
@@ -120,32 +124,33 @@ export function People() {
                   align="right"
                   items={[
                     ...ROLES.filter(({ value }) => value !== person.role).map(({ value }) => ({
-                      name: `Change role to ${value}`,
-                      run: () => patch(person, { role: value }, `${person.email} is now ${value}.`),
+                      name: texts.people.changeRoleTo(value),
+                      run: () =>
+                        patch(person, { role: value }, texts.people.isNow(person.email, value)),
                     })),
                     {
-                      name: "New invitation link",
+                      name: texts.people.newInvitationLink,
                       icon: "copy" as const,
                       run: () => void invite(person),
                     },
                     {
-                      name: "Set a new password",
+                      name: texts.people.setANewPassword,
                       icon: "key" as const,
                       run: () => setRenewing(person),
                     },
                     {
-                      name: "Log out everywhere",
+                      name: texts.people.logOutEverywhere,
                       run: () =>
                         void change(
                           () =>
                             write("DELETE", "/users/{user_id}/sessions", {
                               path: { user_id: person.id },
                             }),
-                          `${person.email} is logged out everywhere.`,
+                          texts.people.isLoggedOutEverywhere(person.email),
                         ),
                     },
                     {
-                      name: person.disabled_at ? "Reactivate" : "Deactivate",
+                      name: person.disabled_at ? texts.people.reactivate : texts.people.deactivate,
                       icon: "logout" as const,
                       danger: !person.disabled_at,
                       run: () =>
@@ -153,8 +158,8 @@ export function People() {
                           person,
                           { disabled: !person.disabled_at },
                           person.disabled_at
-                            ? `${person.email} is active again.`
-                            : `${person.email} is deactivated.`,
+                            ? texts.people.isActiveAgain(person.email)
+                            : texts.people.isDeactivated(person.email),
                         ),
                     },
                   ]}
@@ -172,7 +177,7 @@ export function People() {
           onSave={async (body) => {
             const made = await change(
               () => write("POST", "/users", { body }),
-              "The account is ready.",
+              texts.people.accountIsReady,
             );
             if (!made) return;
             setInviting(false);
@@ -187,7 +192,7 @@ export function People() {
           busy={busy}
           onClose={() => setRenewing(null)}
           onSave={(password) => {
-            patch(renewing, { password }, "The password is changed. Open sessions were ended.");
+            patch(renewing, { password }, texts.people.passwordIsChanged);
             setRenewing(null);
           }}
         />
@@ -215,7 +220,7 @@ function Invite({
   const isReady = email.includes("@") && (!isFirst || password.length > 0);
   return (
     <Dialog
-      title="Invite someone"
+      title={texts.people.inviteSomeone}
       onClose={onClose}
       onSubmit={() =>
         isReady &&
@@ -228,13 +233,13 @@ function Invite({
       }
       actions={
         <FormButtons onClose={onClose} busy={busy} disabled={!isReady}>
-          {isFirst ? "Create account" : "Create invitation link"}
+          {isFirst ? texts.people.createAccount : texts.people.createInvitationLink}
         </FormButtons>
       }
     >
       <div className="stack">
         <Input
-          label="E-mail"
+          label={texts.people.email}
           type="email"
           autoComplete="off"
           error={wrong.email}
@@ -242,7 +247,7 @@ function Invite({
           onChange={(event) => setEmail(event.target.value)}
         />
         <Input
-          label="Name"
+          label={common.name}
           autoComplete="off"
           error={wrong.name}
           value={name}
@@ -250,12 +255,9 @@ function Invite({
         />
         {isFirst ? (
           <>
-            <p className="small soft">
-              The first account is an administrator. From then on everyone logs in, even on this
-              machine.
-            </p>
+            <p className="small soft">{texts.people.firstAccountIsAnAdministrator}</p>
             <Input
-              label="Password"
+              label={texts.people.password}
               type="password"
               autoComplete="new-password"
               error={wrong.password}
@@ -265,8 +267,8 @@ function Invite({
           </>
         ) : (
           <Select
-            label="Role"
-            hint="They choose their own password with the link you send them."
+            label={common.role}
+            hint={texts.people.theyChooseTheirOwnPassword}
             value={role}
             options={ROLES}
             onChange={(event) => setRole(event.target.value as Role)}
@@ -281,21 +283,19 @@ function InvitationLink({ link, onClose }: { link: string; onClose: () => void }
   const copy = () =>
     navigator.clipboard
       .writeText(link)
-      .then(() => toast({ kind: "good", text: "Copied." }))
-      .catch(() => toast({ text: "Select the link and copy it yourself." }));
+      .then(() => toast({ kind: "good", text: texts.people.copied }))
+      .catch(() => toast({ text: texts.people.selectTheLinkAndCopy }));
   return (
     <Dialog
-      title="Send this link"
+      title={texts.people.sendThisLink}
       onClose={onClose}
       actions={
         <Button look="primary" icon="copy" onClick={() => void copy()}>
-          Copy
+          {texts.people.copy}
         </Button>
       }
     >
-      <p className="soft">
-        Whoever opens it chooses a password and is logged in. It works once, for a week.
-      </p>
+      <p className="soft">{texts.people.whoeverOpensItChoosesAPassword}</p>
       <p className="secret">
         <code>{link}</code>
       </p>
@@ -317,17 +317,17 @@ function Renew({
   const [password, setPassword] = useState("");
   return (
     <Dialog
-      title={`New password for ${person.email}`}
+      title={texts.people.newPasswordFor(person.email)}
       onClose={onClose}
       onSubmit={() => password && onSave(password)}
       actions={
         <FormButtons onClose={onClose} busy={busy} disabled={!password}>
-          Set password
+          {texts.people.setPassword}
         </FormButtons>
       }
     >
       <Input
-        label="Password"
+        label={texts.people.password}
         type="password"
         autoComplete="new-password"
         value={password}

@@ -2,6 +2,8 @@
 import { useQuery } from "@tanstack/react-query";
 import { read, write } from "@/api/client";
 import { Badge, Button, Empty, Failure, Panel, Skeleton, Table, Time } from "@/kit";
+import { common } from "@/texts/common";
+import { texts } from "@/texts/settings";
 import { useChange } from "./change";
 
 const SESSIONS = ["sessions"] as const;
@@ -13,17 +15,20 @@ export function Sessions() {
   return (
     <Panel
       flush
-      title="Your sessions"
-      about="Every browser that you are logged in with"
+      title={texts.sessions.yourSessions}
+      about={texts.sessions.everyBrowserThatYouAreLogged}
       actions={
         found?.some((one) => !one.is_this) && (
           <Button
             disabled={busy}
             onClick={() =>
-              void change(() => write("DELETE", "/sessions"), "All other browsers are logged out.")
+              void change(
+                () => write("DELETE", "/sessions"),
+                texts.sessions.allOtherBrowsersAreLoggedOut,
+              )
             }
           >
-            Log out all others
+            {texts.sessions.logOutAllOthers}
           </Button>
         )
       }
@@ -33,34 +38,42 @@ export function Sessions() {
       ) : !found ? (
         <Skeleton lines={3} />
       ) : found.length === 0 ? (
-        <Empty icon="key" title="No sessions">
-          You use ScraperSky without an account.
+        <Empty icon="key" title={texts.sessions.noSessions}>
+          {texts.sessions.youUseScraperskyWithoutAnAccount}
         </Empty>
       ) : (
         <Table
-          label="Your sessions"
+          label={texts.sessions.yourSessions}
           rows={found}
           keyOf={(one) => one.id}
           columns={[
             {
-              name: "Browser",
+              name: texts.sessions.browser,
               show: (one) => (
                 <>
-                  {browserOf(one.device)} {one.is_this && <Badge tone="good">This browser</Badge>}
+                  {browserOf(one.device)}{" "}
+                  {one.is_this && <Badge tone="good">{texts.sessions.thisBrowser}</Badge>}
                   <div className="small faint foreign">{one.device}</div>
                 </>
               ),
             },
-            { name: "Address", show: (one) => <span className="foreign">{one.address}</span> },
-            { name: "Last used", show: (one) => <Time at={one.seen_at} /> },
-            { name: "Logged in", minor: true, show: (one) => <Time at={one.created_at} /> },
             {
-              name: "Ends",
+              name: texts.sessions.address,
+              show: (one) => <span className="foreign">{one.address}</span>,
+            },
+            { name: texts.sessions.lastUsed, show: (one) => <Time at={one.seen_at} /> },
+            {
+              name: texts.sessions.loggedIn,
+              minor: true,
+              show: (one) => <Time at={one.created_at} />,
+            },
+            {
+              name: texts.sessions.ends,
               minor: true,
               show: (one) => <Time at={one.expires_at} isPlanned />,
             },
             {
-              name: "Actions",
+              name: common.actions,
               show: (one) =>
                 !one.is_this && (
                   <Button
@@ -72,11 +85,11 @@ export function Sessions() {
                           write("DELETE", "/sessions/{session_id}", {
                             path: { session_id: one.id },
                           }),
-                        "That browser is logged out.",
+                        texts.sessions.thatBrowserIsLoggedOut,
                       )
                     }
                   >
-                    Log out
+                    {texts.sessions.logOut}
                   </Button>
                 ),
             },
@@ -92,5 +105,5 @@ function browserOf(device: string | null): string {
   const families = ["Edg", "OPR", "Firefox", "Chrome", "Safari", "curl"];
   const names: Record<string, string> = { Edg: "Edge", OPR: "Opera" };
   const family = families.find((one) => device?.includes(one));
-  return family ? (names[family] ?? family) : "Browser";
+  return family ? (names[family] ?? family) : texts.sessions.browser;
 }

@@ -13,7 +13,6 @@ import {
   FormButtons,
   Input,
   Panel,
-  plural,
   Skeleton,
   Table,
   Time,
@@ -21,14 +20,16 @@ import {
   wordOf,
 } from "@/kit";
 import { linesOf } from "@/screens/batches/model";
+import { common } from "@/texts/common";
+import { texts } from "@/texts/settings";
 import { useChange } from "./change";
 
 type Entry = Schemas["SuppressionOut"];
 type Wanted = Pick<Schemas["SuppressionsIn"], "values" | "reason">;
 const KINDS: Record<string, string> = {
-  email: "E-mail address",
-  phone: "Phone number",
-  domain: "Domain",
+  email: texts.suppressions.emailAddress,
+  phone: texts.suppressions.phoneNumber,
+  domain: texts.suppressions.domain,
 };
 const ENTRIES = ["suppressions"] as const;
 
@@ -46,11 +47,11 @@ export function Suppressions() {
   return (
     <Panel
       flush
-      title="Do not contact"
-      about="E-mail addresses, phone numbers and domains that are never stored or exported. The list keeps only hashes, so entries are distinguished by reason and date."
+      title={common.doNotContact}
+      about={texts.suppressions.emailAddresses}
       actions={
         <Button icon="plus" look="primary" onClick={() => setAdding(true)}>
-          Add
+          {texts.suppressions.add}
         </Button>
       }
     >
@@ -59,21 +60,21 @@ export function Suppressions() {
       ) : !entries.data ? (
         <Skeleton lines={4} />
       ) : rows.length === 0 ? (
-        <Empty icon="shield" title="The list is empty">
-          <p>
-            When someone asks not to be contacted, add their address here. Their contacts are
-            deleted at once.
-          </p>
+        <Empty icon="shield" title={texts.suppressions.listIsEmpty}>
+          <p>{texts.suppressions.whenSomeoneAsksNot}</p>
         </Empty>
       ) : (
         <Table
-          label="Do not contact"
+          label={common.doNotContact}
           rows={rows}
           keyOf={(entry) => entry.id}
           columns={[
-            { name: "Kind", show: (entry) => KINDS[entry.kind] ?? wordOf(entry.kind) },
             {
-              name: "Reason",
+              name: texts.suppressions.kind,
+              show: (entry) => KINDS[entry.kind] ?? wordOf(entry.kind),
+            },
+            {
+              name: texts.suppressions.reason,
               show: (entry) =>
                 entry.reason ? (
                   <span className="foreign">{entry.reason}</span>
@@ -81,12 +82,12 @@ export function Suppressions() {
                   <span className="faint">–</span>
                 ),
             },
-            { name: "Since", minor: true, show: (entry) => <Time at={entry.created_at} /> },
+            { name: common.since, minor: true, show: (entry) => <Time at={entry.created_at} /> },
             {
-              name: "Actions",
+              name: common.actions,
               show: (entry) => (
                 <Button small onClick={() => setFreeing(entry)}>
-                  Remove
+                  {texts.suppressions.remove}
                 </Button>
               ),
             },
@@ -96,14 +97,14 @@ export function Suppressions() {
       {entries.hasNextPage && (
         <div className="row settings-more">
           <Button busy={entries.isFetchingNextPage} onClick={() => void entries.fetchNextPage()}>
-            Show more
+            {texts.suppressions.showMore}
           </Button>
         </div>
       )}
       {freeing && (
         <Confirm
-          title="Remove this entry?"
-          action="Remove"
+          title={texts.suppressions.removeThisEntry}
+          action={texts.suppressions.remove}
           danger
           busy={busy}
           onClose={() => setFreeing(null)}
@@ -113,15 +114,12 @@ export function Suppressions() {
                 write("DELETE", "/suppressions/{suppression_id}", {
                   path: { suppression_id: freeing.id },
                 }),
-              "The entry is removed.",
+              texts.suppressions.entryIsRemoved,
             );
             setFreeing(null);
           }}
         >
-          <p>
-            This address can then be found and stored again. To restore the entry you must enter the
-            address again: the list does not contain it.
-          </p>
+          <p>{texts.suppressions.thisAddressCanThenBeFound}</p>
         </Confirm>
       )}
       {isAdding && (
@@ -137,8 +135,10 @@ export function Suppressions() {
             setAdding(false);
             toast({
               kind: "good",
-              text: `${plural(done.added, "entry", "entries")} added, ${plural(done.contacts_removed, "contact")} removed.`,
-              hint: done.refused.map(({ line, reason }) => `Line ${line}: ${reason}`).join(" "),
+              text: texts.suppressions.addedRemoved(done.added, done.contacts_removed),
+              hint: done.refused
+                .map(({ line, reason }) => texts.suppressions.line(line, reason))
+                .join(" "),
             });
           }}
         />
@@ -176,21 +176,21 @@ function Add({
 
   return (
     <Dialog
-      title="Do not contact"
+      title={common.doNotContact}
       onClose={onClose}
       onSubmit={() => void submit()}
       actions={
         <FormButtons onClose={onClose} busy={busy} disabled={values.length === 0}>
           {lost > 0
-            ? `Add and delete ${plural(lost, "contact")}`
-            : `Add ${plural(values.length, "line")}`}
+            ? texts.suppressions.addAndDelete(lost)
+            : texts.suppressions.addLines(values.length)}
         </FormButtons>
       }
     >
       <div className="stack">
         <Field
-          label="E-mail addresses, phone numbers, domains"
-          hint="One per line. Before matching contacts are deleted, you see how many they are."
+          label={texts.suppressions.emailAddressesPhoneNumbersDomains}
+          hint={texts.suppressions.onePerLine}
         >
           {(props) => (
             <textarea
@@ -206,14 +206,14 @@ function Add({
           )}
         </Field>
         <Input
-          label="Reason"
+          label={texts.suppressions.reason}
           value={reason}
           maxLength={200}
           onChange={(event) => setReason(event.target.value)}
         />
         {lost > 0 && (
           <p role="status" className="bad">
-            {plural(lost, "matching contact")} will be deleted. This cannot be undone.
+            {texts.suppressions.willBeDeleted(lost)}
           </p>
         )}
       </div>

@@ -10,7 +10,6 @@ import {
   Failure,
   Input,
   Panel,
-  plural,
   Skeleton,
   Stat,
   Table,
@@ -19,6 +18,8 @@ import {
   wordOf,
 } from "@/kit";
 import { DemoNote, DemoOffer, useDemo } from "@/screens/pipeline/Demo";
+import { common } from "@/texts/common";
+import { texts } from "@/texts/settings";
 import { Alerts } from "./Alerts";
 import { Workers } from "./Workers";
 
@@ -45,7 +46,7 @@ function DemoTown() {
   const { data } = useDemo();
   if (!data?.is_available) return null;
   return (
-    <Panel title="Demo town">
+    <Panel title={texts.system.demoTown}>
       <DemoNote />
       <DemoOffer />
     </Panel>
@@ -60,7 +61,7 @@ function Health() {
   });
   if (ready.error) return <Failure error={ready.error} retry={() => void ready.refetch()} />;
   return (
-    <Panel title="Health">
+    <Panel title={texts.system.health}>
       {!ready.data ? (
         <Skeleton lines={2} />
       ) : (
@@ -83,7 +84,7 @@ function Facts() {
   if (system.error) return <Failure error={system.error} retry={() => void system.refetch()} />;
   if (!system.data) {
     return (
-      <Panel title="System">
+      <Panel title={texts.system.system}>
         <Skeleton lines={6} />
       </Panel>
     );
@@ -91,7 +92,7 @@ function Facts() {
   const { version, environment, inside } = system.data;
   return (
     <>
-      <Panel title="System">
+      <Panel title={texts.system.system}>
         <dl className="stats">
           <Stat name="ScraperSky" value={version} note={wordOf(environment)} />
           {inside && <Insides inside={inside} />}
@@ -104,30 +105,28 @@ function Facts() {
 
 function Insides({ inside }: { inside: Schemas["InsideOut"] }) {
   const { database, disk } = inside;
-  const where = database.is_embedded ? "embedded" : "separate server";
-  const schema = database.is_up_to_date
-    ? "schema up to date"
-    : "schema behind: run scrapersky migrate";
+  const where = database.is_embedded ? texts.system.embedded : texts.system.separateServer;
+  const schema = database.is_up_to_date ? texts.system.schemaUpToDate : texts.system.schemaBehind;
   return (
     <>
-      <Stat name="Python" value={inside.python} note={inside.platform} />
-      <Stat name="Running since" value={<Time at={inside.started_at} />} />
-      <Stat name="PostgreSQL" value={database.version} note={`${where}; ${schema}`} />
+      <Stat name={texts.system.python} value={inside.python} note={inside.platform} />
+      <Stat name={texts.system.runningSince} value={<Time at={inside.started_at} />} />
+      <Stat name={texts.system.postgresql} value={database.version} note={`${where}; ${schema}`} />
       <Stat
-        name="Database"
+        name={texts.system.database}
         value={bytes(database.size_bytes)}
-        note={plural(database.connections, "connection")}
+        note={texts.system.connections(database.connections)}
       />
       <Stat
-        name="Disk free"
+        name={texts.system.diskFree}
         value={bytes(disk.free_bytes)}
-        note={`of ${bytes(disk.total_bytes)}, ${disk.path}`}
+        note={texts.system.ofDisk(bytes(disk.total_bytes), disk.path)}
         {...(disk.free_bytes < disk.total_bytes * 0.05 ? { tone: "bad" } : {})}
       />
       <Stat
-        name="Live connections"
+        name={texts.system.liveConnections}
         value={whole(inside.event_streams)}
-        note="open pages that update live"
+        note={texts.system.openPagesThatUpdateLive}
       />
     </>
   );
@@ -145,15 +144,19 @@ function SettingsTable({ settings }: { settings: Schemas["SettingOut"][] }) {
   return (
     <Panel
       flush
-      title="Settings"
-      about="From the environment and .env, as currently in effect; secrets are masked"
+      title={common.settings}
+      about={texts.system.fromTheEnvironmentAndEnv}
       actions={
         <div className="row wrap">
-          <Checkbox label="Show defaults" checked={isAll} onChange={() => setAll(!isAll)} />
+          <Checkbox
+            label={texts.system.showDefaults}
+            checked={isAll}
+            onChange={() => setAll(!isAll)}
+          />
           <Input
             bare
-            label="Find a setting"
-            placeholder="Find a setting"
+            label={texts.system.findASetting}
+            placeholder={texts.system.findASetting}
             value={words}
             onChange={(event) => setWords(event.target.value)}
           />
@@ -161,12 +164,12 @@ function SettingsTable({ settings }: { settings: Schemas["SettingOut"][] }) {
       }
     >
       <Table
-        label="Settings"
+        label={common.settings}
         rows={shown}
         keyOf={(one) => one.name}
         columns={[
           {
-            name: "Setting",
+            name: texts.system.setting,
             show: (one) => (
               <>
                 <code>{one.name}</code>
@@ -174,15 +177,18 @@ function SettingsTable({ settings }: { settings: Schemas["SettingOut"][] }) {
               </>
             ),
           },
-          { name: "Value", show: (one) => <code className="foreign">{one.value || "–"}</code> },
           {
-            name: "From",
+            name: common.value,
+            show: (one) => <code className="foreign">{one.value || "–"}</code>,
+          },
+          {
+            name: texts.system.from,
             minor: true,
             show: (one) =>
               one.is_default ? (
-                <span className="faint">default</span>
+                <span className="faint">{texts.system.default}</span>
               ) : (
-                <Badge tone="accent">set</Badge>
+                <Badge tone="accent">{texts.system.set}</Badge>
               ),
           },
         ]}
@@ -200,22 +206,27 @@ function Kept() {
     return <Failure error={retention.error} retry={() => void retention.refetch()} />;
   if (!retention.data) return <Skeleton lines={4} />;
   return (
-    <Panel flush title="Data retention">
+    <Panel flush title={texts.system.dataRetention}>
       <Table
-        label="Data retention"
+        label={texts.system.dataRetention}
         rows={retention.data.kinds}
         keyOf={(kind) => kind.kind}
         columns={[
-          { name: "Data", show: (kind) => <span className="capital">{kind.kind}</span> },
+          { name: texts.system.data, show: (kind) => <span className="capital">{kind.kind}</span> },
           {
-            name: "Days",
+            name: texts.system.days,
             number: true,
-            show: (kind) => (kind.days === null ? "kept forever" : whole(kind.days)),
+            show: (kind) => (kind.days === null ? texts.system.keptForever : whole(kind.days)),
           },
-          { name: "After that", show: (kind) => kind.what },
-          { name: "Oldest", minor: true, show: (kind) => <Time at={kind.oldest_at} /> },
-          { name: "Overdue", number: true, minor: true, show: (kind) => whole(kind.overdue ?? 0) },
-          { name: "Setting", minor: true, show: (kind) => <code>{kind.setting}</code> },
+          { name: texts.system.afterThat, show: (kind) => kind.what },
+          { name: texts.system.oldest, minor: true, show: (kind) => <Time at={kind.oldest_at} /> },
+          {
+            name: texts.system.overdue,
+            number: true,
+            minor: true,
+            show: (kind) => whole(kind.overdue ?? 0),
+          },
+          { name: texts.system.setting, minor: true, show: (kind) => <code>{kind.setting}</code> },
         ]}
       />
     </Panel>

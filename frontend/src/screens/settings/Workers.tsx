@@ -4,6 +4,8 @@ import { read, write } from "@/api/client";
 import type { Schemas } from "@/api/types";
 import { useMay } from "@/app/session";
 import { Badge, Button, Failure, Panel, Skeleton, Table, Time, whole, wordOf } from "@/kit";
+import { common } from "@/texts/common";
+import { texts } from "@/texts/settings";
 import { useChange } from "./change";
 
 type Worker = Schemas["WorkerOut"];
@@ -32,17 +34,17 @@ export function Workers() {
       said,
     );
   return (
-    <Panel flush title="Processes" about="Everything that serves or works on this database">
+    <Panel flush title={texts.workers.processes} about={texts.workers.everythingThatServesOrWorks}>
       {!workers.data ? (
         <Skeleton lines={3} />
       ) : (
         <Table
-          label="Processes"
+          label={texts.workers.processes}
           rows={workers.data}
           keyOf={(one) => one.name}
           columns={[
             {
-              name: "Process",
+              name: texts.workers.process,
               show: (one) => (
                 <>
                   <span className="foreign">{one.host}</span>{" "}
@@ -54,19 +56,31 @@ export function Workers() {
               ),
             },
             {
-              name: "State",
+              name: common.state,
               show: (one) => <Badge tone={TONES[one.state] ?? "quiet"}>{wordOf(one.state)}</Badge>,
             },
-            { name: "In hand", number: true, show: (one) => whole(one.in_hand) },
-            { name: "Stages", number: true, minor: true, show: (one) => whole(one.stages.length) },
-            { name: "Version", minor: true, show: (one) => one.version },
-            { name: "Started", minor: true, show: (one) => <Time at={one.started_at} /> },
+            { name: texts.workers.inHand, number: true, show: (one) => whole(one.in_hand) },
             {
-              name: "Last seen",
+              name: texts.workers.stages,
+              number: true,
               minor: true,
-              show: (one) => `${whole(Math.round(one.seen_seconds))} s ago`,
+              show: (one) => whole(one.stages.length),
             },
-            { name: "Actions", show: (one) => <Control one={one} busy={busy} control={control} /> },
+            { name: texts.workers.version, minor: true, show: (one) => one.version },
+            {
+              name: texts.workers.started,
+              minor: true,
+              show: (one) => <Time at={one.started_at} />,
+            },
+            {
+              name: texts.workers.lastSeen,
+              minor: true,
+              show: (one) => texts.workers.secondsAgo(whole(Math.round(one.seen_seconds))),
+            },
+            {
+              name: common.actions,
+              show: (one) => <Control one={one} busy={busy} control={control} />,
+            },
           ]}
         />
       )}
@@ -89,19 +103,19 @@ function Control({
     <Button
       small
       disabled={busy}
-      aria-label={`Resume ${one.name}`}
-      onClick={() => control(one, "resume", "It claims again within seconds.")}
+      aria-label={texts.workers.resumeProcess(one.name)}
+      onClick={() => control(one, "resume", texts.workers.itClaimsAgainWithinSeconds)}
     >
-      Resume
+      {common.resume}
     </Button>
   ) : (
     <Button
       small
       disabled={busy}
-      aria-label={`Drain ${one.name}`}
-      onClick={() => control(one, "drain", "It finishes what it has, and claims nothing more.")}
+      aria-label={texts.workers.drainProcess(one.name)}
+      onClick={() => control(one, "drain", texts.workers.itFinishesWhatItHas)}
     >
-      Drain
+      {texts.workers.drain}
     </Button>
   );
 }

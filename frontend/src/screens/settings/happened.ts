@@ -1,12 +1,13 @@
 /** What the audit log says was done, as people say it. */
 import { wordOf } from "@/kit/words";
+import { texts } from "@/texts/settings";
 
 const SAID: Record<string, string> = {
-  "suppressed suppressions": "Added to Do not contact",
-  "unsuppressed suppressions": "Removed from Do not contact",
-  "informed notices": "Marked as notified",
-  "reopened notices": "Marked as not notified",
-  "purged contacts": "Contacts deleted at the end of their retention period",
+  "suppressed suppressions": texts.happened.addedToDoNotContact,
+  "unsuppressed suppressions": texts.happened.removedFromDoNotContact,
+  "informed notices": texts.happened.markedAsNotified,
+  "reopened notices": texts.happened.markedAsNotNotified,
+  "purged contacts": texts.happened.contactsDeletedAtTheEnd,
 };
 
 /** `key.created` of `api-keys/1f…` is "Key created"; `decided` of `pages` is "Decided pages". */

@@ -11,17 +11,19 @@ import { Sessions } from "./Sessions";
 import { Suppressions } from "./Suppressions";
 import { System } from "./System";
 import "./settings.css";
+import { common } from "@/texts/common";
+import { texts } from "@/texts/settings";
 
 type Part = "system" | "people" | "keys" | "sessions" | "suppressions" | "notices" | "audit";
 
 const PARTS: readonly { id: Part; name: string }[] = [
-  { id: "system", name: "System" },
-  { id: "people", name: "People" },
-  { id: "keys", name: "API keys" },
-  { id: "sessions", name: "Sessions" },
-  { id: "suppressions", name: "Do not contact" },
-  { id: "notices", name: "Privacy notices" },
-  { id: "audit", name: "Audit log" },
+  { id: "system", name: texts.screen.system },
+  { id: "people", name: common.people },
+  { id: "keys", name: texts.screen.apiKeys },
+  { id: "sessions", name: texts.screen.sessions },
+  { id: "suppressions", name: common.doNotContact },
+  { id: "notices", name: texts.screen.privacyNotices },
+  { id: "audit", name: texts.screen.auditLog },
 ];
 
 const SHOWN = {
@@ -37,10 +39,10 @@ const SHOWN = {
 /** The month of some is over: that is seen from every part of the settings. */
 function ToNotify() {
   const overdue = useOverdue();
-  if (!overdue) return "Privacy notices";
+  if (!overdue) return texts.screen.privacyNotices;
   return (
     <>
-      Privacy notices <Badge tone="bad">{short(overdue)} overdue</Badge>
+      {texts.screen.privacyNotices} <Badge tone="bad">{texts.screen.overdue(short(overdue))}</Badge>
     </>
   );
 }
@@ -53,13 +55,13 @@ export default function Settings({ params }: ScreenProps) {
   return (
     <div className="screen">
       <ScreenHead
-        title="Settings"
-        about={session && `${session.name}, ${session.role} of ${session.tenant.name}`}
+        title={common.settings}
+        about={session && texts.screen.whoIsHere(session.name, session.role, session.tenant.name)}
       />
       {mayAdminister ? (
         <>
           <Tabs
-            label="Settings"
+            label={common.settings}
             tabs={PARTS.map(({ id, name }) => ({
               id,
               name: id === "notices" ? <ToNotify /> : name,
@@ -76,10 +78,7 @@ export default function Settings({ params }: ScreenProps) {
       ) : (
         <div className="stack">
           <Panel>
-            <p>
-              Only administrators can open the other settings. Ask one to change your role or to
-              create an API key for you.
-            </p>
+            <p>{texts.screen.onlyAdministratorsCanOpenTheOther}</p>
           </Panel>
           <Sessions />
         </div>
