@@ -1,4 +1,5 @@
 /** What went wrong, in words for the person in front of the page. */
+import { wordOf } from "@/kit/words";
 import { texts } from "@/texts/api";
 
 export interface Problem {
@@ -55,8 +56,8 @@ export function explain(error: unknown): Explained {
   if (error instanceof ApiError) {
     return {
       title: error.message,
-      hint: error.hint ?? usualHint(error.status),
-      details: error.fields.map(({ where, what }) => `${where.replace(/^body\./, "")}: ${what}`),
+      hint: forPeople(error.hint) ?? usualHint(error.status),
+      details: error.fields.map(({ where, what }) => `${fieldOf(where)}: ${what}`),
     };
   }
   return {
@@ -65,6 +66,19 @@ export function explain(error: unknown): Explained {
     details: error instanceof Error ? [error.message] : [],
   };
 }
+
+/** A hint that names a route of the API is for who wrote the program. */
+const forPeople = (hint: string | null): string | null =>
+  hint?.includes("/api/v3/") ? null : hint;
+
+/** `body.conditions.0.batch_size` is for programs; people look for "Batch size". */
+const fieldOf = (where: string): string =>
+  wordOf(
+    where
+      .replace(/(\.\d+)+$/, "")
+      .split(".")
+      .at(-1) ?? where,
+  );
 
 /** What is wrong with which field of a form, to say it beside the field. */
 export function fieldErrors(error: unknown): Record<string, string> {

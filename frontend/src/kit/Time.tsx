@@ -1,6 +1,6 @@
 /** A time as people say it; the exact one shows on hovering. One clock ticks for all. */
 import { useSyncExternalStore } from "react";
-import { exact, relative } from "./format";
+import { exact, past, relative } from "./format";
 
 let now = Date.now();
 const watchers = new Set<() => void>();
@@ -23,18 +23,16 @@ function tick(changed: () => void): () => void {
 
 interface TimeProps {
   at: string | null | undefined;
-  /** It is still to come. What has happened is never "in 4 s", whatever the clocks say. */
+  /** It is still to come. */
   isPlanned?: boolean;
 }
 
 export function Time({ at, isPlanned = false }: TimeProps) {
   const current = useSyncExternalStore(tick, () => now);
   if (!at) return <span className="faint">–</span>;
-  const then = new Date(at).getTime();
-  const reference = new Date(isPlanned ? Date.now() : Math.max(current, then));
   return (
     <time dateTime={at} title={exact(at)}>
-      {relative(at, reference)}
+      {isPlanned ? relative(at) : past(at, current)}
     </time>
   );
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { bytes, duration, plural, relative, short } from "./format";
+import { bytes, duration, past, plural, relative, short } from "./format";
 import { wordOf } from "./words";
 
 describe("what people read", () => {
@@ -17,6 +17,10 @@ describe("what people read", () => {
     expect(relative("2026-01-01T11:58:55Z", now)).toBe("1 min ago");
     expect(relative("2026-01-01T12:00:30Z", now)).toBe("in 30 s");
     expect(relative("2026-01-01T12:00:01Z", now)).toBe("now");
+  });
+  it("does not say that what has happened is still to come", () => {
+    expect(past("2026-11-15T08:00:04Z", Date.parse("2026-11-15T08:00:00Z"))).toBe("now");
+    expect(past("2026-11-15T08:00:00Z", Date.parse("2026-11-15T08:00:30Z"))).toBe("30 s ago");
   });
   it("counts one and many", () => {
     expect([plural(1, "row"), plural(2, "row"), plural(0, "entry", "entries")]).toEqual([

@@ -45,6 +45,10 @@ export function relative(then: string | Date, now: Date = new Date()): string {
   return seconds > 0 ? texts.ago(said) : texts.soon(said);
 }
 
+/** How long ago something happened: never "in 4 s", whatever the clocks say. */
+export const past = (then: string, now: number): string =>
+  relative(then, new Date(Math.max(now, new Date(then).getTime())));
+
 const EXACT = new Intl.DateTimeFormat(texts.dates, { dateStyle: "medium", timeStyle: "medium" });
 
 export const exact = (then: string | Date): string => EXACT.format(new Date(then));
