@@ -734,7 +734,7 @@ SETTLED_SINCE = """SELECT count(*) FROM curation.attempt
   WHERE stage = $1 AND settled_at > statement_timestamp() - make_interval(secs => $2)
     AND outcome IN ('done', 'skipped', 'gave_up', 'exhausted', 'quarantined')"""
 
-# For any age PostgreSQL expects a third of the table to be older, and reads all of it.
+# For any age PostgreSQL expects a third of the table to be older, and may read all of it.
 PLAN_ANEW = "SET LOCAL plan_cache_mode = force_custom_plan"
 
 # The history of open dead letters and of items in hand is kept however old.
