@@ -22,9 +22,9 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
-from itertools import permutations
+from itertools import pairwise, permutations
 from pathlib import Path
-from statistics import stdev
+from statistics import fmean, stdev
 from typing import Final
 from urllib.parse import urlsplit
 
@@ -57,6 +57,7 @@ ROUNDS: Final = 15
 SETTLED: Final = 1e-6
 FOLDS: Final = 20
 DRAWS: Final = 8
+BANDS: Final = (0.0, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 1.01)
 ALWAYS: Final = "always"
 Weights = dict[str, float]
 Row = tuple[list[tuple[int, float]], bool, float]
@@ -138,8 +139,9 @@ def main() -> None:
     path = Path(str(files("scrapersky.extraction").joinpath("data", f"{WEIGHTS}.txt")))
     expected = read_expected(path)
     weights = fit(examples, expected)
-    unseen, (slope, shift) = left_out(examples, expected)
+    unseen, (slope, shift), claims = left_out(examples, expected)
     print_table(examples, expected, weights, unseen)
+    print_reliability(claims)
     weights |= {SLOPE: slope, SHIFT: shift}
     if arguments.write:
         path.write_text(written(path, expected, weights), "utf-8")
@@ -311,11 +313,12 @@ def score(examples: Iterable[Example], weights: Weights) -> Score:
 
 def left_out(
     examples: Sequence[Example], expected: Weights
-) -> tuple[Score, tuple[float, float]]:
+) -> tuple[Score, tuple[float, float], list[tuple[float, bool]]]:
     """Measure each part of the sites with weights fitted on the others.
 
     The pair is how a sum of weights turns into a confidence: times the first, plus
-    the second. It is fitted on the same names, which their weights had not seen.
+    the second. It is fitted on the same names, which their weights had not seen. The
+    list has the confidence of each of them, and whether it is right.
     """
     parts: list[list[Example]] = [[] for _ in range(FOLDS)]
     for example in examples:
@@ -332,7 +335,22 @@ def left_out(
             for name, sum_of_weights in given(example, weights)
         ]
     slope, shift = likeliest(rows, [1.0, 0.0], [LOOSE, LOOSE])
-    return total, (slope, shift)
+    claims = [
+        (logistic(slope * row[0][1] + shift), is_right) for row, is_right, _ in rows
+    ]
+    return total, (slope, shift), claims
+
+
+def print_reliability(claims: Sequence[tuple[float, bool]]) -> None:
+    """Print how often names of a confidence are right, on sites left out of the fit."""
+    print(f"{'confidence':<16}{'names':>8}{'claimed':>10}{'right':>8}")
+    for low, high in pairwise(BANDS):
+        some = [claim for claim in claims if low <= claim[0] < high]
+        if some:
+            claimed, right = (fmean(column) for column in zip(*some, strict=True))
+            print(
+                f"{low:.2f} to {min(high, 1):.2f}{len(some):>12}{claimed:>10.2f}{right:>8.2f}"
+            )
 
 
 def print_table(

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from scrapersky.measuring import TrueSite, judge
+from scrapersky.measuring.judge import Claim
 from scrapersky.measuring.likeness import (
     is_same_address,
     is_same_organisation,
@@ -126,3 +127,24 @@ def test_an_address_needs_its_street_and_its_postal_code() -> None:
     assert not is_same_address(
         {"text": "Ringweg 1, 99084 Erfurt", "postal_code": "99084"}, true
     )
+
+
+def test_how_sure_of_a_value_the_pipeline_was_stands_beside_whether_it_is_right() -> (
+    None
+):
+    """However the value was spelt when it was stored; others claim nothing."""
+    found = Outcome(
+        "alder.example",
+        contacts=[contact("office@alder.example"), contact("you@template.example")],
+        people=["Jo Marsh"],
+        sureness={
+            ("email", "office@alder.example"): 0.97,
+            ("email", "you@template.example"): 0.6,
+            ("person", "jo marsh"): 0.9,
+        },
+    )
+    assert judge(SITE, found).claims == [
+        Claim("email", 0.97, is_right=True),
+        Claim("email", 0.6, is_right=False),
+        Claim("person", 0.9, is_right=True),
+    ]

@@ -40,3 +40,6 @@ async def test_what_our_own_sites_say_is_found_and_nothing_else(
                    "contact_pages_read", "people_pages_read"):  # fmt: skip
         assert reported[figure] == 1, report
     assert (reported["fetches_per_site"] or 0) <= MOST_FETCHES
+    sure = {claim.kind for claim in total.claims}
+    assert sure == {"email", "phone", "address", "person", "organisation"}
+    assert "organisation  0.9" in report

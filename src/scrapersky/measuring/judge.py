@@ -22,6 +22,15 @@ NOBODYS: Final = ("placeholder",)
 NOT_ASKED: Final = ("placeholder", "optional")
 
 
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """A value that was stored, how sure of it the pipeline is, and whether it is right."""
+
+    kind: str
+    confidence: float
+    is_right: bool
+
+
 @dataclass(slots=True)
 class Score:
     """Counts by measure, and every miss by its kind."""
@@ -31,11 +40,18 @@ class Score:
     misses: defaultdict[str, list[str]] = field(
         default_factory=lambda: defaultdict(list)
     )
+    claims: list[Claim] = field(default_factory=list)
 
     def count(self, measure: str, *, right: bool) -> None:
         """Count one case of a measure."""
         self.total[measure] += 1
         self.right[measure] += right
+
+    def claim(self, found: Outcome, kind: str, value: str, *, right: bool) -> None:
+        """Note how sure the pipeline is of a value that it stored, where it says so."""
+        sure = found.sureness.get((kind, value.casefold()))
+        if sure is not None:
+            self.claims.append(Claim(kind, sure, right))
 
     def miss(self, kind: str, site: str, what: str) -> None:
         """Remember a miss."""
@@ -51,6 +67,7 @@ class Score:
         self.total.update(other.total)
         for kind, some in other.misses.items():
             self.misses[kind] += some
+        self.claims += other.claims
         return self
 
 
@@ -67,6 +84,7 @@ def judge(site: TrueSite, found: Outcome) -> Score:
     if names:
         is_right = any(is_same_organisation(found.organisation, n) for n in names)
         score.count("organisation", right=is_right)
+        score.claim(found, "organisation", found.organisation or "", right=is_right)
         if not is_right:
             stored = f"found {found.organisation!r}, true {site.organisation!r}"
             score.miss("organisation wrong", site.name, stored)
@@ -93,6 +111,7 @@ def _judge_emails(site: TrueSite, found: Outcome, score: Score) -> None:
             continue
         is_right = bool(email) and not _is(email, NOBODYS)
         score.count("email_precision", right=is_right)
+        score.claim(found, "email", address, right=is_right)
         if not is_right:
             score.miss(f"e-mail false: {_whose(site, address, email)}",
                        site.name, address)  # fmt: skip
@@ -113,6 +132,7 @@ def _judge_phones(site: TrueSite, found: Outcome, score: Score) -> None:
             continue
         is_right = bool(phone) and not _is(phone, NOBODYS)
         score.count("phone_precision", right=is_right)
+        score.claim(found, "phone", number, right=is_right)
         if not is_right:
             score.miss(f"phone false: {_whose(site, number, phone)}", site.name, number)
 
@@ -124,6 +144,7 @@ def _judge_people(site: TrueSite, found: Outcome, score: Score) -> None:
     for name in sorted(on_contacts | {*found.people}):
         person = person_called(name, site.people)
         score.count("people_precision", right=person is not None)
+        score.claim(found, "person", name, right=person is not None)
         if person is not None:
             known.add(person["name"])
             if name in on_contacts:
@@ -201,6 +222,7 @@ def _judge_addresses(site: TrueSite, found: Outcome, score: Score) -> None:
             for true in own
         )
         score.count("address_precision", right=is_right)
+        score.claim(found, "address", str(address.get("text")), right=is_right)
         if not is_right:
             score.miss("address false", site.name, str(address.get("text"))[:90])
 

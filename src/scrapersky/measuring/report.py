@@ -1,10 +1,12 @@
 """Say how well it went: a table, the misses by kind, and one line of figures."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
+from statistics import fmean
 from typing import Final
 
 from scrapersky.measuring.corpus import TrueSite
-from scrapersky.measuring.judge import Score
+from scrapersky.measuring.judge import Claim, Score
 from scrapersky.measuring.pipeline import Measured
 
 MEASURES: Final = (
@@ -14,6 +16,9 @@ MEASURES: Final = (
     "email_person", "phone_person", "address_recall", "address_precision",
     "organisation", "contact_pages_read", "people_pages_read",
 )  # fmt: skip
+
+BANDS: Final = (0.0, 0.5, 0.7, 0.8, 0.9, 0.95, 1.01)
+"""Where one row of the reliability table ends and the next begins."""
 
 
 def figures(
@@ -49,6 +54,7 @@ def render(
         if total.total[name]:
             counts = f"{total.right[name]} of {total.total[name]}"
             yield f"{name:22}{counts:>14}{total.share(name) or 0:>8.3f}"
+    yield from _reliability(total.claims)
     yield from _miss_list(total, misses)
     if not measured.is_finished:
         yield "\nThe pipeline did not finish in time: the figures are of what it had."
@@ -67,6 +73,23 @@ def _site_table(
             f"{site.name[:35]:36}{found.requests:>9}{read:>6}{emails:>9}{phones:>8}"
             f"  {found.state[:40]}"
         )
+
+
+def _reliability(claims: Sequence[Claim]) -> Iterator[str]:
+    """Set what the pipeline is said to be sure of beside how often it is right."""
+    yield f"\n{'confidence':26}{'values':>8}{'claimed':>9}{'right':>8}"
+    for kind in sorted({claim.kind for claim in claims}):
+        for low, high in pairwise(BANDS):
+            some = [
+                claim
+                for claim in claims
+                if claim.kind == kind and low <= claim.confidence < high
+            ]
+            if some:
+                claimed = fmean(claim.confidence for claim in some)
+                right = fmean(claim.is_right for claim in some)
+                band = f"{low:.2f} to {min(high, 1.0):.2f}"
+                yield f"{kind:14}{band:12}{len(some):>8}{claimed:>9.2f}{right:>8.2f}"
 
 
 def _miss_list(total: Score, most: int) -> Iterator[str]:
