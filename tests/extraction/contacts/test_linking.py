@@ -150,3 +150,71 @@ def test_numbers_above_the_names_are_nobody_s() -> None:
     )
 
     assert set(named(page).values()) == {None}
+
+
+def test_the_boss_s_number_in_the_header_was_nobodys_though_a_list_gives_it_to_him() -> (
+    None
+):
+    """Each of the two has one; that the firm is called by his changes nothing."""
+    page = (
+        "<header><p>Call us: (212) 736-4401</p></header><p>Welcome to our firm.</p>"
+        "<div><p>Martha Okelo</p><p>(212) 736-4401</p>"
+        "<p>Peter Lindgren</p><p>(212) 736-4402</p></div>"
+    )
+
+    assert named(page) == {
+        "+12127364401": "Martha Okelo",
+        "+12127364402": "Peter Lindgren",
+    }
+
+
+NOTICE = "https://praxis-okelo.de/impressum.html"
+
+
+def named_in_notice(html: str, url: str = NOTICE) -> dict[str, str | None]:
+    """Give the same of a legal notice in German."""
+    contacts = find_contacts(f"<html lang=de><body>{html}</body></html>", url)
+    return {
+        card.email.address if card.email else card.phone.e164 if card.phone else "": (
+            card.name
+        )
+        for card in cards_of(contacts)
+    }
+
+
+SOLE = (
+    "<h1>Impressum</h1><p>Angaben gemäß § 5 DDG</p><p>Zahnärztin Martha Okelo</p>"
+    "<p>Werner Straße 84</p><p>59368 Werne</p><p>Telefon: 02389 475411</p>"
+    "<p>Telefax: 02389 475412</p>"
+)
+
+
+def test_the_number_of_a_sole_proprietor_s_legal_notice_was_nobodys() -> None:
+    """She is the practice: nobody else answers."""
+    assert named_in_notice(SOLE) == {"+492389475411": "Martha Okelo"}
+    mail = SOLE + "<p>E-Mail: info@praxis-okelo.de</p>"
+    assert named_in_notice(mail)["info@praxis-okelo.de"] == "Martha Okelo"
+
+
+@pytest.mark.parametrize(
+    ("instead", "by"),
+    [
+        ("Zahnärztin Martha Okelo", "Okelo GmbH, Geschäftsführerin: Martha Okelo"),
+        ("Zahnärztin Martha Okelo", "Zahnärzte Martha Okelo und Peter Lindgren"),
+        ("Telefon: 02389 475411", "Telefon: 02389 475411</p><p>Telefon: 02389 475499"),
+    ],
+)
+def test_what_a_legal_notice_gives_of_several_or_of_a_company_is_nobodys(
+    instead: str, by: str
+) -> None:
+    """A director is not the company, and of two numbers one may be a colleague's."""
+    page = SOLE.replace(instead, by)
+    assert set(named_in_notice(page).values()) == {None}
+
+
+def test_a_practice_s_number_on_any_other_page_stays_nobodys() -> None:
+    """Only the notice says who the provider is."""
+    page = SOLE.replace("Impressum", "Praxis")
+    assert set(named_in_notice(page, "https://praxis-okelo.de/praxis").values()) == {
+        None
+    }

@@ -40,6 +40,7 @@ from scrapersky.extraction.contacts.person import Clues as PersonClues
 from scrapersky.extraction.contacts.person import find_people
 from scrapersky.extraction.contacts.phone import find_all_numbers
 from scrapersky.extraction.contacts.place import guess_regions
+from scrapersky.extraction.contacts.provider import link_provider
 from scrapersky.extraction.contacts.sheet import Sheet, sheet_of
 from scrapersky.extraction.contacts.social import find_profiles
 from scrapersky.extraction.contacts.structured import read_structured
@@ -205,16 +206,19 @@ def _assembled(
         for made, name in zip(made_names, names, strict=True)
         if name.line >= 0
     ]
-    links = link_people(
-        sheet,
-        [
-            seen
-            for seen in _placed(sheet, made_people, people)
-            if not seen.value.is_customer
-        ],
-        [*_placed(sheet, made_emails, emails), *_placed(sheet, made_phones, phones)],
-        [(site or "").removeprefix("www."), *firm],
-        _lines_of(streets.values()),
+    team = [
+        seen
+        for seen in _placed(sheet, made_people, people)
+        if not seen.value.is_customer
+    ]
+    reach: list[Seen[Email] | Seen[Phone]] = [
+        *_placed(sheet, made_emails, emails),
+        *_placed(sheet, made_phones, phones),
+    ]
+    known_as = [(site or "").removeprefix("www."), *firm]
+    links = (
+        *link_people(sheet, team, reach, known_as, _lines_of(streets.values())),
+        *link_provider(sheet, url, team, reach),
     )
     return Contacts(
         links=links,

@@ -73,6 +73,8 @@ def link_people(
             person = cards.only_person_by(seen.lines)
             if person is not None:
                 phones.append((person, value, seen.lines))
+            elif (listed := cards.person_in_list(seen.lines)) is not None:
+                phones.append((listed[0], value, listed[1]))
     links += _direct_numbers(sheet, phones, offices)
     return tuple(links)
 
@@ -123,6 +125,33 @@ class _Cards:
                 return None
             found[name_key(person.name)] = person
         return next(iter(found.values())) if len(found) == 1 else None
+
+    def person_in_list(
+        self, lines: Sequence[int]
+    ) -> tuple[Person, tuple[int, ...]] | None:
+        """Give whom a list of names and numbers gives a value, and where it does.
+
+        The header may have the boss's number too, as long as it names nobody.
+        """
+        named = {line: self.person_by(line) for line in lines}
+        listed = tuple(
+            line
+            for line, person in named.items()
+            if person is not None and self._is_in_list(line)
+        )
+        people = {name_key(one.name): one for one in named.values() if one is not None}
+        if len(people) != 1 or not listed:
+            return None
+        return next(iter(people.values())), listed
+
+    def _is_in_list(self, line: int) -> bool:
+        """Say whether the smallest block of several people around a line is their list."""
+        for block in self._blocks_of(line):
+            lines = self._lines_of(block, line)
+            named = {name_key(p.name) for n in lines for p in self.by_line.get(n, ())}
+            if len(named) > 1:
+                return self._take_turns(lines)
+        return False
 
     def _is_card(self, first: int, second: int) -> bool:
         """Say whether two lines share a block with one person, not the whole page."""
