@@ -1,8 +1,12 @@
 """Which pages of a site are read next."""
 
 from scrapersky.extraction.page_choice import (
+    ENOUGH,
     MOST_IN_VAIN,
     Listed,
+    Paid,
+    Pick,
+    Program,
     Read,
     next_pages,
     page_key,
@@ -115,3 +119,47 @@ def test_every_choice_says_why() -> None:
         "it is named after a person",
         "it is 2 clicks from the home page",
     )
+
+
+def choose(pages: list[Listed], **paid: Paid) -> list[Pick]:
+    """Choose on a site of a program whose pages held this on other sites."""
+    known = {PageType(kind): held for kind, held in paid.items()}
+    program = Program("Loom CMS", known)
+    return next_pages(pages, [], home=HOME, most=12, program=program)
+
+
+def test_what_paid_on_other_sites_of_the_program_comes_first() -> None:
+    """Its team pages were empty and its services named everybody."""
+    pages = listed("/", "/contact", "/about", "/services")
+    picks = choose(
+        pages,
+        about_root=Paid(pages=80, promised=41.6, paid=2),
+        services_root=Paid(pages=80, promised=22.4, paid=60),
+    )
+    order = [pick.url.removeprefix(SITE) for pick in picks]
+    assert order == ["/", "/contact", "/services", "/about"]
+    assert (
+        "60 of 80 pages of this kind held something new on Loom CMS sites"
+        in picks[2].reasons
+    )
+    plain = {pick.url: pick for pick in next_pages(pages, [], home=HOME, most=12)}
+    assert [pick.promised for pick in picks] == [plain[p.url].gain for p in picks]
+
+
+def test_a_few_pages_of_other_sites_change_nothing() -> None:
+    """One bad site is no rule."""
+    pages = listed("/", "/contact", "/about", "/services")
+    few = Paid(pages=ENOUGH - 1, promised=ENOUGH * 0.5, paid=0)
+    assert choose(pages, about_root=few) == next_pages(pages, [], home=HOME, most=12)
+
+
+def test_other_sites_change_a_promise_by_half_at_most() -> None:
+    """However many there were, a page still speaks for itself."""
+    pages = listed("/contact", "/services")
+    contact, services = choose(
+        pages,
+        contact_root=Paid(pages=10**6, promised=1e6, paid=0),
+        services_root=Paid(pages=10**6, promised=1e3, paid=10**6),
+    )
+    assert contact.gain == round(contact.promised * 0.5, 3)
+    assert services.gain == round(services.promised * 1.5, 3)

@@ -104,6 +104,49 @@ async def test_every_chosen_page_says_why_it_was_chosen(line: Line) -> None:
     ]
 
 
+async def test_what_pages_held_is_remembered_for_sites_of_the_same_program(
+    line: Line,
+) -> None:
+    """Counted once a page, with the page; the next site's choice says so."""
+    meta = '<meta name="generator" content="WordPress 6.4">'
+    for host in ("a.bv", "b.bv"):
+        start = home("/contact", "/about").replace("<title>", f"{meta}<title>")
+        line.web.page(f"{host}/", start)
+        line.web.page(f"{host}/contact", page(f"Write to jo@{host}."))
+        line.web.page(f"{host}/about", page("Founded in 1987."))
+    await line.add_domain()
+    await read_all(line)
+    gains = "SELECT generator, page_type, pages, promised, paid FROM page_gains"
+    ordered = f"{gains} ORDER BY page_type"
+    remembered = [
+        ("WordPress", "about_root", 1, 0.54, 0),
+        ("WordPress", "contact_root", 1, 1.0, 1),
+    ]
+    assert await line.rows(ordered) == remembered
+
+    await line.run(
+        "UPDATE pages SET page_processing_status = 'Queued', etag = NULL"
+        " WHERE url LIKE '%/contact'"
+    )
+    assert await line.work("page_curation") == 1
+    assert await line.rows(ordered) == remembered
+
+    await line.run("UPDATE page_gains SET pages = 40, promised = 40")
+    await line.add_domain("b.bv")
+    await read_all(line)
+    ((reasons, gain),) = await line.rows(
+        "SELECT choice->'reasons', choice->'gain' FROM pages"
+        " WHERE url = 'http://b.bv/about'"
+    )
+    assert reasons[-1] == (
+        "0 of 40 pages of this kind held something new on WordPress sites"
+    )
+    assert gain < 0.54
+    assert await line.rows(f"{gains} WHERE page_type = 'about_root'") == [
+        ("WordPress", "about_root", 41, pytest.approx(40.54), 0)
+    ]
+
+
 async def test_a_page_that_cannot_be_had_does_not_keep_the_others_waiting(
     line: Line,
 ) -> None:
@@ -199,3 +242,20 @@ async def test_an_off_site_redirect_brings_no_pages_of_the_other_site(
     await line.add_domain()
     await read_all(line)
     assert await line.rows("SELECT url FROM pages WHERE url LIKE '%b.bv%'") == []
+
+
+async def test_an_about_page_that_only_the_sitemap_named_was_never_read(
+    line: Line,
+) -> None:
+    """A menu made by a script links nothing; what is linked already needs no second one."""
+    listed = ("/about", "/contact-us", "/stairs", "/blog/1")
+    line.web.text("a.bv/robots.txt", "Sitemap: http://a.bv/sitemap.xml\n")
+    line.web.sitemap("a.bv/sitemap.xml", *(f"http://a.bv{path}" for path in listed))
+    line.web.page("a.bv/", home("/contact"))
+    for path in ("/contact", *listed):
+        line.web.page(f"a.bv{path}", page("Oak, ash and larch."))
+    await line.add_domain()
+
+    assert await read_all(line) == ["/", "/about", "/contact"]
+    ((clicks,),) = await line.rows("SELECT clicks FROM pages WHERE url LIKE '%/about'")
+    assert clicks is None

@@ -6,14 +6,30 @@ from typing import Any, Final
 from uuid import UUID
 
 import orjson
-from sqlalchemy import BigInteger, cast, func, literal, select, text, true
+from sqlalchemy import (
+    BigInteger,
+    ScalarSelect,
+    cast,
+    func,
+    literal,
+    select,
+    text,
+    true,
+)
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from scrapersky.curation.condition import Condition, where
 from scrapersky.curation.site_budget import SiteBudget
-from scrapersky.extraction.page_choice import Listed, Pick, Read, next_pages
+from scrapersky.extraction.page_choice import (
+    Listed,
+    Paid,
+    Pick,
+    Program,
+    Read,
+    next_pages,
+)
 from scrapersky.extraction.page_type import PageType
-from scrapersky.records import KINDS, Contact, Domain, Page, Person
+from scrapersky.records import KINDS, Contact, Domain, Page, PageGain, Person
 from scrapersky.records.status import PageCurationStatus, PageProcessingStatus
 
 AT_ONCE: Final = 4
@@ -46,6 +62,7 @@ class _Site:
 
     home: str
     budget: int
+    program: Program | None = None
     begun: list[Any] = field(default_factory=list)
     waiting: list[Any] = field(default_factory=list)
 
@@ -77,7 +94,9 @@ class _Site:
             )
             for row in self.begun
         ]
-        for pick in next_pages(listed, read, home=self.home, most=most):
+        for pick in next_pages(
+            listed, read, home=self.home, most=most, program=self.program
+        ):
             yield ids[pick.url], pick
 
 
@@ -136,7 +155,13 @@ async def explain(connection: AsyncConnection, picks: dict[UUID, Pick]) -> None:
     """Keep with every page why it was chosen."""
     if picks:
         choices = [
-            orjson.dumps({"gain": pick.gain, "reasons": pick.reasons}).decode()
+            orjson.dumps(
+                {
+                    "gain": pick.gain,
+                    "reasons": pick.reasons,
+                    "promised": pick.promised,
+                }
+            ).decode()
             for pick in picks.values()
         ]
         await connection.execute(EXPLAIN, {"ids": [*picks], "choices": choices})
@@ -165,9 +190,16 @@ async def _sites(
     domains: Sequence[UUID],
 ) -> Iterable[_Site]:
     mine = Domain.id == func.any(literal(domains))
-    query = select(Domain.id, Domain.domain, Domain.home_url, Domain.page_budget)
+    query = select(
+        Domain.id, Domain.domain, Domain.home_url, Domain.page_budget, Domain.generator,
+        _paid_before(tenant_id).label("paid"),
+    )  # fmt: skip
     sites = {
-        row.id: _Site(row.home_url or f"https://{row.domain}/", row.page_budget)
+        row.id: _Site(
+            row.home_url or f"https://{row.domain}/",
+            row.page_budget,
+            _program(row.generator, row.paid),
+        )
         for row in await connection.execute(
             query.where(mine, Domain.tenant_id == tenant_id)
         )
@@ -208,3 +240,19 @@ async def _sites(
         if row.domain_id in sites:
             sites[row.domain_id].waiting.append(row)
     return sites.values()
+
+
+def _paid_before(tenant_id: UUID) -> ScalarSelect[Any]:
+    """Ask what pages of each kind held on the tenant's sites of the same program."""
+    facts = func.jsonb_build_array(PageGain.pages, PageGain.promised, PageGain.paid)
+    return (
+        select(func.jsonb_object_agg(PageGain.page_type, facts))
+        .where(PageGain.tenant_id == tenant_id, PageGain.generator == Domain.generator)
+        .scalar_subquery()
+    )
+
+
+def _program(name: str | None, paid: dict[str, list[Any]] | None) -> Program | None:
+    if name is None or not paid:
+        return None
+    return Program(name, {PageType(kind): Paid(*facts) for kind, facts in paid.items()})

@@ -2,12 +2,13 @@
 
 A page's rating says what its name promises. What the site's other pages held says how far
 to believe it: where one profile gave a new address, the next one will, and the third
-list of services will not. So pages are chosen a few at a time, the best first.
+list of services will not. So pages are chosen a few at a time, the best first. What
+pages of a kind held on other sites built with the same program says the same more softly.
 """
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 from urllib.parse import urlsplit
@@ -19,6 +20,8 @@ LIKELY: Final = 0.25
 """A page that promises so much is read even where others held nothing new."""
 MOST_IN_VAIN: Final = 8
 """Pages in a row that held nothing new, after which unlikely ones are left alone."""
+ENOUGH: Final = 10
+"""Pages of a kind after which other sites of the same program have something to say."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,12 +47,39 @@ class Read:
 
 
 @dataclass(frozen=True, slots=True)
+class Paid:
+    """What pages of one kind held on sites built with one program."""
+
+    pages: int
+    promised: float
+    """What was expected of them together."""
+    paid: int
+    """How many held something new."""
+
+    @property
+    def factor(self) -> float:
+        """How much of what they promise such pages hold."""
+        known = (self.paid + _PRIOR) / (self.promised + _PRIOR)
+        return min(_MOST_FACTOR, max(_LEAST_FACTOR, known))
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """What the site is built with, and what pages of other such sites held."""
+
+    name: str
+    paid: Mapping[PageType, Paid]
+
+
+@dataclass(frozen=True, slots=True)
 class Pick:
     """A page to read next, and why."""
 
     url: str
     gain: float
     reasons: tuple[str, ...]
+    promised: float
+    """The gain without what other sites have taught: what is learnt is measured by it."""
 
 
 @dataclass(slots=True)
@@ -65,7 +95,12 @@ class _Memory:
 
 
 def next_pages(
-    listed: Iterable[Listed], read: Sequence[Read], *, home: str, most: int
+    listed: Iterable[Listed],
+    read: Sequence[Read],
+    *,
+    home: str,
+    most: int,
+    program: Program | None = None,
 ) -> list[Pick]:
     """Choose at most so many pages, the most promising first.
 
@@ -82,7 +117,9 @@ def next_pages(
             waiting[key] = page
     picks: list[Pick] = []
     while waiting and len(picks) < most:
-        gains = {key: _gain(page, memory, home_key) for key, page in waiting.items()}
+        gains = {
+            key: _gain(page, memory, home_key, program) for key, page in waiting.items()
+        }
         best = min(waiting, key=lambda key: (-gains[key].gain, len(key), key))
         pick = gains[best]
         if pick.gain < LIKELY and memory.in_vain >= MOST_IN_VAIN:
@@ -121,10 +158,10 @@ def _remember(read: Sequence[Read]) -> _Memory:
     return memory
 
 
-def _gain(page: Listed, memory: _Memory, home: str) -> Pick:
+def _gain(page: Listed, memory: _Memory, home: str, program: Program | None) -> Pick:
     key = page_key(page.url)
     if key == home:
-        return Pick(page.url, HOME_GAIN, ("it is the home page",))
+        return Pick(page.url, HOME_GAIN, ("it is the home page",), HOME_GAIN)
     gain, reasons = page.score, [page.reason] if page.reason else []
     if page.type in _ONE_IS_ENOUGH and (seen := memory.barren_types[page.type]):
         gain *= _SAME_TYPE**seen
@@ -141,7 +178,16 @@ def _gain(page: Listed, memory: _Memory, home: str) -> Pick:
     if page.clicks is not None and page.clicks > 1:
         gain *= _CLICK ** (page.clicks - 1)
         reasons.append(f"it is {page.clicks} clicks from the home page")
-    return Pick(page.url, round(gain, 3), tuple(reasons))
+    promised = round(gain, 3)
+    paid = program.paid.get(page.type) if program else None
+    if program is not None and paid is not None and paid.pages >= ENOUGH:
+        # A promise is believed as far as such pages have kept theirs.
+        gain = min(HOME_GAIN, gain * paid.factor)
+        reasons.append(
+            f"{paid.paid} of {paid.pages} pages of this kind held something new"
+            f" on {program.name} sites"
+        )
+    return Pick(page.url, round(gain, 3), tuple(reasons), promised)
 
 
 def _folder(key: str) -> str:
@@ -154,6 +200,10 @@ _SAME_TYPE: Final = 0.6
 _BESIDE_FERTILE: Final = 0.45
 _BESIDE_BARREN: Final = 0.6
 _CLICK: Final = 0.97
+_PRIOR: Final = 20.0
+"""So many pages that hold what they promise are assumed to have been read before."""
+_LEAST_FACTOR: Final = 0.5
+_MOST_FACTOR: Final = 1.5
 _INDEX: Final = re.compile(
     r"(^|/)(?:index|default)\.(?:html?|php|aspx?)$", re.IGNORECASE
 )

@@ -52,6 +52,21 @@ ON CONFLICT (domain_id) DO UPDATE SET
   pages_fetched = u.pages_fetched + excluded.pages_fetched,
   bytes = u.bytes + excluded.bytes, parse_ms = u.parse_ms + excluded.parse_ms
 """
+# The home page is read whatever it held; the pages that rules did not choose promised nothing.
+REMEMBER_GAINS: Final = """
+INSERT INTO page_gains AS g (tenant_id, generator, page_type, pages, promised, paid)
+SELECT p.tenant_id, d.generator, p.page_type, count(*),
+  sum((p.choice->>'promised')::float8),
+  count(*) FILTER (WHERE EXISTS (SELECT FROM contacts c WHERE c.page_id = p.id)
+    OR EXISTS (SELECT FROM people o WHERE o.domain_id = p.domain_id AND o.page_id = p.id))
+FROM pages p JOIN domains d ON d.id = p.domain_id
+WHERE p.id = ANY($1) AND d.generator IS NOT NULL AND p.page_type IS NOT NULL
+  AND p.choice ? 'promised' AND p.clicks IS DISTINCT FROM 0
+GROUP BY 1, 2, 3 ORDER BY 1, 2, 3
+ON CONFLICT (tenant_id, generator, page_type) DO UPDATE SET
+  pages = g.pages + excluded.pages, promised = g.promised + excluded.promised,
+  paid = g.paid + excluded.paid
+"""
 CHARGE_TENANTS: Final = """
 INSERT INTO tenant_usage AS u (tenant_id, day, pages_stored, pages_fetched, bytes, parse_ms)
 SELECT tenant_id, (clock_timestamp() AT TIME ZONE 'UTC')::date, sum(pages_stored),
@@ -100,17 +115,28 @@ class News:
 
     whose: Whose
     links: Sequence[PageLink] = ()
-    clicks: int = 0
+    clicks: int | None = 0
     cost: Cost = field(default_factory=Cost)
     chooses: bool = False
     """Whether the rules choose now what to read next."""
+    read: UUID | None = None
+    """The page, if it was chosen and this was the first time that it was read."""
 
 
 def store_links(
-    transaction: Transaction, whose: Whose, links: Sequence[PageLink], *, clicks: int
+    transaction: Transaction,
+    whose: Whose,
+    links: Sequence[PageLink],
+    *,
+    clicks: int | None,
+    read: UUID | None = None,
 ) -> None:
-    """Store pages that were found so many clicks from the home page, and choose."""
-    transaction.at_end(settle_sites, News(whose, links, clicks, chooses=True))
+    """Store pages that were found so many clicks from the home page, and choose.
+
+    `clicks` is None where no link leads to them.
+    """
+    news = News(whose, links, clicks, chooses=True, read=read)
+    transaction.at_end(settle_sites, news)
 
 
 def choose(transaction: Transaction, whose: Whose) -> None:
@@ -141,6 +167,8 @@ async def settle_sites(transaction: Transaction, news: list[News]) -> None:
             one.domain_id,
             site=one.budgets.site,
         )
+    for page in sorted(one.read for one in news if one.read is not None):
+        transaction.at_end(remember_gains, page)
     for one, cost in costs:
         # Last of all: every worker of the tenant waits for this row.
         transaction.at_end(charge_tenants, (one.tenant_id, cost))
@@ -152,7 +180,7 @@ class Found:
 
     whose: Whose
     link: PageLink
-    clicks: int
+    clicks: int | None
 
 
 def best_of(news: Iterable[News]) -> list[Found]:
@@ -162,7 +190,8 @@ def best_of(news: Iterable[News]) -> list[Found]:
         for link in one.links:
             key = (one.whose.domain_id, link.url)
             other = found.get(key)
-            clicks = min(one.clicks, other.clicks) if other else one.clicks
+            known = [one.clicks, other.clicks if other is not None else None]
+            clicks = min((each for each in known if each is not None), default=None)
             if other is not None and other.link.rating.score >= link.rating.score:
                 link = other.link  # noqa: PLW2901 - the better one of the two
             found[key] = Found(one.whose, link, clicks)
@@ -256,6 +285,11 @@ async def charge_sites(
             [cost.bytes for cost in spent.values()],
             [cost.parse_ms for cost in spent.values()],
         )
+
+
+async def remember_gains(transaction: Transaction, pages: list[UUID]) -> None:
+    """Count whether chosen pages held something new, for other sites of their program."""
+    await transaction.fetch(REMEMBER_GAINS, pages)
 
 
 async def charge_tenants(

@@ -255,7 +255,10 @@ async def store_read(
         visit = one.visit
         links = [] if one.is_hidden or visit.is_elsewhere else visit.found.page.links
         clicks = 1 if visit.page.clicks is None else visit.page.clicks + 1
-        store_links(transaction, visit.site, links, clicks=clicks)
+        page = visit.page
+        is_first = page.choice is not None and page.fetched_at is None
+        read = page.id if is_first and not one.is_hidden else None
+        store_links(transaction, visit.site, links, clicks=clicks, read=read)
         if one.cards or one.people:
             name_contacts(transaction, visit.page.domain_id)
 

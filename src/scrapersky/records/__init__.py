@@ -48,7 +48,7 @@ from scrapersky.records.sitemap_file import SITEMAP_FILES, SitemapFile
 from scrapersky.records.suppression import Suppression, SuppressionKey
 from scrapersky.records.tenant import ApiKey, Tenant, User
 from scrapersky.records.upload import UploadedPart
-from scrapersky.records.usage import SiteUsage, TenantUsage
+from scrapersky.records.usage import PageGain, SiteUsage, TenantUsage
 from scrapersky.records.view import SavedView
 from scrapersky.records.work_queue import Attribute
 
@@ -134,6 +134,7 @@ __all__ = [
     "LocalBusiness",
     "LoginSession",
     "Page",
+    "PageGain",
     "Person",
     "Place",
     "PlaceSearch",

@@ -1,5 +1,6 @@
 """WF4 - Sitemap submission: a domain's sitemaps are found and written down."""
 
+from collections import defaultdict
 from dataclasses import dataclass, field
 
 from sqlalchemy import text
@@ -45,6 +46,9 @@ STORE_FILES = insert(SitemapFile).on_conflict_do_nothing(
     index_elements=["domain_id", "url"]
 )
 LINKS = "links"
+LIKELY = 0.5
+"""What a page must promise to be read because a sitemap names it."""
+MOST_OF_A_KIND = 2
 MOST_GUESSES = 2
 """Places tried where the site names none, if its program is known; otherwise one."""
 HTML_ANSWERS = 2
@@ -99,25 +103,26 @@ async def search(
         # A feed names the latest articles, never the page with the address.
         files = [*files, FoundFile(home, LINKS, "home_page")]
         nothing = "no sitemap: the home page's links are taken"
-    try:
-        guessed = await guess_contact_page(domain, home, tools)
-    except FetchError as error:
-        return outcome_of(error)
-    effect = store_files(domain, site, files, guessed)
+    async with tools.reader.connect() as connection:
+        rows = (await connection.execute(KNOWN_PAGES, {"domain": domain.id})).all()
+    types = {row.page_type for row in rows}
+    listed = [link for link in hunt.likely if link.rating.type not in types]
+    guessed = None
+    if PageType.CONTACT_ROOT not in types | {link.rating.type for link in listed}:
+        try:
+            known = [row.url for row in rows]
+            guessed = await guess_contact_page(domain, home, known, tools)
+        except FetchError as error:
+            return outcome_of(error)
+    effect = store_files(domain, site, files, listed, guessed)
     return Done(effect, nothing=nothing)
 
 
 async def guess_contact_page(
-    domain: Domain, home: str, tools: Tools
+    domain: Domain, home: str, known: list[str], tools: Tools
 ) -> PageLink | None:
-    """Try the usual addresses of a contact page, where the home page links none."""
-    async with tools.reader.connect() as connection:
-        known = (await connection.execute(KNOWN_PAGES, {"domain": domain.id})).all()
-    if any(row.page_type == PageType.CONTACT_ROOT for row in known):
-        return None
-    urls = contact_guesses(
-        home, language=domain.language, known=[row.url for row in known]
-    )
+    """Try the usual addresses of a contact page, where nothing names one."""
+    urls = contact_guesses(home, language=domain.language, known=known)
     for url in urls:
         try:
             fetched = await tools.crawler.fetch(url)
@@ -161,6 +166,8 @@ class Hunt:
     found: list[FoundFile] = field(default_factory=list)
     seen: set[str] = field(default_factory=set)
     html_answers: int = 0
+    likely: list[PageLink] = field(default_factory=list)
+    """The pages that the sitemaps name and that promise most."""
 
     async def run(self, home: str) -> None:
         """Try what the site names; guess only while nothing was found."""
@@ -227,6 +234,8 @@ class Hunt:
                 raise
             return None
         self.seen.add(str(fetched.url))
+        if pages.kind != SitemapKind.FEED:
+            self.likely = likely_pages(pages, self.likely)
         self.found.append(
             FoundFile(
                 str(fetched.url),
@@ -256,7 +265,11 @@ class Hunt:
 
 
 def store_files(
-    domain: Domain, site: Whose, files: list[FoundFile], guessed: PageLink | None
+    domain: Domain,
+    site: Whose,
+    files: list[FoundFile],
+    listed: list[PageLink],
+    guessed: PageLink | None,
 ) -> Effect:
     """Store the files, and let the tenant's rules choose among them.
 
@@ -283,7 +296,36 @@ def store_files(
     async def effect(transaction: Transaction) -> None:
         await transaction.execute(STORE_FILES, rows)
         CHOICE.among(transaction, domain.tenant_id, site.user_id, domain.id)
+        if listed:
+            store_links(transaction, site, listed, clicks=None)
         if guessed is not None:
             store_links(transaction, site, [guessed], clicks=1)
 
     return effect
+
+
+def likely_pages(pages: PageList, before: list[PageLink]) -> list[PageLink]:
+    """Return the best few pages of every kind that sitemaps name.
+
+    Menus made by a script link nothing; the sitemap has the pages all the same.
+    """
+    good = {
+        number: rating
+        for number, rating in enumerate(pages.ratings)
+        if rating.score >= LIKELY and rating.type is not PageType.UNKNOWN
+    }
+    listed = (
+        PageLink(url, "", good[number])
+        for url, number in zip(pages.urls, pages.rated, strict=True)
+        if number in good
+    )
+    best: dict[PageType, list[PageLink]] = defaultdict(list)
+    for link in sorted([*before, *listed], key=promise):
+        if len(best[link.rating.type]) < MOST_OF_A_KIND:
+            best[link.rating.type].append(link)
+    return [link for some in best.values() for link in some]
+
+
+def promise(link: PageLink) -> tuple[float, int, str]:
+    """Order pages: what promises most first, then the shortest address."""
+    return -link.rating.score, len(link.url), link.url
