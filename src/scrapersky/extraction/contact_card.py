@@ -14,6 +14,7 @@ from scrapersky.extraction.contacts import (
     PhoneKind,
     Social,
 )
+from scrapersky.extraction.contacts.confidence import role_confidence
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,7 +171,8 @@ def values(
     if person is not None:
         yield "name", person.name, person.evidence, person.confidence
         if person.role is not None:
-            yield "role", person.role, person.evidence, person.confidence
+            sure = role_confidence(person.confidence)
+            yield "role", person.role, person.evidence, sure
     if address is not None:
         yield "address", address.text, address.evidence, address.confidence
     for social in socials:

@@ -10,7 +10,7 @@ import gzip
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import IO, Any, Final, cast
 from urllib.parse import unquote
@@ -20,6 +20,7 @@ import phonenumbers
 
 from scrapersky.errors import BadAnnotations
 from scrapersky.extraction.contacts import NO_HINTS, Contacts, PhoneKind
+from scrapersky.extraction.contacts.confidence import role_confidence
 from scrapersky.extraction.contacts.finder import find_contacts
 from scrapersky.extraction.contacts.model import Value
 
@@ -213,7 +214,7 @@ def predictions_of(contacts: Contacts) -> dict[str, list[Prediction]]:
             _plain(a.postal_code, a) for a in contacts.addresses if a.postal_code
         ),
         "PER": [_plain(p.name, p) for p in contacts.people],
-        "FUNC": _distinct(_plain(p.role, p) for p in contacts.people if p.role),
+        "FUNC": _distinct(_role(p.role, p) for p in contacts.people if p.role),
         "HOURS": [_plain(h.text, h) for h in contacts.hours],
         "SOCIAL": [_plain(s.url, s) for s in contacts.socials],
     }
@@ -393,6 +394,11 @@ _COMPARE: Final[dict[str, Callable[[str, Prediction], bool]]] = {
 def _plain(text: str, value: Value) -> Prediction:
     methods = frozenset(e.method.value for e in value.evidence)
     return Prediction(text, frozenset({text, text.lower()}), value.confidence, methods)
+
+
+def _role(text: str, person: Value) -> Prediction:
+    sure = role_confidence(person.confidence)
+    return replace(_plain(text, person), confidence=sure)
 
 
 def _phone(e164: str, written: str, value: Value) -> Prediction:

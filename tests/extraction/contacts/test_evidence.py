@@ -1,6 +1,7 @@
 """Each value says where it came from; sightings of one value are one value."""
 
 from bench.extraction_pages import business_page
+from scrapersky.extraction.contact_card import cards_of
 from scrapersky.extraction.contacts import Hints, Method, PhoneKind
 from scrapersky.extraction.contacts.finder import find_contacts
 
@@ -102,3 +103,11 @@ def test_two_desks_behind_one_number_are_two_values() -> None:
     phones = find_contacts(html, "").phones
 
     assert sorted(p.extension or "" for p in phones) == ["12", "14"]
+
+
+def test_a_role_was_said_to_be_as_sure_as_the_name_beside_it() -> None:
+    """It is right less often: its words are, or end elsewhere."""
+    page = "<div><h3>Martha Okelo</h3><p>Owner</p><p>martha@okelo-law.com</p></div>"
+    (card,) = cards_of(find_contacts(page, "https://okelo-law.com/team"))
+    sure = {field: confidence for field, _, _, confidence in card.values}
+    assert sure["role"] == round(sure["name"] * 0.87, 3)

@@ -37,6 +37,8 @@ _STRUCTURED: Final = {
     Method.HCARD: 0.92,
 }
 _UNKNOWN: Final = 0.5
+_ROLE: Final = 0.87
+"""The share of roles that are right, of people who are."""
 MOST: Final = 0.99
 
 
@@ -52,6 +54,11 @@ def joined(kind: str, methods: Iterable[Method]) -> float:
     for method in set(methods):
         doubt *= 1.0 - reliability(kind, method)
     return round(min(MOST, 1.0 - doubt), 3)
+
+
+def role_confidence(person: float) -> float:
+    """Turn the confidence of a person into that of the role beside the name."""
+    return round(person * _ROLE, 3)
 
 
 def bounded(chance: float) -> float:
