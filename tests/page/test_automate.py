@@ -70,6 +70,9 @@ async def test_a_rule_is_tried_made_run_and_undone(page: Page, app: RunningApp) 
         "SELECT is_enabled FROM selection_rules WHERE name = 'Good places'",
         [(False,)],
     )
+    # A rule that is off was too pale to be read.
+    await expect(page.locator(".rule-off")).to_be_visible()
+    assert await violations(page) == []
 
 
 async def test_a_pasted_list_gets_an_answer_for_every_line(
