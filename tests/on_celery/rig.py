@@ -9,7 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -162,7 +162,9 @@ class Fleet:
             sender.connection_for_write() as connection,
         ):
             for queue in ("scrapersky", f"scrapersky.{STAGE}"):
-                connection.default_channel.queue_purge(queue)
+                # A broker that has just come back may not have the queue yet.
+                with suppress(*connection.channel_errors):
+                    connection.default_channel.queue_purge(queue)
 
     def kill_somebody(self) -> None:
         """Kill a child of a worker, or a worker with all its children, which comes back."""
