@@ -152,9 +152,11 @@ async def test_a_file_is_submitted_whole(
 
     heading = page.get_by_role("heading", name="traders.xlsx", level=1)
     await expect(heading).to_be_visible()
-    ((kept,),) = await app.run("SELECT params->>'file' FROM place_searches")
-    file = Path(app.environment["SCRAPERSKY_DATA_DIR"]) / "imports" / kept
-    assert file.read_text(encoding="utf-8").startswith("name,Online,Turnover\n")
+    ((kept,),) = await app.run(
+        "SELECT convert_from(content, 'UTF8') FROM uploaded_parts"
+        " JOIN place_searches ON name = params->>'file'"
+    )
+    assert kept.startswith("name,Online,Turnover\n")
 
 
 async def test_dead_letters_stand_by_cause_with_their_story(
