@@ -80,7 +80,9 @@ class Program:
     def kill(self) -> None:
         """End it and all that it started, as a power cut does."""
         for one in self.family():
-            one.kill()
+            # A child may end with its parent, before its turn comes.
+            with suppress(psutil.NoSuchProcess):
+                one.kill()
         if self.process is not None:
             self.process.wait()
             self.process = None
@@ -171,7 +173,8 @@ class Fleet:
         worker = self.chance.choice(self.workers)
         children = worker.family()[1:]
         if children and self.chance.random() < 0.5:
-            self.chance.choice(children).kill()
+            with suppress(psutil.NoSuchProcess):
+                self.chance.choice(children).kill()
         else:
             worker.kill()
             worker.start()
