@@ -1,5 +1,6 @@
 """The way in: from the open door of one's own machine to people with passwords."""
 
+import re
 from collections.abc import Iterator
 
 import pytest
@@ -7,7 +8,7 @@ from httpx import AsyncClient
 from playwright.async_api import Page, expect
 
 from tests.conftest import TestDatabase
-from tests.page.rig import RunningApp, running, violations, watch_of
+from tests.page.rig import RunningApp, running, violations, walk_to, watch_of
 
 pytestmark = [
     pytest.mark.asyncio(loop_scope="session"),
@@ -84,3 +85,11 @@ async def test_the_first_person_ends_the_open_door_and_lets_others_in(
         " WHERE email = 'bob@harbour.example'"
     )
     assert found == [(True, "viewer")]
+
+    # Nobody is offered what they may not do.
+    await expect(page.get_by_role("region", name="Welcome")).to_be_visible()
+    for path in ("/", "/search", "/curate/places"):
+        await walk_to(page, path)
+        await expect(
+            page.get_by_text(re.compile("(New|Start a) search"))
+        ).to_have_count(0)

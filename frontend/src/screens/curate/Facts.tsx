@@ -130,6 +130,9 @@ function Several({ values }: { values: readonly unknown[] }) {
   );
 }
 
+/** Whether a key is a name that has a word; an address, for one, stays as it is written. */
+const isName = (key: string): boolean => /^\w+$/.test(key);
+
 /** An object, one part a line; what lies deeper is said in a line of its own. */
 function Parts({ parts }: { parts: object }) {
   const { text } = parts as { text?: unknown };
@@ -140,7 +143,7 @@ function Parts({ parts }: { parts: object }) {
         .filter(([, one]) => isKnown(one))
         .map(([name, one]) => (
           <div key={name}>
-            <dt className="foreign">{fieldWord(name)}</dt>
+            <dt className="foreign">{isName(name) ? fieldWord(name) : name}</dt>
             <dd className="foreign">
               {one && typeof one === "object" && !Array.isArray(one) ? (
                 said(one)

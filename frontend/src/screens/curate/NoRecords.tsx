@@ -1,6 +1,7 @@
 /** What a list without rows says: how to get some. */
 import type { Kind } from "@/api/kinds";
 import { go } from "@/app/router";
+import { useMay } from "@/app/session";
 import { Button, Empty } from "@/kit";
 import { texts } from "@/texts/curate";
 
@@ -11,6 +12,7 @@ interface NoRecordsProps {
 }
 
 export function NoRecords({ kind, isNarrowed, onClear }: NoRecordsProps) {
+  const mayCurate = useMay("curate");
   if (isNarrowed) {
     return (
       <Empty
@@ -25,12 +27,13 @@ export function NoRecords({ kind, isNarrowed, onClear }: NoRecordsProps) {
     );
   }
   const { source } = kind;
+  const isOffered = source && (mayCurate || source.screen !== "/search");
   return (
     <Empty
       icon={kind.icon}
       title={texts.noRecords.noYet(kind.many)}
       actions={
-        source && (
+        isOffered && (
           <Button look="primary" onClick={() => go(source.screen)}>
             {source.action}
           </Button>

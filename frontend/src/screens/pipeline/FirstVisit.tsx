@@ -1,4 +1,5 @@
 import { Link } from "@/app/router";
+import { useMay } from "@/app/session";
 import { Icon, type IconName } from "@/kit";
 import { common } from "@/texts/common";
 import { texts } from "@/texts/pipeline";
@@ -16,6 +17,7 @@ const STEPS: readonly { icon: IconName; name: string; text: string }[] = [
 /** An empty system explains itself, and offers two ways to begin. */
 export function FirstVisit() {
   const demo = useDemo();
+  const maySearch = useMay("curate");
   return (
     <section className="first panel" aria-label={texts.firstVisit.welcome}>
       <div className="first-head">
@@ -37,13 +39,15 @@ export function FirstVisit() {
       </ol>
       <div className="first-ways">
         {demo.data?.is_available && <DemoOffer />}
-        <div className="first-way">
-          <h3>{texts.firstVisit.startASearch}</h3>
-          <p className="small soft">{texts.firstVisit.openstreetmapNeedsNoApiKey}</p>
-          <Link to="/search" className="button">
-            {texts.firstVisit.startASearch}
-          </Link>
-        </div>
+        {maySearch && (
+          <div className="first-way">
+            <h3>{texts.firstVisit.startASearch}</h3>
+            <p className="small soft">{texts.firstVisit.openstreetmapNeedsNoApiKey}</p>
+            <Link to="/search" className="button">
+              {texts.firstVisit.startASearch}
+            </Link>
+          </div>
+        )}
       </div>
     </section>
   );

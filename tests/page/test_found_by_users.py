@@ -1,0 +1,162 @@
+"""What new users stumbled over, each under the name of what went wrong."""
+
+import re
+
+import pytest
+import pytest_asyncio
+from playwright.async_api import Browser, Page, Route, ViewportSize, expect
+
+from tests.page.rig import RunningApp, a_page, watch_of
+
+pytestmark = [
+    pytest.mark.long,
+    pytest.mark.asyncio(loop_scope="session"),
+    pytest.mark.xdist_group("page"),  # they share one application
+    pytest.mark.usefixtures("records"),
+]
+
+SMALL_LAPTOP = ViewportSize(width=1280, height=720)
+HIDDEN_CELLS = """() => {
+  const edge = document.querySelector(".grid").getBoundingClientRect().right + 1;
+  return [...document.querySelectorAll(".grid [role=columnheader], .grid [role=gridcell]")]
+    .filter((cell) => cell.getBoundingClientRect().right > edge).length;
+}"""
+LISTS = (
+    "places", "businesses", "domains", "sitemap-files", "pages", "contacts", "companies",
+)  # fmt: skip
+
+
+SOME_OF_EVERY_KIND = """
+INSERT INTO local_businesses (tenant_id, name)
+SELECT $1, 'Business ' || n FROM generate_series(1, 20) AS n;
+INSERT INTO sitemap_files (tenant_id, domain_id, url)
+SELECT $1, id, 'https://' || domain || '/sitemap.xml' FROM domains LIMIT 20;
+INSERT INTO pages (tenant_id, domain_id, url)
+SELECT $1, id, 'https://' || domain || '/contact' FROM domains LIMIT 20;
+UPDATE contacts SET confidence = 0.4 WHERE tenant_id = $1 AND email ~ '[02468].example$';
+UPDATE domains SET link_texts = '{"http://www.shop.example/Team": "Our team"}'
+WHERE tenant_id = $1
+"""
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="session")
+async def records(app: RunningApp) -> None:
+    """Put in some of every kind, with contacts of which half are sure."""
+    await app.fill()
+    tenant = await app.tenant()
+    for statement in SOME_OF_EVERY_KIND.split(";"):
+        await app.run(statement, tenant)
+
+
+async def test_the_filter_wanted_0_9_where_the_list_showed_90_percent(
+    page: Page,
+) -> None:
+    await page.goto("/curate/contacts")
+    await page.get_by_role("button", name="Add filter").click()
+    dialog = page.get_by_role("dialog")
+    await dialog.get_by_label("Field").select_option("confidence")
+    await dialog.get_by_label("Value in %").fill("90")
+    await dialog.get_by_role("button", name="Add filter").click()
+
+    await expect(page.get_by_role("button", name="90 %")).to_be_visible()
+    await expect(page.locator("main [role=status]").first).to_have_text("600 contacts")
+
+
+@pytest.mark.parametrize("name", LISTS)
+async def test_a_laptop_of_1280_pixels_cut_the_last_column(
+    browser: Browser, app: RunningApp, name: str
+) -> None:
+    async with a_page(browser, app.address, viewport=SMALL_LAPTOP) as page:
+        await page.goto(f"/curate/{name}")
+        await expect(page.get_by_role("grid").get_by_role("row").nth(1)).to_be_visible()
+
+        assert await page.evaluate(HIDDEN_CELLS) == 0
+
+
+async def test_a_list_that_was_not_answered_said_0_contacts(page: Page) -> None:
+    watch_of(page).forgive("Failed to load resource")
+    await page.goto("/")
+    await page.route("**/api/v3/contacts**", lambda route: route.abort())
+    await page.get_by_role("link", name="Contacts", exact=True).click()
+
+    await expect(page.locator("main [role=alert]").first).to_be_visible()
+    await expect(page.get_by_text(re.compile(r"\b0 contacts\b"))).to_have_count(0)
+    assert await page.evaluate(
+        "document.documentElement.scrollHeight <= innerHeight + 1"
+    )
+
+
+async def test_the_columns_menu_closed_after_each_tick(page: Page) -> None:
+    await page.goto("/curate/contacts")
+    await page.get_by_role("button", name="Columns").click()
+    ticks = page.get_by_role("menuitemcheckbox")
+    before = [await ticks.nth(n).get_attribute("aria-checked") for n in (0, 1)]
+    await ticks.nth(0).click()
+    await ticks.nth(1).click()
+
+    for n, was in enumerate(before):
+        now = "false" if was == "true" else "true"
+        await expect(ticks.nth(n)).to_have_attribute("aria-checked", now)
+
+
+async def test_zoho_and_google_contacts_were_documented_and_not_offered(
+    page: Page,
+) -> None:
+    await page.goto("/curate/contacts")
+    await expect(page.get_by_role("grid").get_by_role("row").nth(1)).to_be_visible()
+    await page.keyboard.press("e")
+    offered = page.get_by_role("dialog").get_by_role("option")
+
+    await expect(offered.filter(has_text="Zoho CRM")).to_have_count(1)
+    await expect(offered.filter(has_text="Google Contacts")).to_have_count(1)
+
+
+async def test_a_blue_line_stood_around_the_screen_after_a_key(page: Page) -> None:
+    await page.goto("/")
+    await expect(page.get_by_role("heading", name="Pipeline", level=1)).to_be_visible()
+    await page.keyboard.press("g")
+    await page.keyboard.press("r")
+    await expect(page.get_by_role("heading", name="Rules", level=1)).to_be_visible()
+
+    await expect(page.locator("main")).to_be_focused()
+    style = "getComputedStyle(document.querySelector('main')).outlineStyle"
+    assert await page.evaluate(style) == "none"
+
+
+async def test_the_count_above_the_list_lagged_behind_it(
+    page: Page, app: RunningApp
+) -> None:
+    await page.goto("/curate/companies")
+    count = page.locator("main [role=status]").first
+    await expect(count).to_have_text("300 companies")
+    await app.run(
+        "INSERT INTO companies (tenant_id, name) VALUES ($1, 'One more')",
+        await app.tenant(),
+    )
+    await page.get_by_role("button", name="List changed: refresh").click()
+    await expect(count).to_have_text("301 companies")
+    await app.run("DELETE FROM companies WHERE name = 'One more'")
+
+
+async def test_an_address_in_the_facts_was_written_like_a_heading(page: Page) -> None:
+    await page.goto("/curate/domains?sort=domain")
+    await expect(page.get_by_role("grid").get_by_role("row").nth(1)).to_be_visible()
+    await page.keyboard.press("j")
+    await page.keyboard.press("Enter")
+
+    facts = page.get_by_label("Details of one domain")
+    await expect(facts).to_contain_text("http://www.shop.example/Team")
+    await expect(facts).not_to_contain_text("Http://")
+
+
+async def test_the_api_reference_of_a_deployment_opened_a_404(page: Page) -> None:
+    async def deployed(route: Route) -> None:
+        answer = await route.fetch()
+        await route.fulfill(json={**await answer.json(), "environment": "production"})
+
+    await page.route("**/api/v3/session", deployed)
+    await page.goto("/")
+    await page.locator(".who").click()
+
+    await expect(page.get_by_role("menuitem", name="Keyboard")).to_be_visible()
+    await expect(page.get_by_role("menuitem", name="API reference")).to_have_count(0)
