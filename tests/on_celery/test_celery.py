@@ -42,6 +42,8 @@ PARENTS = "SELECT pid, address FROM processes WHERE role = 'celery'"
 WORKERS = "SELECT pid, version, address FROM processes WHERE role = 'worker'"
 SETTLED = f'scrapersky_items_settled_total{{outcome="done",stage="{STAGE}"}}'
 
+READY, CUT_OFF = {(200, "ok")}, {(503, "not connected")}
+
 
 @pytest.mark.parametrize("stage", PIPELINE, ids=lambda stage: stage.name)
 def test_every_stage_is_a_task_with_a_queue_of_its_own(stage: object) -> None:
@@ -137,6 +139,33 @@ def test_what_the_processes_of_a_worker_did_is_read_at_its_own_port(
         assert {*httpx.get(ready).json()["checks"].values()} == {"ok"}
         fleet.workers[0].stop()
         assert [row[0] for row in fleet.query(PARENTS)] == [second.pid]
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("broker", BROKERS)
+def test_a_worker_without_its_broker_is_not_ready_until_the_broker_is_back(
+    broker: str, tmp_path: Path, scratch: Path
+) -> None:
+    with a_fleet(broker, tmp_path, scratch) as fleet:
+        wait_until(lambda: len(fleet.query(PARENTS)) == 2, "both workers in the list")
+        addresses = [str(address) for _, address in fleet.query(PARENTS)]
+        wait_until(lambda: readiness_of(addresses) == READY, "both workers ready")
+        fleet.broker.kill()
+        wait_until(
+            lambda: readiness_of(addresses) == CUT_OFF, "both workers without it"
+        )
+        alive = {httpx.get(f"{one}/health/live").status_code for one in addresses}
+        assert alive == {httpx.codes.OK}
+        fleet.broker.start()
+        wait_until(lambda: readiness_of(addresses) == READY, "both workers ready again")
+        fleet.query(QUEUED, 1, 10)
+        wait_until(lambda: fleet.query(DONE) == [(10,)], "every business")
+
+
+def readiness_of(addresses: Iterable[str]) -> set[tuple[int, str]]:
+    """Say whether these workers are ready, and how they find their broker."""
+    answers = [httpx.get(f"{address}/health/ready") for address in addresses]
+    return {(one.status_code, str(one.json()["checks"]["broker"])) for one in answers}
 
 
 def settled_at(addresses: Iterable[object]) -> float:
