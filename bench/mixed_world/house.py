@@ -10,6 +10,7 @@ from typing import Any
 from bench.mixed_world.hostile import Doors, MixedResolver
 from scrapersky.api.app import create_app
 from scrapersky.api.server import Server
+from scrapersky.cli.garbage import without_collector
 from scrapersky.configuration import load_settings
 from scrapersky.crawler import CrawlerPolicy
 from scrapersky.db.connection import parse_target
@@ -55,7 +56,8 @@ def main() -> None:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listener.bind(("127.0.0.1", order["api_port"]))
         listener.listen(1024)
-        app = create_app(settings, parse_target(order["url"]), world=world)
+        with without_collector():
+            app = create_app(settings, parse_target(order["url"]), world=world)
         Server(app, grace=5).run(sockets=[listener])
 
 

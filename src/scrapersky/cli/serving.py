@@ -7,6 +7,7 @@ from collections.abc import Callable
 from scrapersky.api.app import create_app
 from scrapersky.api.auth.authenticator import refuse_open_house
 from scrapersky.api.server import Server
+from scrapersky.cli.garbage import without_collector
 from scrapersky.cli.prepare import prepare
 from scrapersky.db.connection import Target, connect
 from scrapersky.records.process import ProcessRole
@@ -34,5 +35,6 @@ def serve(
 ) -> None:
     """Serve until asked to stop; streams still open then get a moment to end."""
     grace = settings.shutdown_grace_seconds
-    app = create_app(settings, target, role=role)
+    with without_collector():
+        app = create_app(settings, target, role=role)
     Server(app, grace=grace).run(sockets=[listener])

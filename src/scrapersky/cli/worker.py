@@ -8,6 +8,7 @@ from scrapersky.api.server import Server
 from scrapersky.api.worker_app import create_worker_app
 from scrapersky.cli.crew import end_with
 from scrapersky.cli.database import a_database
+from scrapersky.cli.garbage import without_collector
 from scrapersky.cli.prepare import prepare
 from scrapersky.cli.signals import stop_on_signals
 from scrapersky.cli.up import a_listener, say
@@ -45,7 +46,8 @@ def worker(*, beside: int | None = None) -> None:
             )
 
         asyncio.run(prepare(target, settings, say))
-        app = create_worker_app(settings, target, port=port, started=started)
+        with without_collector():
+            app = create_worker_app(settings, target, port=port, started=started)
         Server(app, grace=settings.shutdown_grace_seconds).run(sockets=[listener])
     say("Stopped.")
 
