@@ -8,8 +8,9 @@
 First the healthy sites alone, then the same beside the hostile ones, then that again while
 the application is killed three times and started anew. The quick run does only the first
 and the last, and kills once: three kills would leave it two seconds each time. The
-application is one process with API and stages, as `scrapersky up` runs it, with PostgreSQL
-and the sites in processes of their own; all of it is on loopback. A healthy site is
+application is an API and one worker beside it, as `scrapersky up` starts them, which are
+killed together; PostgreSQL and the sites have processes of their own; all of it is on
+loopback. A healthy site is
 complete when all that was found there alone is found. Meanwhile the API is asked for
 lists and counts, ten times a second. The time from a kill until the next application is
 ready does not count, and neither do questions asked meanwhile. Memory and processor time
@@ -165,10 +166,10 @@ class Run:
 
 @dataclass
 class House:
-    """The application in a process of its own, which may be killed and started anew."""
+    """The application: two processes that may be killed and started anew."""
 
     order: dict[str, Any]
-    process: Process | None = None
+    processes: list[Process] = field(default_factory=list)
     away: float = 0.0
     """Seconds in which it was killed and not yet ready again."""
     cpu: float = 0.0
@@ -184,28 +185,42 @@ class House:
         self.away += time.monotonic() - began
 
     async def start(self) -> None:
-        """Start, and return when the API answers."""
-        self.process = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-m", "bench.mixed_world.house", json.dumps(self.order)),
-            cwd=ROOT,
-            stdin=DEVNULL,
-        )
-        async with httpx.AsyncClient(base_url=self.address) as client:
-            while True:
-                with suppress(httpx.HTTPError):
-                    if (await client.get("/health/ready")).is_success:
-                        self.counted = self.used()
-                        return
-                if self.process.returncode is not None:
-                    raise SystemExit("the application did not start")
-                await asyncio.sleep(0.05)
+        """Start, and return when both are ready."""
+        worker = {"is_worker": True, "api_port": free_port()}
+        orders = [{**self.order, "is_worker": False}, {**self.order, **worker}]
+        self.processes = [
+            await asyncio.create_subprocess_exec(
+                *(sys.executable, "-m", "bench.mixed_world.house", json.dumps(order)),
+                cwd=ROOT,
+                stdin=DEVNULL,
+            )
+            for order in orders
+        ]
+        async with httpx.AsyncClient() as client:
+            for order in orders:
+                await self.wait_for(client, order["api_port"])
+        self.counted = self.used()
+
+    async def wait_for(self, client: httpx.AsyncClient, port: int) -> None:
+        """Return when the process at a port is ready."""
+        while True:
+            with suppress(httpx.HTTPError):
+                answer = await client.get(f"http://127.0.0.1:{port}/health/ready")
+                if answer.is_success:
+                    return
+            if not self.is_up:
+                raise SystemExit("the application did not start")
+            await asyncio.sleep(0.05)
 
     async def kill(self) -> None:
         """End it at once."""
-        if self.process is not None:
+        if self.is_up:
             self.count()
-            self.process.kill()
-            await self.process.wait()
+        for process in self.processes:
+            with suppress(ProcessLookupError):
+                process.kill()
+        for process in self.processes:
+            await process.wait()
 
     def count(self) -> None:
         """Add the processor time since it was last counted."""
@@ -214,9 +229,13 @@ class House:
         self.counted = used
 
     def used(self) -> float:
-        """Return the processor time of the process and its children."""
-        assert self.process is not None
-        return sum(map(seconds_of, Watch.tree([self.process.pid])))
+        """Return the processor time of the processes and their children."""
+        return sum(map(seconds_of, Watch.tree(self.pids)))
+
+    @property
+    def pids(self) -> list[int]:
+        """Which processes it is."""
+        return [process.pid for process in self.processes]
 
     @property
     def address(self) -> str:
@@ -226,7 +245,8 @@ class House:
     @property
     def is_up(self) -> bool:
         """Whether it should answer."""
-        return self.process is not None and self.process.returncode is None
+        found = [process.returncode is None for process in self.processes]
+        return bool(found) and all(found)
 
 
 def healthy_names(invitation: Invitation, count: int) -> dict[str, str]:
@@ -356,7 +376,7 @@ class Street:
 
 def memory_of(house: House) -> int:
     """Return what belongs to the application and its children alone."""
-    watch = Watch([house.process.pid] if house.process else [], 0)
+    watch = Watch(house.pids, 0)
     watch.look()
     return watch.peak
 

@@ -1,4 +1,4 @@
-"""The whole application, API and stages in one process as `scrapersky up` runs them."""
+"""The application as `scrapersky up` runs it: the API, or the stages beside it."""
 
 import json
 import socket
@@ -10,6 +10,7 @@ from typing import Any
 from bench.mixed_world.hostile import Doors, MixedResolver
 from scrapersky.api.app import create_app
 from scrapersky.api.server import Server
+from scrapersky.api.worker_app import create_worker_app
 from scrapersky.cli.garbage import without_collector
 from scrapersky.configuration import load_settings
 from scrapersky.crawler import CrawlerPolicy
@@ -56,8 +57,13 @@ def main() -> None:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listener.bind(("127.0.0.1", order["api_port"]))
         listener.listen(1024)
+        target = parse_target(order["url"])
         with without_collector():
-            app = create_app(settings, parse_target(order["url"]), world=world)
+            if order["is_worker"]:
+                port = order["api_port"]
+                app = create_worker_app(settings, target, port=port, world=world)
+            else:
+                app = create_app(settings, target, world=world, on_demand=True)
         Server(app, grace=5).run(sockets=[listener])
 
 

@@ -20,6 +20,7 @@ import pytest
 from scrapersky.api.auth.identity import Permission
 from scrapersky.cli import app
 from scrapersky.cli.commands import options
+from scrapersky.cli.up import usual_workers
 from scrapersky.db.embedded import is_alive, running_postmaster
 from scrapersky.records.status import Role
 from sdk_tests.rig.waiting import HUNG, wait_until
@@ -44,7 +45,7 @@ def running_one(scratch: Path) -> "Iterator[Running]":
     """What runs while other commands are tried beside it."""
     for home in a_home(scratch):
         port = free_port()
-        with running(home, port) as process:
+        with running(home, port, "--workers", "0") as process:
             yield Running(home, port, process)
             stop(process, home, signal.SIGTERM)
 
@@ -307,8 +308,8 @@ def test_help_lists_every_command_with_a_sentence(command: Command) -> None:
             assert re.search(rf"\b{name}\b +[A-Z]", shown), name
 
 
-@pytest.mark.long
-def test_up_with_two_workers_is_two_processes_that_end_together(
+@pytest.mark.skipif(usual_workers() == 0, reason="this machine has one core")
+def test_the_stages_have_a_process_of_their_own_that_ends_with_the_first(
     nowhere: Path, port: int, command: Command
 ) -> None:
     def listed() -> list[dict[str, Any]]:
@@ -316,7 +317,7 @@ def test_up_with_two_workers_is_two_processes_that_end_together(
         found: list[dict[str, Any]] = json.loads(reported.stdout)
         return found
 
-    with running(nowhere, port, "--workers", "2") as process:
+    with running(nowhere, port) as process:
         wait_until(lambda: len(listed()) == 2, "both are there")
         first, second = listed()
         with urllib.request.urlopen(f"{second['address']}/health/live") as answer:
@@ -324,6 +325,8 @@ def test_up_with_two_workers_is_two_processes_that_end_together(
         stop(process, nowhere, signal.SIGTERM)
 
     assert (first["role"], second["role"]) == ("up", "worker")
+    assert not first["stages"]
+    assert second["stages"]
     assert not is_alive(second["pid"])
 
 

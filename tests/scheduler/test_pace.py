@@ -112,11 +112,15 @@ async def test_what_was_done_between_two_ticks_was_in_no_record(
     given = settings(tmp_path)
     async with background_work(given, parse_target(database.url)):
         await queue_businesses(engine)
-        async with asyncio.timeout(HUNG):
-            while await done(engine) < ROWS:  # noqa: ASYNC110 - the database has no signal
-                await asyncio.sleep(0.02)
+        await until_done(engine)
 
     assert await run_totals(engine) == (ROWS, ROWS)
+
+
+async def until_done(engine: AsyncEngine) -> None:
+    async with asyncio.timeout(HUNG):
+        while await done(engine) < ROWS:  # noqa: ASYNC110 - the database has no signal
+            await asyncio.sleep(0.02)
 
 
 async def drained(process: Background) -> None:
@@ -178,6 +182,28 @@ async def test_pace_rate_and_batch_were_changed_by_a_restart_alone(
         await follow(process)
         await drained(process)
         assert await done(engine) == ROWS
+
+
+async def test_the_process_that_answers_people_leaves_the_stages_to_others(
+    engine: AsyncEngine, database: TestDatabase, tmp_path: Path
+) -> None:
+    given = settings(tmp_path, DOMAIN_EXTRACTION_SCHEDULER_BATCH_SIZE="5")
+    target = parse_target(database.url)
+    async with background_work(given, target, on_demand=True) as ours:
+        await queue_businesses(engine)
+        await ours.schedule._due(ours.schedule._jobs[EXTRACT])
+        # A change of how the stage works does not make it work here.
+        await change(engine, given, rate_per_minute=100)
+        await follow(ours)
+        assert ours.worker is not None
+        assert ours.worker.in_hand == 0
+        assert await done(engine) == 0
+
+        assert await ours.schedule.trigger(EXTRACT) == 5
+        async with background_work(given, target):
+            await until_done(engine)
+
+    assert await run_totals(engine) == (ROWS, ROWS)
 
 
 def test_a_process_keeps_its_settings_where_a_change_contradicts_them(

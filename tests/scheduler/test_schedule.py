@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -14,7 +15,13 @@ from scrapersky.db.connection import connect, parse_target
 from scrapersky.errors import UnknownJob
 from scrapersky.pipeline.stage_settings import JobSettings
 from scrapersky.records import SchedulerRun
-from scrapersky.scheduler.run_log import AtMost, RunLog, RunOutcome, purge_runs
+from scrapersky.scheduler.run_log import (
+    AtMost,
+    RunLog,
+    RunOutcome,
+    last_runs,
+    purge_runs,
+)
 from scrapersky.scheduler.schedule import Job, Schedule, cadence
 from scrapersky.scheduler.tally import Counts
 from sdk_tests.rig.waiting import HUNG, ends_at_once
@@ -84,6 +91,41 @@ async def test_a_tick_runs_the_job_and_records_its_items(engine: AsyncEngine) ->
     assert last is not None
     assert last.counts is not None
     assert last.counts.picked == 7
+
+
+async def test_a_job_of_other_processes_runs_here_when_somebody_asks(
+    engine: AsyncEngine,
+) -> None:
+    theirs = Schedule([a_job(seven)], RunLog(engine, "theirs"))
+    await theirs.tick("a_job")
+    runs = 0
+
+    async def run() -> int:
+        nonlocal runs
+        runs += 1
+        return 2
+
+    left_to_them = replace(a_job(run), is_elsewhere=True)
+    schedule = Schedule([left_to_them, a_job(seven, "other")], RunLog(engine, "ours"))
+    schedule.start()
+
+    async def other_has_run() -> bool:
+        return any(run.job_id == "other" for run in await recent_runs(engine))
+
+    await until(other_has_run)
+    assert runs == 0
+    assert schedule.status()[0].next_run_at is not None
+    async with engine.connect() as connection:
+        found = await last_runs(connection, ["a_job", "never"])
+    assert [(job, run.counts) for job, run in found.items()] == [
+        ("a_job", Counts(picked=7))
+    ]
+
+    assert await schedule.trigger("a_job") == 2
+    async with engine.connect() as connection:
+        found = await last_runs(connection, ["a_job"])
+    await schedule.stop()
+    assert found["a_job"].counts == Counts(picked=2)
 
 
 async def test_a_failing_job_is_recorded_and_ticks_again(engine: AsyncEngine) -> None:

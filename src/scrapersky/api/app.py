@@ -81,11 +81,13 @@ def create_app(
     *,
     world: World | None = None,
     role: ProcessRole = ProcessRole.UP,
+    on_demand: bool = False,
 ) -> FastAPI:
     """Build the application for one database; it connects when it starts.
 
     The stages and their scheduler start and stop with it, unless its `role` is only to
-    serve. `world` stands in for the real one: the demo town, or a test's.
+    serve; `on_demand` leaves the stages to other processes until somebody runs a job.
+    `world` stands in for the real one: the demo town, or a test's.
     """
     refuse_unsafe(settings)
 
@@ -109,7 +111,12 @@ def create_app(
             stack.push_async_callback(authenticator.close)
             background = await stack.enter_async_context(
                 background_work(
-                    settings, target, world=world, role=role, address=settings.address
+                    settings,
+                    target,
+                    world=world,
+                    on_demand=on_demand,
+                    role=role,
+                    address=settings.address,
                 )
             )
             app.state.operations = await stack.enter_async_context(

@@ -1,4 +1,4 @@
-"""More workers beside `scrapersky up`, each a process of its own: one for each core."""
+"""The workers beside `scrapersky up`, each a process of its own."""
 
 import os
 import signal

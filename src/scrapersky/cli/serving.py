@@ -31,10 +31,18 @@ def open_house(
 
 
 def serve(
-    settings: Settings, target: Target, listener: socket.socket, role: ProcessRole
+    settings: Settings,
+    target: Target,
+    listener: socket.socket,
+    role: ProcessRole,
+    *,
+    on_demand: bool = False,
 ) -> None:
-    """Serve until asked to stop; streams still open then get a moment to end."""
+    """Serve until asked to stop; streams still open then get a moment to end.
+
+    With `on_demand` processes beside this one work the stages.
+    """
     grace = settings.shutdown_grace_seconds
     with without_collector():
-        app = create_app(settings, target, role=role)
+        app = create_app(settings, target, role=role, on_demand=on_demand)
     Server(app, grace=grace).run(sockets=[listener])

@@ -30,15 +30,27 @@ from scrapersky.records.process import ProcessRole
 from scrapersky.settings import Settings
 
 SERVING = "scrapersky.cli.serving"
+LINUX = hasattr(os, "sched_getaffinity")
 
 
-def up(*, workers: int = 1) -> None:
-    """Start database and application, and serve until asked to stop."""
-    run(ProcessRole.UP, workers=workers)
+def up(*, workers: int | None = None) -> None:
+    """Start database, application and stages, and serve until asked to stop.
+
+    The stages have processes of their own where there are cores for them: in the API's
+    they would make people wait for its answers.
+    """
+    beside = usual_workers() if workers is None else workers
+    run(ProcessRole.UP, workers=beside)
 
 
-def run(role: ProcessRole, *, workers: int = 1) -> None:
-    """Serve until asked to stop, with the stages or without."""
+def usual_workers() -> int:
+    """Return how many processes work the stages beside the API on this machine."""
+    cores = len(os.sched_getaffinity(0)) if LINUX else os.cpu_count() or 1
+    return 1 if cores > 1 else 0
+
+
+def run(role: ProcessRole, *, workers: int = 0) -> None:
+    """Serve until asked to stop; so many processes beside this one work the stages."""
     started = time.monotonic()
     loaded = load_settings()
     settings = loaded.settings
@@ -58,8 +70,8 @@ def run(role: ProcessRole, *, workers: int = 1) -> None:
         serving.open_house(target, settings, say)
         say(f"ScraperSky is running at {address} "
             f"({time.monotonic() - started:.1f} s). Ctrl-C stops it.")  # fmt: skip
-        with Crew(workers - 1, say, grace=settings.shutdown_grace_seconds):
-            serving.serve(settings, target, listener, role)
+        with Crew(workers, say, grace=settings.shutdown_grace_seconds):
+            serving.serve(settings, target, listener, role, on_demand=workers > 0)
     say("Stopped.")
 
 

@@ -123,9 +123,10 @@ async def background_work(
 
     At an eager pace stages are drained the moment rows are queued; the schedule's ticks
     are the net under that, for rows that plain SQL has queued. At the pace `interval` a
-    stage works only then. Without `ticking` every stage is eager, or works `on_demand`:
-    when somebody runs its job. A process whose role is to serve works no stages and runs
-    no jobs. `address` is where it says how it stands.
+    stage works only then. Without `ticking` every stage is eager. Where other processes
+    have the stages, this one works them `on_demand`: when somebody runs a job. A process
+    whose role is to serve works no stages and runs no jobs. `address` is where it says how
+    it stands.
     What operators have changed of the stages' settings holds instead of what is given.
     """
     world = world or World()
@@ -158,14 +159,18 @@ async def background_work(
                 events=heard,
             )
         rests = RestReasons(worker)
-        presence = Presence(engine, worker, rests, role=role, address=address)
+        is_elsewhere = on_demand and ticking
+        presence = Presence(
+            engine, worker, rests, role=role, address=address, claims=not is_elsewhere
+        )
         if worker is not None and isinstance(tools.doubt, SelfCheck):
             tools.doubt.look_after(rests.of("self-check"))
             watching = asyncio.create_task(tools.doubt.watch(), name="self-check")
             stack.callback(watching.cancel)
         batches = OneBatch(engine, tools, registry_of(stages), name, events, rests)
+        jobs_of = partial(stage_job, is_elsewhere=is_elsewhere)
         jobs = {
-            stage.name: stage_job(worker, tally, batches, stage, current)
+            stage.name: jobs_of(worker, tally, batches, stage, current)
             for stage in enabled
             if worker is not None
         }
@@ -195,7 +200,8 @@ async def background_work(
                 stages=enabled,
                 worker=worker,
                 schedule=schedule,
-                job_of=partial(stage_job, worker, tally, batches),
+                job_of=partial(jobs_of, worker, tally, batches),
+                on_demand=on_demand,
             )
             following = asyncio.create_task(live.watch(), name="live-settings")
             stack.callback(following.cancel)
@@ -465,10 +471,13 @@ def stage_job(
     batches: OneBatch,
     stage: AnyStage,
     settings: Settings,
+    *,
+    is_elsewhere: bool = False,
 ) -> Job:
     """Make the job that works one stage, each run bounded by time.
 
-    What an eager stage did between two ticks is recorded with the later one.
+    What an eager stage did between two ticks is recorded with the later one. One that
+    `is_elsewhere` works a batch when somebody asks for it.
     """
     given = settings.stages[stage.name]
     job, logger = STAGES[stage.name].job, STAGES[stage.name].logger_name
@@ -484,6 +493,8 @@ def stage_job(
         size = min(given.batch_size, limit or given.batch_size)
         return await batches.run(stage, size, within)
 
+    if is_elsewhere:
+        return Job(job.id, job.name, given, run_batch, is_elsewhere=True, logger=logger)
     if settings.pace_of(stage.name) is Pace.EAGER:
         return Job(job.id, job.name, given, drain, logger=logger)
     at_most = AtMost(given.max_instances, within + SHORTEST_DRAIN)

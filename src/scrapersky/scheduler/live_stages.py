@@ -34,6 +34,7 @@ class LiveStages:
         worker: Worker,
         schedule: Schedule,
         job_of: Callable[[AnyStage, Settings], Job],
+        on_demand: bool = False,
     ) -> None:
         self._engine = engine
         self._started_with = settings
@@ -42,6 +43,7 @@ class LiveStages:
         self._worker = worker
         self._schedule = schedule
         self._job_of = job_of
+        self._on_demand = on_demand
         self._refreshing = asyncio.Lock()
         self.settings = with_changes(settings, changes, refused=warn)
 
@@ -68,7 +70,9 @@ class LiveStages:
         for name in self._stages:
             is_changed = before.stages[name] != self.settings.stages[name]
             pace = self.settings.pace_of(name)
-            is_eager = pace is Pace.EAGER or not self._schedule.is_running
+            is_eager = not self._on_demand and (
+                pace is Pace.EAGER or not self._schedule.is_running
+            )
             if is_changed and not is_eager:
                 # First, or it would use a higher limit between ticks.
                 await self._worker.stop_stage(name)

@@ -104,6 +104,7 @@ class Presence:
         *,
         role: ProcessRole,
         address: str | None = None,
+        claims: bool = True,
     ) -> None:
         # Every statement is whole by itself.
         self._engine = engine.execution_options(isolation_level="AUTOCOMMIT")
@@ -116,7 +117,7 @@ class Presence:
             "pid": os.getpid(),
             "version": version("scrapersky"),
             "address": address,
-            "stages": [] if worker is None else [s.name for s in worker.stages],
+            "stages": [s.name for s in worker.stages] if worker and claims else [],
         }
         self._ending = asyncio.Event()
         self._beating: asyncio.Task[None] | None = None

@@ -1,12 +1,28 @@
 """What every tick came to, kept in the database for people and for the API."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
+from typing import Any
 from uuid import UUID
 
 import structlog
-from sqlalchemy import Insert, Update, delete, func, insert, select, text, update
+from sqlalchemy import (
+    ARRAY,
+    Insert,
+    Row,
+    String,
+    Update,
+    cast,
+    delete,
+    func,
+    insert,
+    select,
+    text,
+    true,
+    update,
+)
 from sqlalchemy.dialects.postgresql import insert as upsert
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
@@ -176,6 +192,47 @@ async def is_full(connection: AsyncConnection, job_id: str, at_most: AtMost) -> 
         )
     )
     return (running or 0) >= at_most.runs
+
+
+async def last_runs(
+    connection: AsyncConnection, job_ids: Iterable[str]
+) -> dict[str, Run]:
+    """Return the last run of each of these jobs that is over, whichever process had it."""
+    wanted = (
+        func.unnest(cast([*job_ids], ARRAY(String)))
+        .table_valued("id")
+        .render_derived("j")
+    )
+    newest = (
+        select(SchedulerRun)
+        .where(
+            SchedulerRun.job_id == wanted.c.id,
+            SchedulerRun.outcome != RunOutcome.RUNNING,
+        )
+        .order_by(SchedulerRun.due_at.desc())
+        .limit(1)
+        .lateral()
+    )
+    joined = wanted.join(newest, true())
+    rows = await connection.execute(select(newest).select_from(joined))
+    return {row.job_id: run_of(row) for row in rows}
+
+
+def run_of(row: Row[Any]) -> Run:
+    """Return what a record says."""
+    counts = Counts(
+        row.items or 0, row.succeeded or 0, row.failed or 0, row.retried or 0,
+        last_error=row.last_item_error,
+    )  # fmt: skip
+    return Run(
+        row.job_id,
+        RunOutcome(row.outcome),
+        row.due_at,
+        counts=counts,
+        error=row.error,
+        started_at=row.started_at,
+        finished_at=row.finished_at,
+    )
 
 
 async def purge_runs(engine: AsyncEngine, older_than: timedelta) -> int:

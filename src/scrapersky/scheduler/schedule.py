@@ -41,6 +41,8 @@ class Job:
     """How many runs there may be at once over all processes; None for any number."""
     logger: str = __name__
     """The name of the log lines about its runs."""
+    is_elsewhere: bool = False
+    """Whether it is run by other processes when it is due, and here when somebody asks."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +56,7 @@ class JobStatus:
     running: int
     last: Run | None
     problem: str | None = None
+    is_elsewhere: bool = False
 
 
 class Schedule:
@@ -147,7 +150,7 @@ class Schedule:
             return
         try:
             self._scheduler.add_job(
-                self._tick,
+                self._due,
                 IntervalTrigger(
                     seconds=job.settings.interval.total_seconds(),
                     start_date=datetime.fromisoformat(GRID),
@@ -164,6 +167,10 @@ class Schedule:
         except Exception as error:  # one bad job must not stop the others
             self.problems[job.id] = f"{type(error).__name__}: {error}"
             log.exception("scheduler.job_refused", id=job.id)
+
+    async def _due(self, job: Job) -> None:
+        if not job.is_elsewhere:
+            await self._tick(job)
 
     async def _tick(self, job: Job, limit: int | None = None) -> int:
         self._ticks += 1
@@ -227,6 +234,7 @@ class Schedule:
             running=self._running[job.id],
             last=self._last.get(job.id),
             problem=self.problems.get(job.id),
+            is_elsewhere=job.is_elsewhere,
         )
 
     def _on_missed(self, event: JobExecutionEvent) -> None:

@@ -1,6 +1,7 @@
 """The scheduler: its jobs and their runs; and tools for developers."""
 
 import asyncio
+from dataclasses import replace
 from datetime import datetime
 from typing import Annotated, Any, Final
 from uuid import UUID
@@ -8,6 +9,7 @@ from uuid import UUID
 from fastapi import APIRouter, Depends, Query, Response
 from pydantic import BaseModel, Field
 from sqlalchemy import func, select
+from sqlalchemy.ext.asyncio import AsyncConnection
 from starlette.exceptions import HTTPException
 
 from scrapersky.api.auth.identity import Identity, Permission
@@ -26,8 +28,8 @@ from scrapersky.api.operations.shape import (
 from scrapersky.api.operations.state import Operations, OperationsState
 from scrapersky.api.records.schema import RecordList, Total
 from scrapersky.records import SchedulerRun
-from scrapersky.scheduler.run_log import RunOutcome
-from scrapersky.scheduler.schedule import JobStatus
+from scrapersky.scheduler.run_log import RunOutcome, last_runs
+from scrapersky.scheduler.schedule import JobStatus, Schedule
 from scrapersky.scheduler.tally import Counts
 
 Developer = Annotated[Identity, allow(Permission.OPERATE, hidden=True)]
@@ -107,9 +109,10 @@ def developer_only(operations: Operations) -> None:
 async def list_jobs(
     who: Annotated[Identity, allow(Permission.READ)],  # noqa: ARG001 - checked
     operations: Operations,
+    connection: SystemTransaction,
 ) -> list[JobOut]:
     """Report every job: when it runs next, and how it went last."""
-    return [job(status) for status in operations.background.schedule.status()]
+    return await jobs_of(operations.background.schedule, connection)
 
 
 @router.get("/scheduler/runs", operation_id="list_runs")
@@ -158,13 +161,13 @@ async def list_runs(
     tags=["dev tools"],
 )
 async def scheduler_status(
-    _who: Developer, operations: Operations
+    _who: Developer, operations: Operations, connection: SystemTransaction
 ) -> SchedulerStatusOut:
     """Report how the scheduler of this process stands; in development, for operators."""
     schedule = operations.background.schedule
     return SchedulerStatusOut(
         running=schedule.is_running,
-        jobs=[job(status) for status in schedule.status()],
+        jobs=await jobs_of(schedule, connection),
         problems=schedule.problems,
     )
 
@@ -216,6 +219,17 @@ async def trigger(
         response.status_code = 202
         return TriggeredOut(job_id=job_id, finished=False)
     return TriggeredOut(job_id=job_id, finished=True, items=run.result())
+
+
+async def jobs_of(schedule: Schedule, connection: AsyncConnection) -> list[JobOut]:
+    """Show every job; of one that other processes run, how it went last there."""
+    statuses = schedule.status()
+    elsewhere = [status.id for status in statuses if status.is_elsewhere]
+    found = await last_runs(connection, elsewhere) if elsewhere else {}
+    return [
+        job(replace(status, last=found.get(status.id, status.last)))
+        for status in statuses
+    ]
 
 
 def job(status: JobStatus) -> JobOut:

@@ -16,7 +16,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from scrapersky.api.auth.identity import Identity, Permission
 from scrapersky.api.dependency import SystemTransaction, allow
-from scrapersky.api.operations.schedule import JobOut, job
+from scrapersky.api.operations.schedule import JobOut, jobs_of
 from scrapersky.api.operations.state import Operations, OperationsState
 from scrapersky.configuration import VARIABLES, shown
 from scrapersky.db.revision import current_revision, revisions
@@ -127,7 +127,7 @@ async def look_inside(
             total_bytes=usage.total,
             free_bytes=usage.free,
         ),
-        jobs=[job(status) for status in schedule.status()],
+        jobs=await jobs_of(schedule, connection),
         problems=schedule.problems,
         settings=settings_of(operations.settings),
     )

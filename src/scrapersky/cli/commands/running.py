@@ -11,18 +11,21 @@ from scrapersky.cli.commands.options import Source
 from scrapersky.cli.garbage import without_collector
 
 
-def up(*, workers: Annotated[int, Parameter(validator=Number(gte=1))] = 1) -> None:
+def up(
+    *, workers: Annotated[int | None, Parameter(validator=Number(gte=0))] = None
+) -> None:
     """Start everything on this machine.
 
     The embedded PostgreSQL is created on the first start, under your data directory or
     `SCRAPERSKY_DATA_DIR`; `DATABASE_URL` selects another. Migrations are applied, the
     application listens on `HOST`:`PORT` (127.0.0.1:8000). Ctrl-C stops all of it.
-    `--workers N` works the stages in N processes.
+    The stages are worked in a process of their own where there are two cores or more.
 
     Parameters
     ----------
     workers
-        How many processes work the stages, this one among them: as many as there are cores.
+        How many processes work the stages: up to as many as there are cores. With 0 the
+        process that serves the application works them, too.
     """
     with without_collector():
         from scrapersky.cli.up import up as work
