@@ -324,7 +324,7 @@ def test_the_stages_have_a_process_of_their_own_that_ends_with_the_first(
             assert answer.status == 200
         stop(process, nowhere, signal.SIGTERM)
 
-    assert (first["role"], second["role"]) == ("up", "worker")
+    assert (first["role"], second["role"]) == ("serve", "worker")
     assert not first["stages"]
     assert second["stages"]
     assert not is_alive(second["pid"])

@@ -190,6 +190,7 @@ async def test_the_process_that_answers_people_leaves_the_stages_to_others(
     given = settings(tmp_path, DOMAIN_EXTRACTION_SCHEDULER_BATCH_SIZE="5")
     target = parse_target(database.url)
     async with background_work(given, target, on_demand=True) as ours:
+        assert all(status.is_elsewhere for status in ours.schedule.status())
         await queue_businesses(engine)
         await ours.schedule._due(ours.schedule._jobs[EXTRACT])
         # A change of how the stage works does not make it work here.

@@ -159,9 +159,14 @@ async def background_work(
                 events=heard,
             )
         rests = RestReasons(worker)
+        # Beside workers a process is there to serve, whatever it could do.
         is_elsewhere = on_demand and ticking
         presence = Presence(
-            engine, worker, rests, role=role, address=address, claims=not is_elsewhere
+            engine,
+            worker,
+            rests,
+            role=ProcessRole.SERVE if is_elsewhere else role,
+            address=address,
         )
         if worker is not None and isinstance(tools.doubt, SelfCheck):
             tools.doubt.look_after(rests.of("self-check"))
@@ -176,6 +181,8 @@ async def background_work(
         }
         runs = RunLog(engine, name)
         others = housekeeping(settings, engine) if works else []
+        if is_elsewhere:
+            others = [replace(job, is_elsewhere=True) for job in others]
         schedule = Schedule([*jobs.values(), *others], runs)
         eager = [
             stage.name

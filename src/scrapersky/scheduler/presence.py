@@ -104,8 +104,8 @@ class Presence:
         *,
         role: ProcessRole,
         address: str | None = None,
-        claims: bool = True,
     ) -> None:
+        worked = worker.stages if worker and role is not ProcessRole.SERVE else ()
         # Every statement is whole by itself.
         self._engine = engine.execution_options(isolation_level="AUTOCOMMIT")
         self._worker = worker
@@ -117,7 +117,7 @@ class Presence:
             "pid": os.getpid(),
             "version": version("scrapersky"),
             "address": address,
-            "stages": [s.name for s in worker.stages] if worker and claims else [],
+            "stages": [stage.name for stage in worked],
         }
         self._ending = asyncio.Event()
         self._beating: asyncio.Task[None] | None = None
