@@ -1,7 +1,7 @@
 """`scrapersky worker`."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Final
 
 from scrapersky.api.server import Server
@@ -13,6 +13,7 @@ from scrapersky.cli.prepare import prepare
 from scrapersky.cli.signals import stop_on_signals
 from scrapersky.cli.up import a_listener, say
 from scrapersky.configuration import load_settings
+from scrapersky.db.embedded import ignore
 from scrapersky.observability.log import configure_logs
 from scrapersky.scheduler.app import Background
 from scrapersky.settings import Settings, address_of
@@ -23,33 +24,35 @@ PORTS: Final = range(8001, 8101)
 
 def worker(*, beside: int | None = None) -> None:
     """Run the stages and the scheduler, without the application."""
+    report: Callable[[str], None] = say
     if beside is not None:
         end_with(beside)
+        report = ignore  # who started it has said all that a person needs
     loaded = load_settings()
     settings = loaded.settings
     configure_logs(settings.log_level, settings.log_format, settings.levels_by_logger)
     for warning in loaded.warnings:
-        say(f"Warning: {warning}")
+        report(f"Warning: {warning}")
     with (
         stop_on_signals(),
         a_listener(
             settings.worker_host, *ports_of(settings), setting="WORKER_PORT"
         ) as listener,
-        a_database(settings, say, supervise=True) as target,
+        a_database(settings, report, supervise=True) as target,
     ):
         port = listener.getsockname()[1]
 
         def started(background: Background) -> None:
-            say(
+            report(
                 f"Worker {background.presence.name} is running, and says how it stands "
                 f"at {address_of(settings.worker_host, port)}. Ctrl-C stops it."
             )
 
-        asyncio.run(prepare(target, settings, say))
+        asyncio.run(prepare(target, settings, report))
         with without_collector():
             app = create_worker_app(settings, target, port=port, started=started)
         Server(app, grace=settings.shutdown_grace_seconds).run(sockets=[listener])
-    say("Stopped.")
+    report("Stopped.")
 
 
 def ports_of(settings: Settings) -> Sequence[int]:
