@@ -1,6 +1,6 @@
 /** What the list shows: words, statuses with their counts, and conditions on any field. */
 import { useQuery } from "@tanstack/react-query";
-import { type RefObject, useEffect, useState } from "react";
+import { type RefObject, useCallback, useEffect, useRef, useState } from "react";
 import { ofKind, read } from "@/api/client";
 import type { Kind } from "@/api/kinds";
 import { Button, Dialog, FormButtons, Icon, Select, short, statusWord } from "@/kit";
@@ -23,6 +23,7 @@ import {
 } from "./filters";
 import type { FieldInfo } from "./model";
 import { isOwn } from "./own";
+import { restAfter, usePaced } from "./paced";
 
 interface FilterBarProps {
   kind: Kind;
@@ -168,9 +169,19 @@ function Words({ kind, words, search, onWords }: FilterBarProps) {
 function StatusChips({ kind, words, filters, version, onFilters }: FilterBarProps) {
   const others = filters.filter((filter) => !isOnly(filter, kind.status));
   const query = { field: kind.status, q: words, filter: others.map(writeFilter) };
+  const took = useRef(0);
+  const counted = usePaced(
+    version,
+    useCallback(() => restAfter(took.current), []),
+  );
   const facets = useQuery({
-    queryKey: ["facets", kind.name, query, version],
-    queryFn: () => read(ofKind(kind, "/facets"), { query }),
+    queryKey: ["facets", kind.name, query, counted],
+    queryFn: async () => {
+      const began = performance.now();
+      const answer = await read(ofKind(kind, "/facets"), { query });
+      took.current = performance.now() - began;
+      return answer;
+    },
     placeholderData: (before) => before,
   });
   const counts = new Map(
