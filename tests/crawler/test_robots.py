@@ -11,6 +11,7 @@ from scrapersky.crawler.hosts import RobotsState, StoredRobots
 from scrapersky.crawler.robots import (
     Robots,
     cut_at_line,
+    only_ours,
     parse_robots,
     without_comments,
 )
@@ -149,6 +150,26 @@ def test_many_agents_over_many_rules_cost_no_product() -> None:
     assert not allows(text, "/14999")
 
     assert time.process_time() - began < 3
+
+
+def test_rules_said_again_or_to_others_were_all_parsed() -> None:
+    others = "User-agent: bot\n" + "".join(f"Disallow: /{n}\n" for n in range(99))
+    ours = "User-agent: *\n" + "Disallow: /x\n" * 99 + "Sitemap: /a.xml\n"
+
+    kept = only_ours(ours + others + "Sitemap: /b.xml", "ScraperSky")
+
+    assert kept.splitlines() == [
+        "User-agent: *",
+        "Disallow: /x",
+        "Sitemap: /a.xml",
+        "Sitemap: /b.xml",
+    ]
+
+
+def test_the_last_delay_counts_although_it_was_said_before() -> None:
+    text = "User-agent: *\nDisallow: /x\nCrawl-delay: 6\nCrawl-delay: 9\nCrawl-delay: 6"
+
+    assert rules(text).crawl_delay == timedelta(seconds=6)
 
 
 @given(st.text(alphabet="usera-gnt:*dilow/cp $%#\n\rScky2F", max_size=200))

@@ -10,12 +10,19 @@ from collections.abc import AsyncIterator, Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import psutil
 import pytest
 
-from scrapersky.crawler.sandbox import LARGE, LAYERS, Sandbox, usable_cpus
-from scrapersky.crawler.sandbox_process import SandboxLimits
+from scrapersky.crawler.sandbox import (
+    LARGE,
+    LAYERS,
+    Sandbox,
+    WaitingJobs,
+    usable_cpus,
+)
+from scrapersky.crawler.sandbox_process import Job, SandboxLimits
 from scrapersky.errors import BadSitemap, ParserUnavailable, Trap
 from sdk_tests.rig.waiting import HUNG
 from tests.crawler import sandboxed
@@ -171,6 +178,27 @@ async def test_small_pages_waited_for_the_large_ones_before_them(
 
     assert first == [10, 20, LARGE + 1]
     assert later == [LARGE + 1, 10, 20], "a large page must have its turn some time"
+
+
+def test_large_pages_that_had_waited_long_enough_took_all_the_time(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def job(size: int) -> Job:
+        return Job(b"x" * size, answer=Mock())
+
+    monkeypatch.setattr("scrapersky.crawler.sandbox.LONGEST_WAIT", -1.0)
+    waiting = WaitingJobs()
+    for _ in range(100):
+        waiting.append(job(LARGE + 1))
+        waiting.append(job(10))
+    spent = {True: 0.0, False: 0.0}
+    for _ in range(100):
+        taken = waiting.popleft()
+        taken.seconds = 3.0 if taken.size > LARGE else 0.5
+        spent[taken.size > LARGE] += taken.seconds
+        waiting.count(taken)
+
+    assert 0.2 < spent[True] / sum(spent.values()) < 0.35
 
 
 async def test_a_child_killed_from_outside_is_replaced(sandbox: Sandbox) -> None:

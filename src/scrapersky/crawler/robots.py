@@ -76,33 +76,42 @@ def parse_robots(stored: StoredRobots, token: str) -> Robots:
 
 
 def only_ours(text: str, token: str) -> str:
-    """Keep the groups that concern us.
+    """Keep the groups that concern us, and every sitemap.
 
     A file may name thousands of agents over thousands of rules, which costs the
-    parser their product; to us only our own name and `*` matter. Only a rule ends the
-    names of a group: other records must not (RFC 9309, 2.2.4).
+    parser their product; to us only our own name and `*` matter, and each rule once.
+    Only a rule ends the names of a group: other records must not (RFC 9309, 2.2.4).
     """
     lines: list[str] = []
     names: dict[str, None] | None = None
-    others: list[str] = []
+    is_ours = True
+    seen: set[str] = set()
+    before: list[str] = []
     for line in text.splitlines():
         if (found := _AGENT.match(line)) is not None:
             names = {} if names is None else names
             name = found[1].partition("#")[0].strip().lower()
             if name == "*" or _AFTER_PRODUCT.split(name)[0] == token.lower():
                 names["*" if name == "*" else token.lower()] = None
-        elif names is None:
-            lines.append(line)
-        elif _RULE.match(line):
-            lines += [*_agents(names), *others, line]
-            names, others = None, []
+        elif names is not None and not _RULE.match(line):
+            before.append(line)
         else:
-            others.append(line)
-    return "\n".join([*lines, *(_agents(names) if names is not None else ()), *others])
+            if names is not None:
+                is_ours = bool(names)
+                lines += _opening(names, before)
+                names, before, seen = None, [], set()
+            is_repeated = line in seen and _RULE.match(line) is not None
+            if not is_repeated and (is_ours or _SITEMAP.match(line)):
+                seen.add(line)
+                lines.append(line)
+    return "\n".join([*lines, *(_opening(names, before) if names is not None else ())])
 
 
-def _agents(names: dict[str, None]) -> list[str]:
-    return [f"User-agent: {name}" for name in names or {"nobody-we-know": None}]
+def _opening(names: dict[str, None], before: list[str]) -> list[str]:
+    """Begin a group; of one that is not ours, only its sitemaps matter."""
+    if not names:
+        return [line for line in before if _SITEMAP.match(line)]
+    return [*(f"User-agent: {name}" for name in names), *before]
 
 
 def without_comments(text: str) -> str:
@@ -175,4 +184,5 @@ _AFTER_PRODUCT = re.compile(r"[\s/*;(]")
 _RULE = re.compile(
     r"\s*(?:allow|diss?all?[oa]w|diasllow|disalow)\s*[:\s]", re.IGNORECASE
 )
+_SITEMAP = re.compile(r"\s*site[- ]?maps?\s*[:\s]", re.IGNORECASE)
 _DISALLOW = re.compile(r"^\s*disallow\s*:\s*([^\s#]+)", re.IGNORECASE | re.MULTILINE)

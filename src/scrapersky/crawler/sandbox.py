@@ -46,7 +46,11 @@ LAYERS = ("landlock", "seccomp", "user")
 LARGE = 256 * 1024
 """Bytes beyond which a body waits while smaller ones do; one page of ten is larger."""
 LONGEST_WAIT = 5.0
-"""Seconds after which a large body's turn has come, whatever else waits."""
+"""Seconds after which large bodies have their share, whatever else waits."""
+LARGE_SHARE = 0.25
+"""How much of the children's time large bodies take while smaller ones wait."""
+REMEMBERED = 30.0
+"""Seconds of children after which what was spent before counts half."""
 HURRY = 0.5
 """How long work waits for a busy child before one more is started."""
 
@@ -190,6 +194,7 @@ class Sandbox:
             raise
         finally:
             count_parsing(job.seconds)
+            self._waiting.count(job)
         if kind == FAILURE:
             raise _failure(name, data)
         try:
@@ -331,6 +336,8 @@ class WaitingJobs:
     def __init__(self) -> None:
         self._small: deque[Job] = deque()
         self._large: deque[Job] = deque()
+        self._spent = {False: 0.0, True: 0.0}
+        """Seconds of children, by whether the body was large."""
 
     def __bool__(self) -> bool:
         return bool(self._small or self._large)
@@ -344,9 +351,19 @@ class WaitingJobs:
         small, large = self._small, self._large
         if not small:
             return large.popleft()
-        if large and time.monotonic() - large[0].since > LONGEST_WAIT:
+        if large and self._is_due(large[0]):
             return large.popleft()
         return small.popleft()
+
+    def count(self, job: Job) -> None:
+        """Note how long a job kept a child."""
+        self._spent[job.size > LARGE] += job.seconds
+        if sum(self._spent.values()) > REMEMBERED:
+            self._spent = {size: spent / 2 for size, spent in self._spent.items()}
+
+    def _is_due(self, job: Job) -> bool:
+        is_late = time.monotonic() - job.since > LONGEST_WAIT
+        return is_late and self._spent[True] <= LARGE_SHARE * sum(self._spent.values())
 
 
 @cache

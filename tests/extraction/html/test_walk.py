@@ -24,3 +24,19 @@ def test_a_body_that_a_script_shows_is_read_as_visible() -> None:
     )
 
     assert [(line.text, line.hidden) for line in page.lines] == [("Text", False)]
+
+
+def test_a_page_that_is_nothing_but_depth_was_read_to_its_end() -> None:
+    nested = parse_page("<div><span>" * 50_000 + "the end")
+    usual = parse_page("<div>" * 100 + "<p>a line" * 5_000 + "<p>the end")
+
+    assert nested.truncated
+    assert len(nested.parents) < 5_000
+    assert usual.lines[-1].text == "the end"
+    assert not usual.truncated
+
+
+def test_a_page_on_which_nothing_is_closed_is_read() -> None:
+    page = parse_page("<p>" + "<font size=2>line <br>" * 3_000 + "the end")
+
+    assert page.lines[-1].text == "the end"

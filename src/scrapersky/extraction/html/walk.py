@@ -23,6 +23,9 @@ from scrapersky.extraction.html.style import hidden_and_mirrored, is_hidden, is_
 from scrapersky.extraction.html.text import clean, words
 
 MAX_NODES: Final = 150_000
+DEEP: Final = 512
+"""Levels below which an element counts as many: browsers nest no deeper than that."""
+DEEP_COST: Final = 16
 MAX_LINKS: Final = 2_000
 MAX_LINE: Final = 200_000
 MAX_LINES: Final = 20_000
@@ -284,7 +287,7 @@ class _Walk:
                 if pieces or not data.isspace():
                     pieces.append(data)
                 continue
-            budget -= 1
+            budget -= 1 if len(path) < DEEP else DEEP_COST
             if budget <= 0:
                 self.truncated = True
                 break
