@@ -14,8 +14,10 @@ loopback. A healthy site is
 complete when all that was found there alone is found. Meanwhile the API is asked for
 lists and counts, ten times a second. The time from a kill until the next application is
 ready does not count, and neither do questions asked meanwhile. Memory and processor time
-are those of the application and its children alone, the latter from when it is ready. The
-last line is one object of JSON, of the run with kills.
+are those of the application and its children alone, the latter from when it is ready.
+"Stolen" is what the host of a virtual machine took of its processors: times of runs can
+be compared only where it is small. The last line is one object of JSON, of the run with
+kills.
 """
 
 import argparse
@@ -33,6 +35,7 @@ from pathlib import Path
 from typing import Any, TextIO
 
 import httpx
+import psutil
 from sqlalchemy import insert
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -138,6 +141,8 @@ class Run:
     hostile_left: int = 0
     cpu: float = 0.0
     """Seconds of processor time."""
+    stolen: float = 0.0
+    """The share of the processors' time that the machine did not get."""
 
     @property
     def p95(self) -> float:
@@ -305,13 +310,14 @@ class Street:
             run = Run(name)
             asking = asyncio.create_task(ask(house, run))
             stack.callback(asking.cancel)
-            began = time.monotonic()
+            began, counted = time.monotonic(), psutil.cpu_times()
             await self.queue(desk, hostile)
             marks = [began + alone * (n + 1) / (kills + 2) for n in range(kills)]
             await self.watch(house, desk, run, marks)
             run.seconds = time.monotonic() - began - house.away
             house.count()
             run.cpu = house.cpu
+            run.stolen = stolen_since(counted)
             rows = await desk.rows(FOUND)
             run.found = {domain: tuple(rest) for domain, *rest in rows}
             run.hostile_left = (await desk.rows(HOSTILE_LEFT))[0][0]
@@ -374,6 +380,13 @@ class Street:
             await asyncio.sleep(0.4)
 
 
+def stolen_since(before: Any) -> float:
+    """Return the share of the processors' time that others on the host had."""
+    now = psutil.cpu_times()
+    took = getattr(now, "steal", 0.0) - getattr(before, "steal", 0.0)
+    return float(took / (sum(now) - sum(before)))
+
+
 def memory_of(house: House) -> int:
     """Return what belongs to the application and its children alone."""
     watch = Watch(house.pids, 0)
@@ -434,7 +447,7 @@ def show(run: Run, alone: Run) -> None:
         f"worst {max(run.waits) * 1000:6.0f} ms, refused {run.refused}  "
         f"processor {run.cpu:.1f} s  "
         f"memory {run.first_memory / MIB:.0f} to {run.peak_memory / MIB:.0f} MiB  "
-        f"hostile not done {run.hostile_left}",
+        f"hostile not done {run.hostile_left}  stolen {run.stolen:.0%}",
         flush=True,
     )
     for name in run.missed(alone)[:5]:

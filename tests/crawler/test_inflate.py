@@ -109,6 +109,16 @@ def test_no_layer_grows_beyond_what_the_whole_may(most: int) -> None:
         inflate(body, "gzip", "gzip", step=len(body), most=most)
 
 
+@pytest.mark.parametrize("step", [1, 7, 1000])
+def test_what_is_not_wanted_of_a_body_was_kept(step: int) -> None:
+    inflater = Inflater("http://a.example/", [], Limits(), MIB, keep=10)
+    for start in range(0, 5000, step):
+        inflater.feed(b"0123456789"[start % 10 :][:step].ljust(step, b"x"))
+
+    assert len(inflater.out) == 10
+    assert inflater.size >= 5000
+
+
 def test_the_ratio_counts_only_beyond_a_megabyte() -> None:
     small = gzip.compress(b"\0" * (MIB - 1))
 

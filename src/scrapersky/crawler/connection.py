@@ -53,6 +53,8 @@ class Exchange:
     """Whether a body past its limits is cut, instead of refused."""
     may_spool: bool = False
     """Whether a long body goes to a file, instead of into memory."""
+    keep: int | None = None
+    """How many bytes of the body are wanted; the rest is read and dropped."""
     aside: Executor | None = None
     """Where long compressed bodies are inflated; without it, on the event loop."""
     judge: "Callable[[Exchange], None] | None" = None
@@ -361,6 +363,7 @@ class Connection(asyncio.BufferedProtocol):
             exchange.limits,
             exchange.max_inflated,
             may_spool=exchange.may_spool,
+            keep=exchange.keep,
         )
         if exchange.judge is not None:
             exchange.judge(exchange)

@@ -59,6 +59,7 @@ from scrapersky.errors import (
     Unforeseen,
     UnsupportedScheme,
 )
+from scrapersky.kit.memory import give_memory_back
 from scrapersky.kit.urls import Url, parse_url, registrable_domain
 
 AnswerT = TypeVar("AnswerT")
@@ -84,6 +85,7 @@ class Crawler:
     ) -> None:
         self.policy = policy
         self._hosts = hosts
+        give_memory_back()
         self._listeners = tuple(listeners)
         self.fetches = WaitingFetches()
         self._now = now or _utc_now
@@ -320,6 +322,7 @@ class Crawler:
             deadline=time.monotonic() + remaining,
             keep_partial=options.keep_partial,
             may_spool=options.may_spool,
+            keep=options.keep,
             aside=self._inflating,
             judge=options.check_head,
         )
@@ -430,7 +433,10 @@ class Crawler:
 
     async def _robots_answer(self, state: FetchState, room: int) -> Exchange:
         limits = self.policy.limits
-        options = FetchOptions(max_wire=room, max_inflated=ROBOTS_WIRE)
+        # One byte more than is read, which says that there was more.
+        options = FetchOptions(
+            max_wire=room, max_inflated=ROBOTS_WIRE, keep=limits.robots_bytes + 1
+        )
         while True:
             exchange = await self._visit(state, options, self.policy.host_delay)
             target = redirect_target(exchange, state.current)

@@ -24,6 +24,7 @@ class FetchOptions:
     max_inflated: int = 0
     keep_partial: bool = False
     may_spool: bool = False
+    keep: int | None = None
 
     def check_head(self, exchange: Exchange) -> None:
         """Look at status and headers; raise before a body is taken that is not wanted."""

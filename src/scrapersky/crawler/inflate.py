@@ -53,6 +53,8 @@ class Inflater:
     max_bytes: int
     may_spool: bool = False
     """Whether a long body goes to a file; `out` is then only its beginning."""
+    keep: int | None = None
+    """How many bytes are kept; those that follow are only counted."""
     out: bytearray = field(default_factory=bytearray)
     spool: Spool | None = None
     size: int = 0
@@ -108,6 +110,8 @@ class Inflater:
             raise TooBig(self.url, f"grew {given // max(taken, 1)} times when inflated")
 
     def _store(self, data: bytes) -> None:
+        if self.keep is not None:
+            data = data[: max(0, self.keep - self.size)]
         if not self.may_spool or self.size + len(data) <= IN_MEMORY:
             self.out += data
             return
