@@ -44,7 +44,13 @@ sys.path.insert(1, str(ROOT / "packages/curation-sdk/tests"))
 
 import curation_sdk  # noqa: E402 - needs the path set above
 from bench.mixed_world.hostile import ENDING, hostile_names  # noqa: E402
-from bench.pipeline import MIGRATED, Watch, migrate, seconds_of  # noqa: E402
+from bench.pipeline import (  # noqa: E402
+    MIGRATED,
+    Watch,
+    migrate,
+    seconds_of,
+    stolen_since,
+)
 from scrapersky.demo.apart import TownApart, town_apart  # noqa: E402
 from scrapersky.demo.business import SiteKind  # noqa: E402
 from scrapersky.demo.town import Invitation  # noqa: E402
@@ -378,13 +384,6 @@ class Street:
                 await house.restart()
             run.peak_memory = max(run.peak_memory, memory_of(house))
             await asyncio.sleep(0.4)
-
-
-def stolen_since(before: Any) -> float:
-    """Return the share of the processors' time that others on the host had."""
-    now = psutil.cpu_times()
-    took = getattr(now, "steal", 0.0) - getattr(before, "steal", 0.0)
-    return float(took / (sum(now) - sum(before)))
 
 
 def memory_of(house: House) -> int:

@@ -6,7 +6,9 @@
 The application is a process of its own over a throw-away PostgreSQL with a list of pages;
 the browser is Debian's Chromium without a window and without a graphics card, so frames are
 drawn by the processor that also runs server and database. Times are taken by the page's own
-clock. The last line is one object of JSON.
+clock. Rows are changed in several windows one after the other, and the one counts in which
+the host of a virtual machine took least of its processors ("stolen"): a task that waits for a
+processor is long without doing anything. The last line is one object of JSON.
 """
 
 import argparse
@@ -25,8 +27,10 @@ from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import asyncpg
+import psutil
 from playwright.async_api import Browser, Page, async_playwright
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
@@ -34,6 +38,7 @@ sys.path.insert(
     1, str(Path(__file__).resolve().parents[1] / "packages/curation-sdk/tests")
 )
 
+from bench.pipeline import stolen_since
 from scrapersky.db.connection import connect, parse_target
 from scrapersky.db.embedded import EmbeddedPostgres
 from scrapersky.db.migrate import upgrade
@@ -125,10 +130,11 @@ class Plan:
     loads: int
     presses: int
     seconds: float
+    windows: int
 
 
-QUICK = Plan(rows=100_000, loads=2, presses=8, seconds=3)
-FULL = Plan(rows=1_000_000, loads=7, presses=40, seconds=12)
+QUICK = Plan(rows=100_000, loads=2, presses=8, seconds=3, windows=1)
+FULL = Plan(rows=1_000_000, loads=7, presses=40, seconds=12, windows=5)
 
 
 def measure(plan: Plan) -> dict[str, float]:
@@ -148,8 +154,11 @@ async def looked_at(address: str, dsn: str, plan: Plan) -> dict[str, float]:
             results |= await keys(page, plan)
             results |= await scrolling(page, plan)
         results |= await baseline(browser, plan, results)
-        async with a_window(browser, address) as page:
-            results |= await live(page, dsn, plan)
+        lives = []
+        for _ in range(plan.windows):
+            async with a_window(browser, address) as page:
+                lives.append(await live(browser, page, dsn, plan))
+        results |= min(lives, key=lambda one: one["stolen meanwhile (%)"])
     return results
 
 
@@ -257,7 +266,7 @@ async def baseline(
     }
 
 
-async def live(page: Page, dsn: str, plan: Plan) -> dict[str, float]:
+async def live(browser: Browser, page: Page, dsn: str, plan: Plan) -> dict[str, float]:
     """Change fifty rows a second beneath a list that is open."""
     await page.goto("/curate/pages")
     await page.wait_for_selector(".grid-row")
@@ -268,8 +277,11 @@ async def live(page: Page, dsn: str, plan: Plan) -> dict[str, float]:
     )
     before = await page.inner_text(".grid-body")
     await page.evaluate("frames_.length = 0; longTasks.length = 0")
-    changed = await change_rows(dsn, ids, plan.seconds)
-    await page.wait_for_timeout(1500)
+    counted = psutil.cpu_times()
+    async with traced(browser) as events:
+        changed = await change_rows(dsn, ids, plan.seconds)
+        await page.wait_for_timeout(1500)
+    stolen = stolen_since(counted)
     frames = await page.evaluate("frames_")
     tasks = await page.evaluate("longTasks")
     if await page.inner_text(".grid-body") == before:
@@ -278,8 +290,41 @@ async def live(page: Page, dsn: str, plan: Plan) -> dict[str, float]:
         "changes per second": changed / plan.seconds,
         "long tasks at 50 changes/s": len(tasks),
         "longest task (ms)": max(tasks, default=0.0),
+        "longest task, its processor time (ms)": longest_work(events),
+        "stolen meanwhile (%)": stolen * 100,
         "frames per second at 50 changes/s": 1000 / statistics.mean(frames),
     }
+
+
+@asynccontextmanager
+async def traced(browser: Browser) -> AsyncIterator[list[dict[str, Any]]]:
+    """Collect what the browser's threads do; all of it is there after the block."""
+    events: list[dict[str, Any]] = []
+    is_over = asyncio.Event()
+    session = await browser.new_browser_cdp_session()
+    session.on("Tracing.dataCollected", lambda sent: events.extend(sent["value"]))
+    session.on("Tracing.tracingComplete", lambda _: is_over.set())
+    wanted = {"includedCategories": ["toplevel"], "excludedCategories": ["*"]}
+    await session.send("Tracing.start", {"traceConfig": wanted})
+    yield events
+    await session.send("Tracing.end")
+    await asyncio.wait_for(is_over.wait(), 60)
+    await session.detach()
+
+
+def longest_work(events: list[dict[str, Any]]) -> float:
+    """Return the most processor time that a task of the page took, in milliseconds."""
+    pages = {
+        (event["pid"], event["tid"])
+        for event in events
+        if event["name"] == "thread_name" and event["args"]["name"] == "CrRendererMain"
+    }
+    tasks = [
+        event.get("tdur", 0)
+        for event in events
+        if (event["pid"], event["tid"]) in pages and event["name"].endswith("RunTask")
+    ]
+    return max(tasks, default=0) / 1000
 
 
 async def change_rows(dsn: str, ids: list[str], seconds: float) -> int:

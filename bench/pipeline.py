@@ -133,6 +133,13 @@ class Watch:
                 continue
 
 
+def stolen_since(before: Any) -> float:
+    """Return the share of the processors' time that others on the host had."""
+    now = psutil.cpu_times()
+    took = getattr(now, "steal", 0.0) - getattr(before, "steal", 0.0)
+    return float(took / (sum(now) - sum(before)))
+
+
 def seconds_of(process: psutil.Process) -> float:
     """Return the CPU seconds of a process and of those of its children that ended."""
     try:
