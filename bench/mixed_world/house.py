@@ -11,6 +11,7 @@ from bench.mixed_world.hostile import Doors, MixedResolver
 from scrapersky.api.app import create_app
 from scrapersky.api.server import Server
 from scrapersky.api.worker_app import create_worker_app
+from scrapersky.cli.crew import give_way
 from scrapersky.cli.garbage import without_collector
 from scrapersky.configuration import load_settings
 from scrapersky.crawler import CrawlerPolicy
@@ -60,6 +61,7 @@ def main() -> None:
         target = parse_target(order["url"])
         with without_collector():
             if order["is_worker"]:
+                give_way()
                 port = order["api_port"]
                 app = create_worker_app(settings, target, port=port, world=world)
             else:

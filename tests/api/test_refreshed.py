@@ -36,6 +36,31 @@ async def test_under_a_locked_table_every_look_at_the_stages_hung(
     await value.close()
 
 
+async def test_every_look_at_the_stages_waited_for_one_look_up_after_the_other(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(refreshed, "SHORTEST", -1.0)
+    monkeypatch.setattr(refreshed, "SHARE", 0)
+    answers = iter(range(9))
+
+    async def look_up() -> int:
+        await asyncio.sleep(0)
+        return next(answers)
+
+    value = RefreshedValue(look_up)
+    first = await value.get()
+    at_once = await value.get()
+    looking = value.prepare()
+    assert looking is not None
+    await looking
+    then = await value.get()
+    monkeypatch.setattr(refreshed, "YOUNG", -1.0)
+    awaited = await value.get()
+    await value.close()
+
+    assert (first, at_once, then, awaited) == (0, 0, 1, 2)
+
+
 def test_a_full_disk_of_the_database_was_an_error_without_a_cause() -> None:
     found = explain_code("53100", "could not extend file")
 

@@ -15,11 +15,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, get_args
 
+import psutil
 import pytest
 
 from scrapersky.api.auth.identity import Permission
 from scrapersky.cli import app
 from scrapersky.cli.commands import options
+from scrapersky.cli.crew import NICE
 from scrapersky.cli.up import usual_workers
 from scrapersky.db.embedded import is_alive, running_postmaster
 from scrapersky.records.status import Role
@@ -322,8 +324,10 @@ def test_the_stages_have_a_process_of_their_own_that_ends_with_the_first(
         first, second = listed()
         with urllib.request.urlopen(f"{second['address']}/health/live") as answer:
             assert answer.status == 200
+        nice = [psutil.Process(one["pid"]).nice() for one in (first, second)]
         stop(process, nowhere, signal.SIGTERM)
 
+    assert nice[1] == nice[0] + NICE, "the stages give way to the API"
     assert (first["role"], second["role"]) == ("serve", "worker")
     assert not first["stages"]
     assert second["stages"]

@@ -15,6 +15,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 from scrapersky.api.dependency import PUBLIC
 from scrapersky.db.schema import differences
 from scrapersky.errors import ScraperSkyError
+from scrapersky.kit.seldom import Seldom
 from scrapersky.records import METADATA
 from scrapersky.scheduler.app import Background
 from scrapersky.scheduler.schedule import Schedule
@@ -26,6 +27,9 @@ router = APIRouter(prefix="/health", tags=["health"], dependencies=[PUBLIC])
 
 TIMEOUT = 3.0
 """Seconds a check may take before it counts as failed."""
+
+SCHEMA_SHARE = 20
+"""The schema is not looked at for so many times as long as it took: anyone may ask."""
 
 Check = Callable[[], Awaitable[str | None]]
 """Returns what is wrong, or None."""
@@ -90,10 +94,15 @@ def database_checks(engine: AsyncEngine) -> dict[str, Check]:
             await connection.execute(text("SELECT 1"))
         return None
 
+    seldom, found = Seldom(SCHEMA_SHARE), 0
+
     async def migrations() -> str | None:
-        async with engine.connect() as connection:
-            found = await connection.run_sync(differences, METADATA)
-        return f"{len(found)} differences; run `scrapersky doctor`" if found else None
+        nonlocal found
+        with seldom.turn() as is_due:
+            if is_due:
+                async with engine.connect() as connection:
+                    found = len(await connection.run_sync(differences, METADATA))
+        return f"{found} differences; run `scrapersky doctor`" if found else None
 
     return {"database": database, "migrations": migrations}
 

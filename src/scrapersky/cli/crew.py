@@ -11,6 +11,8 @@ from typing import Final, Self
 LOOK_EVERY: Final = 0.5
 PAUSE: Final = 2.0
 """Seconds before one that ended is started again."""
+NICE: Final = 10
+"""By how much a worker beside the API gives way to it on a busy machine."""
 STOP_TIMEOUT: Final = 10.0
 """Seconds beyond their grace in which workers may end."""
 WORKER: Final = (
@@ -73,6 +75,14 @@ class Crew:
                 if self._ending.wait(PAUSE):
                     return
                 self._workers[place] = self._start()
+
+
+def give_way() -> None:
+    """Let the API have a processor first: people wait for it, nobody for a page.
+
+    What this process starts gives way too, its parsers above all.
+    """
+    os.nice(NICE)
 
 
 def end_with(parent: int) -> None:

@@ -6,7 +6,7 @@ from typing import Final
 
 from scrapersky.api.server import Server
 from scrapersky.api.worker_app import create_worker_app
-from scrapersky.cli.crew import end_with
+from scrapersky.cli.crew import end_with, give_way
 from scrapersky.cli.database import a_database
 from scrapersky.cli.garbage import without_collector
 from scrapersky.cli.prepare import prepare
@@ -27,6 +27,7 @@ def worker(*, beside: int | None = None) -> None:
     report: Callable[[str], None] = say
     if beside is not None:
         end_with(beside)
+        give_way()
         report = ignore  # who started it has said all that a person needs
     loaded = load_settings()
     settings = loaded.settings

@@ -1,6 +1,7 @@
 """Values that many ask for and that are expensive to find out: found out once for all."""
 
 import asyncio
+import math
 import time
 from collections.abc import Awaitable, Callable
 from typing import Final, Generic, TypeVar
@@ -11,36 +12,46 @@ SHORTEST: Final = 1.0
 """Seconds for which a value is good, however cheap it was."""
 SHARE: Final = 20
 """A value is good for so many times as long as it took to find: 5 % of the time at most."""
+YOUNG: Final = 3.0
+"""Seconds for which a value is given at once, even while a new one is looked up."""
 TIMEOUT: Final = 0.25
-"""Seconds to wait for a new value while an old one is there."""
+"""Seconds to wait for a new value while an older one is there."""
 
 
 class RefreshedValue(Generic[ValueT]):
     """A value that is looked up so seldom that looking costs little.
 
-    Any number may ask at once: one look-up serves all. Who asks while a slow one runs
-    gets the value of before, once there is one.
+    Any number may ask at once: one look-up serves all. Who asks while one runs gets the
+    value of before: at once if it is young, otherwise if the look-up is slow.
     """
 
     def __init__(self, look_up: Callable[[], Awaitable[ValueT]]) -> None:
         self._look_up = look_up
         self._found: list[ValueT] = []
+        self._found_at = -math.inf
         self._good_until = 0.0
         self._looking: asyncio.Task[None] | None = None
 
     async def get(self) -> ValueT:
         """Return the value; raise what the look-up raised if there never was one."""
-        if time.monotonic() >= self._good_until:
-            looking = self._looking or self._begin()
+        looking = self.prepare()
+        if looking is not None and time.monotonic() - self._found_at > YOUNG:
             timeout = TIMEOUT if self._found else None
             await asyncio.wait({looking}, timeout=timeout)
             if looking.done() and not self._found:
                 looking.result()
         return self._found[0]
 
+    def prepare(self) -> "asyncio.Task[None] | None":
+        """Begin to look for a new value if it is time; return the look-up that runs."""
+        if time.monotonic() < self._good_until:
+            return None
+        return self._looking or self._begin()
+
     def forget(self) -> None:
         """Look again when next asked."""
         self._good_until = 0.0
+        self._found_at = -math.inf
 
     async def close(self) -> None:
         """End a look-up that still runs."""
@@ -57,7 +68,7 @@ class RefreshedValue(Generic[ValueT]):
         started = time.monotonic()
         value = await self._look_up()
         ended = time.monotonic()
-        self._found = [value]
+        self._found, self._found_at = [value], ended
         self._good_until = ended + max(SHORTEST, SHARE * (ended - started))
 
     def _ended(self, task: asyncio.Task[None]) -> None:

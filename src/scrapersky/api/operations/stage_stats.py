@@ -115,9 +115,13 @@ class StageStats:
         `paused` says which stages are just being paused, and why, or resumed (None);
         `changes` of which ones the settings are just being changed.
         """
-        waiting = await self._of(tenant_id).stages(
-            {**await self._paused.get(), **(paused or {})}
-        )
+        tenant = self._of(tenant_id)
+        # All look-ups begin before the first is waited for.
+        self._paused.prepare()
+        self._changes.prepare()
+        self._waiting_for_anyone.prepare()
+        tenant.prepare()
+        waiting = await tenant.stages({**await self._paused.get(), **(paused or {})})
         changed = {**await self._changes.get(), **(changes or {})}
         settings = with_changes(self._settings, changed)
         held_back = await self.held_back()
@@ -189,6 +193,12 @@ class _Tenant:
         self.trouble = RefreshedValue(self._read_trouble)
         self._minutes: dict[datetime, Counts] = {}
         self._filling = asyncio.Lock()
+
+    def prepare(self) -> None:
+        self._waiting.prepare()
+        self._recent.prepare()
+        for results in self._results.values():
+            results.prepare()
 
     async def stages(self, paused: Mapping[str, str | None]) -> list[StageView]:
         waiting = await self._waiting.get()
