@@ -1,6 +1,5 @@
 """robots.txt by the letter of RFC 9309."""
 
-import time
 from datetime import timedelta
 
 import pytest
@@ -17,6 +16,7 @@ from scrapersky.crawler.robots import (
 )
 from scrapersky.kit.urls import parse_url
 from tests.crawler.rig import utc_now
+from tests.pace import takes_at_most
 
 TOKEN = "ScraperSky"
 
@@ -145,11 +145,8 @@ def test_many_agents_over_many_rules_cost_no_product() -> None:
     text = (
         agents + "User-agent: *\n" + "".join(f"Disallow: /{n}\n" for n in range(15_000))
     )
-    began = time.process_time()
-
-    assert not allows(text, "/14999")
-
-    assert time.process_time() - began < 3
+    with takes_at_most(3):
+        assert not allows(text, "/14999")
 
 
 def test_rules_said_again_or_to_others_were_all_parsed() -> None:
