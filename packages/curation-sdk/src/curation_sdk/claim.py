@@ -1,7 +1,7 @@
 """Claim: take the next items of a stage, at a cost that does not grow with the table."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
@@ -23,6 +23,12 @@ if TYPE_CHECKING:
 
 Statement = str | Callable[[int], str]
 """A claim: with its limit as $4, or written for one."""
+Tries = tuple[int, int]
+"""A number of attempts: at least, and at most."""
+ANY_TRIES = (0, 2**31 - 1)
+POSTPONED = (0, 0)
+"""Items that wait without having spent an attempt."""
+FAILED_BEFORE = (1, ANY_TRIES[1])
 RESCAN_EVERY = 2.0
 """Seconds after which rows behind the cursor are looked for again."""
 TENANTS_EVERY = 0.25
@@ -130,13 +136,14 @@ class Claimer:
             return await self._share(limit, again=True)
         return await self._take(limit, self._statements.claim_again)
 
-    async def next_due(self, limit: int) -> list[ClaimedItem]:
-        """Claim items whose wait for another attempt is over."""
-        return await self._take(limit, self._statements.claim_due)
+    async def next_due(
+        self, limit: int, tries: Tries = ANY_TRIES, *, but: Sequence[str] = ()
+    ) -> list[ClaimedItem]:
+        """Claim items whose wait for another attempt is over, but none of these.
 
-    async def next_due_but(self, slow: list[str], limit: int) -> list[ClaimedItem]:
-        """Claim items whose wait for another attempt is over, but none of these."""
-        return await self._take(limit, self._statements.claim_due_quick, slow)
+        `tries` is how many attempts they have spent: at least, and at most.
+        """
+        return await self._take(limit, self._statements.claim_due, list(but), *tries)
 
     async def next_due_of(self, slow: list[str], limit: int) -> list[ClaimedItem]:
         """Claim those of these items whose wait for another attempt is over."""

@@ -40,6 +40,10 @@ MOST_BATCHES = 4
 """How many batches one claim may bring at most."""
 SLOW_SHARE = 0.5
 """The share of a stage's slots that slow items may hold while others wait."""
+RETRY_SHARE = 0.25
+"""How many items are tried again for each first attempt, while more of those wait."""
+RETRIES_PER_SECOND = 1.0
+"""How many are tried again at least."""
 RATE_HOLDS = 1.0
 """Seconds after which a rate says nothing any more."""
 MOST_KNOWN = 2_000
@@ -92,6 +96,8 @@ class StageRun:
         self.empty_at = self.empty_waiting_at = 0.0
         self.settled = 0
         self.ahead = 0
+        self._retries = 0.0
+        self._retries_at = time.monotonic()
         self._rate = 0.0
         self._rate_at = time.monotonic()
         self._rate_settled = 0
@@ -169,6 +175,23 @@ class StageRun:
             room = self.stage.concurrency - len(self.slots)
         return min(max(room - len(self.slow), 0), self.stage.batch)
 
+    def room_retries(self, *, others_wait: bool) -> int:
+        """Return how many items that have failed before may be claimed now.
+
+        While first attempts wait, in whichever stage, there are a few for each of those
+        begun here, and a few each second, so that none waits for ever.
+        """
+        now = time.monotonic()
+        gained = (now - self._retries_at) * RETRIES_PER_SECOND
+        self._retries = min(self._retries + gained, self.stage.batch)
+        self._retries_at = now
+        return int(self._retries) if others_wait else self.stage.batch
+
+    @property
+    def first_attempts_wait(self) -> bool:
+        """Whether items are ready that have not failed before."""
+        return any(held.tries <= 1 for held in self.ready)
+
     def room_rescued(self) -> int:
         """Return how many rescued items may be claimed now.
 
@@ -190,6 +213,8 @@ class StageRun:
         mine = self.held
         for held in found:
             mine[held.item] = held
+            self._retries += RETRY_SHARE if held.tries <= 1 else -1
+        self._retries = min(max(self._retries, 0.0), self.stage.batch)
         (self.slow if slow else self.ready).extend(found)
         self.start_slots()
 

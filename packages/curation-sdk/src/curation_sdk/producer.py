@@ -13,7 +13,13 @@ from curation_sdk.background import (
     BackgroundTasks,
     wait_for,
 )
-from curation_sdk.claim import ClaimedItem
+from curation_sdk.claim import (
+    ANY_TRIES,
+    FAILED_BEFORE,
+    POSTPONED,
+    ClaimedItem,
+    Tries,
+)
 from curation_sdk.connection import Connection
 from curation_sdk.events import Claimed, Drained, Event, Events, Overclaimed
 from curation_sdk.execution import StageRun
@@ -22,6 +28,8 @@ from curation_sdk.settlement import Returned
 
 LOOK_FOR_RETRIES = 0.25
 LOOK_FOR_ROOM = 0.5
+WAIT_HOLDS = 1.0
+"""Seconds after which it says nothing any more that first attempts waited."""
 QUIET_AFTER = 10.0
 """Seconds without any item after which retries are looked for less often."""
 
@@ -57,6 +65,7 @@ class Producer:
         self._looking = asyncio.Lock()
         self._looked_at = -LOOK_FOR_RETRIES
         self._due: frozenset[str] = frozenset()
+        self._waited_at = -WAIT_HOLDS
 
     def is_active(self, run: StageRun) -> bool:
         """Return whether claims are sent for a stage."""
@@ -171,17 +180,17 @@ class Producer:
                 await wait_for(run.suspect_gone, LOOK_FOR_RETRIES)
                 continue
             began = time.monotonic()
-            found = 0
+            found, held_back = 0, False
             try:
                 due, began = await self._look_for_due(at_once=is_called)
                 if run.stage.name in due:
-                    found = await self._claim_waiting(run)
+                    found, held_back = await self._claim_waiting(run)
             except Exception as error:  # noqa: BLE001 - nothing may end a worker
                 self._background.report("claim", error)
                 await wait_for(run.suspect_gone, LONGEST_PAUSE)
                 await self._return_strays(run)
             else:
-                if not found and not run.suspects:
+                if not found and not held_back and not run.suspects:
                     run.empty_waiting_at = began
                     run.changed.set()
             if not found:
@@ -202,10 +211,17 @@ class Producer:
                 self._looked_at = began
             return self._due, self._looked_at
 
-    async def _claim_waiting(self, run: StageRun) -> int:
+    async def _claim_waiting(self, run: StageRun) -> tuple[int, bool]:
+        """Claim what may be tried again; return how many, and whether some must wait."""
+        batch = run.stage.batch
+        retries = run.room_retries(others_wait=self._first_attempts_wait())
         due: list[ClaimedItem] = []
-        if len(run.ready) < run.stage.batch:
-            due = await self._claim_due(run, run.stage.batch)
+        if len(run.ready) < batch:
+            if retries < batch:
+                due = await self._claim_due(run, batch, POSTPONED)
+            if retries:
+                tries = FAILED_BEFORE if retries < batch else ANY_TRIES
+                due += await self._claim_due(run, retries, tries)
         if room := run.room_slow():
             claim = run.claimer.next_due_of(run.slow_items, room)
             due += await self._claim(run, claim, room, slow=True)
@@ -213,11 +229,22 @@ class Producer:
             await self._claim_rescued(run, room)
         alone = await self._quarantine.try_suspects(run)
         # Rescued items are worked a few at a time: the next ones when some are gone.
-        return len(due) + alone
+        return len(due) + alone, retries < batch
 
-    async def _claim_due(self, run: StageRun, limit: int) -> list[ClaimedItem]:
-        claimer, slow = run.claimer, run.slow_items
-        claim = claimer.next_due_but(slow, limit) if slow else claimer.next_due(limit)
+    def _first_attempts_wait(self) -> bool:
+        """Return whether any stage has more first attempts than it can begin.
+
+        What is ready comes and goes, so that a moment ago counts as now.
+        """
+        now = time.monotonic()
+        if any(run.first_attempts_wait for run in self._runs.values()):
+            self._waited_at = now
+        return now - self._waited_at < WAIT_HOLDS
+
+    async def _claim_due(
+        self, run: StageRun, limit: int, tries: Tries = ANY_TRIES
+    ) -> list[ClaimedItem]:
+        claim = run.claimer.next_due(limit, tries, but=run.slow_items)
         return await self._claim(run, claim, limit)
 
     async def _claim_rescued(self, run: StageRun, limit: int) -> list[ClaimedItem]:

@@ -42,7 +42,6 @@ class Statements:
     claim_shared: Callable[[int], str] | None
     claim_shared_again: Callable[[int], str] | None
     claim_due: str
-    claim_due_quick: str
     claim_due_slow: str
     claim_rescued: str
     claim_suspect: str
@@ -86,9 +85,11 @@ def statements_of(queue: Queue, *, columns: str, keyed: bool) -> Statements:
         claim_onward=claim_onward if keyed and queue.has_cursor else None,
         claim_shared=claim_shared if queue.tenant else None,
         claim_shared_again=claim_shared_again if queue.tenant else None,
-        claim_due=claim_waiting(queue, columns, quarantine.UNSUSPECTED),
-        claim_due_quick=claim_waiting(
-            queue, columns, f"{quarantine.UNSUSPECTED} AND k.item <> ALL($5::text[])"
+        claim_due=claim_waiting(
+            queue,
+            columns,
+            f"{quarantine.UNSUSPECTED} AND k.item <> ALL($5::text[])"
+            " AND k.tries BETWEEN $6::int AND $7::int",
         ),
         claim_due_slow=claim_waiting(
             queue, columns, f"{quarantine.UNSUSPECTED} AND k.item = ANY($5::text[])"
