@@ -63,7 +63,8 @@ class Fetcher:
 
 def a_filter(**limits: int) -> tuple[RequestFilter, Fetcher]:
     fetcher = Fetcher()
-    page = SimpleNamespace(body=SHELL, charset=SimpleNamespace(name="utf-8"))
+    charset = SimpleNamespace(name="utf-8")
+    page = SimpleNamespace(read_all=lambda: SHELL, charset=charset)
     resources = RequestFilter(fetcher, page, RenderLimits(**limits))  # type: ignore[arg-type]
     return resources, fetcher
 

@@ -10,6 +10,7 @@ from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import replace
 from datetime import timedelta
+from typing import Any
 
 import psutil
 import pytest
@@ -153,19 +154,35 @@ def a_full_disk() -> Iterator[None]:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
 
 
-async def test_a_full_disk_ends_the_body_and_nothing_else() -> None:
-    said = {"/long": answer(b"x" * 4 * MIB), "/short": answer(b"short")}
+async def test_a_full_disk_ends_a_body_too_long_for_memory_and_nothing_else() -> None:
+    page = b"<p>" + os.urandom(2 * MIB).hex().encode()
+    said = {"/long": answer(page), "/short": answer(b"short")}
+    sitemap: dict[str, Any] = {
+        "accept": Accept.ANY,
+        "max_bytes": LARGEST,
+        "spool": True,
+    }
     async with a_site(said) as site, a_crawler(site) as crawler:
         with a_full_disk():
             with pytest.raises(TooBig, match="does not fit on our disk"):
-                await crawler.fetch(site.url("/long"), accept=Accept.ANY, spool=True)
-            kept = await crawler.fetch(
-                site.url("/long"), accept=Accept.ANY, spool=True, keep_partial=True
-            )
+                await crawler.fetch(site.url("/long"), **sitemap)
+            kept = await crawler.fetch(site.url("/long"), **sitemap, keep_partial=True)
+            held = await crawler.fetch(site.url("/long"), spool=True)
             other = await crawler.fetch(site.url("/short"))
 
     assert (kept.cut, other.body) == (Cut.SIZE, b"short")
     assert IN_MEMORY < kept.inflated_bytes <= 2 * MIB
+    assert held.whole == page
+
+
+async def test_a_long_page_is_read_from_its_file() -> None:
+    page = b"<p>" + os.urandom(2 * MIB).hex().encode()
+    async with a_site({"/": answer(page)}) as site, a_crawler(site) as crawler:
+        fetched = await crawler.fetch(site.url("/"), spool=True)
+
+    assert len(fetched.body) <= IN_MEMORY
+    assert fetched.read_all() == page
+    assert fetched.text == page.decode()
 
 
 async def test_a_child_reads_the_file_and_gives_it_back() -> None:

@@ -28,6 +28,7 @@ from scrapersky.crawler.result import (
 from scrapersky.crawler.sandbox import Sandbox
 from scrapersky.crawler.sandbox_process import SandboxLimits
 from scrapersky.crawler.sniff import ContentKind
+from scrapersky.crawler.spool import Spool
 
 __all__ = [
     "Accept",
@@ -57,6 +58,7 @@ __all__ = [
     "RobotsVerdict",
     "Sandbox",
     "SandboxLimits",
+    "Spool",
     "StoredRobots",
     "SystemResolver",
     "Timings",

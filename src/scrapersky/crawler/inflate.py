@@ -12,6 +12,8 @@ from scrapersky.errors import BadHttp, TooBig
 STEP = 256 * 1024
 AT_ONCE = 16 * 1024
 """Compressed bytes of a body that are inflated on the event loop; most pages are less."""
+WITHOUT_DISK = 16 * 1024 * 1024
+"""How much of a body, at most, is held in memory where there is no room for a file."""
 GZIP_MAGIC = b"\x1f\x8b"
 GZIP_WINDOW = 31
 ZLIB_WINDOW = 15
@@ -121,7 +123,13 @@ class Inflater:
                 self.spool.write(self.out)
             self.spool.write(data)
         except OSError as error:
-            raise TooBig(self.url, "does not fit on our disk") from error
+            if self.max_bytes > WITHOUT_DISK:
+                raise TooBig(self.url, "does not fit on our disk") from error
+            # A page must not be lost because our disk is full.
+            if self.spool is not None and self.size > IN_MEMORY:
+                self.out = bytearray(self.spool.read(self.size))
+            self.out += data
+            self.spool, self.may_spool = None, False
 
 
 class _Layer:

@@ -108,7 +108,7 @@ class RequestFilter:
                 return
             self.is_entered = True
             kind = f"text/html; charset={self.document.charset.name}"
-            body = self.document.body
+            body = self.document.read_all()
             await route.fulfill(status=200, body=body, headers={"content-type": kind})
         elif request.resource_type == "stylesheet":
             await route.fulfill(

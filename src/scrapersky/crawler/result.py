@@ -117,6 +117,10 @@ class Fetched:
         """Return the whole body, as the sandbox takes it."""
         return self.spool or self.body
 
+    def read_all(self) -> bytes:
+        """Return the whole body, from its file where it was too long for memory."""
+        return self.spool.read(self.spool.size) if self.spool else self.body
+
     @property
     def outcome(self) -> str:
         """Return `ok`, or `ok_partial` where something was cut."""
@@ -130,4 +134,4 @@ class Fetched:
     @cached_property
     def text(self) -> str:
         """Return the body as text by its decided charset, without NUL."""
-        return decode(self.body, self.charset)
+        return decode(self.read_all(), self.charset)

@@ -29,7 +29,7 @@ class RecentPages:
         """Hold a page for the stage that comes next."""
         self._forget(url)
         self._pages[url] = (utc_now(), fetched)
-        self._bytes += len(fetched.body)
+        self._bytes += fetched.inflated_bytes
         while self._bytes > MOST_BYTES or len(self._pages) > MOST_PAGES:
             self._forget(next(iter(self._pages)))
 
@@ -43,5 +43,5 @@ class RecentPages:
     def _forget(self, url: str) -> tuple[datetime, Fetched] | None:
         held = self._pages.pop(url, None)
         if held is not None:
-            self._bytes -= len(held[1].body)
+            self._bytes -= held[1].inflated_bytes
         return held

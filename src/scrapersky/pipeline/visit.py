@@ -390,7 +390,7 @@ def facts_of(fetched: Fetched, findings: Findings) -> Row:
         "http_status": fetched.status,
         "etag": fetched.headers.get("etag"),
         "last_modified": fetched.headers.get("last-modified"),
-        "bytes": len(fetched.body),
+        "bytes": fetched.inflated_bytes,
         "fetch_ms": round(fetched.timings.total.total_seconds() * 1000),
         "fetch_facts": {
             "final_url": str(fetched.url),

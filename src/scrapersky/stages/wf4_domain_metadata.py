@@ -85,12 +85,12 @@ async def look_at_home(domain: Domain, site: Whose, tools: Tools) -> Outcome:
     failure: FetchError | None = None
     for url in addresses(domain):
         try:
-            fetched = await tools.crawler.fetch(url)
+            fetched = await tools.crawler.fetch(url, spool=True)
             if fetched.status >= SERVER_ERROR:
                 return Retry(f"the server answered {fetched.status}")
-            found = await tools.sandbox.run(
+            found = await tools.sandbox.run_on(
                 read_home_page,
-                fetched.body,
+                fetched.whole,
                 # Not the address tried: an earlier redirect may have chosen that.
                 f"http://{domain.domain}/",
                 str(fetched.url),

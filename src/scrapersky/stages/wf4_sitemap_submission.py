@@ -125,11 +125,11 @@ async def guess_contact_page(
     urls = contact_guesses(home, language=domain.language, known=known)
     for url in urls:
         try:
-            fetched = await tools.crawler.fetch(url)
+            fetched = await tools.crawler.fetch(url, spool=True)
             if not fetched.is_success or str(fetched.url) != url:
                 continue
-            found = await tools.sandbox.run(
-                read_guessed_page, fetched.body, fetched.charset.name
+            found = await tools.sandbox.run_on(
+                read_guessed_page, fetched.whole, fetched.charset.name
             )
         except FetchError as error:
             if isinstance(outcome_of(error), Later):

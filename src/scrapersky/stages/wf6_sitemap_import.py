@@ -131,7 +131,7 @@ async def import_file(file: SitemapFile, site: Whose, tools: Tools) -> Outcome:
 async def fetch(file: SitemapFile, tools: Tools) -> Fetched:
     """Fetch the file, as much of it as the protocol allows."""
     if file.sitemap_type == LINKS:
-        return await tools.crawler.fetch(file.url, accept=Accept.HTML)
+        return await tools.crawler.fetch(file.url, accept=Accept.HTML, spool=True)
     return await tools.crawler.fetch(
         file.url,
         accept=Accept.ANY,
@@ -145,8 +145,8 @@ async def read(file: SitemapFile, fetched: Fetched, tools: Tools) -> PageList:
     """Parse the file where hostile bytes do no harm."""
     url = str(fetched.url)
     if file.sitemap_type == LINKS:
-        return await tools.sandbox.run(
-            list_linked_pages, fetched.body, url, fetched.charset.name
+        return await tools.sandbox.run_on(
+            list_linked_pages, fetched.whole, url, fetched.charset.name
         )
     return await tools.sandbox.run_on(
         list_sitemap_pages,

@@ -5,7 +5,7 @@ from dataclasses import replace
 import structlog
 
 from curation_sdk import Done, Effect, GiveUp, Outcome, Retry, Transaction
-from scrapersky.crawler import Conditions, Fetched, Rendered
+from scrapersky.crawler import Conditions, Fetched, Rendered, Spool
 from scrapersky.errors import FetchError, RenderFailed
 from scrapersky.extraction.contact_card import cards_of
 from scrapersky.extraction.contact_page import ContactPage, read_contact_page
@@ -77,7 +77,7 @@ async def read_page(
     try:
         fetched = tools.recent.take(page.url)
         if fetched is None:
-            fetched = await tools.crawler.fetch(page.url, conditions=held)
+            fetched = await tools.crawler.fetch(page.url, conditions=held, spool=True)
         if fetched.not_modified:
             return Done(
                 note_unchanged(page, site),
@@ -94,7 +94,7 @@ async def read_page(
                 note_unchanged(page, site),
                 nothing=f"it leads to another site: {fetched.url.site}",
             )
-        found = await parse(tools, fetched.body, fetched, country)
+        found = await parse(tools, fetched.whole, fetched, country)
         rendered = await render(tools, fetched, found)
         if rendered is not None:
             made = await parse(tools, rendered.html, fetched, country, "utf-8")
@@ -115,13 +115,13 @@ async def read_page(
 
 async def parse(
     tools: Tools,
-    body: bytes,
+    body: bytes | Spool,
     fetched: Fetched,
     country: str | None,
     encoding: str | None = None,
 ) -> ContactPage:
     """Read a page in a process of its own; where the business is says how to read numbers."""
-    return await tools.sandbox.run(
+    return await tools.sandbox.run_on(
         read_contact_page,
         body,
         str(fetched.url),
