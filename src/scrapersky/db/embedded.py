@@ -229,6 +229,9 @@ class EmbeddedPostgres:
             "timezone": "UTC",
             "log_timezone": "UTC",
             "jit": "off",
+            # It shares its cores with the stages and with the browser before it: a count
+            # that takes two of them makes the page wait.
+            "max_parallel_workers_per_gather": "0",
             **self.options,
         }
         command = [str(binaries / "postgres"), "-D", str(self.data)]
