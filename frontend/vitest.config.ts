@@ -4,5 +4,13 @@ import page from "./vite.config.ts";
 
 export default mergeConfig(
   page,
-  defineConfig({ test: { include: ["src/**/*.test.ts"], environment: "node", isolate: false } }),
+  defineConfig({
+    test: {
+      include: ["src/**/*.test.ts"],
+      environment: "node",
+      isolate: false,
+      // Only a hang takes this long; the usual five seconds measure how busy a machine is.
+      testTimeout: 120_000,
+    },
+  }),
 );

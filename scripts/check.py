@@ -250,14 +250,18 @@ def workers(busy: int = 0) -> str:
     return str(max(2, min(4, os.cpu_count() or 2)) + 2 + beside)
 
 
-def running_now() -> int:
-    """Return how many other processes want a core at this moment, as far as is known."""
-    try:
-        # An average would still count what ended a minute ago.
-        running, _, _ = Path("/proc/loadavg").read_text().split()[3].partition("/")
-    except OSError:
-        return 0
-    return int(running) - 1
+def running_now(looks: int = 5) -> int:
+    """Return how many other processes want a core all the time, as far as is known."""
+    found = []
+    for _ in range(looks):
+        try:
+            # An average would still count what ended a minute ago.
+            running, _, _ = Path("/proc/loadavg").read_text().split()[3].partition("/")
+        except OSError:
+            return 0
+        found.append(int(running) - 1)
+        time.sleep(0.05)
+    return min(found)
 
 
 if __name__ == "__main__":
