@@ -160,3 +160,88 @@ async def test_the_api_reference_of_a_deployment_opened_a_404(page: Page) -> Non
 
     await expect(page.get_by_role("menuitem", name="Keyboard")).to_be_visible()
     await expect(page.get_by_role("menuitem", name="API reference")).to_have_count(0)
+
+
+async def test_a_record_that_was_just_added_was_said_to_come_in_four_seconds(
+    page: Page, app: RunningApp
+) -> None:
+    # The clock of the database is a little ahead of the browser's.
+    await app.run(
+        "INSERT INTO domains (tenant_id, domain, created_at, updated_at) VALUES"
+        " ($1, 'new.example', now() + interval '1 h', now() + interval '1 h')",
+        await app.tenant(),
+    )
+    await page.goto("/curate/domains?q=new.example")
+    row = page.get_by_role("row").filter(has_text="new.example")
+
+    await expect(row).to_contain_text("now")
+    await expect(row).not_to_contain_text(re.compile(r"\bin \d+"))
+    await app.run("DELETE FROM domains WHERE domain = 'new.example'")
+
+
+async def test_the_error_of_a_form_stood_behind_it_in_the_words_of_a_validator(
+    page: Page,
+) -> None:
+    watch_of(page).forgive("status of 422")
+    await page.goto("/settings/people")
+    await page.get_by_role("button", name="Invite someone").click()
+    dialog = page.get_by_role("dialog", name="Invite someone")
+    await dialog.get_by_label("E-mail").fill("ada@harbour")
+    await dialog.get_by_label("Password").fill("a long and quiet river")
+    await dialog.get_by_role("button", name="Create account").click()
+
+    field = dialog.get_by_label("E-mail")
+    await expect(field).to_have_attribute("aria-invalid", "true")
+    said = await dialog.inner_text()
+    assert not re.search(r"value_error|string_|pydantic|body\b", said), said
+
+
+async def test_the_pipeline_said_nothing_to_do_above_places_to_decide(
+    page: Page,
+) -> None:
+    await page.goto("/")
+
+    await expect(page.locator("main")).to_contain_text(
+        re.compile(r"[\d,]+ records? to decide")
+    )
+    await expect(page.get_by_text("Nothing to do")).to_have_count(0)
+
+
+async def test_a_number_was_taken_for_a_domain_that_is_not_to_be_contacted(
+    page: Page, app: RunningApp
+) -> None:
+    await page.goto("/settings/suppressions")
+    await page.get_by_role("button", name="Add").click()
+    dialog = page.get_by_role("dialog")
+    await dialog.get_by_role("textbox").first.fill("12345")
+    await dialog.get_by_role("button", name="Add 1 line").click()
+
+    await expect(dialog).to_contain_text("12345")
+    assert await app.run("SELECT count(*) FROM suppressions") == [(0,)]
+
+
+async def test_a_phone_number_as_people_write_it_found_nothing(
+    page: Page, app: RunningApp
+) -> None:
+    await app.run(
+        "UPDATE contacts SET phone = '+442079460018' WHERE email = 'info@shop-7.example'"
+    )
+    await page.goto("/curate/contacts?q=020%207946%200018")
+
+    await expect(page.locator("main [role=status]").first).to_have_text("1 contact")
+    await expect(
+        page.get_by_role("row").filter(has_text="info@shop-7.example")
+    ).to_be_visible()
+
+
+async def test_domains_that_a_decision_changes_nothing_for_were_counted_as_to_decide(
+    page: Page, app: RunningApp
+) -> None:
+    await page.goto("/")
+    domains = page.locator(".store").filter(has_text="Domains")
+    await expect(domains).to_contain_text("1,200 to decide")
+    await app.run("UPDATE domains SET sitemap_analysis_status = 'queued'")
+    await page.reload()
+
+    await expect(domains).to_contain_text("none to decide")
+    await app.run("UPDATE domains SET sitemap_analysis_status = DEFAULT")
