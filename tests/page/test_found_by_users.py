@@ -21,6 +21,9 @@ HIDDEN_CELLS = """() => {
   return [...document.querySelectorAll(".grid [role=columnheader], .grid [role=gridcell]")]
     .filter((cell) => cell.getBoundingClientRect().right > edge).length;
 }"""
+LINES_OF_PILLS = """() => [...document.querySelectorAll(".pill")]
+  .filter((pill) => pill.clientHeight > 2 * parseFloat(getComputedStyle(pill).fontSize) + 12)
+  .map((pill) => pill.textContent)"""
 LISTS = (
     "places", "businesses", "domains", "sitemap-files", "pages", "contacts", "companies",
 )  # fmt: skip
@@ -196,6 +199,26 @@ async def test_the_error_of_a_form_stood_behind_it_in_the_words_of_a_validator(
     assert not re.search(r"value_error|string_|pydantic|body\b", said), said
 
 
+async def test_more_than_ten_thousand_pasted_lines_with_columns_were_refused(
+    page: Page, app: RunningApp
+) -> None:
+    lines = "\n".join(f"line-{n}.example;Porto" for n in range(10_500))
+    await page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    await page.goto("/batches")
+    await page.evaluate("(text) => navigator.clipboard.writeText(text)", lines)
+    await page.get_by_role("button", name="Submit a list").first.click()
+    dialog = page.get_by_role("dialog", name="Submit a list")
+    await dialog.get_by_label("One per line").click()
+    await page.keyboard.press("Control+v")
+    await dialog.get_by_role("button", name="Submit 10,500 lines").click()
+
+    title = page.get_by_role("heading", name="10,500 domains", level=1)
+    await expect(title).to_be_visible()
+    stored = "SELECT count(*) FROM domains WHERE domain LIKE 'line-%'"
+    assert await app.run(stored) == [(10_500,)]
+    await app.run("DELETE FROM domains WHERE domain LIKE 'line-%'")
+
+
 async def test_the_pipeline_said_nothing_to_do_above_places_to_decide(
     page: Page,
 ) -> None:
@@ -245,3 +268,42 @@ async def test_domains_that_a_decision_changes_nothing_for_were_counted_as_to_de
 
     await expect(domains).to_contain_text("none to decide")
     await app.run("UPDATE domains SET sitemap_analysis_status = DEFAULT")
+
+
+async def test_the_audit_cut_names_at_their_slash(page: Page, app: RunningApp) -> None:
+    await app.run(
+        "INSERT INTO audit_log (tenant_id, actor, action, subject)"
+        " VALUES ($1, 'ada', 'deleted', 'rule A/B test')",
+        await app.tenant(),
+    )
+    await page.goto("/settings/audit")
+
+    await expect(page.get_by_text("Deleted rule A/B test")).to_be_visible()
+
+
+async def test_messages_named_the_address_that_was_asked(page: Page) -> None:
+    watch_of(page).forgive("Failed to load resource")
+
+    async def refuse(route: Route) -> None:
+        await route.fulfill(status=404, json={"title": "Not Found", "status": 404})
+
+    await page.route("**/api/v3/domains/status**", refuse)
+    await page.goto("/curate/domains")
+    await expect(page.get_by_role("grid").get_by_role("row").nth(1)).to_be_visible()
+    await page.keyboard.press("j")
+    await page.keyboard.press("s")
+    messages = page.get_by_label("Messages")
+
+    await expect(messages).not_to_be_empty()
+    await expect(messages).not_to_contain_text(re.compile(r"POST|/api/|/status"))
+
+
+async def test_the_pill_of_the_connection_broke_its_icon_onto_a_line_of_its_own(
+    browser: Browser, app: RunningApp
+) -> None:
+    async with a_page(browser, app.address, viewport=SMALL_LAPTOP) as page:
+        await page.goto("/")
+        pill = page.locator(".pill").first
+        await expect(pill).to_be_visible()
+
+        assert await page.evaluate(LINES_OF_PILLS) == []
