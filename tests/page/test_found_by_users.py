@@ -307,3 +307,19 @@ async def test_the_pill_of_the_connection_broke_its_icon_onto_a_line_of_its_own(
         await expect(pill).to_be_visible()
 
         assert await page.evaluate(LINES_OF_PILLS) == []
+
+
+async def test_names_were_sorted_from_z_and_accents_stood_after_it(
+    page: Page, app: RunningApp
+) -> None:
+    await app.run(
+        "INSERT INTO companies (tenant_id, name) SELECT $1, name || ' Quimera'"
+        " FROM unnest(ARRAY['Zeta', 'Ábaco', 'bravo']) AS name",
+        await app.tenant(),
+    )
+    await page.goto("/curate/companies?q=quimera")
+    heading = page.get_by_role("columnheader").filter(has_text="Company")
+    await heading.get_by_role("button").click()
+
+    await expect(page.locator(".grid-row")).to_contain_text(["Ábaco", "bravo", "Zeta"])
+    await app.run("DELETE FROM companies WHERE name LIKE '% Quimera'")
