@@ -13,7 +13,7 @@ STEP = 256 * 1024
 AT_ONCE = 16 * 1024
 """Compressed bytes of a body that are inflated on the event loop; most pages are less."""
 WITHOUT_DISK = 16 * 1024 * 1024
-"""How much of a body, at most, is held in memory where there is no room for a file."""
+"""How much of a body, at most, is held in memory when the disk is full."""
 GZIP_MAGIC = b"\x1f\x8b"
 GZIP_WINDOW = 31
 ZLIB_WINDOW = 15
