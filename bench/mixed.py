@@ -142,13 +142,27 @@ class Run:
     """Seconds in which the API answered."""
     refused: int = 0
     """Answers of the API that were not success."""
-    first_memory: int = 0
-    peak_memory: int = 0
+    memory: list[int] = field(default_factory=list)
+    """Bytes of the application and its children, as the run went on."""
     hostile_left: int = 0
     cpu: float = 0.0
     """Seconds of processor time."""
     stolen: float = 0.0
     """The share of the processors' time that the machine did not get."""
+
+    @property
+    def peak_memory(self) -> int:
+        """Return the most bytes it had at any moment."""
+        return max(self.memory)
+
+    @property
+    def peak_by_third(self) -> list[int]:
+        """Return the most bytes in the first, second and last third of the run."""
+        third = -(-len(self.memory) // 3)
+        return [
+            max(self.memory[start : start + third])
+            for start in range(0, len(self.memory), third)
+        ]
 
     @property
     def p95(self) -> float:
@@ -375,14 +389,14 @@ class Street:
     ) -> None:
         """Wait until the healthy sites are done; kill at the times given."""
         deadline = time.monotonic() + LONGEST
-        run.first_memory = memory_of(house)
+        run.memory.append(memory_of(house))
         while (await desk.rows(OPEN))[0][0]:
             if time.monotonic() > deadline:
                 return
             if kills and time.monotonic() - house.away > kills[0]:
                 kills.pop(0)
                 await house.restart()
-            run.peak_memory = max(run.peak_memory, memory_of(house))
+            run.memory.append(memory_of(house))
             await asyncio.sleep(0.4)
 
 
@@ -445,7 +459,8 @@ def show(run: Run, alone: Run) -> None:
         f"complete {run.complete(alone):7.2%}  API p95 {run.p95:6.1f} ms, "
         f"worst {max(run.waits) * 1000:6.0f} ms, refused {run.refused}  "
         f"processor {run.cpu:.1f} s  "
-        f"memory {run.first_memory / MIB:.0f} to {run.peak_memory / MIB:.0f} MiB  "
+        f"memory {run.memory[0] / MIB:.0f}, then at most "
+        f"{', '.join(f'{peak / MIB:.0f}' for peak in run.peak_by_third)} MiB  "
         f"hostile not done {run.hostile_left}  stolen {run.stolen:.0%}",
         flush=True,
     )

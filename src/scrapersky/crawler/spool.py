@@ -3,8 +3,11 @@
 import os
 import tempfile
 
-IN_MEMORY = 1024 * 1024
-"""Bytes of a body up to which it is not worth a file."""
+IN_MEMORY = 256 * 1024
+"""Bytes of a body up to which it is not worth a file.
+
+Most pages are shorter. A hundred bodies at once are what a worker must have room for.
+"""
 
 
 class Spool:
