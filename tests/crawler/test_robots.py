@@ -13,12 +13,19 @@ from scrapersky.crawler.robots import (
     only_ours,
     parse_robots,
     without_comments,
+    without_repeats,
 )
 from scrapersky.kit.urls import parse_url
 from tests.crawler.rig import utc_now
 from tests.pace import takes_at_most
 
 TOKEN = "ScraperSky"
+LINES = (
+    "User-agent: *", "User-agent: scrapersky", "User-agent: bot", "Disallow: /x",
+    "Allow: /x", "Disallow: /", "Disallow:", "Crawl-delay: 6", "Crawl-delay: 9", "",
+    "Sitemap: /a.xml", "# all",
+)  # fmt: skip
+PATHS = ("/", "/x", "/y")
 
 
 def rules(text: str) -> Robots:
@@ -149,9 +156,20 @@ def test_many_agents_over_many_rules_cost_no_product() -> None:
         assert not allows(text, "/14999")
 
 
-def test_rules_said_again_or_to_others_were_all_parsed() -> None:
+def test_rules_said_again_were_all_stored() -> None:
+    text = "User-agent: *\n" + "Disallow: /x\n" * 99
+    again = "\nUser-agent: bot\nCrawl-delay: 6\nCrawl-delay: 6\nDisallow: /x\n" * 2
+
+    assert without_repeats(text + again).splitlines() == [
+        *("User-agent: *", "Disallow: /x"),
+        *["", "User-agent: bot", "Crawl-delay: 6", "Crawl-delay: 6", "Disallow: /x"]
+        * 2,
+    ]
+
+
+def test_rules_said_to_others_were_all_parsed() -> None:
     others = "User-agent: bot\n" + "".join(f"Disallow: /{n}\n" for n in range(99))
-    ours = "User-agent: *\n" + "Disallow: /x\n" * 99 + "Sitemap: /a.xml\n"
+    ours = "User-agent: *\nDisallow: /x\nSitemap: /a.xml\n"
 
     kept = only_ours(ours + others + "Sitemap: /b.xml", "ScraperSky")
 
@@ -167,6 +185,17 @@ def test_the_last_delay_counts_although_it_was_said_before() -> None:
     text = "User-agent: *\nDisallow: /x\nCrawl-delay: 6\nCrawl-delay: 9\nCrawl-delay: 6"
 
     assert rules(text).crawl_delay == timedelta(seconds=6)
+
+
+@given(st.lists(st.sampled_from(LINES), max_size=12), st.sampled_from(PATHS))
+def test_rules_said_once_say_the_same(lines: list[str], path: str) -> None:
+    text = "\n".join(lines)
+    url = parse_url(f"https://a.example{path}")
+
+    once = rules(without_repeats(text))
+
+    assert once.verdict(url) == rules(text).verdict(url)
+    assert once.crawl_delay == rules(text).crawl_delay
 
 
 @given(st.text(alphabet="usera-gnt:*dilow/cp $%#\n\rScky2F", max_size=200))

@@ -79,13 +79,12 @@ def only_ours(text: str, token: str) -> str:
     """Keep the groups that concern us, and every sitemap.
 
     A file may name thousands of agents over thousands of rules, which costs the
-    parser their product; to us only our own name and `*` matter, and each rule once.
+    parser their product; to us only our own name and `*` matter.
     Only a rule ends the names of a group: other records must not (RFC 9309, 2.2.4).
     """
     lines: list[str] = []
     names: dict[str, None] | None = None
     is_ours = True
-    seen: set[str] = set()
     before: list[str] = []
     for line in text.splitlines():
         if (found := _AGENT.match(line)) is not None:
@@ -99,10 +98,8 @@ def only_ours(text: str, token: str) -> str:
             if names is not None:
                 is_ours = bool(names)
                 lines += _opening(names, before)
-                names, before, seen = None, [], set()
-            is_repeated = line in seen and _RULE.match(line) is not None
-            if not is_repeated and (is_ours or _SITEMAP.match(line)):
-                seen.add(line)
+                names, before = None, []
+            if is_ours or _SITEMAP.match(line):
                 lines.append(line)
     return "\n".join([*lines, *(_opening(names, before) if names is not None else ())])
 
@@ -119,6 +116,21 @@ def without_comments(text: str) -> str:
     return _COMMENT.sub("", text)
 
 
+def without_repeats(text: str) -> str:
+    """Keep each rule of a group once: half a megabyte may say the same all over."""
+    lines: list[str] = []
+    seen: set[str] = set()
+    for line in text.splitlines():
+        if line in seen:
+            continue
+        if _RULE.match(line):
+            seen.add(line)
+        elif _AGENT.match(line):
+            seen.clear()
+        lines.append(line)
+    return "\n".join(lines)
+
+
 def interpret(exchange: Exchange, policy: CrawlerPolicy, now: datetime) -> StoredRobots:
     """Return what an answer to the question for a robots.txt comes to."""
     status = exchange.status
@@ -130,7 +142,8 @@ def interpret(exchange: Exchange, policy: CrawlerPolicy, now: datetime) -> Store
         return StoredRobots(RobotsState.ABSENT, "", why, expires)
     body = cut_at_line(exchange.content, policy.limits.robots_bytes)
     text = body.decode("utf-8", "replace").removeprefix("\ufeff").replace("\0", "")
-    return StoredRobots(RobotsState.RULES, without_comments(text), "", expires)
+    text = without_repeats(without_comments(text))
+    return StoredRobots(RobotsState.RULES, text, "", expires)
 
 
 def robots_away(why: str, policy: CrawlerPolicy, now: datetime) -> StoredRobots:

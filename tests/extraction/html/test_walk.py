@@ -1,4 +1,8 @@
-from scrapersky.extraction.html import parse_page
+from collections.abc import Callable
+
+import pytest
+
+from scrapersky.extraction.html import MAX_TAGS, parse_page
 
 
 def test_a_template_with_content_does_not_crash_the_reader() -> None:
@@ -34,6 +38,18 @@ def test_a_page_that_is_nothing_but_depth_was_read_to_its_end() -> None:
     assert len(nested.parents) < 5_000
     assert usual.lines[-1].text == "the end"
     assert not usual.truncated
+
+
+@pytest.mark.parametrize("kind", [str, str.encode])
+def test_a_page_of_more_tags_than_anybody_writes_was_parsed_whole(
+    kind: Callable[[str], bytes | str],
+) -> None:
+    many = parse_page(kind("<p>one" + "<br>" * MAX_TAGS + "<p>the end"))
+    all_there = parse_page(kind("<p>one" + "<br>" * (MAX_TAGS - 2) + "<p>the end"))
+
+    assert [line.text for line in many.lines] == ["one"]
+    assert many.truncated
+    assert all_there.lines[-1].text == "the end"
 
 
 def test_a_page_on_which_nothing_is_closed_is_read() -> None:

@@ -32,6 +32,7 @@ from scrapersky.extraction.html.walk import read_page
 
 __all__ = [
     "MAIL_NAMES",
+    "MAX_TAGS",
     "Form",
     "HeadLink",
     "Image",
@@ -52,16 +53,26 @@ __all__ = [
 ]
 
 MAX_CHARACTERS: Final = 10 * 1024 * 1024
+MAX_TAGS: Final = 50_000
+"""Fifteen times as many as any page of a business had; more are read for nothing."""
 
 
 def parse_page(markup: bytes | str, *, encoding: str | None = None) -> Page:
     """Parse a page however broken it is; `encoding` is the one the server named."""
-    truncated = len(markup) > MAX_CHARACTERS
-    if truncated:
-        markup = markup[:MAX_CHARACTERS]
+    size = len(markup)
+    markup = _within_tags(markup[:MAX_CHARACTERS])
     document = _document(markup, encoding)
     source = markup if isinstance(markup, str) else _decoded(markup, document)
-    return read_page(document, source, truncated=truncated)
+    return read_page(document, source, truncated=len(markup) < size)
+
+
+def _within_tags(markup: bytes | str) -> bytes | str:
+    """Cut before the first tag of those that are too many."""
+    if isinstance(markup, str):
+        rest = markup.split("<", MAX_TAGS + 1)[MAX_TAGS + 1 :]
+    else:
+        rest = markup.split(b"<", MAX_TAGS + 1)[MAX_TAGS + 1 :]
+    return markup[: -len(rest[0]) - 1] if rest else markup
 
 
 def _document(markup: bytes | str, encoding: str | None) -> turbohtml.Document:
