@@ -17,7 +17,7 @@ from typing import Any
 import psycopg
 
 from sdk_tests.rig.port import free_port
-from sdk_tests.rig.scratch import scratch_directory
+from sdk_tests.rig.scratch import ENOUGH, scratch_directory
 
 # PostgreSQL refuses to run as root, so there it runs as this nameless account.
 NOBODY = 65534
@@ -198,10 +198,13 @@ class Cluster:
 
 @contextlib.contextmanager
 def running_cluster(
-    *, settings: dict[str, str] | None = None, faketime: Path | None = None
+    *,
+    settings: dict[str, str] | None = None,
+    faketime: Path | None = None,
+    room: int = ENOUGH,
 ) -> Iterator[Cluster]:
     """Yield a started server with a directory and port of its own; delete it after."""
-    home = a_home()
+    home = a_home(room)
     cluster = Cluster(home, free_port(), settings or {}, faketime)
     try:
         if faketime is not None:
@@ -213,9 +216,9 @@ def running_cluster(
         cluster.remove()
 
 
-def a_home() -> Path:
-    """Make a directory that the server's account may write to."""
-    home = scratch_directory("scrapersky-pg", "/tmp")
+def a_home(room: int = ENOUGH) -> Path:
+    """Make a directory that the server's account may write so many bytes to."""
+    home = scratch_directory("scrapersky-pg", "/tmp", room=room)
     if os.geteuid() == 0:
         os.chown(home, NOBODY, NOBODY)
     home.chmod(0o755)

@@ -11,8 +11,8 @@ MEMORY: Final = "/dev/shm"
 ENOUGH: Final = 4 << 30
 
 
-def roomy_directory() -> str | None:
-    """Return a directory in memory, or None for the usual one.
+def roomy_directory(room: int = ENOUGH) -> str | None:
+    """Return a directory in memory with so many bytes, or None for the usual one.
 
     Tests kill servers, never the machine: waiting for a disk proves nothing here.
     """
@@ -20,14 +20,16 @@ def roomy_directory() -> str | None:
         found = os.statvfs(MEMORY)
     except OSError:
         return None
-    is_roomy = found.f_bavail * found.f_frsize >= ENOUGH
+    is_roomy = found.f_bavail * found.f_frsize >= room
     # A server that is started for root may run from a copy of its programs.
     return MEMORY if is_roomy and not found.f_flag & os.ST_NOEXEC else None
 
 
-def scratch_directory(kind: str, usual: str | None = None) -> Path:
+def scratch_directory(
+    kind: str, usual: str | None = None, *, room: int = ENOUGH
+) -> Path:
     """Make a directory; remove those of the same kind whose process was killed."""
-    parent = Path(roomy_directory() or usual or tempfile.gettempdir())
+    parent = Path(roomy_directory(room) or usual or tempfile.gettempdir())
     for left in parent.glob(f"{kind}-*"):
         owner = re.fullmatch(rf"{kind}-(\d+)-\w+", left.name)
         if owner and not is_running(int(owner[1])):
