@@ -5,15 +5,44 @@ from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 from scrapersky.db.transaction import committed
 
+EMPTY = """
+DO $$
+DECLARE one regclass;
+BEGIN
+  SET LOCAL session_replication_role = replica;
+  FOR one IN
+    WITH RECURSIVE emptied AS (
+      SELECT unnest(string_to_array('{tables}', ', '))::regclass::oid AS id
+      UNION
+      SELECT c.conrelid FROM pg_constraint c JOIN emptied e ON c.confrelid = e.id
+      WHERE c.contype = 'f'
+    )
+    SELECT id::regclass FROM emptied
+  LOOP
+    IF pg_relation_size(one) > 1000000 THEN
+      EXECUTE format('TRUNCATE %s CASCADE', one);
+    ELSE
+      EXECUTE format('DELETE FROM %s', one);
+    END IF;
+  END LOOP;
+END $$
+"""
+"""Like TRUNCATE ... CASCADE, for a twentieth of its time where there are few rows."""
+
+
+def emptying(tables: str) -> str:
+    """Return the statement that empties tables, and those which refer to them."""
+    return EMPTY.format(tables=" ".join(tables.split()))
+
 
 async def empty_tables(engine: AsyncEngine, tables: str) -> None:
-    """TRUNCATE, and again where the application's reading got between the locks.
+    """Empty tables, and again where the application's reading got between the locks.
 
-    TRUNCATE locks table after table, and a join that runs meanwhile locks them in an
+    Table after table is locked, and a statement that runs meanwhile locks them in an
     order of its own; PostgreSQL then ends one of the two, which may be ours.
     """
 
-    async def truncate(connection: AsyncConnection) -> None:
-        await connection.execute(text(f"TRUNCATE {tables} CASCADE"))
+    async def empty(connection: AsyncConnection) -> None:
+        await connection.execute(text(emptying(tables).replace(":", "\\:")))
 
-    await committed(engine, truncate)
+    await committed(engine, empty)

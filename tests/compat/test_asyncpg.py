@@ -14,6 +14,7 @@ from scrapersky.api.middleware.tenancy import (
     check_isolation,
     connect_as_api,
 )
+from scrapersky.compat.asyncpg import ENUMS
 from scrapersky.db.connection import connect, parse_target
 from scrapersky.errors import TenantUnknown
 from tests.conftest import TestDatabase
@@ -74,15 +75,15 @@ async def test_an_engine_that_does_not_name_its_tenant_is_refused_at_the_start(
 async def test_an_engine_asks_about_its_enums_once(
     database: TestDatabase, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    asked: list[set[int]] = []
+    asked: list[str] = []
     driver: Any = asyncpg.Connection
-    as_it_is = driver._introspect_types
+    as_it_is = driver._Connection__execute
 
-    async def counted(self: object, types: set[int], *more: object) -> object:
-        asked.append(types)
-        return await as_it_is(self, types, *more)
+    async def counted(self: object, query: str, *more: Any, **named: Any) -> object:
+        asked.append(query)
+        return await as_it_is(self, query, *more, **named)
 
-    monkeypatch.setattr(driver, "_introspect_types", counted)
+    monkeypatch.setattr(driver, "_Connection__execute", counted)
     engine = connect(parse_target(database.url), pool_size=2)
     status = text(
         "SELECT CAST('New' AS curation_status), CAST('{New}' AS curation_status[]),"
@@ -94,7 +95,8 @@ async def test_an_engine_asks_about_its_enums_once(
             assert tuple(found.one()) == ("New", ["New"], "pending")
     await engine.dispose()
 
-    assert len(asked) == 1
+    assert asked.count(ENUMS) == 1
+    assert not [query for query in asked if "typeinfo" in query]
 
 
 async def test_types_that_can_change_are_asked_about_by_every_connection(

@@ -28,6 +28,7 @@ from scrapersky.api.server import Server
 from scrapersky.configuration import load_settings
 from scrapersky.db.connection import parse_target
 from sdk_tests.rig.waiting import HUNG, wait_until
+from tests.api.emptying import emptying
 from tests.api.records.rig import AT_REST
 from tests.api.records.rig import EMPTIED as RECORDS
 from tests.conftest import TestDatabase
@@ -130,7 +131,7 @@ class RunningApp:
         """Take out all records, while the application runs."""
         while True:
             try:
-                await self.run(f"TRUNCATE {EMPTIED} CASCADE")
+                await self.run(emptying(EMPTIED))
             except asyncpg.DeadlockDetectedError:
                 # The application reads the same tables in an order of its own.
                 continue

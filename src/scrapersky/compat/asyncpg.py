@@ -17,8 +17,16 @@ else:
 
 
 ENUMS = """
-SELECT unnest(ARRAY[oid, typarray]) AS oid FROM pg_catalog.pg_type WHERE typtype = 'e'
+SELECT t.oid, n.nspname AS ns, t.typname AS name, t.typtype AS kind,
+  nullif(t.typelem, 0) AS elemtype, t.typdelim AS elemdelim,
+  NULL AS basetype, NULL AS range_subtype, NULL AS attrtypoids, NULL AS attrnames
+FROM pg_catalog.pg_type AS e, unnest(ARRAY[e.oid, e.typarray]) AS one
+JOIN pg_catalog.pg_type AS t ON t.oid = one
+JOIN pg_catalog.pg_namespace AS n ON n.oid = t.typnamespace
+WHERE e.typtype = 'e'
+ORDER BY t.typelem
 """
+"""Every enum and then, since they are made of them, the arrays of enums."""
 
 
 class EnumCachingConnection(Connection):
@@ -42,21 +50,16 @@ class EnumCachingConnection(Connection):
         typeoids: Collection[int],
         timeout: float | None,
     ) -> tuple[list[Any], Any]:
-        if self._enums.keys() >= set(typeoids):
-            # A statement with a name: nothing was sent, so none has to be prepared again.
-            return [*self._enums.values()], SimpleNamespace(name="kept")
-        wanted = {*typeoids}
-        if not self._enums:
+        wanted = set(typeoids)
+        if not self._enums.keys() >= wanted:
             found, _ = await self._Connection__execute(  # type: ignore[attr-defined]
                 ENUMS, (), 0, timeout, ignore_custom_codec=True
             )
-            wanted |= {row["oid"] for row in found}
-        types, statement = await super()._introspect_types(wanted, timeout)  # type: ignore[misc]
-        enums = {row["oid"] for row in types if row["kind"] == b"e"}
-        self._enums.update(
-            {row["oid"]: row for row in types if {row["oid"], row["elemtype"]} & enums}
-        )
-        return types, statement
+            self._enums.update({row["oid"]: row for row in found})
+        if self._enums.keys() >= wanted:
+            # A statement with a name: none of the driver's has to be prepared again.
+            return [*self._enums.values()], SimpleNamespace(name="kept")
+        return await super()._introspect_types(wanted, timeout)  # type: ignore[misc,no-any-return]
 
 
 class PrefacedConnection(EnumCachingConnection):

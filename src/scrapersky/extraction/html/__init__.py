@@ -68,11 +68,11 @@ def parse_page(markup: bytes | str, *, encoding: str | None = None) -> Page:
 
 def _within_tags(markup: bytes | str) -> bytes | str:
     """Cut before the first tag of those that are too many."""
-    if isinstance(markup, str):
-        rest = markup.split("<", MAX_TAGS + 1)[MAX_TAGS + 1 :]
-    else:
-        rest = markup.split(b"<", MAX_TAGS + 1)[MAX_TAGS + 1 :]
-    return markup[: -len(rest[0]) - 1] if rest else markup
+    most = MAX_TAGS + 1
+    tags = (
+        markup.split("<", most) if isinstance(markup, str) else markup.split(b"<", most)
+    )
+    return markup if len(tags) <= most else markup[: -len(tags[-1]) - 1]
 
 
 def _document(markup: bytes | str, encoding: str | None) -> turbohtml.Document:
