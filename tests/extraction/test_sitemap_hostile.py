@@ -127,13 +127,13 @@ KILLERS: dict[str, Callable[[int], bytes]] = {
 
 @pytest.mark.parametrize("name", KILLERS)
 @pytest.mark.parametrize(
-    "size", [MEBIBYTE, pytest.param(4 * MEBIBYTE, marks=pytest.mark.long)]
+    "size", [MEBIBYTE // 4, pytest.param(4 * MEBIBYTE, marks=pytest.mark.long)]
 )
 def test_a_killer_costs_at_most_a_second_per_mebibyte(name: str, size: int) -> None:
     data = KILLERS[name](size)
 
     with (
-        takes_at_most(max(1.0, len(data) / MEBIBYTE)),
+        takes_at_most(len(data) / MEBIBYTE),
         contextlib.suppress(BadSitemap),
     ):
         parse_sitemap(data)

@@ -142,6 +142,8 @@ async def test_a_file_is_submitted_whole(
     await walk_to(page, "/batches")
     await page.get_by_role("button", name="Submit a list").first.click()
     await dialog.get_by_label("Type of list").select_option(label="Businesses")
+    await dialog.get_by_label("Rows, the headings first").fill("Name\nAda\nBob")
+    await expect(dialog.get_by_role("button", name="Submit 2 lines")).to_be_enabled()
     await dialog.get_by_label("File", exact=True).set_input_files(businesses)
     await expect(dialog).to_contain_text("Choose the column with the name")
     await dialog.get_by_label("Import Trader as").select_option(label="Name")

@@ -48,6 +48,8 @@ export function Submit({ onDone, onClose }: SubmitProps) {
   );
   const isBusinesses = kind === BUSINESSES;
   const look = useLook(isBusinesses ? given : null, fields);
+  // The headings are not a business.
+  const count = isBusinesses ? Math.max(lines.length - 1, 0) : lines.length;
   const isReady = isBusinesses
     ? given !== null && !look.isPlaceholderData && (look.data?.rows ?? 0) > 0
     : file !== null || lines.length > 0;
@@ -104,7 +106,7 @@ export function Submit({ onDone, onClose }: SubmitProps) {
       onSubmit={() => void submit()}
       actions={
         <FormButtons onClose={onClose} busy={busy} disabled={!isReady}>
-          {file ? texts.submit.submitFile(file.name) : texts.submit.submit(lines.length)}
+          {file ? texts.submit.submitFile(file.name) : texts.submit.submit(count)}
         </FormButtons>
       }
     >
