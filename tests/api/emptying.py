@@ -27,7 +27,7 @@ BEGIN
   END LOOP;
 END $$
 """
-"""Like TRUNCATE ... CASCADE, for a twentieth of its time where there are few rows."""
+"""Like TRUNCATE ... CASCADE, for a thirtieth of its time where there are few rows."""
 
 
 def emptying(tables: str) -> str:
