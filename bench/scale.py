@@ -260,6 +260,7 @@ WORK: dict[str, Callable[[Side], Awaitable[None]]] = {
     "list of pages by likelihood": a_list("pages", "contact_likelihood"),
     "list of contacts": a_list("contacts"),
     "search for contacts": a_list("contacts", words="unicorn"),
+    "search for pages": a_list("pages", words="Page 3 of site77.example"),
     "board": board,
     "orphans": find_orphans,
     "purge": purge,
@@ -357,9 +358,10 @@ async def run(cluster: Cluster, plan: Plan) -> dict[str, Any]:
                 " id FROM pages WHERE page_processing_status IS NULL LIMIT 400)"
             )
         times = await compare(small, large, plan.rounds)
+        show_times(plan, times)
         stored = await sizes(large)
         team = await fleet(large, plan.workers, plan.turns, cluster.pid)
-    show(plan, times, stored, team)
+    show_rest(stored, team)
     return {
         "pages": plan.pages,
         "ms": {name: [round(one, 3) for one in both] for name, both in times.items()},
@@ -369,17 +371,18 @@ async def run(cluster: Cluster, plan: Plan) -> dict[str, Any]:
     }
 
 
-def show(
-    plan: Plan,
-    times: dict[str, list[float]],
-    stored: dict[str, float],
-    team: dict[str, float],
-) -> None:
-    """Print the tables."""
+def show_times(plan: Plan, times: dict[str, list[float]]) -> None:
+    """Print what grew and what did not."""
     print(f"\n{'median ms':<30}{plan.pages // 100:>12,}{plan.pages:>14,}{'ratio':>8}")
     for name, (few, many) in times.items():
         mark = "" if many / few <= GOAL else f"  above {GOAL}"
-        print(f"{name:<30}{few:>12.2f}{many:>14.2f}{many / few:>8.2f}{mark}")
+        print(
+            f"{name:<30}{few:>12.2f}{many:>14.2f}{many / few:>8.2f}{mark}", flush=True
+        )
+
+
+def show_rest(stored: dict[str, float], team: dict[str, float]) -> None:
+    """Print what a row takes, and what the fleet did."""
     print("\nbytes a row, with indexes: ", end="")
     print(", ".join(f"{name} {one:.0f}" for name, one in stored.items()))
     print(

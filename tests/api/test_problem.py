@@ -1,11 +1,15 @@
 """What is wrong with a request, said to people."""
 
+import asyncio
 from typing import Annotated
 
 import pytest
 from pydantic import AfterValidator, BaseModel, Field, ValidationError
+from sqlalchemy.ext.asyncio import create_async_engine
 
 from scrapersky.api.problem import in_words
+from scrapersky.api.refusal import explain
+from scrapersky.errors import QueryTooSlow
 
 
 def refused(value: str) -> str:
@@ -46,3 +50,21 @@ def test_a_missing_field_is_said_to_be_required() -> None:
         Form.model_validate({})
 
     assert [in_words(one) for one in refusal.value.errors()] == ["Required."]
+
+
+async def test_a_database_that_says_nothing_to_a_new_connection_was_a_bug_of_ours() -> (
+    None
+):
+    held = list[asyncio.StreamWriter]()
+    server = await asyncio.start_server(lambda _, out: held.append(out), "127.0.0.1", 0)
+    port = server.sockets[0].getsockname()[1]
+    engine = create_async_engine(
+        f"postgresql+asyncpg://a@127.0.0.1:{port}/a", connect_args={"timeout": 0.1}
+    )
+    async with server:
+        with pytest.raises(TimeoutError) as refusal:
+            await engine.connect()
+        for one in held:
+            one.close()
+
+    assert isinstance(explain(refusal.value), QueryTooSlow)

@@ -43,7 +43,9 @@ def explain(error: Exception) -> ScraperSkyError | None:
     code = getattr(cause, "sqlstate", None)
     if isinstance(code, str):
         return explain_code(code, str(cause))
-    source = getattr(cause, "__cause__", None) or cause
+    source = getattr(cause, "__cause__", None)
+    # Running out of time has a cancellation for its cause, which says nothing.
+    source = source if isinstance(source, Exception) else cause
     if isinstance(source, PostgresError):
         return explain_code(source.sqlstate or "", str(source))
     if isinstance(source, TimeoutError):
