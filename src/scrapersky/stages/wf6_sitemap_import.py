@@ -94,6 +94,7 @@ UPDATE pages SET gone_at = clock_timestamp() WHERE domain_id = $1 AND url = ANY(
         "SITEMAP_IMPORT_SCHEDULER",
         StageSettings(
             batch_size=20,
+            concurrency=30,
             misfire_grace_seconds=1800,
             timeout_seconds=300,
             slow_after_seconds=20,
