@@ -404,6 +404,8 @@ async def a_soak(seed: int, folder: Path) -> AsyncIterator[Soak]:
             **ALONE,
             "DATABASE_URL": cluster.tcp_dsn(DATABASE, port=proxy.port),
             "REAP_SCHEDULER_INTERVAL_MINUTES": "0.05",
+            # Nobody takes the domains further: their queue must not hold the stage back.
+            "DOMAIN_SCHEDULER_HIGH_WATER": "1000000000",
             "DOMAIN_EXTRACTION_SCHEDULER_LEASE_SECONDS": "5",
             "SCRAPERSKY_DATA_DIR": str(folder / "data"),
             "LOG_LEVEL": "warning",
