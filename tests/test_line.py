@@ -40,7 +40,7 @@ def test_a_killed_run_left_its_databases_in_memory_for_good(
     used = tmp_path / f"kind-{os.getpid()}-abc"
     (left / "data").mkdir(parents=True)
     used.mkdir()
-    monkeypatch.setattr(scratch, "roomy_directory", lambda: str(tmp_path))
+    monkeypatch.setattr(scratch, "roomy_directory", lambda _room: str(tmp_path))
 
     made = scratch.scratch_directory("kind")
 

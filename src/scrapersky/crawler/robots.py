@@ -198,4 +198,6 @@ _RULE = re.compile(
     r"\s*(?:allow|diss?all?[oa]w|diasllow|disalow)\s*[:\s]", re.IGNORECASE
 )
 _SITEMAP = re.compile(r"\s*site[- ]?maps?\s*[:\s]", re.IGNORECASE)
-_DISALLOW = re.compile(r"^\s*disallow\s*:\s*([^\s#]+)", re.IGNORECASE | re.MULTILINE)
+_DISALLOW = re.compile(
+    r"^[ \t]*disallow[ \t]*:[ \t]*([^\s#]+)", re.IGNORECASE | re.MULTILINE
+)
