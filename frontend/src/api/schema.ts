@@ -3972,6 +3972,8 @@ export interface components {
             facets: {
                 [key: string]: components["schemas"]["FacetValue"][];
             };
+            /** @description Otherwise the counts are estimates, from a sample of the records. */
+            is_exact: boolean;
         };
         /** @description A field that lists can be filtered and sorted by. */
         FieldOut: {

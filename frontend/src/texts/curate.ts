@@ -40,6 +40,7 @@ export const texts = {
     day: "Day",
   },
   filterBar: {
+    estimated: "The list is long: these numbers are estimates.",
     addFilter: "Add filter",
     quickFilters: "Quick filters",
     foundBy: (search: string) => `Found by: ${search}`,

@@ -192,7 +192,10 @@ function StatusChips({ kind, words, filters, version, onFilters }: FilterBarProp
   const known = [kind.undecided, ...kind.decisions.map(({ status }) => status)];
   const all = [...new Set([...known, ...counts.keys()])];
   return (
-    <fieldset className="row wrap chips">
+    <fieldset
+      className="row wrap chips"
+      title={facets.data?.is_exact === false ? texts.filterBar.estimated : undefined}
+    >
       <legend className="unseen">{texts.filterBar.decision}</legend>
       {all.map((status) => {
         const isOn = filters.some((one) => isOnly(one, kind.status) && one.value === status);

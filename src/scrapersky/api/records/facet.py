@@ -1,21 +1,52 @@
 """What values the records of a list have, and how many each; what can be asked."""
 
 from collections.abc import Iterable, Sequence
-from typing import Final
+from dataclasses import replace
+from typing import Any, Final
 
-from sqlalchemy import func, select
+from sqlalchemy import (
+    FromClause,
+    Select,
+    cast,
+    func,
+    literal,
+    literal_column,
+    null,
+    select,
+    tablesample,
+    text,
+    union_all,
+)
 from sqlalchemy.dialects.postgresql import ARRAY, ENUM, JSONB
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from scrapersky.api.records.list_query import ListQuery, is_sortable, wanted
-from scrapersky.api.records.schema import FacetValue, FieldOut, field_type
+from scrapersky.api.records.listing import CHEAP, COUNTED, PLAN_ANEW, countable
+from scrapersky.api.records.schema import Facets, FacetValue, FieldOut, field_type
 from scrapersky.companies.own_column import OwnColumn
-from scrapersky.curation.condition import OF_LINKED, OWN, Attribute, Comparison
+from scrapersky.compat.sqlalchemy import moved_to
+from scrapersky.curation.condition import (
+    OF_LINKED,
+    OWN,
+    Attribute,
+    Comparison,
+    Condition,
+)
+from scrapersky.db.explain import planned
 from scrapersky.errors import InvalidCondition
 from scrapersky.records.kind import Kind
 from scrapersky.records.status import OwnType
 
 MOST_VALUES = 50
+COUNTED_WHOLE = 50_000
+"""Records that are all counted; of a longer list, a sample is."""
+SURELY_MANY = 2 * COUNTED_WHOLE
+"""Records expected of a list that is not worth counting up to there."""
+SAMPLED = 100_000
+"""Rows of a table that are read for a sample."""
+ROWS_OF: Final = text(
+    "SELECT reltuples::float8 FROM pg_class WHERE oid = CAST(:table AS text)::regclass"
+)
 TEXT_ONLY = (Comparison.CONTAINS, Comparison.STARTS_WITH)
 RANGES = (Comparison.AT_LEAST, Comparison.AT_MOST)
 PRESENCE = (Comparison.KNOWN, Comparison.UNKNOWN)
@@ -45,22 +76,102 @@ async def count_values(
     resource: Kind,
     list_query: ListQuery,
     names: Sequence[str],
-) -> dict[str, list[FacetValue]]:
-    """Count the most frequent values of each field."""
-    found = {}
+) -> Facets:
+    """Count the most frequent values of each field, in a sample if the list is long."""
+    await connection.execute(PLAN_ANEW)
+    plan = await planned(connection, countable(resource, list_query))
+    if plan.rows <= SURELY_MANY:
+        model = resource.record.__table__
+        some = part_of(model, resource, list_query, names).limit(COUNTED_WHOLE + 1)
+        count, found = await count_in(connection, some, names)
+        if count <= COUNTED_WHOLE:
+            return Facets(facets=found, is_exact=True)
+    share, found = await count_in_sample(connection, resource, list_query, names)
     for name in names:
-        column = resource.fields[name]
+        scaled = [
+            FacetValue(value=one.value, count=round(one.count / share))
+            for one in found[name]
+        ]
+        found[name] = await with_rare(connection, resource, list_query, name, scaled)
+    return Facets(facets=found, is_exact=False)
+
+
+def part_of(
+    source: FromClause, resource: Kind, list_query: ListQuery, names: Sequence[str]
+) -> Select[Any]:
+    """Select what is counted of the records of a list that are in a source."""
+    columns = [source.c[resource.fields[name].key].label(name) for name in names]
+    return select(*columns).where(moved_to(source, wanted(resource, list_query)))
+
+
+async def count_in(
+    connection: AsyncConnection, query: Select[Any], names: Sequence[str]
+) -> tuple[int, dict[str, list[FacetValue]]]:
+    """Read records once; return how many there are, and the values of each field."""
+    part = query.cte("part").prefix_with("MATERIALIZED")
+    nothing = cast(null(), JSONB)
+    whole = select(literal("").label("name"), nothing.label("value"), func.count())
+    counts = [whole.select_from(part)]
+    for name in names:
+        column = part.c[name]
         value = func.unnest(column) if isinstance(column.type, ARRAY) else column
-        inner = select(value.label("value")).where(wanted(resource, list_query))
-        values = inner.subquery()
-        rows = await connection.execute(
-            select(values.c.value, func.count().label("found"))
+        values = select(value.label("value")).subquery()
+        counts.append(
+            select(literal(name), func.to_jsonb(values.c.value), func.count())
             .group_by(values.c.value)
             .order_by(func.count().desc(), values.c.value)
             .limit(MOST_VALUES)
         )
-        found[name] = [FacetValue(value=row.value, count=row.found) for row in rows]
-    return found
+    rows = (await connection.execute(union_all(*counts))).all()
+    found: dict[str, list[FacetValue]] = {name: [] for name in names}
+    total = 0
+    for name, value, count in rows:
+        if name:
+            found[name].append(FacetValue(value=value, count=count))
+        else:
+            total = count
+    return total, found
+
+
+async def count_in_sample(
+    connection: AsyncConnection,
+    resource: Kind,
+    list_query: ListQuery,
+    names: Sequence[str],
+) -> tuple[float, dict[str, list[FacetValue]]]:
+    """Count in blocks chosen at random; return which share of the table they are."""
+    table = resource.record.__table__
+    rows = await connection.scalar(ROWS_OF, {"table": table.fullname})
+    share = min(1.0, SAMPLED / max(float(rows or 0), 1.0))
+    blocks = tablesample(table, func.system(literal_column(f"{share * 100:.9f}")))
+    query = part_of(blocks, resource, list_query, names)
+    _, found = await count_in(connection, query, names)
+    return share, found
+
+
+async def with_rare(
+    connection: AsyncConnection,
+    resource: Kind,
+    list_query: ListQuery,
+    name: str,
+    sampled: list[FacetValue],
+) -> list[FacetValue]:
+    """Count the rare values of a status one by one: a sample has none or too many."""
+    column = resource.fields[name]
+    if not isinstance(column.type, ENUM):
+        return sampled
+    counts = {one.value: one.count for one in sampled}
+    for value in column.type.enums:
+        if counts.get(value, 0) > COUNTED:
+            continue
+        only = Condition(field=name, comparison=Comparison.EQUAL, value=value)
+        narrowed = replace(list_query, conditions=(*list_query.conditions, only))
+        rows = countable(resource, narrowed)
+        if (await planned(connection, rows)).cost <= CHEAP:
+            count = select(func.count()).select_from(rows.subquery())
+            counts[value] = int(await connection.scalar(count) or 0)
+    found = [FacetValue(value=value, count=n) for value, n in counts.items() if n]
+    return sorted(found, key=lambda one: -one.count)
 
 
 def describe_fields(resource: Kind) -> list[FieldOut]:

@@ -150,8 +150,7 @@ def add_listing(router: RouterBelow, resource: Kind) -> None:
         names = read_facets(resource, asked.field)
         list_query = list_query_of(who, resource, asked)
         with naming_its_tenant(needed=request.app.state.is_slow_under_policies):
-            found = await count_values(connection, resource, list_query, names)
-        return Facets(facets=found)
+            return await count_values(connection, resource, list_query, names)
 
     @router.get(
         f"{path}/export",

@@ -147,6 +147,9 @@ class Facets(BaseModel):
     """The values of some fields among the records of a list."""
 
     facets: dict[str, list[FacetValue]]
+    is_exact: bool = Field(
+        description="Otherwise the counts are estimates, from a sample of the records."
+    )
 
 
 class FieldOut(BaseModel):
