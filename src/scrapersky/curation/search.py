@@ -61,10 +61,28 @@ def forms_of(word: str) -> set[str]:
 def has(text: Attribute, word: str) -> ColumnElement[bool]:
     """Match what has a word in a text, in any case."""
     whole = text.icontains(word, autoescape=True)
-    core = max(PARTS.findall(word), key=len, default="")
+    core = rarest_part(word)
     if len(core) < SHORTEST_INDEXED or core == word:
         return whole
-    # The index is asked for the longest part alone: to look for `.com` in it as well
+    # The index is asked for one part alone: to look for `.com` in it as well
     # takes five times as long. An expression is not looked for in the index.
     indexed = text.icontains(core, autoescape=True)
     return and_(indexed, (text + "").icontains(word, autoescape=True))
+
+
+def rarest_part(word: str) -> str:
+    """Return the part of a word that the fewest texts have, as far as its look tells."""
+    parts = PARTS.findall(word)
+    if "." in word and len(parts) > 1 and len(parts[-2]) >= SHORTEST_INDEXED:
+        # Whole lists share the end of a host or of a file's name.
+        parts.pop()
+    return max(parts, key=lambda part: (is_mixed(part), len(part)), default="")
+
+
+def is_mixed(part: str) -> bool:
+    """Say whether a part has letters and digits, as a number in an address has."""
+    return (
+        len(part) >= SHORTEST_INDEXED
+        and not part.isdecimal()
+        and any(map(str.isdecimal, part))
+    )

@@ -40,9 +40,9 @@ from scrapersky.records.status import OwnType
 MOST_VALUES = 50
 COUNTED_WHOLE = 50_000
 """Records that are all counted; of a longer list, a sample is."""
-SURELY_MANY = 2 * COUNTED_WHOLE
+SURELY_MANY = 60_000
 """Records expected of a list that is not worth counting up to there."""
-SAMPLED = 100_000
+SAMPLED = 50_000
 """Rows of a table that are read for a sample."""
 ROWS_OF: Final = text(
     "SELECT reltuples::float8 FROM pg_class WHERE oid = CAST(:table AS text)::regclass"
