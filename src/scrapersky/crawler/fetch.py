@@ -384,8 +384,10 @@ class Crawler:
         stored = await self._hosts.read_robots(origin)
         if stored is None:
             lock = self._reading.setdefault(origin, asyncio.Lock())
+            is_read_already = lock.locked()
             async with lock:
-                stored = await self._hosts.read_robots(origin)
+                if is_read_already:
+                    stored = await self._hosts.read_robots(origin)
                 if stored is None:
                     room = await self._room_for_robots(state.current)
                     stored = await self._read_robots(state, room)

@@ -11,7 +11,7 @@ import time
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any, Self
 from uuid import UUID
 
@@ -92,6 +92,11 @@ class PostgresLedger:
         self._counted: dict[tuple[str, str], HostStatistics] = {}
         self._robots = RobotsCache()
         self._wanted = Together(self._ask_for_all)
+        self._robots_wanted = Together(self._read_all)
+        self._robots_found = Together(self._keep_all)
+        self._rooms = Together(self._rooms_of)
+        self._holders = Together(self._who_holds)
+        self._deaths = Together(self._take_from_dead)
         self._keeper: asyncio.Task[None] | None = None
 
     async def __aenter__(self) -> Self:
@@ -162,54 +167,78 @@ class PostgresLedger:
         if known is not None and self._is_fresh(known):
             return known
         try:
-            rows = await self._execute(statement.READ_ROBOTS, origin=origin)
+            stored = await self._robots_wanted.get(origin)
         except DATABASE_TROUBLE as trouble:
             log.warning("ledger.unreachable", error=type(trouble).__name__)
             raise HostBusy(origin, "the ledger of hosts cannot be reached") from trouble
-        for row in rows:
-            stored = StoredRobots(
+        return None if stored is None else self._remember(origin, stored)
+
+    async def keep_robots(self, origin: str, robots: StoredRobots) -> StoredRobots:
+        """Keep a robots.txt for all workers."""
+        self._remember(origin, robots)
+        try:
+            if robots.is_long:
+                # Many of these together would be a statement of megabytes.
+                since = (await self._keep_all([(origin, robots)]))[origin, robots]
+            else:
+                since = await self._robots_found.get((origin, robots))
+        except DATABASE_TROUBLE as trouble:
+            log.warning("ledger.unreachable", error=type(trouble).__name__)
+            return robots
+        return self._remember(origin, replace(robots, unreachable_since=since))
+
+    async def robots_room(self, url: Url, most: int) -> int:
+        """Return how many bytes are left, of what a person allows or else of `most`."""
+        try:
+            row = await self._rooms.get((url.site, url.origin))
+        except DATABASE_TROUBLE as trouble:
+            log.warning("ledger.unreachable", error=type(trouble).__name__)
+            raise HostBusy(
+                str(url), "the ledger of hosts cannot be reached"
+            ) from trouble
+        if row is None:
+            return most
+        return int(most if row.most is None else row.most) - int(row.used)
+
+    async def _read_all(self, origins: list[str]) -> dict[str, StoredRobots]:
+        rows = await self._execute(statement.READ_ROBOTS, origins=origins)
+        return {
+            row.origin: StoredRobots(
                 RobotsState(row.state),
                 row.text,
                 row.why,
                 row.expires_at,
                 row.unreachable_since,
             )
-            return self._remember(origin, stored)
-        return None
+            for row in rows
+        }
 
-    async def keep_robots(self, origin: str, robots: StoredRobots) -> StoredRobots:
-        """Keep a robots.txt for all workers."""
-        self._remember(origin, robots)
-        try:
-            rows = await self._execute(
-                statement.KEEP_ROBOTS,
-                origin=origin,
-                state=robots.state.value,
-                text=robots.text,
-                why=robots.why,
-                expires=robots.expires,
-                site=parse_url(origin).site,
-                bytes=robots.bytes,
-            )
-        except DATABASE_TROUBLE as trouble:
-            log.warning("ledger.unreachable", error=type(trouble).__name__)
-            return robots
-        kept = replace(robots, unreachable_since=rows[0].unreachable_since)
-        return self._remember(origin, kept)
+    async def _keep_all(
+        self, found: list[tuple[str, StoredRobots]]
+    ) -> dict[tuple[str, StoredRobots], datetime | None]:
+        latest = dict(found)
+        rows = await self._execute(
+            statement.KEEP_ROBOTS,
+            origins=list(latest),
+            states=[one.state.value for one in latest.values()],
+            texts=[one.text for one in latest.values()],
+            whys=[one.why for one in latest.values()],
+            expires=[one.expires for one in latest.values()],
+            sites=[parse_url(origin).site for origin in latest],
+            sizes=[one.bytes for one in latest.values()],
+        )
+        since = {row.origin: row.unreachable_since for row in rows}
+        return {one: since[one[0]] for one in found}
 
-    async def robots_room(self, url: Url, most: int) -> int:
-        """Return how many bytes are left, of what a person allows or else of `most`."""
-        try:
-            rows = await self._execute(
-                statement.ROBOTS_ROOM, site=url.site, origin=url.origin
-            )
-        except DATABASE_TROUBLE as trouble:
-            log.warning("ledger.unreachable", error=type(trouble).__name__)
-            raise HostBusy(
-                str(url), "the ledger of hosts cannot be reached"
-            ) from trouble
-        allowed = rows[0].most
-        return int(most if allowed is None else allowed) - int(rows[0].used)
+    async def _rooms_of(
+        self, asked: list[tuple[str, str]]
+    ) -> dict[tuple[str, str], Row[Any]]:
+        rows = await self._execute(
+            statement.ROBOTS_ROOM,
+            sites=[site for site, _ in asked],
+            origins=[origin for _, origin in asked],
+        )
+        return {(row.site, row.origin): row for row in rows}
 
     async def purge(self, age: timedelta = timedelta(days=7)) -> None:
         """Forget hosts and robots.txt files unused for so long; pauses are kept."""
@@ -275,24 +304,32 @@ class PostgresLedger:
     async def _why_not(self, key: str, url: str) -> float:
         """Return for how long someone else holds the lease; raise if it is a pause."""
         try:
-            rows = await self._execute(statement.WHO_HOLDS, key=key)
-        except DATABASE_TROUBLE as trouble:
-            raise HostBusy(url, "the ledger of hosts cannot be reached") from trouble
-        for row in rows:
+            row = await self._holders.get(key)
+            if row is None:
+                return 0.0
             if row.pause is not None:
                 raise paused(url, key, float(row.pause), row.pause_reason or "")
             if row.lease_owner is not None and is_dead(row.lease_owner):
-                await self._take_from_dead(key, url, row.lease_owner)
+                await self._deaths.get((key, row.lease_owner))
                 return 0.0
-            return max(float(row.lease or 0), 0.0)
-        return 0.0
-
-    async def _take_from_dead(self, key: str, url: str, owner: UUID) -> None:
-        """Take a key from a process that has ended."""
-        try:
-            await self._execute(statement.TAKE_FROM_DEAD, key=key, owner=owner)
         except DATABASE_TROUBLE as trouble:
             raise HostBusy(url, "the ledger of hosts cannot be reached") from trouble
+        return max(float(row.lease or 0), 0.0)
+
+    async def _who_holds(self, keys: list[str]) -> dict[str, Row[Any]]:
+        rows = await self._execute(statement.WHO_HOLDS, keys=keys)
+        return {row.key: row for row in rows}
+
+    async def _take_from_dead(
+        self, held: list[tuple[str, UUID]]
+    ) -> dict[tuple[str, UUID], None]:
+        """Take keys from processes that have ended."""
+        await self._execute(
+            statement.TAKE_FROM_DEAD,
+            keys=[key for key, _ in held],
+            owners=[owner for _, owner in held],
+        )
+        return {}
 
     async def _keep(self) -> None:
         """Renew, return and write down, for as long as the ledger is open."""

@@ -37,13 +37,13 @@ OBTAIN = text(
 
 WHO_HOLDS = text(
     """
-    SELECT lease_owner, extract(epoch FROM lease_until - clock_timestamp()) AS lease,
+    SELECT key, lease_owner, extract(epoch FROM lease_until - clock_timestamp()) AS lease,
            CASE WHEN paused_until > clock_timestamp() THEN
                least(extract(epoch FROM least(paused_until, clock_timestamp() + '1 day')
                              - clock_timestamp()), 86400)
            END AS pause,
            pause_reason
-    FROM hosts WHERE key = :key
+    FROM hosts WHERE key = ANY (CAST(:keys AS text[]))
     """
 )
 
@@ -86,7 +86,10 @@ TAKE_FROM_DEAD = text(
         lease_owner = NULL, lease_until = NULL,
         next_at = least(next_at, greatest(starts_at, clock_timestamp() + delay)),
         updated_at = clock_timestamp()
-    WHERE key = :key AND lease_owner = :owner
+    FROM (SELECT key, u.owner FROM hosts JOIN
+          unnest(CAST(:keys AS text[]), CAST(:owners AS uuid[])) AS u (key, owner)
+          USING (key) ORDER BY key FOR UPDATE OF hosts) AS dead
+    WHERE hosts.key = dead.key AND hosts.lease_owner = dead.owner
     """
 )
 
@@ -133,8 +136,8 @@ STATISTICS = text(
 
 READ_ROBOTS = text(
     """
-    SELECT state, text, why, expires_at, unreachable_since FROM host_robots
-    WHERE origin = :origin AND expires_at > clock_timestamp()
+    SELECT origin, state, text, why, expires_at, unreachable_since FROM host_robots
+    WHERE origin = ANY (CAST(:origins AS text[])) AND expires_at > clock_timestamp()
     """
 )
 
@@ -142,26 +145,31 @@ KEEP_ROBOTS = text(
     """
     INSERT INTO host_robots AS h
         (origin, state, text, why, expires_at, site, bytes, unreachable_since)
-    VALUES (:origin, :state, :text, :why, :expires, :site, :bytes,
-        CASE WHEN :state = 'unreachable' THEN clock_timestamp() END)
+    SELECT origin, state, text, why, expires_at, site, bytes,
+        CASE WHEN state = 'unreachable' THEN clock_timestamp() END
+    FROM unnest(CAST(:origins AS text[]), CAST(:states AS text[]), CAST(:texts AS text[]),
+                CAST(:whys AS text[]), CAST(:expires AS timestamptz[]),
+                CAST(:sites AS text[]), CAST(:sizes AS int8[]))
+        AS u (origin, state, text, why, expires_at, site, bytes)
+    ORDER BY origin
     ON CONFLICT (origin) DO UPDATE SET
         state = excluded.state, text = excluded.text, why = excluded.why,
         expires_at = excluded.expires_at, site = excluded.site,
         bytes = excluded.bytes, fetched_at = clock_timestamp(),
         unreachable_since = CASE WHEN excluded.state = 'unreachable'
             THEN coalesce(h.unreachable_since, excluded.unreachable_since) END
-    RETURNING unreachable_since
+    RETURNING origin, unreachable_since
     """
 )
 
 # What people have allowed counts for all: the files belong to no tenant.
 ROBOTS_ROOM = text(
     """
-    SELECT (SELECT max(CAST(d.budget->>'robots_bytes' AS bigint))
-        FROM tenants t JOIN domains d ON d.tenant_id = t.id AND d.domain = :site) AS most,
-      (SELECT coalesce(sum(bytes), 0) FROM host_robots
-        WHERE site = :site AND origin <> :origin AND expires_at > clock_timestamp()
-      ) AS used
+    SELECT u.site, u.origin, (SELECT max(CAST(d.budget->>'robots_bytes' AS bigint))
+        FROM tenants t JOIN domains d ON d.tenant_id = t.id AND d.domain = u.site) AS most,
+      (SELECT coalesce(sum(bytes), 0) FROM host_robots h WHERE h.site = u.site
+         AND h.origin <> u.origin AND h.expires_at > clock_timestamp()) AS used
+    FROM unnest(CAST(:sites AS text[]), CAST(:origins AS text[])) AS u (site, origin)
     """
 )
 

@@ -38,6 +38,13 @@ from scrapersky.records.status import DomainStatus, SitemapAnalysisStatus
 WORTH_A_LOOK = (VerdictKind.OWN_SITE,)
 """Verdicts after which the site's pages are looked for."""
 SERVER_ERROR = 500
+STORE_UNREACHABLE = """
+UPDATE domains SET verdict = $1,
+  verdict_evidence = jsonb_build_object('confidence', 1.0, 'evidence', jsonb_build_array(u.why))
+FROM unnest($3::uuid[], $4::text[]) AS u (id, why)
+WHERE domains.id = u.id AND (domains.verdict IS NULL OR domains.verdict = $1
+  OR domains.status = $2::domain_status)
+"""
 
 
 @stage(
@@ -133,22 +140,23 @@ def is_closed_to_us(outcome: Retry | GiveUp) -> bool:
 
 def note_unreachable(domain: Domain, why: str) -> Effect:
     """Keep what was seen beside the failure; a last failure overrules older verdicts."""
-    is_new = Domain.verdict.is_(None) | (
-        Domain.verdict == VerdictKind.UNREACHABLE.value
-    )
-    is_last = Domain.status == DomainStatus.ERROR
 
     async def effect(transaction: Transaction) -> None:
-        await transaction.execute(
-            update(Domain)
-            .where(Domain.id == domain.id, is_new | is_last)
-            .values(
-                verdict=VerdictKind.UNREACHABLE.value,
-                verdict_evidence={"confidence": 1.0, "evidence": [why[:500]]},
-            )
-        )
+        transaction.at_end(store_unreachable, (domain.id, why[:500]))
 
     return effect
+
+
+async def store_unreachable(
+    transaction: Transaction, failures: list[tuple[UUID, str]]
+) -> None:
+    """Store the failures of domains that settle together."""
+    await transaction.fetch(
+        STORE_UNREACHABLE,
+        VerdictKind.UNREACHABLE.value,
+        DomainStatus.ERROR.value,
+        *map(list, zip(*failures, strict=True)),
+    )
 
 
 def addresses(domain: Domain) -> Iterator[str]:
