@@ -1,22 +1,24 @@
 """How the stages stand for one tenant: depth, work in hand, results, speed.
 
 Three questions of different cost, so that whoever asks often can ask the cheap one
-often and the expensive one seldom. Each names its tenant, so that they may be asked without
-row-level security, under which the SDK's tables are expensive to count.
+often and the expensive one seldom. Of many rows it is not counted how many they are, but
+taken from what the planner expects. Each names its tenant, so that they may be asked
+without row-level security, under which the SDK's tables are expensive to count.
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Final
+from typing import Any, Final
 from uuid import UUID
 
-from sqlalchemy import text
-from sqlalchemy.ext.asyncio import AsyncEngine
+from sqlalchemy import Select, func, literal_column, select, text
+from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 from curation_sdk import AnyStage, queries
 from curation_sdk.control import NEVER
 from curation_sdk.queries import literal
+from scrapersky.db.explain import planned
 from scrapersky.db.transaction import Database, transaction
 from scrapersky.stages import PIPELINE
 
@@ -25,6 +27,8 @@ LOST: Final = "('gave_up', 'exhausted', 'quarantined')"
 TROUBLE: Final = "('gave_up', 'exhausted', 'quarantined', 'retried', 'rescued')"
 
 MOST_DUE: Final = 1_000
+COUNTED: Final = 50_000
+"""Rows of one status that are counted; of more, the number is the planner's estimate."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,20 +69,31 @@ class Minute:
 
 async def waiting(engine: AsyncEngine, tenant_id: UUID) -> list[Waiting]:
     """Count what waits and what is in hand, in the order of the pipeline."""
-    query = text(" UNION ALL ".join(waiting_query(stage) for stage in PIPELINE))
-    async with engine.connect() as connection:
-        rows = await connection.execute(query, {"tenant": tenant_id})
-        found = {row.stage: Waiting(*row) for row in rows}
-    return [found[stage.name] for stage in PIPELINE]
+    return await read_waiting(engine, tenant_id)
 
 
 async def waiting_for_anyone(engine: AsyncEngine) -> list[Waiting]:
     """Count what waits and what is in hand over all tenants: for who runs the system."""
+    return await read_waiting(engine, None)
+
+
+async def read_waiting(engine: AsyncEngine, tenant_id: UUID | None) -> list[Waiting]:
+    """Count what waits and what is in hand, for one tenant or for all."""
+    of_all = tenant_id is None
     query = text(
-        " UNION ALL ".join(waiting_query(stage, of_all=True) for stage in PIPELINE)
+        " UNION ALL ".join(waiting_query(stage, of_all=of_all) for stage in PIPELINE)
     )
+    values = {"most": COUNTED + 1} | ({} if of_all else {"tenant": tenant_id})
+    found = []
     async with engine.connect() as connection:
-        return [Waiting(*row) for row in await connection.execute(query)]
+        rows = {row.stage: row for row in await connection.execute(query, values)}
+        for stage in PIPELINE:
+            each = Waiting(*rows[stage.name])
+            if each.queued > COUNTED:
+                many = await expected(connection, stage, str(stage.queued), tenant_id)
+                each = replace(each, queued=many)
+            found.append(each)
+    return found
 
 
 async def due(engine: AsyncEngine) -> dict[str, int]:
@@ -93,17 +108,39 @@ async def due(engine: AsyncEngine) -> dict[str, int]:
 
 
 async def results(engine: AsyncEngine, tenant_id: UUID, stage: AnyStage) -> Results:
-    """Count what one stage has done and failed; reads as many rows as there are."""
-    table, column = stage.model.__tablename__, stage.claims.key
-    done, failed = literal(str(stage.done)), literal(str(stage.failed))
-    query = text(
-        f"SELECT count(*) FILTER (WHERE m.{column} = {done}),"  # noqa: S608 - our names
-        f" count(*) FILTER (WHERE m.{column} = {failed}) FROM {table} m"
-        f" WHERE m.tenant_id = :tenant AND m.{column} IN ({done}, {failed})"
-    )
+    """Count what one stage has done and failed."""
     async with engine.connect() as connection:
-        row = (await connection.execute(query, {"tenant": tenant_id})).one()
-    return Results(stage.name, *row)
+        done, failed = [
+            await count_status(connection, stage, str(status), tenant_id)
+            for status in (stage.done, stage.failed)
+        ]
+    return Results(stage.name, done, failed)
+
+
+async def count_status(
+    connection: AsyncConnection, stage: AnyStage, status: str, tenant_id: UUID
+) -> int:
+    """Count the rows of a tenant that have a status, if they are not too many."""
+    rows = rows_of(stage, status, tenant_id).limit(COUNTED + 1).subquery()
+    count = int(await connection.scalar(select(func.count()).select_from(rows)) or 0)
+    if count <= COUNTED:
+        return count
+    return await expected(connection, stage, status, tenant_id)
+
+
+async def expected(
+    connection: AsyncConnection, stage: AnyStage, status: str, tenant_id: UUID | None
+) -> int:
+    """Return how many rows the planner expects to have a status, which are many."""
+    plan = await planned(connection, rows_of(stage, status, tenant_id).limit(1))
+    return max(plan.rows, COUNTED + 1)
+
+
+def rows_of(stage: AnyStage, status: str, tenant_id: UUID | None) -> Select[Any]:
+    """Select a 1 for each row that has a status, of one tenant or of all."""
+    model: Any = stage.model
+    query: Select[Any] = select(literal_column("1")).where(stage.claims == status)
+    return query if tenant_id is None else query.where(model.tenant_id == tenant_id)
 
 
 async def minutes(
@@ -143,8 +180,9 @@ def waiting_query(stage: AnyStage, *, of_all: bool = False) -> str:
     return f"""SELECT '{stage.name}' AS stage, q.queued, q.oldest, k.working, k.later,
         k.held, k.longest
       FROM (SELECT count(*) AS queued,
-          extract(epoch FROM clock_timestamp() - min(m.updated_at))::float8 AS oldest
-        FROM {table} m WHERE {mine} AND m.{column} = {queued}) q,
+          extract(epoch FROM clock_timestamp() - min(updated_at))::float8 AS oldest
+        FROM (SELECT m.updated_at FROM {table} m WHERE {mine} AND m.{column} = {queued}
+          LIMIT :most) first) q,
       (SELECT count(*) FILTER (WHERE c.is_working) AS working,
           count(*) FILTER (WHERE NOT c.is_working AND c.due_at < '{NEVER}') AS later,
           count(*) FILTER (WHERE NOT c.is_working AND c.due_at >= '{NEVER}') AS held,

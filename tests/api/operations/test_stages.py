@@ -6,6 +6,7 @@ from dataclasses import replace
 import pytest
 
 from scrapersky.records.status import Role
+from scrapersky.reporting import stage_stats
 from scrapersky.reporting.stage_stats import Waiting, full_queues
 from scrapersky.stages import PIPELINE, STAGES
 from sdk_tests.rig.waiting import HUNG
@@ -55,6 +56,35 @@ async def test_a_stage_says_how_it_stands_for_its_tenant_alone(clean: Served) ->
     assert len(minutes) == 5
     assert sum(m["done"] for m in minutes) == 1
     assert sum(m["failed"] for m in minutes) == 1
+
+
+async def test_more_rows_than_are_counted_are_estimated(
+    clean: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await clean.post("/stages/page_curation/pause", {"reason": "to be counted"})
+    domain = await clean.add_domain()
+    for n in range(12):
+        status = ("Complete", "Queued", "Error")[min(n // 5, 2)]
+        await clean.add_page(domain_id=domain, page_processing_status=status)
+    await clean.run("ANALYZE pages")
+    stage = STAGES["page_curation"]
+
+    async def stand() -> tuple[int, int, int]:
+        found = await stage_stats.results(clean.engine, clean.tenant, stage)
+        waiting = await stage_stats.waiting(clean.engine, clean.tenant)
+        (queued,) = [one.queued for one in waiting if one.stage == stage.name]
+        return found.done, queued, found.failed
+
+    assert await stand() == (5, 5, 2)
+    monkeypatch.setattr(stage_stats, "COUNTED", 3)
+    await clean.run("DELETE FROM pages WHERE page_processing_status = 'Error'")
+    for _ in range(4):
+        await clean.add_page(domain_id=domain, page_processing_status="Complete")
+    done, queued, failed = await stand()
+    # What the planner knows is as old as the last ANALYZE.
+    assert 4 <= done <= 8
+    assert 4 <= queued <= 8
+    assert failed == 0
 
 
 async def test_an_operator_pauses_a_stage_for_everyone(clean: Served) -> None:

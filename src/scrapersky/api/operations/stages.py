@@ -26,10 +26,12 @@ from scrapersky.api.operations.state import Operations
 from scrapersky.api.records.schema import Strict
 from scrapersky.pipeline.stage_settings import Pace
 from scrapersky.records.audit import note
+from scrapersky.reporting.stage_stats import COUNTED
 from scrapersky.scheduler.overrides import change_settings
 from scrapersky.stages import PIPELINE, STAGES, stage_named
 
 router = APIRouter(prefix="/api/v3/stages", tags=["stages"])
+ESTIMATED = f"More than {COUNTED:,} is an estimate."
 
 
 class StageSettingsOut(BaseModel):
@@ -66,14 +68,14 @@ class StageOut(BaseModel):
         description="The value of that field that queues a record.",
         examples=["Queued"],
     )
-    queued: int = Field(examples=[12])
+    queued: int = Field(examples=[12], description=ESTIMATED)
     working: int = Field(description="In a worker's hands now.", examples=[3])
     waiting_retry: int = Field(
         description="Failed for now; tried again later.", examples=[2]
     )
     held: int = Field(description="Held back with their paused batch.", examples=[0])
-    done: int = Field(examples=[240])
-    failed: int = Field(examples=[1])
+    done: int = Field(examples=[240], description=ESTIMATED)
+    failed: int = Field(examples=[1], description=ESTIMATED)
     oldest_seconds: float | None = Field(
         None, description="How long the head of the queue has waited.", examples=[4.2]
     )
