@@ -62,7 +62,8 @@ def has(text: Attribute, word: str) -> ColumnElement[bool]:
     """Match what has a word in a text, in any case."""
     whole = text.icontains(word, autoescape=True)
     core = rarest_part(word)
-    if len(core) < SHORTEST_INDEXED or core == word:
+    known = sum(map(len, PARTS.findall(core)))
+    if known < SHORTEST_INDEXED or core == word:
         return whole
     # The index is asked for one part alone: to look for `.com` in it as well
     # takes five times as long. An expression is not looked for in the index.
@@ -71,12 +72,18 @@ def has(text: Attribute, word: str) -> ColumnElement[bool]:
 
 
 def rarest_part(word: str) -> str:
-    """Return the part of a word that the fewest texts have, as far as its look tells."""
-    parts = PARTS.findall(word)
-    if "." in word and len(parts) > 1 and len(parts[-2]) >= SHORTEST_INDEXED:
+    """Return the part of a word that the fewest texts have, as far as its look tells.
+
+    What stands around it comes along: an index knows where a part begins and ends.
+    """
+    parts = [*PARTS.finditer(word)]
+    if "." in word and len(parts) > 1 and len(parts[-2][0]) >= SHORTEST_INDEXED:
         # Whole lists share the end of a host or of a file's name.
         parts.pop()
-    return max(parts, key=lambda part: (is_mixed(part), len(part)), default="")
+    if not parts:
+        return ""
+    rarest = max(parts, key=lambda part: (is_mixed(part[0]), len(part[0])))
+    return word[max(rarest.start() - 1, 0) : rarest.end() + 1]
 
 
 def is_mixed(part: str) -> bool:
