@@ -69,3 +69,39 @@ def test_a_full_disk_of_the_database_was_an_error_without_a_cause() -> None:
         503,
         "The database has no disk space left.",
     )
+
+
+async def test_a_first_value_that_takes_long_is_guessed_until_it_is_there(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(refreshed, "FIRST_TIMEOUT", 0.01)
+    found = asyncio.Event()
+
+    async def look_up() -> str:
+        await found.wait()
+        return "counted"
+
+    async def guess() -> str:
+        return "guessed"
+
+    value = RefreshedValue(look_up, guess)
+
+    assert await value.get() == "guessed"
+    looking = value.prepare()
+    assert looking is not None
+    found.set()
+    await looking
+    assert await value.get() == "counted"
+
+
+async def test_a_guess_does_not_hide_that_the_look_up_failed() -> None:
+    async def look_up() -> str:
+        raise OSError("unreachable")
+
+    async def guess() -> str:
+        return "guessed"
+
+    value = RefreshedValue(look_up, guess)
+
+    with pytest.raises(OSError, match="unreachable"):
+        await value.get()

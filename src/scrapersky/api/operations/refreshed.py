@@ -16,17 +16,26 @@ YOUNG: Final = 3.0
 """Seconds for which a value is given at once, even while a new one is looked up."""
 TIMEOUT: Final = 0.25
 """Seconds to wait for a new value while an older one is there."""
+FIRST_TIMEOUT: Final = 0.5
+"""Seconds to wait for the first value where a guess is to be had."""
 
 
 class RefreshedValue(Generic[ValueT]):
     """A value that is looked up so seldom that looking costs little.
 
     Any number may ask at once: one look-up serves all. Who asks while one runs gets the
-    value of before: at once if it is young, otherwise if the look-up is slow.
+    value of before: at once if it is young, otherwise if the look-up is slow. Where there
+    never was one, `guess` stands in for a slow one.
     """
 
-    def __init__(self, look_up: Callable[[], Awaitable[ValueT]]) -> None:
+    def __init__(
+        self,
+        look_up: Callable[[], Awaitable[ValueT]],
+        guess: Callable[[], Awaitable[ValueT]] | None = None,
+    ) -> None:
         self._look_up = look_up
+        self._guess = guess
+        self._began_at = 0.0
         self._found: list[ValueT] = []
         self._found_at = -math.inf
         self._good_until = 0.0
@@ -35,11 +44,16 @@ class RefreshedValue(Generic[ValueT]):
     async def get(self) -> ValueT:
         """Return the value; raise what the look-up raised if there never was one."""
         looking = self.prepare()
-        if looking is not None and time.monotonic() - self._found_at > YOUNG:
+        now = time.monotonic()
+        if looking is not None and now - self._found_at > YOUNG:
             timeout = TIMEOUT if self._found else None
+            if not self._found and self._guess is not None:
+                timeout = max(self._began_at + FIRST_TIMEOUT - now, 0.0)
             await asyncio.wait({looking}, timeout=timeout)
             if looking.done() and not self._found:
                 looking.result()
+            if not self._found and self._guess is not None:
+                return await self._guess()
         return self._found[0]
 
     def prepare(self) -> "asyncio.Task[None] | None":
@@ -60,6 +74,7 @@ class RefreshedValue(Generic[ValueT]):
             await asyncio.wait({self._looking})
 
     def _begin(self) -> asyncio.Task[None]:
+        self._began_at = time.monotonic()
         self._looking = asyncio.create_task(self._look(), name="look-up")
         self._looking.add_done_callback(self._ended)
         return self._looking

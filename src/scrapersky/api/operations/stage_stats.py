@@ -185,7 +185,8 @@ class _Tenant:
         self._waiting = RefreshedValue(partial(stage_stats.waiting, engine, tenant_id))
         self._results = {
             stage.name: RefreshedValue(
-                partial(stage_stats.results, engine, tenant_id, stage)
+                partial(stage_stats.results, engine, tenant_id, stage),
+                guess=partial(stage_stats.expected_results, engine, tenant_id, stage),
             )
             for stage in PIPELINE
         }
