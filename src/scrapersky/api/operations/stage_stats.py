@@ -15,6 +15,7 @@ from cachetools import LRUCache
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 import curation_sdk
+from curation_sdk import AnyStage
 from scrapersky.api.operations.refreshed import RefreshedValue
 from scrapersky.db.transaction import Database
 from scrapersky.kit.clock import utc_now
@@ -103,6 +104,8 @@ class StageStats:
         self._paused = RefreshedValue(partial(paused_stages, engine))
         self._changes = RefreshedValue(partial(stored_changes, engine))
         self._tenants: LRUCache[UUID, _Tenant] = LRUCache(MOST_TENANTS)
+        # Counts may take seconds: they must not hold every connection at once.
+        self._counting = asyncio.Lock()
 
     async def stages(
         self,
@@ -172,20 +175,24 @@ class StageStats:
     def _of(self, tenant_id: UUID) -> "_Tenant":
         tenant = self._tenants.get(tenant_id)
         if tenant is None:
-            tenant = self._tenants[tenant_id] = _Tenant(self._engine, tenant_id)
+            tenant = _Tenant(self._engine, tenant_id, self._counting)
+            self._tenants[tenant_id] = tenant
         return tenant
 
 
 class _Tenant:
     """What is remembered for one tenant."""
 
-    def __init__(self, engine: AsyncEngine, tenant_id: UUID) -> None:
+    def __init__(
+        self, engine: AsyncEngine, tenant_id: UUID, counting: asyncio.Lock
+    ) -> None:
         self._engine = engine
+        self._counting = counting
         self._tenant_id = tenant_id
         self._waiting = RefreshedValue(partial(stage_stats.waiting, engine, tenant_id))
         self._results = {
             stage.name: RefreshedValue(
-                partial(stage_stats.results, engine, tenant_id, stage),
+                partial(self._count_results, stage),
                 guess=partial(stage_stats.expected_results, engine, tenant_id, stage),
             )
             for stage in PIPELINE
@@ -227,6 +234,10 @@ class _Tenant:
         await self.trouble.close()
         for value in self._results.values():
             await value.close()
+
+    async def _count_results(self, stage: AnyStage) -> stage_stats.Results:
+        async with self._counting:
+            return await stage_stats.results(self._engine, self._tenant_id, stage)
 
     async def _read_trouble(self) -> list[Trouble]:
         return await recent_trouble(
