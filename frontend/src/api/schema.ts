@@ -4950,13 +4950,13 @@ export interface components {
                 [key: string]: unknown;
             };
             does: string;
-            /** @description More than 50,000 is an estimate. */
+            /** @description More than 10,000 is an estimate. */
             done: number;
             /** @description Attempts that failed, also those tried again. */
             errors_last_hour: number;
             /** @description Until the queue is empty at this rate. */
             eta_seconds?: number | null;
-            /** @description More than 50,000 is an estimate. */
+            /** @description More than 10,000 is an estimate. */
             failed: number;
             /** @description The status field that it claims. */
             field: string;
@@ -4980,7 +4980,7 @@ export interface components {
             pace: string;
             /** @description Why it is paused. */
             paused?: string | null;
-            /** @description More than 50,000 is an estimate. */
+            /** @description More than 10,000 is an estimate. */
             queued: number;
             /** @description The value of that field that queues a record. */
             queued_status: string;

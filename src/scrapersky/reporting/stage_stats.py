@@ -27,7 +27,7 @@ LOST: Final = "('gave_up', 'exhausted', 'quarantined')"
 TROUBLE: Final = "('gave_up', 'exhausted', 'quarantined', 'retried', 'rescued')"
 
 MOST_DUE: Final = 1_000
-COUNTED: Final = 50_000
+COUNTED: Final = 10_000
 """Rows of one status that are counted; of more, the number is the planner's estimate."""
 
 
