@@ -1,6 +1,6 @@
 """What grows with the tables, and what does not: the same work on a hundred times as much.
 
-    python bench/scale.py                    100,000 pages against 10 million (an hour, 25 GB)
+    python bench/scale.py                    100,000 pages against 10 million (half an hour, 15 GB)
     python bench/scale.py --quick            600 pages against 60,000
     python bench/scale.py --pages 1000000    so many against a hundredth of them
 
