@@ -15,6 +15,7 @@ from scrapersky.errors import (
     ConnectFailed,
     DnsFailed,
     FetchError,
+    InvalidUrl,
     NoSuchHost,
     RobotsDenied,
 )
@@ -22,6 +23,7 @@ from scrapersky.extraction.business_name import business_name, is_in_domain
 from scrapersky.extraction.discovery import home_link
 from scrapersky.extraction.home_page import HomePage, read_home_page
 from scrapersky.extraction.verdict import VerdictKind
+from scrapersky.kit.urls import parse_url
 from scrapersky.pipeline.allowance import Allowance, at_cost
 from scrapersky.pipeline.declaration import Endings, Job, Lane, stage
 from scrapersky.pipeline.doubt import was_tried_before
@@ -90,7 +92,10 @@ async def gather_metadata(domain: Domain, tools: Tools) -> Outcome:
 async def look_at_home(domain: Domain, site: Whose, tools: Tools) -> Outcome:
     """Try every address at which the home page may be."""
     failure: FetchError | None = None
+    unknown: set[str] = set()
     for url in addresses(domain):
+        if host_of(url) in unknown:
+            continue
         try:
             fetched = await tools.crawler.fetch(url, spool=True)
             if fetched.status >= SERVER_ERROR:
@@ -107,6 +112,8 @@ async def look_at_home(domain: Domain, site: Whose, tools: Tools) -> Outcome:
         except (DnsFailed, ConnectFailed) as error:
             # Perhaps only this spelling of the address has no server.
             failure = error
+            if isinstance(error, DnsFailed):
+                unknown.add(host_of(error.url))
             continue
         except FetchError as error:
             return outcome_of(error)
@@ -172,6 +179,14 @@ def addresses(domain: Domain) -> Iterator[str]:
         if url and url not in tried:
             tried.add(url)
             yield url
+
+
+def host_of(url: str) -> str:
+    """Return the host that an address names, or the address if it is none."""
+    try:
+        return parse_url(url).host
+    except InvalidUrl:
+        return url
 
 
 def store_facts(

@@ -64,7 +64,7 @@ class Producer:
         self._quarantine = Quarantine(runs, connection, background, self)
         self._looking = asyncio.Lock()
         self._looked_at = -LOOK_FOR_RETRIES
-        self._due: frozenset[str] = frozenset()
+        self._due: dict[str, tuple[bool, bool]] = {}
         self._waited_at = -WAIT_HOLDS
 
     def is_active(self, run: StageRun) -> bool:
@@ -180,38 +180,45 @@ class Producer:
                 await wait_for(run.suspect_gone, LOOK_FOR_RETRIES)
                 continue
             began = time.monotonic()
-            found, held_back = 0, False
+            found, alone, held_back = 0, 0, False
             try:
                 due, began = await self._look_for_due(at_once=is_called)
-                if run.stage.name in due:
-                    found, held_back = await self._claim_waiting(run)
+                harmless, crashed = due.get(run.stage.name, (False, False))
+                if harmless:
+                    found, held_back = await self._claim_retries(run)
+                if crashed:
+                    alone = await self._claim_crashed(run)
             except Exception as error:  # noqa: BLE001 - nothing may end a worker
                 self._background.report("claim", error)
                 await wait_for(run.suspect_gone, LONGEST_PAUSE)
                 await self._return_strays(run)
             else:
-                if not found and not held_back and not run.suspects:
+                if not (found or alone or held_back or run.suspects):
                     run.empty_waiting_at = began
                     run.changed.set()
-            if not found:
+            if not alone and found < run.stage.batch:
+                # Retries come due one by one: each claim takes those of a moment.
                 quiet = began - run.busy_at > QUIET_AFTER
                 pause = LONGEST_PAUSE if quiet else LOOK_FOR_RETRIES
                 await wait_for(run.suspect_gone, pause)
 
-    async def _look_for_due(self, *, at_once: bool) -> tuple[frozenset[str], float]:
+    async def _look_for_due(
+        self, *, at_once: bool
+    ) -> tuple[dict[str, tuple[bool, bool]], float]:
         """Return which stages have items to try again, and when that was asked.
 
-        One query for all stages: nearly always none of them has any.
+        Of each stage whether there are some that crashed no worker, and some that did. One
+        query for all stages: nearly always none of them has any.
         """
         async with self._looking:
             began = time.monotonic()
             if at_once or began - self._looked_at > LOOK_FOR_RETRIES / 2:
                 rows = await self._connection.fetch(statements.DUE, list(self._runs))
-                self._due = frozenset(row[0] for row in rows)
+                self._due = {row[0]: (row[1], row[2]) for row in rows}
                 self._looked_at = began
             return self._due, self._looked_at
 
-    async def _claim_waiting(self, run: StageRun) -> tuple[int, bool]:
+    async def _claim_retries(self, run: StageRun) -> tuple[int, bool]:
         """Claim what may be tried again; return how many, and whether some must wait."""
         batch = run.stage.batch
         retries = run.room_retries(others_wait=self._first_attempts_wait())
@@ -225,11 +232,16 @@ class Producer:
         if room := run.room_slow():
             claim = run.claimer.next_due_of(run.slow_items, room)
             due += await self._claim(run, claim, room, slow=True)
+        return len(due), retries < batch
+
+    async def _claim_crashed(self, run: StageRun) -> int:
+        """Claim what was in hand when a worker crashed; return how many were worked alone.
+
+        They are worked a few at a time: the next ones when some are gone.
+        """
         if room := run.room_rescued():
             await self._claim_rescued(run, room)
-        alone = await self._quarantine.try_suspects(run)
-        # Rescued items are worked a few at a time: the next ones when some are gone.
-        return len(due) + alone, retries < batch
+        return await self._quarantine.try_suspects(run)
 
     def _first_attempts_wait(self) -> bool:
         """Return whether any stage has more first attempts than it can begin.

@@ -629,13 +629,15 @@ HEARTBEAT = """WITH s AS MATERIALIZED (
     SELECT FROM curation.claim k
     WHERE k.stage = s.stage AND k.item = s.item AND k.fence = s.fence)"""
 
-# Which stages have items whose wait is over; $1 stages. The time as a sub-select is one
-# that an index can be asked for.
-DUE = """SELECT s.name FROM unnest($1::text[]) AS s(name)
-  WHERE EXISTS (SELECT FROM curation.claim k WHERE k.stage = s.name
-      AND k.fence IS NULL AND k.deaths = 0 AND k.due_at <= (SELECT clock_timestamp()))
-    OR EXISTS (SELECT FROM curation.claim k WHERE k.stage = s.name
-      AND k.fence IS NULL AND k.deaths > 0 AND k.due_at <= (SELECT clock_timestamp()))"""
+# Which stages have items whose wait is over, and whether those never crashed a worker, or
+# did; $1 stages. The time as a sub-select is one that an index can be asked for.
+DUE = """SELECT * FROM (SELECT s.name,
+    EXISTS (SELECT FROM curation.claim k WHERE k.stage = s.name AND k.fence IS NULL
+      AND k.deaths = 0 AND k.due_at <= (SELECT clock_timestamp())) AS harmless,
+    EXISTS (SELECT FROM curation.claim k WHERE k.stage = s.name AND k.fence IS NULL
+      AND k.deaths > 0 AND k.due_at <= (SELECT clock_timestamp())) AS crashed
+    FROM unnest($1::text[]) AS s(name)) AS due
+  WHERE harmless OR crashed"""
 
 SETTLED = """SELECT a.item, a.fence, a.outcome FROM curation.attempt a
   JOIN unnest($2::text[], $3::bigint[]) AS s(item, fence)

@@ -53,8 +53,8 @@ __all__ = [
 ]
 
 MAX_CHARACTERS: Final = 10 * 1024 * 1024
-MAX_TAGS: Final = 50_000
-"""Fifteen times as many as any page of a business had; more are read for nothing."""
+MAX_TAGS: Final = 25_000
+"""Seven times as many as any page of a business had; more are read for nothing."""
 
 
 def parse_page(markup: bytes | str, *, encoding: str | None = None) -> Page:
