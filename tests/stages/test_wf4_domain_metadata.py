@@ -1,8 +1,11 @@
 """WF4: what stands at a domain, said with evidence, and whether it is worth a look."""
 
+from typing import Any
+
 import pytest
 
 import curation_sdk
+from scrapersky.crawler import Crawler, Fetched
 from scrapersky.demo.sites.reply import Conduct, Reply, redirect
 from scrapersky.records import Domain
 from tests.stages.rig import Line
@@ -116,6 +119,24 @@ async def test_a_name_that_does_not_exist_is_given_up_when_that_is_said_twice(
     assert (story.dead, len(story.attempts)) == ("gave_up", 2)
     assert row.verdict == "unreachable"
     assert "a.bv" in row.verdict_evidence["evidence"][0]
+
+
+async def test_a_name_is_asked_for_once_whatever_the_scheme(
+    line: Line, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    line.names.unknown |= {"a.bv", "www.a.bv"}
+    await line.add_domain("a.bv")
+    tried: list[str] = []
+    fetch = Crawler.fetch
+
+    async def note(self: Crawler, url: str, **how: Any) -> Fetched:
+        tried.append(str(url))
+        return await fetch(self, url, **how)
+
+    monkeypatch.setattr(Crawler, "fetch", note)
+    await line.work(STAGE)
+
+    assert tried == ["http://a.bv/", "https://www.a.bv/"]
 
 
 async def test_a_server_in_trouble_is_tried_again(line: Line) -> None:

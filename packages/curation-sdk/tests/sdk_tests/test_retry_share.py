@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from curation_sdk import Done, Later, Outcome, Retry, Worker, execution, producer
+from curation_sdk.claim import Claimer
 from sdk_tests.desk import Desk, Ticket, answer, triage
 
 NOW = timedelta(0)
@@ -98,3 +99,27 @@ async def test_a_stage_counted_as_empty_while_its_retries_were_held_back(
     async with beside_first_attempts(desk, failing, 1) as worker:
         await worker.drain(failing, within=timedelta(seconds=60))
         assert await desk.one(ANSWERED) == 1
+
+
+async def test_a_worker_asked_for_rescued_items_whenever_a_retry_was_due(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str] = []
+    take = Claimer._take
+
+    async def note(self: Claimer, limit: int, statement: Any, *more: object) -> Any:
+        known = self._statements
+        if statement in (known.claim_rescued, known.claim_suspect):
+            asked.append("crashed")
+        elif statement == known.claim_due:
+            asked.append("due")
+        return await take(self, limit, statement, *more)
+
+    monkeypatch.setattr(Claimer, "_take", note)
+    attempts = Attempts(3, Retry("closed", NOW))
+    await desk.open(5)
+
+    async with desk.running(triage(attempts)):
+        await desk.until(NOT_TRIAGED, 0)
+
+    assert set(asked) == {"due"}
