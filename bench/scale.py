@@ -125,9 +125,8 @@ BYTES_OF_A_PAGE = 3_000
 TABLES = ("domains", "pages", "contacts", "contact_evidence", "curation.attempt")
 MAKE_OLD = """
 UPDATE contacts SET updated_at = now() - interval '20 years' WHERE id IN (
-  SELECT id FROM contacts WHERE tenant_id = $1 ORDER BY updated_at LIMIT 50)
+  SELECT id FROM contacts WHERE tenant_id = $1 ORDER BY updated_at LIMIT $2)
 """
-OLD_CONTACTS = 50
 OLDEST = """
 SELECT clock_timestamp() - max(settled_at) FROM (SELECT settled_at FROM curation.attempt
   WHERE ctid > '(0,0)' AND settled_at < now() - interval '1 day' LIMIT $1) AS oldest
@@ -146,9 +145,11 @@ class Plan:
     turns: int = 40
     purged: int = 1_000
     """Attempts that a purge forgets: in production up to 5,000 at a time."""
+    retired: int = 50
+    """Contacts whose time is over."""
 
 
-QUICK = Plan(pages=60_000, rounds=9, workers=100, turns=3, purged=50)
+QUICK = Plan(pages=60_000, rounds=9, workers=100, turns=3, purged=50, retired=10)
 
 
 @dataclass(slots=True)
@@ -166,6 +167,7 @@ class Side:
     age: timedelta = timedelta()
     """How old the attempts are that a purge leaves."""
     purged: int = 50
+    retired: int = 50
 
 
 @asynccontextmanager
@@ -262,10 +264,10 @@ async def purge(side: Side) -> None:
 
 
 async def retain(side: Side) -> None:
-    """Delete fifty contacts whose time is over."""
+    """Delete the contacts whose time is over."""
     days = {one.setting: 0 for one in RETENTION} | {"CONTACT_DAYS": 3650}
     deleted = await purge_expired(side.engine, days)
-    if sum(deleted.values()) != OLD_CONTACTS:
+    if sum(deleted.values()) != side.retired:
         raise SystemExit(f"retention deleted {deleted} in {side.name}")
 
 
@@ -275,11 +277,11 @@ async def find_oldest(side: Side) -> None:
 
 
 async def make_old(side: Side) -> None:
-    """Let the time of fifty contacts be over."""
+    """Let the time of some contacts be over."""
     async with side.connection.transaction() as transaction:
         # The trigger that notes a change would make them the youngest.
         await transaction.fetch("SET LOCAL session_replication_role = replica")
-        await transaction.fetch(MAKE_OLD, side.tenant_id)
+        await transaction.fetch(MAKE_OLD, side.tenant_id, side.retired)
 
 
 PREPARE = {"purge": find_oldest, "retention": make_old}
@@ -388,7 +390,7 @@ async def run(cluster: Cluster, plan: Plan) -> dict[str, Any]:
             a_side(cluster, plan.pages, plan.workers)
         )
         for side in (small, large):
-            side.purged = plan.purged
+            side.purged, side.retired = plan.purged, plan.retired
             # Enough for every round, however small the table is.
             await side.connection.fetch(
                 "UPDATE pages SET page_processing_status = 'Queued' WHERE id IN (SELECT"
