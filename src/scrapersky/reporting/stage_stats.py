@@ -6,7 +6,7 @@ taken from what the planner expects. Each names its tenant, so that they may be 
 without row-level security, under which the SDK's tables are expensive to count.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Final
@@ -109,21 +109,26 @@ async def due(engine: AsyncEngine) -> dict[str, int]:
 
 async def results(engine: AsyncEngine, tenant_id: UUID, stage: AnyStage) -> Results:
     """Count what one stage has done and failed; rare ones are looked for in all rows."""
-    async with engine.connect() as connection:
-        done, failed = [
-            await count_status(connection, stage, str(status), tenant_id)
-            for status in (stage.done, stage.failed)
-        ]
-    return Results(stage.name, done, failed)
+    return await results_by(count_status, engine, tenant_id, stage)
 
 
 async def expected_results(
     engine: AsyncEngine, tenant_id: UUID, stage: AnyStage
 ) -> Results:
     """Return about what one stage has done and failed, without reading any row."""
+    return await results_by(estimate, engine, tenant_id, stage)
+
+
+async def results_by(
+    count: Callable[[AsyncConnection, AnyStage, str, UUID], Awaitable[int]],
+    engine: AsyncEngine,
+    tenant_id: UUID,
+    stage: AnyStage,
+) -> Results:
+    """Find out, in one way or the other, what one stage has done and failed."""
     async with engine.connect() as connection:
         done, failed = [
-            await estimate(connection, stage, str(status), tenant_id)
+            await count(connection, stage, str(status), tenant_id)
             for status in (stage.done, stage.failed)
         ]
     return Results(stage.name, done, failed)
