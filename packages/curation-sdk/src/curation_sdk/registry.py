@@ -78,17 +78,17 @@ class Registry:
             await refuse_reading_only(connection)
             await refuse_missing_privileges(connection)
             await refuse_old_tables(connection)
-            ready = [await check_stage(connection, stage) for stage in chosen]
+            ready = await check_stages(connection, chosen)
             await connection.rollback()
+        # In the order of names: two starting workers must not lock crosswise.
+        queues = sorted((each.queue for each in ready), key=lambda queue: queue.stage)
         async with engine.begin() as connection:
-            # In the order of names: two starting workers must not lock crosswise.
-            for each in sorted(ready, key=lambda r: r.queue.stage):
-                await execute(
-                    connection,
-                    statements.REGISTER,
-                    each.queue.stage,
-                    each.queue.dumps(),
-                )
+            await execute(
+                connection,
+                statements.REGISTER,
+                [queue.stage for queue in queues],
+                [queue.dumps() for queue in queues],
+            )
         return ready
 
 
@@ -163,13 +163,25 @@ def refuse_unconsumed(stages: Iterable[AnyStage], queues: Iterable[Attribute]) -
             )
 
 
-async def check_stage(connection: AsyncConnection, stage: AnyStage) -> Ready:
-    """Check one stage against the table it names."""
-    queue = queue_of(stage, connection.dialect)
-    await refuse_unknown_status(connection, stage, queue)
-    await refuse_unwritable_table(connection, stage, queue)
-    await refuse_ambiguous_rows(connection, stage, queue)
-    refuse_nullable_tenant(stage)
+async def check_stages(
+    connection: AsyncConnection, stages: Sequence[AnyStage]
+) -> list[Ready]:
+    """Check stages against the tables they name, all of them by a few statements."""
+    asked = [(stage, queue_of(stage, connection.dialect)) for stage in stages]
+    await refuse_unknown_statuses(connection, asked)
+    await refuse_unwritable_tables(connection, asked)
+    await refuse_ambiguous_rows(connection, asked)
+    for stage in stages:
+        refuse_nullable_tenant(stage)
+    if await use_partial_indexes(connection, [queue for _, queue in asked]):
+        return [Ready(stage, queue, keyed=True) for stage, queue in asked]
+    return [await ready_alone(connection, *each) for each in asked]
+
+
+async def ready_alone(
+    connection: AsyncConnection, stage: AnyStage, queue: Queue
+) -> Ready:
+    """Find out by which index one stage claims."""
     for keyed in (True, False):
         if await uses_partial_index(connection, queue, keyed=keyed):
             return Ready(stage, queue, keyed)
@@ -181,82 +193,95 @@ async def check_stage(connection: AsyncConnection, stage: AnyStage) -> Ready:
     )
 
 
-async def refuse_unknown_status(
-    connection: AsyncConnection, stage: AnyStage, queue: Queue
+async def refuse_unknown_statuses(
+    connection: AsyncConnection, asked: Sequence[tuple[AnyStage, Queue]]
 ) -> None:
-    """Raise if the database's column cannot hold one of the stage's statuses."""
+    """Raise if the database's column cannot hold one of a stage's statuses."""
     try:
         async with connection.begin_nested():
-            await execute(connection, statements.cast_statuses(queue))
-    except ProgrammingError as error:
-        cause = root_of(error)
-        if isinstance(cause, UndefinedTableError):
-            raise InvalidStage(
-                stage.name,
-                f"table {queue.table} does not exist",
-                hint="Run the migrations, or create the table.",
-            ) from error
-        if isinstance(cause, InsufficientPrivilegeError):
-            raise InvalidStage(
-                stage.name, f"{cause}", hint=f"GRANT SELECT, UPDATE ON {queue.table}."
-            ) from error
-        raise InvalidStage(stage.name, f"{cause}") from error
+            await execute(
+                connection, statements.cast_statuses([queue for _, queue in asked])
+            )
     except DBAPIError as error:
         if is_transient(error):
-            raise  # it says nothing about the stage
-        raise InvalidStage(
+            raise  # it says nothing about the stages
+        if len(asked) == 1:
+            raise status_refused(*asked[0], error) from error
+        # PostgreSQL does not say of which stage it speaks.
+        for each in asked:
+            await refuse_unknown_statuses(connection, [each])
+
+
+def status_refused(stage: AnyStage, queue: Queue, error: DBAPIError) -> InvalidStage:
+    """Return what is wrong with a stage whose statuses the database did not cast."""
+    cause = root_of(error)
+    if isinstance(cause, UndefinedTableError):
+        return InvalidStage(
             stage.name,
-            f"the database refuses one of its statuses: {root_of(error)}",
-            hint="Code and database must know the same statuses; run the migrations.",
-        ) from error
+            f"table {queue.table} does not exist",
+            hint="Run the migrations, or create the table.",
+        )
+    if isinstance(cause, InsufficientPrivilegeError):
+        return InvalidStage(
+            stage.name, f"{cause}", hint=f"GRANT SELECT, UPDATE ON {queue.table}."
+        )
+    if isinstance(error, ProgrammingError):
+        return InvalidStage(stage.name, f"{cause}")
+    return InvalidStage(
+        stage.name,
+        f"the database refuses one of its statuses: {cause}",
+        hint="Code and database must know the same statuses; run the migrations.",
+    )
 
 
-async def refuse_unwritable_table(
-    connection: AsyncConnection, stage: AnyStage, queue: Queue
+async def refuse_unwritable_tables(
+    connection: AsyncConnection, asked: Sequence[tuple[AnyStage, Queue]]
 ) -> None:
-    """Raise if the role may not read the stage's table and change its status."""
-    columns = [column.name for column in written_columns(stage)]
-    try:
-        asked = await execute(
-            connection, statements.TABLE_PRIVILEGES, queue.table, columns
-        )
-    except ProgrammingError as error:
-        raise InvalidStage(
-            stage.name,
-            f"{root_of(error)}",
-            hint="Model and table must have the same columns; run the migrations.",
-        ) from error
-    role, can_select, can_update = asked.one()
-    lacking = [] if can_select else ["SELECT"]
-    lacking += [] if can_update else ["UPDATE"]
-    if lacking:
-        privileges = ", ".join(lacking)
-        raise InvalidStage(
-            stage.name,
-            f"role {role} lacks {privileges} on {queue.table}",
-            hint=f"GRANT {privileges} ON {queue.table} TO {role};",
-        )
+    """Raise if the role may not read a stage's table and change its status."""
+    tables = [queue.table for _, queue in asked]
+    columns = [[column.name for column in written_columns(s)] for s, _ in asked]
+    found = await execute(
+        connection, statements.TABLE_PRIVILEGES, tables, orjson.dumps(columns).decode()
+    )
+    for (stage, queue), row in zip(asked, found, strict=True):
+        if row.unknown is not None:
+            raise InvalidStage(
+                stage.name,
+                f'column "{row.unknown}" of {queue.table} does not exist',
+                hint="Model and table must have the same columns; run the migrations.",
+            )
+        lacking = [] if row.can_select else ["SELECT"]
+        lacking += [] if row.can_update else ["UPDATE"]
+        if lacking:
+            privileges = ", ".join(lacking)
+            raise InvalidStage(
+                stage.name,
+                f"role {row.role} lacks {privileges} on {queue.table}",
+                hint=f"GRANT {privileges} ON {queue.table} TO {row.role};",
+            )
 
 
 async def refuse_ambiguous_rows(
-    connection: AsyncConnection, stage: AnyStage, queue: Queue
+    connection: AsyncConnection, asked: Sequence[tuple[AnyStage, Queue]]
 ) -> None:
-    """Raise if a key, or a row's place, may stand for more than one row of the table."""
-    key = only_key(stage, inspect(stage.model)).name
-    asked = await execute(connection, statements.ROWS_OF_TABLE, queue.table, key)
-    is_one_table, is_unique = asked.one()
-    if not is_one_table:
-        raise InvalidStage(
-            stage.name,
-            f"{queue.table} is not an ordinary table, or has partitions or children",
-            hint="Keep the status in an ordinary table, and refer to the rows from there.",
-        )
-    if not is_unique:
-        raise InvalidStage(
-            stage.name,
-            f"{queue.table} may have several rows with the same {queue.key}",
-            hint=f"ALTER TABLE {queue.table} ADD PRIMARY KEY ({queue.key});",
-        )
+    """Raise if a key, or a row's place, may stand for more than one row of a table."""
+    tables = [queue.table for _, queue in asked]
+    keys = [only_key(stage, inspect(stage.model)).name for stage, _ in asked]
+    found = await execute(connection, statements.ROWS_OF_TABLE, tables, keys)
+    for (stage, queue), (is_one_table, is_unique) in zip(asked, found, strict=True):
+        if not is_one_table:
+            raise InvalidStage(
+                stage.name,
+                f"{queue.table} is not an ordinary table, or has partitions or children",
+                hint="Keep the status in an ordinary table, "
+                "and refer to the rows from there.",
+            )
+        if not is_unique:
+            raise InvalidStage(
+                stage.name,
+                f"{queue.table} may have several rows with the same {queue.key}",
+                hint=f"ALTER TABLE {queue.table} ADD PRIMARY KEY ({queue.key});",
+            )
 
 
 def written_columns(stage: AnyStage) -> list[Column[Any]]:
@@ -305,29 +330,54 @@ def refuse_nullable_tenant(stage: AnyStage) -> None:
         )
 
 
+async def use_partial_indexes(
+    connection: AsyncConnection, queues: Sequence[Queue]
+) -> bool:
+    """Return whether every queue is claimed along a partial index that ends in its key."""
+    if any(map(is_by_key, queues)):
+        return False  # to be asked about alone
+    claims = [statements.a_claim(queue, keyed=True, ordered=True) for queue in queues]
+    names = await indexes_of(connection, statements.explain(claims))
+    if names is None or len(names) != len(queues):
+        return False
+    counted = await execute(connection, statements.PARTIAL_INDEXES, names)
+    return bool(counted.scalar_one() == len(queues))
+
+
 async def uses_partial_index(
     connection: AsyncConnection, queue: Queue, *, keyed: bool
 ) -> bool:
     """Return whether the planner can claim along a partial index, in claim order."""
-    by_key = queue.order == f"m.{queue.key}" and not queue.tenant
+    by_key = is_by_key(queue)
     # The index of the key gives its order too, and would hide the partial one.
-    explain = statements.explain_claim(queue, keyed=keyed, ordered=not by_key)
-    async with connection.begin_nested() as savepoint:
-        # Only whether it can, not whether it would: a small table is read whole.
-        await execute(connection, statements.PLAN_BY_INDEX_ONLY)
-        plan = await execute(connection, explain)
-        found = plan.scalar_one()
-        await savepoint.rollback()
-    nodes = list(plan_nodes(found if isinstance(found, list) else orjson.loads(found)))
-    kinds = {node["Node Type"] for node in nodes}
-    if kinds & {"Sort", "Incremental Sort", "Seq Scan", "Bitmap Heap Scan"}:
+    claim = statements.a_claim(queue, keyed=keyed, ordered=not by_key)
+    names = await indexes_of(connection, statements.explain([claim]))
+    if names is None:
         return False
-    names = [node["Index Name"] for node in nodes if "Index Name" in node]
     if by_key:
         counted = await execute(connection, statements.PARTIAL_BY_KEY, names, queue.key)
     else:
         counted = await execute(connection, statements.PARTIAL_INDEXES, names)
     return bool(counted.scalar_one())
+
+
+def is_by_key(queue: Queue) -> bool:
+    """Return whether a queue is claimed in the order of its key, with no tenants."""
+    return queue.order == f"m.{queue.key}" and not queue.tenant
+
+
+async def indexes_of(connection: AsyncConnection, explain: str) -> list[str] | None:
+    """Return the indexes of a plan; None if rows are sorted or a table is read whole."""
+    async with connection.begin_nested() as savepoint:
+        # Only whether it can, not whether it would: a small table is read whole.
+        await execute(connection, statements.PLAN_BY_INDEX_ONLY)
+        found = (await execute(connection, explain)).scalar_one()
+        await savepoint.rollback()
+    nodes = list(plan_nodes(found if isinstance(found, list) else orjson.loads(found)))
+    kinds = {node["Node Type"] for node in nodes}
+    if kinds & {"Sort", "Incremental Sort", "Seq Scan", "Bitmap Heap Scan"}:
+        return None
+    return [node["Index Name"] for node in nodes if "Index Name" in node]
 
 
 def plan_nodes(plan: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:

@@ -5,7 +5,7 @@ only when it can see the status. Everything that comes from outside is a paramet
 """
 # ruff: noqa: S608 - built only from the quoted names in Queue
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
 
@@ -422,21 +422,28 @@ def requeue_orphans(queue: Queue) -> str:
   SELECT item FROM orphan"""
 
 
-def cast_statuses(queue: Queue) -> str:
-    """Ask for each of a stage's statuses as the column's type, and for the table."""
-    statuses = (queue.queued, queue.processing, queue.done, queue.failed)
-    casts = ", ".join(f"{literal(s)}::{queue.status_type}" for s in statuses)
-    return f"SELECT {casts} FROM {queue.table} LIMIT 0"
+def cast_statuses(queues: Iterable[Queue]) -> str:
+    """Ask for each status of some stages as its column's type, and for the tables."""
+    asked = []
+    for queue in queues:
+        statuses = (queue.queued, queue.processing, queue.done, queue.failed)
+        casts = ", ".join(f"{literal(s)}::{queue.status_type}" for s in statuses)
+        asked.append(f"EXISTS (SELECT {casts} FROM {queue.table} LIMIT 0)")
+    return f"SELECT {', '.join(asked)}"
 
 
-def explain_claim(queue: Queue, *, keyed: bool, ordered: bool) -> str:
-    """Ask how a row would be claimed; of some tenant, if the queue has tenants."""
+def a_claim(queue: Queue, *, keyed: bool, ordered: bool) -> str:
+    """Write how a row is found to be claimed; of some tenant, if the queue has tenants."""
     of_tenant = f"m.{queue.tenant} = (SELECT NULL::{queue.tenant_type})"
     conditions = [of_tenant] if queue.tenant else []
-    rows = claimable_rows(
+    return claimable_rows(
         queue, limit=1, conditions=conditions, keyed=keyed, ordered=ordered
     )
-    return f"EXPLAIN (FORMAT JSON) {rows}"
+
+
+def explain(claims: Iterable[str]) -> str:
+    """Ask how rows of some queues would be claimed."""
+    return "EXPLAIN (FORMAT JSON) " + " UNION ALL ".join(f"({c})" for c in claims)
 
 
 def create_index(queue: Queue) -> str:
@@ -648,7 +655,8 @@ SETTLED = """SELECT a.item, a.fence, a.outcome FROM curation.attempt a
 
 MINE = "SELECT item, fence, tries, deaths FROM curation.claim WHERE stage = $1 AND worker = $2"
 
-REGISTER = """INSERT INTO curation.stage (name, queue) VALUES ($1, $2::text::jsonb)
+REGISTER = """INSERT INTO curation.stage (name, queue)
+  SELECT name, queue::jsonb FROM unnest($1::text[], $2::text[]) AS s(name, queue)
   ON CONFLICT (name) DO UPDATE SET queue = excluded.queue, seen_at = clock_timestamp()"""
 
 PLAN_BY_INDEX_ONLY = "SELECT " + ", ".join(
@@ -809,20 +817,28 @@ MISSING_PRIVILEGES = """WITH wanted(kind, name, privilege) AS (
 
 IS_READ_ONLY = "SELECT current_setting('transaction_read_only')::boolean"
 
-# $1 table, $2 the columns that settling changes.
+# $1 tables, $2 for each the columns that settling changes.
 TABLE_PRIVILEGES = """SELECT quote_ident(current_user) AS role,
-    has_table_privilege($1::text::regclass, 'SELECT') AS can_select,
-    bool_and(has_column_privilege($1::text::regclass, name, 'UPDATE')) AS can_update
-  FROM unnest($2::text[]) AS s(name)"""
+    has_table_privilege(t.name::regclass, 'SELECT') AS can_select,
+    c.can_update, c.unknown
+  FROM unnest($1::text[]) WITH ORDINALITY AS t(name, place)
+  CROSS JOIN LATERAL (
+    SELECT bool_and(has_column_privilege(a.attrelid, a.attnum, 'UPDATE')) AS can_update,
+      min(wanted) FILTER (WHERE a.attnum IS NULL) AS unknown
+    FROM jsonb_array_elements_text($2::text::jsonb -> (t.place - 1)::int) AS wanted
+    LEFT JOIN pg_attribute a ON a.attrelid = t.name::regclass AND a.attname = wanted
+      AND NOT a.attisdropped) AS c
+  ORDER BY t.place"""
 
-# Whether all rows are in one table, and whether its key is unique; $1 table, $2 key.
+# Whether all rows are in one table, and whether its key is unique; $1 tables, $2 keys.
 ROWS_OF_TABLE = """SELECT c.relkind = 'r' AND NOT EXISTS (
       SELECT FROM pg_inherits WHERE inhparent = c.oid) AS is_one_table,
     EXISTS (SELECT FROM pg_index i
       JOIN pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = i.indkey[0]
       WHERE i.indrelid = c.oid AND i.indisunique AND i.indisvalid
-        AND i.indpred IS NULL AND i.indnkeyatts = 1 AND a.attname = $2::text) AS is_unique
-  FROM pg_class c WHERE c.oid = $1::text::regclass"""
+        AND i.indpred IS NULL AND i.indnkeyatts = 1 AND a.attname = t.key) AS is_unique
+  FROM unnest($1::text[], $2::text[]) WITH ORDINALITY AS t(name, key, place)
+  JOIN pg_class c ON c.oid = t.name::regclass ORDER BY t.place"""
 
 # Held items wait for somebody to release them, not for a time; $2 items (null: all).
 MAKE_DUE = f"""UPDATE curation.claim SET due_at = clock_timestamp()

@@ -124,13 +124,47 @@ async def test_a_status_the_database_does_not_know_is_refused(desk: Desk) -> Non
         await desk.drain(triage())
 
 
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [
+        ("ALTER TABLE ticket DROP COLUMN answer_state", "does not exist"),
+        ("DROP INDEX ticket_answer_state_queue", "no partial index"),
+    ],
+)
+async def test_of_stages_checked_together_the_one_at_fault_is_named(
+    desk: Desk, change: str, why: str
+) -> None:
+    await desk.execute(change)
+
+    with pytest.raises(InvalidStage, match=why) as refusal:
+        await Registry([triage(), answer()]).check(desk.engine)
+
+    assert "'answer'" in str(refusal.value)
+
+
+async def test_more_stages_are_checked_by_as_many_statements(desk: Desk) -> None:
+    asked: list[str] = []
+
+    def ask(*given: Any) -> None:
+        asked.append(given[2])
+
+    event.listen(desk.engine.sync_engine, "before_cursor_execute", ask)
+    counts = []
+    for stages in ([triage()], [triage(), answer()]):
+        asked.clear()
+        await Registry(stages).check(desk.engine)
+        counts.append(len(asked))
+
+    assert counts[0] == counts[1], "a worker far from its database starts soon"
+
+
 async def test_a_database_that_goes_away_meanwhile_is_no_fault_of_the_stage(
     desk: Desk,
 ) -> None:
     def die(*given: Any) -> tuple[str, Any]:
         statement = given[2].replace(
-            "::state FROM ticket LIMIT 0",
-            "::state, pg_terminate_backend(pg_backend_pid()) FROM pg_class LIMIT 1",
+            "SELECT EXISTS (SELECT 'Queued'::state",
+            "SELECT pg_terminate_backend(pg_backend_pid()), EXISTS (SELECT 'Queued'::state",
         )
         return statement, given[3]
 
