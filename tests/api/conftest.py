@@ -5,7 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from scrapersky.api.operations import refreshed
 from scrapersky.crawler import Sandbox
+from sdk_tests.rig.waiting import HUNG
 
 HERE = Path(__file__).parent
 
@@ -20,6 +22,13 @@ def children_when_needed() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Sandbox, "warm_up", later)
         yield
+
+
+@pytest.fixture(autouse=True)
+def what_is_counted_and_no_guess(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Wait for values however slow the machine is, where people would get a guess."""
+    monkeypatch.setattr(refreshed, "TIMEOUT", HUNG)
+    monkeypatch.setattr(refreshed, "FIRST_TIMEOUT", HUNG)
 
 
 @pytest.hookimpl(tryfirst=True)  # before the groups are read

@@ -82,7 +82,9 @@ async def burst(house: House) -> dict[int, list[float]]:
         started = time.monotonic()
         answer = await house.get("/trial/busy", house.viewer)
         if answer.status_code == 503:
-            assert answer.json()["type"].endswith("/database-busy")
+            # On a machine that is busy besides, a statement may be cut off too.
+            refusals = ("/database-busy", "/query-too-slow")
+            assert answer.json()["type"].endswith(refusals)
             assert answer.headers["retry-after"]
         taken.setdefault(answer.status_code, []).append(time.monotonic() - started)
 
