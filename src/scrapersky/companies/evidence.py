@@ -18,6 +18,8 @@ CELL: Final = 0.002
 METRES_PER_DEGREE: Final = 111_320
 LONGEST_BLOCK: Final = 80
 FIRST_LETTERS: Final = 2
+REMEMBERED: Final = 2_000
+"""Readings of texts that come again soon: more would only fill a worker's memory."""
 
 LEGAL: Final = load_words("company_legal_forms")
 LINKING: Final = load_words("company_linking_words")
@@ -64,7 +66,7 @@ class Name:
         return " ".join(sorted(self.core))[:LONGEST_BLOCK]
 
 
-@lru_cache(maxsize=20_000)
+@lru_cache(maxsize=REMEMBERED)
 def name_of(text: str | None) -> Name:
     """Read a name: no accents, capitals, legal forms or linking words."""
     bare = plain(text or "").replace("'", "").replace("\u2019", "")
@@ -189,7 +191,7 @@ def locality_of(city: str | None, address: str | None) -> str | None:
     return " ".join(kept)[:LONGEST_BLOCK] or None
 
 
-@lru_cache(maxsize=20_000)
+@lru_cache(maxsize=REMEMBERED)
 def own_domain(website: str | None) -> str | None:
     """Return the domain of a company's own website; None for what others host."""
     return site_name(website) if website else None
@@ -200,7 +202,7 @@ def social_profile(urls: list[str]) -> str | None:
     return min(filter(None, map(profile_of, urls)), default=None)
 
 
-@lru_cache(maxsize=20_000)
+@lru_cache(maxsize=REMEMBERED)
 def profile_of(url: str) -> str | None:
     """Return whose profile an address is; None unless it is one."""
     try:
