@@ -1,7 +1,10 @@
 """Migrations are the only way the schema changes, and they agree with the models."""
 
 import asyncio
+import time
 from collections.abc import AsyncIterator
+from importlib import import_module
+from uuid import UUID
 
 import pytest
 from alembic.autogenerate import compare_metadata
@@ -52,6 +55,23 @@ async def test_up_down_and_up_again_on_an_empty_database(empty: AsyncEngine) -> 
     assert await upgrade(empty) == revisions()
 
     await check_schema(empty, *METADATA)
+
+
+KEYS = import_module("scrapersky.db.migrations.versions.0041_time_ordered_keys")
+
+
+@pytest.mark.parametrize("key", ["time_ordered_uuid()", KEYS.BY_HAND])
+async def test_keys_are_in_the_order_of_time(migrated: AsyncEngine, key: str) -> None:
+    made: list[UUID] = []
+    async with migrated.connect() as connection:
+        for _ in range(3):
+            made.append((await connection.execute(text(f"SELECT {key}"))).scalar_one())
+            time.sleep(0.002)  # noqa: ASYNC251 - a millisecond has begun, whoever waits
+
+    assert made == sorted(made)
+    assert {one.version for one in made} == {7}
+    assert len({one.int & (1 << 62) - 1 for one in made}) == 3, "the rest is random"
+    assert abs((made[0].int >> 80) / 1000 - time.time()) < 3600
 
 
 def test_the_files_are_in_the_order_alembic_knows() -> None:

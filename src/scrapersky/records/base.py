@@ -66,7 +66,7 @@ class Record:
     """The columns every table has."""
 
     id: Mapped[UUID] = mapped_column(
-        primary_key=True, server_default=func.gen_random_uuid(), sort_order=-2
+        primary_key=True, server_default=func.time_ordered_uuid(), sort_order=-2
     )
     created_at: Mapped[datetime] = mapped_column(
         server_default=func.clock_timestamp(), sort_order=2

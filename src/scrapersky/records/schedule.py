@@ -25,7 +25,7 @@ class SchedulerRun(Base):
     )
 
     id: Mapped[UUID] = mapped_column(
-        primary_key=True, server_default=func.gen_random_uuid()
+        primary_key=True, server_default=func.time_ordered_uuid()
     )
     job_id: Mapped[str]
     process: Mapped[str]
