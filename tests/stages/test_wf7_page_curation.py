@@ -317,7 +317,8 @@ async def test_a_page_that_hangs_holds_up_no_other_site(line: Line) -> None:
 
     await line.work(STAGE)
 
-    assert await line.outcomes(STAGE, slow) == ["retried"]
+    # On a slow machine it is due again before the other page is read.
+    assert set(await line.outcomes(STAGE, slow)) == {"retried"}
     assert await line.rows("SELECT email FROM contacts WHERE email IS NOT NULL") == [
         ("hello@a.bv",)
     ]

@@ -71,8 +71,13 @@ async def test_one_caller_does_not_use_up_anothers(house: House) -> None:
     assert (await house.get("/session", house.curator)).status_code == 200
 
 
-async def test_guessing_keys_ends_in_waiting(house: House) -> None:
-    house.app.state.authenticator.failures._buckets.clear()
+async def test_guessing_keys_ends_in_waiting(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    failures = house.app.state.authenticator.failures
+    failures._buckets.clear()
+    # Nobody gains a guess while a slow machine answers.
+    monkeypatch.setattr(failures, "per_second", 1e-6)
 
     answers = [
         await house.get("/session", headers={"X-API-Key": f"ssk_guess{n}"})
@@ -86,7 +91,10 @@ async def test_guessing_keys_ends_in_waiting(house: House) -> None:
     assert (await house.get("/session", house.curator)).status_code == 200
 
 
-async def test_bad_tokens_locked_correct_logins_out(house: House) -> None:
+async def test_bad_tokens_locked_correct_logins_out(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(house.app.state.authenticator.failures, "per_second", 1e-6)
     for number in range(105):
         await house.get("/session", headers={"X-API-Key": f"ssk_guess{number}"})
     wrong = await house.get("/session", headers={"X-API-Key": "ssk_guess"})

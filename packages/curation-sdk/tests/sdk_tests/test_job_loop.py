@@ -154,9 +154,10 @@ async def test_the_reaper_cannot_take_an_item_whose_session_writes(desk: Desk) -
     async def slow(ticket_id: int, session: AsyncSession) -> None:
         await write_reply(ticket_id, session)
         await session.flush()
-        await asyncio.sleep(1.5)
+        await asyncio.sleep(3.5)
 
-    both = [job_loop(desk, slow, lease=timedelta(milliseconds=300)) for _ in range(2)]
+    # A slow machine must write before the lease ends.
+    both = [job_loop(desk, slow, lease=timedelta(seconds=2)) for _ in range(2)]
     await asyncio.gather(*both)
 
     assert await desk.outcomes() == ["done"]
