@@ -15,7 +15,7 @@ import httpx
 import pytest
 
 from sdk_tests.rig.waiting import wait_until
-from tests.conftest import TestDatabase
+from tests.conftest import TestDatabase, TestServer, a_database
 
 PAGE = (
     Path(__file__).parents[1]
@@ -29,8 +29,16 @@ BLOCKS = re.findall(
 TIMEOUT = 60.0
 
 
+CREATE_TABLES = "import asyncio, letters; asyncio.run(letters.create_tables())"
+ASK_AND_WORK = """
+import sys, celery.__main__, celery_letters
+celery_letters.send_letters.delay()
+sys.exit(celery.__main__.main())
+"""
+
+
 class Folder:
-    """A folder with the files of the page, and a database with two letters queued."""
+    """A folder with the files of the page, and the database they work on."""
 
     def __init__(self, place: Path, database: TestDatabase) -> None:
         self.place = place
@@ -42,9 +50,6 @@ class Folder:
             "DATABASE_URL": database.url,
             "CELERY_BROKER_URL": "filesystem://",
         }
-        self.run("-c", "import asyncio, letters; asyncio.run(letters.create_tables())")
-        self.query("INSERT INTO letter (address, status) VALUES ('a', 'QUEUED')")
-        self.query("INSERT INTO letter (address, status) VALUES ('b', 'QUEUED')")
 
     def run(self, *words: str) -> str:
         """Run a program to its end; return what it printed."""
@@ -91,9 +96,26 @@ class Folder:
         wait_until(lambda: len(self.sent()) >= count, "the letters")
 
 
+@pytest.fixture(scope="module")
+def tables(
+    postgres_server: TestServer, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[str]:
+    """Name a database in which the page has made its tables."""
+    for database in a_database(postgres_server, template="template0"):
+        Folder(tmp_path_factory.mktemp("letters"), database).run("-c", CREATE_TABLES)
+        yield database.name
+
+
 @pytest.fixture
-def folder(tmp_path: Path, empty_database: TestDatabase) -> Folder:
-    return Folder(tmp_path, empty_database)
+def folder(
+    tmp_path: Path, postgres_server: TestServer, tables: str
+) -> Iterator[Folder]:
+    """A folder of its own for every program, with two letters queued."""
+    for database in a_database(postgres_server, template=tables):
+        folder = Folder(tmp_path, database)
+        folder.query("INSERT INTO letter (address, status) VALUES ('a', 'QUEUED')")
+        folder.query("INSERT INTO letter (address, status) VALUES ('b', 'QUEUED')")
+        yield folder
 
 
 def test_every_program_of_the_page_is_run_here() -> None:
@@ -119,10 +141,9 @@ def test_celery_runs_the_task(folder: Folder) -> None:
     # What is sent through this broker is read from the same place.
     (folder.place / "data_in").mkdir()
     (folder.place / "data_out").symlink_to("data_in")
-    worker = ("-m", "celery", "-A", "celery_letters", "worker", "--beat")
+    worker = ("-c", ASK_AND_WORK, "-A", "celery_letters", "worker", "--beat")
 
     with folder.running(*worker, "--pool", "solo", "--loglevel", "WARNING"):
-        folder.run("-c", "import celery_letters; celery_letters.send_letters.delay()")
         folder.wait_until_sent(2)
 
 

@@ -21,7 +21,6 @@ from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 import curation_sdk
-from scrapersky.cli.demo import begin, findings
 from scrapersky.configuration import load_settings
 from scrapersky.crawler import CrawlerPolicy
 from scrapersky.curation.rule import save_rule
@@ -220,6 +219,9 @@ class Desk:
 
     async def search(self, source: str = "demo") -> UUID:
         """Queue a search for all that the town has."""
+        # Here, because the workers load this module too, and no command.
+        from scrapersky.cli.demo import begin  # noqa: PLC0415
+
         return (await begin(self.engine, settings_for({}), source)).search_id
 
     async def validate(self) -> None:
@@ -273,5 +275,7 @@ class Desk:
 
     async def compare(self, invitation: Invitation) -> Comparison:
         """Compare what was found with the truth."""
+        from scrapersky.cli.demo import findings  # noqa: PLC0415
+
         kinds = (FindingKind.EMAIL, FindingKind.PHONE)
         return invitation.truth.compare(await findings(self.engine), kinds)

@@ -46,7 +46,7 @@ def run(*arguments: str, **settings: object) -> subprocess.CompletedProcess[str]
         env=environment,
         capture_output=True,
         text=True,
-        timeout=HUNG,
+        timeout=2 * HUNG,
         check=False,
         cwd="/",
     )

@@ -26,7 +26,7 @@ from scrapersky.cli.up import usual_workers
 from scrapersky.db.embedded import is_alive, running_postmaster
 from scrapersky.records.status import Role
 from sdk_tests.rig.waiting import HUNG, wait_until
-from tests.cli.rig import CLEAN, COMMAND, Command, run
+from tests.cli.rig import CLEAN, COMMAND, Answer, Command
 from tests.conftest import TestDatabase
 
 
@@ -36,37 +36,45 @@ def nowhere(scratch: Path) -> Path:
     return scratch / f"cli-{time.monotonic_ns()}"
 
 
-@pytest.fixture(scope="module")
-def home(scratch: Path) -> Iterator[Path]:
-    """A data directory for tests that leave nothing running; made by the first."""
-    yield from a_home(scratch)
-
-
-@pytest.fixture(scope="module")
-def running_one(scratch: Path) -> "Iterator[Running]":
-    """What runs while other commands are tried beside it."""
-    for home in a_home(scratch):
-        port = free_port()
-        with running(home, port, "--workers", "0") as process:
-            yield Running(home, port, process)
-            stop(process, home, signal.SIGTERM)
-
-
 @dataclass(frozen=True, slots=True)
-class Running:
-    """One `scrapersky up`."""
+class Life:
+    """What was seen of a `scrapersky up`, until it had ended."""
 
-    home: Path
-    port: int
-    process: "subprocess.Popen[str]"
+    pid: int
+    orphan: int
+    """The database of the one killed before it."""
+    processes: tuple[dict[str, Any], ...]
+    nice: tuple[int, ...]
+    is_live: bool
+    """Whether its last process answered for itself."""
+    beside: dict[str, Answer]
+    """What commands said while it ran."""
 
 
+@pytest.fixture(scope="module")
+def lives() -> list[Life]:
+    """What was seen of one, once somebody has asked for it."""
+    return []
+
+
+@pytest.fixture
+def life(lives: list[Life], scratch: Path, port: int, command: Command) -> Life:
+    """What was seen of one start that followed a kill and was stopped with Ctrl-C."""
+    if not lives:
+        with a_home(scratch) as home:
+            lives.append(live(home, port, command))
+    return lives[0]
+
+
+@contextmanager
 def a_home(scratch: Path) -> Iterator[Path]:
     directory = scratch / f"cli-{time.monotonic_ns()}"
-    yield directory
-    pid = running_postmaster(directory / "postgres")
-    if pid is not None:
-        os.kill(pid, signal.SIGKILL)
+    try:
+        yield directory
+    finally:
+        pid = running_postmaster(directory / "postgres")
+        if pid is not None:
+            os.kill(pid, signal.SIGKILL)
 
 
 @pytest.fixture
@@ -133,41 +141,62 @@ def stop(
     assert not is_alive(database)
 
 
-def test_after_kill_9_the_next_start_recovers_and_ctrl_c_stops_all_it_started(
-    home: Path, port: int
-) -> None:
-    with running(home, port) as process:
-        process.kill()
-        process.wait()
+def live(home: Path, port: int, command: Command) -> Life:
+    """Kill one with its database running, start the next, look at it, and stop it."""
+    with running(home, port) as killed:
+        killed.kill()
+        killed.wait()
     orphan = running_postmaster(home / "postgres")
     assert orphan is not None
 
+    def ask(*words: str, **settings: object) -> Answer:
+        return command(*words, SCRAPERSKY_DATA_DIR=home, **settings)
+
+    def listed() -> tuple[dict[str, Any], ...]:
+        # Applications of other tests in this process may log meanwhile.
+        found = json.loads(ask("workers", "--json").stdout.splitlines()[-1])
+        # What the killed one started is listed until it has noticed.
+        started = {child.pid for child in psutil.Process(process.pid).children()}
+        return tuple(one for one in found if one["pid"] in {process.pid, *started})
+
     with running(home, port) as process:
+        beside = {
+            "up": ask("up", PORT=free_port()),
+            "migrate": ask("migrate", "--json"),
+            "doctor": ask("doctor", "--json"),
+        }
+        (home / "run").chmod(0o755)
+        beside["doctor of an open directory"] = ask("doctor", "--json")
+        (home / "run").chmod(0o700)
+        wait_until(lambda: len(listed()) == 1 + usual_workers(), "all are there")
+        processes = listed()
+        nice = tuple(psutil.Process(one["pid"]).nice() for one in processes)
+        address = processes[-1]["address"] or f"http://127.0.0.1:{port}"
+        with urllib.request.urlopen(f"{address}/health/live") as answer:
+            is_live = answer.status == 200
+        wait_until_ready(port)
         stop(process, home, signal.SIGINT)
+    return Life(process.pid, orphan, processes, nice, is_live, beside)
 
-    assert not is_alive(orphan)
 
-
-def test_a_second_start_on_one_directory_gets_a_clear_answer(
-    running_one: Running, port: int
+def test_after_kill_9_the_next_start_recovers_and_ctrl_c_stops_all_it_started(
+    life: Life,
 ) -> None:
-    second = run("up", SCRAPERSKY_DATA_DIR=running_one.home, PORT=port)
+    assert not is_alive(life.orphan)
+    assert not any(is_alive(one["pid"]) for one in life.processes)
 
-    assert running_one.process.poll() is None
+
+def test_a_second_start_on_one_directory_gets_a_clear_answer(life: Life) -> None:
+    second = life.beside["up"]
+
     assert second.returncode == 1
     assert "already runs on the data directory" in second.stderr
-    assert str(running_one.process.pid) in second.stderr
+    assert str(life.pid) in second.stderr
 
 
-def test_commands_beside_a_running_one_use_its_database(
-    running_one: Running, command: Command
-) -> None:
-    migrated = command("migrate", "--json", SCRAPERSKY_DATA_DIR=running_one.home)
-    examined = command("doctor", "--json", SCRAPERSKY_DATA_DIR=running_one.home)
-    wait_until_ready(running_one.port)
-
-    assert json.loads(migrated.stdout)["applied"] == []
-    assert all(finding["ok"] for finding in json.loads(examined.stdout))
+def test_commands_beside_a_running_one_use_its_database(life: Life) -> None:
+    assert json.loads(life.beside["migrate"].stdout)["applied"] == []
+    assert all(finding["ok"] for finding in json.loads(life.beside["doctor"].stdout))
 
 
 def test_a_taken_port_is_said_in_words(
@@ -266,12 +295,8 @@ def test_doctor_says_how_to_fix_what_is_wrong(command: Command) -> None:
     assert findings["database"]["fix"]
 
 
-def test_doctor_finds_a_directory_open_to_others(
-    running_one: Running, command: Command
-) -> None:
-    (running_one.home / "run").chmod(0o755)
-    answer = command("doctor", "--json", SCRAPERSKY_DATA_DIR=running_one.home)
-    (running_one.home / "run").chmod(0o700)
+def test_doctor_finds_a_directory_open_to_others(life: Life) -> None:
+    answer = life.beside["doctor of an open directory"]
 
     findings = {found["check"]: found for found in json.loads(answer.stdout)}
     assert not findings["permissions"]["ok"]
@@ -312,26 +337,14 @@ def test_help_lists_every_command_with_a_sentence(command: Command) -> None:
 
 @pytest.mark.skipif(usual_workers() == 0, reason="this machine has one core")
 def test_the_stages_have_a_process_of_their_own_that_ends_with_the_first(
-    nowhere: Path, port: int, command: Command
+    life: Life,
 ) -> None:
-    def listed() -> list[dict[str, Any]]:
-        reported = command("workers", "--json", SCRAPERSKY_DATA_DIR=nowhere)
-        # Applications of other tests in this process may log meanwhile.
-        found: list[dict[str, Any]] = json.loads(reported.stdout.splitlines()[-1])
-        return found
-
-    with running(nowhere, port) as process:
-        wait_until(lambda: len(listed()) == 2, "both are there")
-        first, second = listed()
-        with urllib.request.urlopen(f"{second['address']}/health/live") as answer:
-            assert answer.status == 200
-        nice = [psutil.Process(one["pid"]).nice() for one in (first, second)]
-        stop(process, nowhere, signal.SIGTERM)
-
-    assert nice[1] == nice[0] + NICE, "the stages give way to the API"
+    first, second = life.processes
+    assert life.nice[1] == life.nice[0] + NICE, "the stages give way to the API"
     assert (first["role"], second["role"]) == ("serve", "worker")
     assert not first["stages"]
     assert second["stages"]
+    assert life.is_live
     assert not is_alive(second["pid"])
 
 

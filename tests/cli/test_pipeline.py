@@ -8,12 +8,13 @@ import shlex
 import signal
 import subprocess
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Coroutine, Iterator
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, contextmanager
 from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
-from typing import Any
+from threading import Thread
+from typing import Any, TypeVar
 from uuid import UUID
 
 import psycopg
@@ -23,9 +24,10 @@ from sqlalchemy import text
 from scrapersky.cli.archive import Manifest, write_archive
 from scrapersky.cli.run import travel
 from scrapersky.configuration import load_settings
+from scrapersky.crawler.sandbox import Sandbox
 from scrapersky.db.connection import connect, parse_target
-from scrapersky.db.embedded import ROLE, EmbeddedPostgres
-from scrapersky.db.migrate import downgrade, upgrade
+from scrapersky.db.embedded import DATABASE, ROLE, EmbeddedPostgres
+from scrapersky.db.migrate import downgrade
 from scrapersky.db.revision import revisions
 from scrapersky.demo.town import Town
 from scrapersky.pipeline.mail_server import DnsMailServers
@@ -37,22 +39,23 @@ from scrapersky.scheduler.app import World
 from scrapersky.stages import STAGES
 from sdk_tests.rig.port import free_port
 from sdk_tests.rig.waiting import HUNG, wait_until
-from tests.cli.rig import CLEAN, COMMAND, Command, run_here
+from tests.cli.rig import CLEAN, COMMAND, Command, run, run_here
 from tests.conftest import TestDatabase
+from tests.db.prepared import prepare_home
 from tests.how_to.guide import commands_of
 from tests.providers.servers.nominatim import NominatimServer
 from tests.providers.servers.overpass import OverpassServer
 from tests.providers.town import a_town
 
-MIGRATED = "migrated"
+ServerT = TypeVar("ServerT")
+ResultT = TypeVar("ResultT")
 
 
 @pytest.fixture(scope="module")
 def durable_server(scratch: Path) -> Iterator[EmbeddedPostgres]:
     """Run a server as the product wants one: it refuses one that may forget."""
-    with EmbeddedPostgres(scratch / f"durable-{time.monotonic_ns()}") as server:
-        create_database(server, MIGRATED)
-        asyncio.run(migrate(database_of(server, MIGRATED)))
+    home = scratch / f"durable-{time.monotonic_ns()}"
+    with EmbeddedPostgres(prepare_home(scratch, home, migrated=True)) as server:
         yield server
 
 
@@ -60,7 +63,7 @@ def durable_server(scratch: Path) -> Iterator[EmbeddedPostgres]:
 def database(durable_server: EmbeddedPostgres) -> TestDatabase:
     """Give a migrated database of the durable server."""
     name = f"pipeline_{time.monotonic_ns()}"
-    create_database(durable_server, name, f'TEMPLATE "{MIGRATED}"')
+    create_database(durable_server, name, f'TEMPLATE "{DATABASE}"')
     return database_of(durable_server, name)
 
 
@@ -72,12 +75,6 @@ def create_database(server: EmbeddedPostgres, name: str, more: str = "") -> None
 def database_of(server: EmbeddedPostgres, name: str) -> TestDatabase:
     place = f"{ROLE}@/{name}?host={server.socket_dir}"
     return TestDatabase(f"postgresql+asyncpg://{place}", f"postgresql://{place}", name)
-
-
-async def migrate(database: TestDatabase) -> None:
-    engine = connect(parse_target(database.url))
-    await upgrade(engine)
-    await engine.dispose()
 
 
 @pytest.fixture
@@ -92,20 +89,6 @@ def settings(home: Path, database: TestDatabase) -> dict[str, str]:
     return {"SCRAPERSKY_DATA_DIR": str(home), "DATABASE_URL": database.url}
 
 
-def run(
-    *arguments: str, settings: dict[str, str], **options: Any
-) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [COMMAND, *arguments],
-        env=CLEAN | settings,
-        capture_output=True,
-        text=True,
-        timeout=2 * HUNG,
-        check=False,
-        **options,
-    )
-
-
 @pytest.fixture
 def command(
     settings: dict[str, str],
@@ -115,6 +98,36 @@ def command(
     """Give commands that run in this process, on the database of the test."""
     ask = run_here(monkeypatch, capsys)
     return lambda *arguments: ask(*arguments, **settings)
+
+
+@pytest.fixture
+def without_parsers(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Load none beforehand: no page is read, and they take longer than all the rest."""
+
+    async def rest(_sandbox: Sandbox) -> None:
+        pass
+
+    monkeypatch.setattr(Sandbox, "warm_up", rest)
+
+
+@contextmanager
+def serving(server: AbstractAsyncContextManager[ServerT]) -> Iterator[ServerT]:
+    """Open a server on a loop of its own: a command has the one of this thread."""
+    loop = asyncio.new_event_loop()
+    thread = Thread(target=loop.run_forever)
+    thread.start()
+
+    def wait_for(doing: Coroutine[Any, Any, ResultT]) -> ResultT:
+        return asyncio.run_coroutine_threadsafe(doing, loop).result(HUNG)
+
+    stack = AsyncExitStack()
+    try:
+        yield wait_for(stack.enter_async_context(server))
+        wait_for(stack.aclose())
+    finally:
+        loop.call_soon_threadsafe(loop.stop)
+        thread.join()
+        loop.close()
 
 
 @contextmanager
@@ -152,11 +165,22 @@ def add_file_search(database: TestDatabase, file: str) -> None:
     )
 
 
-@pytest.mark.parametrize("size", [4, pytest.param(30, marks=pytest.mark.long)])
-def test_the_demo_ends_by_itself_with_nothing_invented(home: Path, size: int) -> None:
-    settings = {"SCRAPERSKY_DATA_DIR": str(home), "PORT": str(free_port())}
+@pytest.mark.parametrize(
+    ("size", "apart"), [(4, False), pytest.param(30, True, marks=pytest.mark.long)]
+)
+def test_the_demo_ends_by_itself_with_nothing_invented(
+    home: Path,
+    size: int,
+    apart: bool,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    begin = run if apart else run_here(monkeypatch, capsys)
 
-    done = run("demo", "--size", str(size), "--once", settings=settings)
+    done = begin(
+        "demo", "--size", str(size), "--once",
+        SCRAPERSKY_DATA_DIR=home, PORT=free_port(),
+    )  # fmt: skip
 
     assert done.returncode == 0, done.stderr
     table = {
@@ -171,35 +195,33 @@ def test_the_demo_ends_by_itself_with_nothing_invented(home: Path, size: int) ->
     assert " 0 at the same time" in done.stdout
 
 
+@pytest.mark.usefixtures("without_parsers")
 def test_places_of_a_file_go_through_and_a_csv_is_written(
-    home: Path, settings: dict[str, str]
+    home: Path, command: Command
 ) -> None:
     rows = "name,phone\nAda's Bakery,+44 20 7946 0018\nBob's Garage,\n"
     (home / "imports" / "places.csv").write_text(rows)
     out = home / "contacts.csv"
 
-    done = run(
-        "run", "bakers", "--source", "file", "--file", "places.csv", "--out", str(out),
-        settings=settings,
-    )  # fmt: skip
+    done = command(
+        "run", "bakers", "--source", "file", "--file", "places.csv", "--out", str(out)
+    )
 
     assert done.returncode == 0, done.stderr
     assert "0 contacts written" in done.stdout
     assert out.read_text(encoding="utf-8-sig").startswith("business,domain,email")
 
 
-async def test_the_map_is_searched_through_the_servers_of_the_settings(
-    home: Path, settings: dict[str, str], database: TestDatabase
+@pytest.mark.usefixtures("without_parsers")
+def test_the_map_is_searched_through_the_servers_of_the_settings(
+    home: Path, settings: dict[str, str], database: TestDatabase, command: Command
 ) -> None:
     town = [replace(business, website=None) for business in a_town(12)]
-    async with OverpassServer(town) as overpass, NominatimServer() as nominatim:
-        settings |= {
-            "OVERPASS_URL": overpass.interpreter,
-            "NOMINATIM_URL": nominatim.url,
-        }
-        done = await asyncio.to_thread(
-            run, "run", "dentists in Austin, TX", "--limit", "5",
-            "--out", str(home / "contacts.csv"), settings=settings,
+    with serving(OverpassServer(town)) as overpass, serving(NominatimServer()) as names:
+        settings |= {"OVERPASS_URL": overpass.interpreter, "NOMINATIM_URL": names.url}
+        done = command(
+            "run", "dentists in Austin, TX", "--limit", "5",
+            "--out", str(home / "contacts.csv"),
         )  # fmt: skip
 
     assert done.returncode == 0, done.stderr

@@ -17,22 +17,29 @@ from scrapersky.cli.user import (
     disable_user,
     set_password,
 )
-from scrapersky.db.embedded import EmbeddedPostgres
-from tests.cli.rig import Command, run
+from scrapersky.db.embedded import DATABASE, EmbeddedPostgres
+from tests.cli.rig import Command
+from tests.db.prepared import prepare_home
 
 
 @pytest.fixture(scope="module")
 def home(scratch: Path) -> Iterator[Path]:
     """A data directory whose database runs and has nothing in it yet."""
-    with EmbeddedPostgres(scratch / "cli-user") as server:
+    with EmbeddedPostgres(prepare_home(scratch, scratch / "cli-user")) as server:
         yield server.home
 
 
-def test_nobody_is_let_in_and_nothing_listens(scratch: Path, command: Command) -> None:
-    with EmbeddedPostgres(scratch / "cli-nobody") as empty:
-        refused = command(
-            "up", SCRAPERSKY_DATA_DIR=empty.home, HOST="0.0.0.0", PORT=1029
-        )
+def test_nobody_is_let_in_and_nothing_listens(home: Path, command: Command) -> None:
+    ask(home, "CREATE DATABASE nobody TEMPLATE template0")
+    empty = EmbeddedPostgres(home).url.replace(f"/{DATABASE}?", "/nobody?")
+
+    refused = command(
+        "up",
+        SCRAPERSKY_DATA_DIR=home,
+        DATABASE_URL=empty,
+        HOST="0.0.0.0",
+        PORT=1029,
+    )
 
     assert refused.returncode == 2
     assert "nobody has any yet" in refused.stderr
@@ -42,7 +49,7 @@ def test_nobody_is_let_in_and_nothing_listens(scratch: Path, command: Command) -
 def test_the_first_admin_is_made_and_the_password_shown_once(
     home: Path, command: Command
 ) -> None:
-    made = run(
+    made = command(
         "user", "create", "Ada@Example.com", "--role", "admin", SCRAPERSKY_DATA_DIR=home
     )
     again = command("user", "create", "ada@example.com", SCRAPERSKY_DATA_DIR=home)

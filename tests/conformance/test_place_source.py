@@ -70,6 +70,17 @@ async def rig(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[R
         yield await enter(stack, request.param, tmp_path)
 
 
+# Without its survey Google is asked by the same client: a few troubles tell of all.
+TROUBLES = [
+    pytest.param(
+        *(rig, name),
+        marks=[pytest.mark.long]
+        if rig == PRICED[1] and name not in {"cut", "hang", "wrong-type", "429"}
+        else [],
+    )
+    for rig in ONLINE
+    for name in FAULTS
+]
 online = pytest.mark.parametrize("rig", ONLINE, indirect=True)
 
 
@@ -220,8 +231,7 @@ async def test_an_estimate_makes_no_request(rig: Rig) -> None:
     assert estimate.price_low >= 0
 
 
-@online
-@pytest.mark.parametrize("name", FAULTS)
+@pytest.mark.parametrize(("rig", "name"), TROUBLES, indirect=["rig"])
 async def test_trouble_once_does_no_harm(rig: Rig, name: str) -> None:
     assert rig.server is not None
     rig.server.faults.extend([FAULTS[name], None, FAULTS[name]])
@@ -418,7 +428,7 @@ async def test_kill_9_often_costs_at_most_one_request_each(
     indirect=True,
 )
 async def test_kill_9_never_breaks_the_budget(rig: Rig, tmp_path: Path) -> None:
-    cap = Decimal("0.25")
+    cap = Decimal("0.15")
     order = an_order(rig, tmp_path, cap=str(cap))
 
     code = await run_killing(order, kills=size(1, 2), dice=random.Random(5))
@@ -488,7 +498,7 @@ async def start(order: dict[str, Any]) -> asyncio.subprocess.Process:
         "tests.providers.child",
         json.dumps(order),
         cwd=root,
-        env={**os.environ, "PYTHONPATH": f"{root}:{root / 'src'}"},
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
     )
 
 

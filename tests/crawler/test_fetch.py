@@ -26,7 +26,6 @@ from scrapersky.crawler import (
     FetchRecord,
     Hop,
 )
-from scrapersky.crawler.limits import MIB
 from scrapersky.errors import (
     Backoff,
     BadHttp,
@@ -48,6 +47,7 @@ from scrapersky.errors import (
 from scrapersky.kit.urls import parse_url
 from tests.crawler.rig import QUICK, Names, a_crawler, a_ledger, a_site, answer
 from tests.pace import takes_at_most
+from tests.zoo.encoding import EMPTY_BLOCKS, gzip_of
 
 Says = dict[str, bytes | Sequence[bytes]]
 PAGE = b"<html><title>Caf\xe9</title></html>"
@@ -57,17 +57,12 @@ def to(place: str, status: str = "302 Found") -> bytes:
     return answer(b"", f"Location: {place}", status=status)
 
 
-def empty_gzip(size: int) -> bytes:
-    """Return so many bytes of gzip that stand for nothing at all."""
-    return gzip.compress(b"")[:10] + b"\0\0\0\xff\xff" * (size // 5)
-
-
 def threads(prefix: str) -> int:
     return sum(one.name.startswith(prefix) for one in threading.enumerate())
 
 
 async def test_stacked_compression_froze_the_loop_and_was_tried_again() -> None:
-    bomb = gzip.compress(empty_gzip(256 * MIB))
+    bomb = gzip_of(EMPTY_BLOCKS, 256, head=gzip.compress(b"")[:10])
     page = answer(bomb, "Content-Encoding: gzip, gzip")
     async with a_site({"/": page}) as site, a_crawler(site) as crawler:
         with takes_at_most(0.5), pytest.raises(TooBig) as refused:

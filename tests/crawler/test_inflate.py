@@ -14,6 +14,7 @@ from scrapersky.crawler.inflate import Coding, Inflater, read_codings
 from scrapersky.crawler.limits import MIB, Limits
 from scrapersky.errors import BadHttp, FetchError, TooBig
 from tests.pace import takes_at_most
+from tests.zoo.encoding import EMPTY_BLOCKS, gzip_of
 
 TEXT = b"<html>" + b"hello world " * 2000 + b"</html>"
 
@@ -30,12 +31,6 @@ def inflate(
 def raw_deflate(data: bytes) -> bytes:
     engine = zlib.compressobj(wbits=-15)
     return engine.compress(data) + engine.flush()
-
-
-def empty_blocks(size: int) -> bytes:
-    """Return so many bytes of gzip that stand for nothing at all."""
-    head = gzip.compress(b"")[:10]
-    return head + b"\0\0\0\xff\xff" * (size // 5)
 
 
 @pytest.mark.parametrize("step", [1, 7, 1000, 10**6])
@@ -67,8 +62,7 @@ def test_what_was_packed_comes_out(
 
 
 def test_a_bomb_is_stopped_before_it_grows() -> None:
-    engine = zlib.compressobj(wbits=31)
-    bomb = b"".join(engine.compress(b"\0" * MIB) for _ in range(128)) + engine.flush()
+    bomb = gzip_of(b"\0" * MIB, 128)
     tracemalloc.start()
 
     with pytest.raises(TooBig):
@@ -79,14 +73,14 @@ def test_a_bomb_is_stopped_before_it_grows() -> None:
 
 
 def test_a_bomb_in_a_bomb_is_stopped() -> None:
-    bomb = gzip.compress(gzip.compress(b"\0" * 64 * MIB))
+    bomb = gzip.compress(gzip_of(b"\0" * MIB, 64))
 
     with pytest.raises(TooBig):
         inflate(bomb, "gzip", "gzip")
 
 
 def test_a_body_that_is_large_only_between_its_layers_cost_seconds() -> None:
-    bomb = gzip.compress(empty_blocks(64 * MIB))
+    bomb = gzip_of(EMPTY_BLOCKS, 64, head=gzip.compress(b"")[:10])
     with takes_at_most(0.5), pytest.raises(TooBig) as refused:
         inflate(bomb, "gzip", "gzip")
 

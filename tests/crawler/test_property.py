@@ -12,10 +12,11 @@ from hypothesis import strategies as st
 from scrapersky.crawler import Accept, Conditions, Fetched
 from scrapersky.crawler.log import printable
 from scrapersky.errors import FetchError, Unforeseen
+from sdk_tests.rig.size import size
 from tests.crawler.rig import Names, a_crawler, a_site
 
 THOROUGH = settings(
-    max_examples=300,
+    max_examples=size(100, 300),
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )

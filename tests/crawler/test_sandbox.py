@@ -13,6 +13,7 @@ from unittest.mock import Mock
 
 import psutil
 import pytest
+import pytest_asyncio
 
 from scrapersky.crawler.sandbox import (
     LARGE,
@@ -23,6 +24,7 @@ from scrapersky.crawler.sandbox import (
 )
 from scrapersky.crawler.sandbox_process import Job, SandboxLimits
 from scrapersky.errors import BadSitemap, ParserUnavailable, Trap
+from sdk_tests.rig.size import size
 from sdk_tests.rig.waiting import HUNG
 from tests.crawler import sandboxed
 from tests.pace import takes_at_most
@@ -38,12 +40,31 @@ def no_child_left_behind() -> Iterator[None]:
     assert {child.pid for child in psutil.Process().children()} - before == set()
 
 
-@pytest.fixture
+def shared(test: Callable[..., Any]) -> Callable[..., Any]:
+    """Let a test have the sandbox that others have had before it."""
+    for mark in (
+        pytest.mark.asyncio(loop_scope="module"),
+        pytest.mark.xdist_group("sandbox"),
+    ):
+        test = mark(test)
+    return test
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def sandbox() -> AsyncIterator[Sandbox]:
+    """Keep one fork server for all that neither harm it nor look at how it starts."""
+    async with Sandbox(children=1, limits=QUICK) as sandbox:
+        await sandbox.warm_up()
+        yield sandbox
+
+
+@pytest.fixture
+async def own_sandbox() -> AsyncIterator[Sandbox]:
     async with Sandbox(children=1, limits=QUICK) as sandbox:
         yield sandbox
 
 
+@shared
 async def test_a_result_comes_back_as_the_type_it_was(sandbox: Sandbox) -> None:
     facts = await sandbox.run(sandboxed.parse, b"hello")
 
@@ -56,6 +77,7 @@ def kills_first(pid: int) -> bool:
     return Path(f"/proc/{pid}/oom_score_adj").read_text() == "1000\n"
 
 
+@shared
 async def test_a_healthy_child_is_used_again(sandbox: Sandbox) -> None:
     first = await sandbox.run(sandboxed.pid)
     second = await sandbox.run(sandboxed.pid)
@@ -79,17 +101,18 @@ def test_a_container_with_one_processor_had_a_child_for_each_of_the_machine(
 
 
 async def test_a_large_parent_does_not_make_its_children_look_large(
-    sandbox: Sandbox,
+    own_sandbox: Sandbox,
 ) -> None:
     ballast = b"x" * (QUICK.retire_memory + 64 * 2**20)
 
-    first = await sandbox.run(sandboxed.pid)
-    second = await sandbox.run(sandboxed.pid)
+    first = await own_sandbox.run(sandboxed.pid)
+    second = await own_sandbox.run(sandboxed.pid)
 
     assert first == second
     assert len(ballast) > QUICK.retire_memory
 
 
+@shared
 @pytest.mark.parametrize(
     ("function", "why"),
     [
@@ -127,21 +150,23 @@ async def test_a_slow_start_was_taken_for_a_slow_page() -> None:
             await sandbox.run(sandboxed.sleep)
 
 
+@shared
 async def test_endless_recursion_is_a_trap(sandbox: Sandbox) -> None:
     with pytest.raises(Trap, match="RecursionError"):
         await sandbox.run(sandboxed.deep, 100_000)
 
 
+@shared
 async def test_an_extraction_error_keeps_its_type(sandbox: Sandbox) -> None:
     with pytest.raises(BadSitemap, match="it is a song"):
         await sandbox.run(sandboxed.refuse)
 
 
 async def test_neighbours_of_a_bad_page_go_on() -> None:
-    patient = SandboxLimits(cpu=timedelta(seconds=2))
-    async with Sandbox(children=2, limits=patient) as sandbox:
+    patient, many = SandboxLimits(cpu=timedelta(seconds=2)), size(1, 2)
+    async with Sandbox(children=many, limits=patient) as sandbox:
         await sandbox.warm_up()
-        bad = [asyncio.create_task(sandbox.run(sandboxed.spin)) for _ in range(2)]
+        bad = [asyncio.create_task(sandbox.run(sandboxed.spin)) for _ in range(many)]
         await asyncio.sleep(0.1)
 
         good = await asyncio.gather(
@@ -201,6 +226,7 @@ def test_large_pages_that_had_waited_long_enough_took_all_the_time(
     assert 0.2 < spent[True] / sum(spent.values()) < 0.35
 
 
+@shared
 async def test_a_child_killed_from_outside_is_replaced(sandbox: Sandbox) -> None:
     before = await sandbox.run(sandboxed.pid)
     child = psutil.Process(before)
@@ -225,27 +251,29 @@ async def test_children_share_what_was_loaded_before_the_first_of_them() -> None
     assert not {*loaders} & {os.getpid(), *pids}
 
 
-async def test_a_fork_server_killed_from_outside_is_replaced(sandbox: Sandbox) -> None:
-    before = await sandbox.run(sandboxed.pid)
+async def test_a_fork_server_killed_from_outside_is_replaced(
+    own_sandbox: Sandbox,
+) -> None:
+    before = await own_sandbox.run(sandboxed.pid)
     child = psutil.Process(before)
     (server,) = [one for one in psutil.Process().children() if one.pid == child.ppid()]
     server.kill()
     psutil.wait_procs([server, child], timeout=HUNG)
 
-    assert await sandbox.run(sandboxed.pid) != before
+    assert await own_sandbox.run(sandboxed.pid) != before
 
 
-async def test_a_cancelled_call_ends_its_child(sandbox: Sandbox) -> None:
-    await sandbox.warm_up()
-    (before,) = sandbox.pids
-    task = asyncio.create_task(sandbox.run(sandboxed.sleep))
+async def test_a_cancelled_call_ends_its_child(own_sandbox: Sandbox) -> None:
+    await own_sandbox.warm_up()
+    (before,) = own_sandbox.pids
+    task = asyncio.create_task(own_sandbox.run(sandboxed.sleep))
     await asyncio.sleep(0.1)
 
     task.cancel()
     await asyncio.gather(task, return_exceptions=True)
 
     assert not psutil.pid_exists(before)
-    assert sandbox.pids == []
+    assert own_sandbox.pids == []
 
 
 async def test_a_child_is_retired_after_its_calls() -> None:
@@ -257,18 +285,20 @@ async def test_a_child_is_retired_after_its_calls() -> None:
 
 
 async def test_a_child_knows_nothing_of_our_environment(
-    sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
+    own_sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("JWT_SECRET", "hunter2")
 
-    assert "JWT_SECRET" not in await sandbox.run(sandboxed.environment)
+    assert "JWT_SECRET" not in await own_sandbox.run(sandboxed.environment)
 
 
+@shared
 async def test_a_child_writes_no_files(sandbox: Sandbox) -> None:
     with pytest.raises(Trap):
         await sandbox.run(sandboxed.write_file)
 
 
+@shared
 async def test_a_child_has_no_network_where_the_system_allows(sandbox: Sandbox) -> None:
     if not may_unshare():
         pytest.skip("this system has no user namespaces")
@@ -278,10 +308,12 @@ async def test_a_child_has_no_network_where_the_system_allows(sandbox: Sandbox) 
     assert found != "reached"
 
 
+@shared
 async def test_what_a_parser_prints_disturbs_nobody(sandbox: Sandbox) -> None:
     assert await sandbox.run(sandboxed.chatter) == 1
 
 
+@shared
 async def test_a_large_body_costs_little_to_pass(sandbox: Sandbox) -> None:
     await sandbox.warm_up()
     with takes_at_most(1):
@@ -290,6 +322,7 @@ async def test_a_large_body_costs_little_to_pass(sandbox: Sandbox) -> None:
     assert facts.count == 10_000_000
 
 
+@shared
 async def test_keyword_arguments_are_refused(sandbox: Sandbox) -> None:
     call: Any = sandbox.run
     with pytest.raises(TypeError):
@@ -333,6 +366,7 @@ def open_place(tmp_path: Path) -> Path:
     return tmp_path
 
 
+@shared
 @ALL_LAYERS
 async def test_whoever_took_the_parser_over_could_fork_write_and_log_in(
     sandbox: Sandbox, open_place: Path
@@ -352,6 +386,7 @@ async def test_whoever_took_the_parser_over_could_fork_write_and_log_in(
     assert set(os.listdir(open_place)) == {"secret", "door"}  # noqa: PTH208
 
 
+@shared
 @ALL_LAYERS
 async def test_the_parser_ran_as_root(sandbox: Sandbox) -> None:
     assert await sandbox.run(sandboxed.user) != 0

@@ -10,6 +10,7 @@ from typing import Any, TypeAlias
 
 import pytest
 
+from sdk_tests.rig.size import size
 from tests.zoo import HALLS, namespace
 from tests.zoo.run import PESTS, run_apart
 
@@ -86,7 +87,9 @@ def test_no_case_stops_the_event_loop(report: Report) -> None:
 
 
 def test_good_hosts_do_not_suffer_from_bad_ones() -> None:
-    mixture = run_apart(["--mixed"], lane="loopback", timeout=300)
+    words = ["--mixed", "--pages", str(size(2, 4))]
+
+    mixture = run_apart(words, lane="loopback", timeout=300)
 
     assert mixture["complete"] == 1.0
     assert mixture["hostile_fetches"] >= len(PESTS)

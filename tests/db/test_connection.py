@@ -24,6 +24,7 @@ from scrapersky.errors import (
 from scrapersky.records.check import check_database
 from scrapersky.settings import SYSTEM_USER_ID
 from tests.conftest import TestDatabase
+from tests.db.prepared import prepare_home
 
 
 @pytest.mark.parametrize(
@@ -175,13 +176,12 @@ def test_a_server_older_than_14_is_refused(version: int, is_refused: bool) -> No
         refuse_old_server(version, "here")
 
 
+@pytest.mark.xdist_group("cluster-copies")  # of one cluster
 async def test_a_wrong_password_is_told_from_a_missing_server(scratch: Path) -> None:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
-    home = scratch / "with-password"
-    with EmbeddedPostgres(home):
-        pass
+    home = prepare_home(scratch, scratch / "with-password")
     (home / "postgres" / "pg_hba.conf").write_text(
         "local all all peer map=owner\nhost all all 127.0.0.1/32 scram-sha-256\n"
     )

@@ -30,15 +30,33 @@ from scrapersky.db.embedded import (
 )
 from scrapersky.errors import EmbeddedPostgresFailed
 from sdk_tests.rig.waiting import wait_until
+from tests.db.prepared import prepare_home
+
+pytestmark = pytest.mark.xdist_group("cluster-copies")  # of one cluster
 
 
 @pytest.fixture
-def home(scratch: Path) -> Iterator[Path]:
+def nowhere(scratch: Path) -> Iterator[Path]:
+    """A data directory that nobody has made yet."""
     directory = scratch / f"home-{time.monotonic_ns()}"
     yield directory
     pid = running_postmaster(directory / "postgres")
     if pid is not None:
         os.kill(pid, signal.SIGKILL)
+
+
+@pytest.fixture
+def home(scratch: Path, nowhere: Path) -> Path:
+    """A data directory with a cluster, of which no server runs."""
+    return prepare_home(scratch, nowhere)
+
+
+@pytest.fixture(scope="module")
+def running_one(scratch: Path) -> Iterator[EmbeddedPostgres]:
+    """A server for those who only look at it."""
+    home = prepare_home(scratch, scratch / f"running-{time.monotonic_ns()}")
+    with EmbeddedPostgres(home) as server:
+        yield server
 
 
 def ask(server: EmbeddedPostgres, query: str) -> object:
@@ -54,8 +72,8 @@ def ask(server: EmbeddedPostgres, query: str) -> object:
     return asyncio.run(answer())
 
 
-def test_it_starts_answers_and_leaves_no_process(home: Path) -> None:
-    with EmbeddedPostgres(home) as server:
+def test_it_starts_answers_and_leaves_no_process(nowhere: Path) -> None:
+    with EmbeddedPostgres(nowhere) as server:
         pid = running_postmaster(server.data)
         assert ask(server, "SELECT 1") == 1
 
@@ -70,45 +88,46 @@ def test_data_survives_a_restart(home: Path) -> None:
         assert ask(server, "SELECT count(*) FROM kept") == 0
 
 
-def test_it_is_durable_by_default(home: Path) -> None:
-    with EmbeddedPostgres(home) as server:
-        unsafe = ask(
-            server,
-            "SELECT count(*) FROM pg_settings WHERE setting = 'off' AND name IN "
-            "('fsync', 'full_page_writes', 'synchronous_commit')",
-        )
+def test_it_is_durable_by_default(running_one: EmbeddedPostgres) -> None:
+    unsafe = ask(
+        running_one,
+        "SELECT count(*) FROM pg_settings WHERE setting = 'off' AND name IN "
+        "('fsync', 'full_page_writes', 'synchronous_commit')",
+    )
 
     assert unsafe == 0
 
 
-def test_nobody_else_can_reach_it(home: Path) -> None:
-    with EmbeddedPostgres(home) as server:
+def test_nobody_else_can_reach_it(nowhere: Path) -> None:
+    with EmbeddedPostgres(nowhere) as server:
         assert ask(server, "SHOW listen_addresses") == ""
         assert server.socket_dir.stat().st_mode & 0o077 == 0
         assert server.data.stat().st_mode & 0o077 == 0
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="needs root to become someone else")
-def test_another_user_of_the_machine_is_turned_away(home: Path) -> None:
-    with EmbeddedPostgres(home) as server:
-        attempt = subprocess.run(
-            ["ls", str(server.socket_dir)],
-            user="nobody",
-            capture_output=True,
-            check=False,
-        )
+def test_another_user_of_the_machine_is_turned_away(
+    running_one: EmbeddedPostgres,
+) -> None:
+    attempt = subprocess.run(
+        ["ls", str(running_one.socket_dir)],
+        user="nobody",
+        capture_output=True,
+        check=False,
+    )
 
     assert b"Permission denied" in attempt.stderr
 
 
-def test_a_second_process_is_a_guest_and_leaves_it_running(home: Path) -> None:
-    with EmbeddedPostgres(home) as owner:
-        guest = EmbeddedPostgres(home)
-        guest.start()
-        assert not guest.is_owner
-        guest.stop()
+def test_a_second_process_is_a_guest_and_leaves_it_running(
+    running_one: EmbeddedPostgres,
+) -> None:
+    guest = EmbeddedPostgres(running_one.home)
+    guest.start()
+    assert not guest.is_owner
+    guest.stop()
 
-        assert ask(owner, "SELECT 1") == 1
+    assert ask(running_one, "SELECT 1") == 1
 
 
 def test_a_server_left_by_a_killed_owner_is_adopted_and_stopped(home: Path) -> None:
@@ -174,25 +193,23 @@ def children_of(pid: int) -> list[int]:
 
 
 def test_a_pid_file_naming_someone_elses_process_is_stale(home: Path) -> None:
-    with EmbeddedPostgres(home):
-        pass
     (home / "postgres" / "postmaster.pid").write_text(f"{os.getpid()}\n/nowhere\n")
 
     with EmbeddedPostgres(home) as server:
         assert ask(server, "SELECT 1") == 1
 
 
-def test_an_interrupted_creation_is_begun_anew(home: Path) -> None:
-    half = home / "postgres.unfinished"
+def test_an_interrupted_creation_is_begun_anew(nowhere: Path) -> None:
+    half = nowhere / "postgres.unfinished"
     half.mkdir(parents=True)
     (half / "PG_VERSION").write_text("18")
 
-    with EmbeddedPostgres(home) as server:
+    with EmbeddedPostgres(nowhere) as server:
         assert ask(server, "SELECT 1") == 1
 
 
-def test_several_starts_at_once_share_one_server(home: Path) -> None:
-    servers = [EmbeddedPostgres(home) for _ in range(4)]
+def test_several_starts_at_once_share_one_server(nowhere: Path) -> None:
+    servers = [EmbeddedPostgres(nowhere) for _ in range(4)]
     threads = [threading.Thread(target=server.start) for server in servers]
     for thread in threads:
         thread.start()
@@ -206,7 +223,7 @@ def test_several_starts_at_once_share_one_server(home: Path) -> None:
 
 
 def test_a_long_path_gets_its_socket_elsewhere(scratch: Path) -> None:
-    deep = scratch / ("d" * 60) / ("e" * 60)
+    deep = prepare_home(scratch, scratch / ("d" * 60) / ("e" * 60))
 
     with EmbeddedPostgres(deep) as server:
         assert not server.socket_dir.is_relative_to(deep)
@@ -230,8 +247,6 @@ def test_a_directory_the_servers_user_cannot_enter_is_named(tmp_path: Path) -> N
 
 
 def test_open_permissions_are_closed_again_on_start(home: Path) -> None:
-    with EmbeddedPostgres(home):
-        pass
     (home / "run").chmod(0o777)
 
     with EmbeddedPostgres(home) as server:
@@ -239,8 +254,6 @@ def test_open_permissions_are_closed_again_on_start(home: Path) -> None:
 
 
 def test_a_data_directory_open_to_others_is_refused_in_words(home: Path) -> None:
-    with EmbeddedPostgres(home):
-        pass
     (home / "postgres").chmod(0o777)
 
     with pytest.raises(EmbeddedPostgresFailed, match="chmod 700"):
@@ -311,9 +324,9 @@ def test_with_the_postmaster_killed_up_lived_on_and_was_never_ready_again(
 
 
 def test_what_cannot_be_started_again_ends_the_process(
-    home: Path, monkeypatch: pytest.MonkeyPatch
+    nowhere: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    server = EmbeddedPostgres(home)
+    server = EmbeddedPostgres(nowhere)
     asked: list[tuple[int, int]] = []
 
     def fail(_user: object) -> None:

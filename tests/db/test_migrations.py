@@ -49,12 +49,11 @@ async def execute(engine: AsyncEngine, *statements: str) -> None:
             await connection.execute(text(statement))
 
 
-async def test_up_down_and_up_again_on_an_empty_database(empty: AsyncEngine) -> None:
-    assert await upgrade(empty) == revisions()
-    assert await downgrade(empty, "base") == revisions()
-    assert await upgrade(empty) == revisions()
+async def test_up_down_and_up_again_on_an_empty_database(migrated: AsyncEngine) -> None:
+    assert await downgrade(migrated, "base") == revisions()
+    assert await upgrade(migrated) == revisions()
 
-    await check_schema(empty, *METADATA)
+    await check_schema(migrated, *METADATA)
 
 
 KEYS = import_module("scrapersky.db.migrations.versions.0041_time_ordered_keys")
@@ -84,11 +83,10 @@ def test_the_files_are_in_the_order_alembic_knows() -> None:
     assert revisions() == tuple(reversed(known))
 
 
-async def test_a_downgrade_leaves_nothing_behind(empty: AsyncEngine) -> None:
-    await upgrade(empty)
-    await downgrade(empty, "base")
+async def test_a_downgrade_leaves_nothing_behind(migrated: AsyncEngine) -> None:
+    await downgrade(migrated, "base")
 
-    async with empty.connect() as connection:
+    async with migrated.connect() as connection:
         left = await connection.scalars(
             text(
                 "SELECT typname FROM pg_type t JOIN pg_namespace n ON n.oid = t.typnamespace "
@@ -235,14 +233,13 @@ async def test_any_newer_process_migrated_what_others_stood_on(
 
 
 async def test_a_migration_waits_for_a_table_in_use_and_then_goes_on(
-    empty: AsyncEngine, empty_database: TestDatabase
+    migrated: AsyncEngine, database: TestDatabase
 ) -> None:
-    await upgrade(empty)
-    reader = connect(parse_target(empty_database.url))
+    reader = connect(parse_target(database.url))
 
     async with reader.connect() as connection:
         await connection.execute(text("SELECT 1 FROM pages"))
-        going = asyncio.create_task(downgrade(empty, "base"))
+        going = asyncio.create_task(downgrade(migrated, "base"))
         await asyncio.sleep(2.5)
         assert not going.done()
 
@@ -335,12 +332,11 @@ async def test_a_matching_schema_has_no_differences(migrated: AsyncEngine) -> No
 
 
 async def test_addresses_stored_in_two_forms_become_one_and_nothing_is_lost(
-    empty: AsyncEngine,
+    migrated: AsyncEngine,
 ) -> None:
-    await upgrade(empty)
-    await downgrade(empty, "0018_origins")
+    await downgrade(migrated, "0018_origins")
     await execute(
-        empty,
+        migrated,
         "INSERT INTO domains (tenant_id, domain, emails) SELECT id, 'a.bv',"
         " ARRAY['info@m\u00fcller.de', 'x@a.bv', 'a@\U0001f600.de'] FROM tenants",
         "INSERT INTO contacts (tenant_id, domain_id, email, name, phone) SELECT"
@@ -354,9 +350,9 @@ async def test_addresses_stored_in_two_forms_become_one_and_nothing_is_lost(
         " 'http://a.bv/', email, 'text', 1, 'allowed', now() FROM contacts",
     )
 
-    assert await upgrade(empty) != ()
+    assert await upgrade(migrated) != ()
 
-    async with empty.connect() as connection:
+    async with migrated.connect() as connection:
         contacts = await connection.execute(
             text("SELECT email, name, phone FROM contacts ORDER BY email")
         )

@@ -32,8 +32,8 @@ pytestmark = pytest.mark.xdist_group("town-reading")  # all read one report
 
 
 @pytest.fixture(scope="module")
-def comparison(plan: TownPlan, served: Served) -> Comparison:
-    return truth_of(plan).compare(read_town(plan, served))
+def comparison(read_plan: TownPlan, served: Served) -> Comparison:
+    return truth_of(read_plan).compare(read_town(read_plan, served))
 
 
 def read_town(plan: TownPlan, served: Served) -> Iterator[Finding]:
@@ -115,9 +115,10 @@ def discovered(business: Business, site: Site) -> set[str]:
     return urls
 
 
-def test_every_page_with_contacts_is_discovered(plan: TownPlan) -> None:
-    for business in own_sites(plan):
-        found = discovered(business, render_site(plan.owners[business.domain or ""]))
+def test_every_page_with_contacts_is_discovered(read_plan: TownPlan) -> None:
+    for business in own_sites(read_plan):
+        owners = read_plan.owners[business.domain or ""]
+        found = discovered(business, render_site(owners))
 
         paths = page_paths(business).values()
         assert {f"http://{business.host}{path}" for path in paths} <= found, business

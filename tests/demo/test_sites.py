@@ -12,6 +12,8 @@ from tests.demo.conftest import Served
 from tests.demo.visitor import Visitor
 
 ADDRESS = re.compile(r"[a-z0-9._-]+@[a-z0-9.-]+\.[a-z]{2,}")
+READS_ALL = pytest.mark.xdist_group("town-reading")
+"""With the others that read every page: they are fetched once."""
 NOT_ADDRESSES = ("@2x.png", "@example.com", "@sentry.wixpress.com")
 
 
@@ -45,9 +47,12 @@ def decode_cloudflare(code: str) -> str:
     return "".join(chr(byte ^ data[0]) for byte in data[1:])
 
 
-def test_every_true_value_stands_on_its_page(plan: TownPlan, served: Served) -> None:
+@READS_ALL
+def test_every_true_value_stands_on_its_page(
+    read_plan: TownPlan, served: Served
+) -> None:
     for domain, pages in served.items():
-        for business in plan.owners[domain]:
+        for business in read_plan.owners[domain]:
             for box in business.mailboxes:
                 assert is_written(box, pages[box.page].text()), (domain, box)
             for line in business.lines:
@@ -63,11 +68,12 @@ def test_every_true_value_stands_on_its_page(plan: TownPlan, served: Served) -> 
             assert all(part in text for part in business.address.lines), domain
 
 
+@READS_ALL
 def test_no_page_shows_an_address_that_is_neither_true_nor_a_decoy(
-    plan: TownPlan, served: Served
+    read_plan: TownPlan, served: Served
 ) -> None:
     for domain, pages in served.items():
-        owners = plan.owners[domain]
+        owners = read_plan.owners[domain]
         known = {box.address for owner in owners for box in owner.mailboxes}
         known |= {address[::-1] for address in known} | set(owners[0].decoys)
         for seen in pages.values():
@@ -76,11 +82,13 @@ def test_no_page_shows_an_address_that_is_neither_true_nor_a_decoy(
             assert shown <= known, domain
 
 
+@READS_ALL
 def test_no_page_links_a_number_that_is_not_true(
-    plan: TownPlan, served: Served
+    read_plan: TownPlan, served: Served
 ) -> None:
     for domain, pages in served.items():
-        known = {line.e164 for owner in plan.owners[domain] for line in owner.lines}
+        owners = read_plan.owners[domain]
+        known = {line.e164 for owner in owners for line in owner.lines}
         for seen in pages.values():
             assert set(re.findall(r'href="tel:([^"]+)"', seen.text())) <= known, domain
 

@@ -128,16 +128,20 @@ def test_an_entry_covers_its_subaddresses_and_not_the_other_way_round() -> None:
     assert not suppressed("ada@a.bv").hides_email("a.da@a.bv")
 
 
-@pytest.mark.parametrize(
-    "written",
-    [
-        "o'brien@a.bv", "info@müller.de", "trail-@a.bv", "a*b@a.bv", "x{y@a.bv",
-        "x|y@a.bv", "x%y@a.bv", "ada+shop@a.bv",
-    ],
+LEGAL = (
+    "o'brien@a.bv", "info@müller.de", "trail-@a.bv", "a*b@a.bv", "x{y@a.bv",
+    "x|y@a.bv", "x%y@a.bv", "ada+shop@a.bv",
 )  # fmt: skip
-async def test_an_erased_address_with_legal_signs_came_back(
-    house: House, written: str
-) -> None:
+
+
+async def test_an_erased_address_with_legal_signs_came_back(house: House) -> None:
+    for written in LEGAL:
+        await erase_legal(house, written)
+        await house.run("DELETE FROM domains")
+
+
+async def erase_legal(house: House, written: str) -> None:
+    """Erase the only contact there is, and see that it cannot be stored again."""
     kept = stored(written.replace(".bv", ".com")) or canonical_email(written)
     domain = await house.add_domain(emails=[kept, "bob@a.com"])
     await house.add_contact(domain, email=kept, name="Ada Lovelace")
@@ -148,8 +152,8 @@ async def test_an_erased_address_with_legal_signs_came_back(
     await erase_person(house.engine, house.actor, email_subject(kept))
 
     held = await house.rows("SELECT emails::text || description FROM domains")
-    assert held == [("{bob@a.com}Write to [removed] or bob@a.com",)]
-    assert await house.rows("SELECT email FROM contacts") == []
+    assert held == [("{bob@a.com}Write to [removed] or bob@a.com",)], written
+    assert await house.rows("SELECT email FROM contacts") == [], written
     async with house.engine.begin() as connection:
         with pytest.raises(Suppressed):
             await refuse_suppressed(

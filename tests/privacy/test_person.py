@@ -5,7 +5,6 @@ import re
 import subprocess
 from collections.abc import AsyncIterator
 
-import pytest
 import pytest_asyncio
 from sqlalchemy import insert
 from sqlalchemy.dialects.postgresql import BYTEA, ENUM, JSONB
@@ -140,18 +139,22 @@ async def test_a_number_is_erased_in_every_way_of_writing_it(
     assert not re.search(r"7946\D{0,3}0018", left)
 
 
-@pytest.mark.parametrize(
-    ("email", "name", "written"),
-    [
-        ("zoe.o@a.bv", "Zoë Ö", "ZOË Ö; Zoe.O (at) A.bv"),
-        ("x@a.bv", "Li Bo", "mail X@a.bv, ask for LI BO"),
-        ("ö@a.bv", "Émile", "Ö@A.BV"),
-        ("kaya+1@a.bv", "İSTANBUL Kaya", "write to KAYA+1%40a.bv"),
-    ],
+LETTERS = (
+    ("zoe.o@a.bv", "Zoë Ö", "ZOË Ö; Zoe.O (at) A.bv"),
+    ("x@a.bv", "Li Bo", "mail X@a.bv, ask for LI BO"),
+    ("ö@a.bv", "Émile", "Ö@A.BV"),
+    ("kaya+1@a.bv", "İSTANBUL Kaya", "write to KAYA+1%40a.bv"),
 )
-async def test_whatever_the_letters_all_of_it_is_found(
-    house: House, email: str, name: str, written: str
-) -> None:
+
+
+async def test_whatever_the_letters_all_of_it_is_found(house: House) -> None:
+    for email, name, written in LETTERS:
+        await erase_lettered(house, email, name, written)
+        await house.run("DELETE FROM domains")
+
+
+async def erase_lettered(house: House, email: str, name: str, written: str) -> None:
+    """Erase one of two contacts, of whom the other's notes tell."""
     domain = await house.add_domain()
     await house.add_contact(domain, email=email, name=name)
     other = await house.add_contact(domain, email="bob@a.bv", notes=written)
@@ -253,7 +256,7 @@ async def test_people_erased_in_mid_drain_are_gone_and_do_not_come_back(
     line: Line, database: TestDatabase, postgres_server: TestServer
 ) -> None:
     """Half are erased while their pages are worked on; then all is crawled again."""
-    count = size(16, 40)
+    count = size(8, 40)
     for number in range(count):
         line.web.page(f"a{number}.bv/", team_page(number))
         line.web.page(f"a{number}.bv/team", team_page(number))

@@ -12,6 +12,7 @@ from scrapersky.db.connection import connect, parse_target
 from scrapersky.privacy.person import erase_person
 from scrapersky.privacy.subject import SubjectKind, any_subject
 from scrapersky.privacy.suppression import REMOVE, suppress
+from sdk_tests.rig.size import size
 from tests.conftest import TestDatabase
 from tests.privacy.conftest import House
 
@@ -77,7 +78,7 @@ async def looked_at(house: House, statement: str, named: list[str]) -> int:
 async def test_what_is_removed_at_once_is_found_without_looking_at_everyone(
     house: House, database: TestDatabase
 ) -> None:
-    await fill(house, database.url, 5_000)
+    await fill(house, database.url, size(1_500, 5_000))
 
     wasted = {
         statement[:60]: await looked_at(house, statement, [subject.value])

@@ -28,6 +28,7 @@ from scrapersky.providers.openstreetmap import (
     OverpassSettings,
 )
 from scrapersky.providers.source import PlacePage, PlaceQuery, PlaceSource, Resume
+from sdk_tests.rig.size import size as sized
 from tests.providers.servers.fault import FaultyServer
 from tests.providers.servers.google import KEY, GoogleServer
 from tests.providers.servers.overpass import OverpassServer
@@ -42,6 +43,8 @@ HASTY = ClientPolicy(
     pause=timedelta(milliseconds=5),
     longest_pause=timedelta(seconds=1),
 )
+TOWN = sized(90, 150)
+"""Businesses of a town: so many that no source gives them in one answer."""
 DENTISTS = PlaceQuery(business_type="dentists", location="Austin, TX", area=BOX)
 
 
@@ -102,7 +105,7 @@ def source_of(recipe: dict[str, Any]) -> PlaceSource:
 
 @asynccontextmanager
 async def google_rig(
-    directory: Path, *, survey: bool = True, size: int = 150
+    directory: Path, *, survey: bool = True, size: int = TOWN
 ) -> AsyncIterator[Rig]:
     town = a_town(size)
     async with GoogleServer(town) as server:
@@ -129,7 +132,7 @@ def google_without_survey(directory: Path) -> AbstractAsyncContextManager[Rig]:
 
 @asynccontextmanager
 async def osm_rig(directory: Path) -> AsyncIterator[Rig]:
-    town = a_town(150)
+    town = a_town(TOWN)
     async with OverpassServer(town) as server:
         server.gives_up_above = 0.3
         recipe = {"kind": "osm", "url": server.interpreter}
@@ -149,7 +152,7 @@ async def osm_rig(directory: Path) -> AsyncIterator[Rig]:
 
 @asynccontextmanager
 async def file_rig(directory: Path) -> AsyncIterator[Rig]:
-    town = a_town(150)
+    town = a_town(TOWN)
     write_csv(directory / "town.csv", town)
     (directory / "empty.csv").write_text("name,website\n")
     recipe = {"kind": "file", "root": str(directory)}

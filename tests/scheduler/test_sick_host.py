@@ -2,7 +2,7 @@
 
 import asyncio
 import ssl
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
@@ -17,7 +17,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 
 import curation_sdk
 from curation_sdk.testing import make_due
-from scrapersky.crawler import CrawlerPolicy
+from scrapersky.crawler import CrawlerPolicy, Sandbox
 from scrapersky.crawler.pool import tls_context
 from scrapersky.db.connection import connect, parse_target
 from scrapersky.demo.resolver import demo_policy
@@ -29,6 +29,7 @@ from scrapersky.pipeline.mail_server import MailAnswer, MailServersFound
 from scrapersky.scheduler import self_check
 from scrapersky.scheduler.app import Background, World, background_work
 from scrapersky.scheduler.self_check import memory_left
+from scrapersky.stages import wf8_contacts
 from sdk_tests.rig.size import size
 from sdk_tests.rig.waiting import HUNG
 from tests.acceptance.rig import settings_for
@@ -132,6 +133,22 @@ class House:
                 await asyncio.sleep(0.05)
 
 
+@pytest.fixture(autouse=True)
+def no_parsing_children(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Read our own few pages in this process: a child takes seconds to start."""
+
+    async def nothing(_: Sandbox) -> None:
+        return None
+
+    async def here(
+        _: Sandbox, function: Callable[..., Any], body: bytes, *args: object
+    ) -> Any:
+        return function(body, *args)
+
+    monkeypatch.setattr(Sandbox, "warm_up", nothing)
+    monkeypatch.setattr(Sandbox, "run_on", here)
+
+
 @pytest.fixture
 async def house(database: TestDatabase) -> AsyncIterator[House]:
     def answer(ask: Ask) -> Reply:
@@ -151,8 +168,10 @@ async def house(database: TestDatabase) -> AsyncIterator[House]:
 
 
 async def test_a_machine_without_names_made_dead_letters_of_what_others_reach(
-    house: House,
+    house: House, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    for module in (doubt, wf8_contacts):
+        monkeypatch.setattr(module, "COME_BACK", timedelta(seconds=0.1))
     sick, well, many = Machine(is_sick=True), Machine(), size(8, 20)
     async with house.at_work(well, **ONE_AT_A_TIME):
         await house.add_domains("first.bv")

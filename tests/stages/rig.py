@@ -203,6 +203,7 @@ async def running_line(
     database: TestDatabase,
     sandbox: Sandbox,
     *,
+    engine: AsyncEngine | None = None,
     sources: Mapping[str, PlaceSource] | None = None,
     mail_servers: MailServers | None = None,
     limits: SiteLimits | None = None,
@@ -214,8 +215,9 @@ async def running_line(
     async with AsyncExitStack() as stack:
         await stack.enter_async_context(server.running())
         web.port, web.log = server.port, server.log
-        engine = connect(parse_target(database.url), pool_size=10)
-        stack.push_async_callback(engine.dispose)
+        if engine is None:
+            engine = connect(parse_target(database.url), pool_size=10)
+            stack.push_async_callback(engine.dispose)
         crawler = await stack.enter_async_context(
             Crawler(impatient(server.port), ledger, resolver=names)
         )

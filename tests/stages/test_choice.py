@@ -87,8 +87,9 @@ async def test_items_that_settle_together_share_an_action(line: Line) -> None:
 
 
 async def test_an_item_that_cannot_be_stored_spoils_no_choice_of_the_others(
-    line: Line,
+    line_apart: Line,
 ) -> None:
+    line = line_apart
     files = await import_sites(line, broken=3)
 
     assert await line.rows(STATES) == [("Selected", "Queued", SITES - 1)]

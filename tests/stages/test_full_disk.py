@@ -38,8 +38,9 @@ def small_disk(scratch: Path) -> Iterator[Path]:
 
 
 async def test_the_stage_that_finds_no_room_says_so_and_the_others_go_on(
-    line: Line, small_disk: Path
+    line_apart: Line, small_disk: Path
 ) -> None:
+    line = line_apart
     async with line.engine.connect() as connection:
         alone = await connection.execution_options(isolation_level="AUTOCOMMIT")
         driver = (await alone.get_raw_connection()).driver_connection

@@ -12,9 +12,9 @@ from sqlalchemy import text
 from scrapersky.crawler import Sandbox
 from scrapersky.records import LocalBusiness, Place, PlaceSearch
 from scrapersky.settings import SYSTEM_USER_ID
-from tests.conftest import TestDatabase
 from tests.providers.rig import Rig, google_rig
 from tests.providers.servers.google import BAD_KEY, INTERNAL, GoogleServer
+from tests.stages.ground import Ground
 from tests.stages.rig import Line, running_line
 from tests.stages.test_wf1_place_search import add_search, server_of
 
@@ -32,11 +32,11 @@ async def google(tmp_path: Path) -> AsyncIterator[Rig]:
 
 
 @pytest_asyncio.fixture(loop_scope="session")
-async def line(
-    database: TestDatabase, sandbox: Sandbox, google: Rig
-) -> AsyncIterator[Line]:
+async def line(ground: Ground, sandbox: Sandbox, google: Rig) -> AsyncIterator[Line]:
     sources = {"google": google.source}
-    async with running_line(database, sandbox, sources=sources) as line:
+    async with running_line(
+        ground.database, sandbox, engine=ground.engine, sources=sources
+    ) as line:
         await add_search(line, google.query, budget=Decimal(50))
         await line.work("place_search")
         yield line

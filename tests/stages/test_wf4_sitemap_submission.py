@@ -9,7 +9,7 @@ from scrapersky.demo.sites.reply import XML, Reply
 from scrapersky.pipeline.tools import SiteLimits
 from scrapersky.records import Domain
 from scrapersky.settings import SYSTEM_USER_ID
-from tests.conftest import TestDatabase
+from tests.stages.ground import Ground
 from tests.stages.rig import Line, running_line
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -98,10 +98,12 @@ async def test_files_of_other_sites_are_not_this_sites(line: Line) -> None:
 
 
 async def test_the_number_of_sitemaps_is_limited(
-    database: TestDatabase, sandbox: Sandbox
+    ground: Ground, sandbox: Sandbox
 ) -> None:
     limits = SiteLimits(sitemaps=5)
-    async with running_line(database, sandbox, limits=limits) as line:
+    async with running_line(
+        ground.database, sandbox, engine=ground.engine, limits=limits
+    ) as line:
         line.web.text("a.bv/robots.txt", "Sitemap: http://a.bv/index.xml\n")
         files = [f"http://a.bv/{n}.xml" for n in range(40)]
         line.web.says["a.bv/index.xml"] = index(*files)

@@ -13,7 +13,7 @@ from dnslib.server import DNSServer
 from scrapersky.crawler import Sandbox
 from scrapersky.pipeline.mail_server import DnsMailServers
 from scrapersky.records import Contact
-from tests.conftest import TestDatabase
+from tests.stages.ground import Ground
 from tests.stages.rig import Line, running_line
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -72,10 +72,12 @@ def nameserver(names: Names) -> Iterator[int]:
 
 @pytest_asyncio.fixture(loop_scope="session")
 async def line(
-    database: TestDatabase, sandbox: Sandbox, nameserver: int
+    ground: Ground, sandbox: Sandbox, nameserver: int
 ) -> AsyncIterator[Line]:
     servers = DnsMailServers(("127.0.0.1",), nameserver, lifetime=1.0)
-    async with running_line(database, sandbox, mail_servers=servers) as line:
+    async with running_line(
+        ground.database, sandbox, engine=ground.engine, mail_servers=servers
+    ) as line:
         yield line
 
 

@@ -33,14 +33,18 @@ class Report:
 
 
 class Rig:
-    """The zoo, running; use it as an async context manager."""
+    """The zoo, running; use it as an async context manager.
 
-    def __init__(self, lane: str, pace: float) -> None:
+    Without its good half there are no good hosts, and nobody knows any name.
+    """
+
+    def __init__(self, lane: str, pace: float, *, good: bool = True) -> None:
         # Another network for each process: two runs on one machine do not meet.
         self._number = os.getpid() if lane == "namespace" else free_network(pace)
         self.lane: Lane = make_lane(lane, pace, self._number)
         self._directory = tempfile.TemporaryDirectory(prefix="zoo-")
         self._process: asyncio.subprocess.Process | None = None
+        self._opening = "open" if good else "open without good"
         self._turn = asyncio.Lock()
         self.deaf: list[str] = []
 
@@ -82,7 +86,7 @@ class Rig:
             if self.is_isolated:
                 namespace.lay_cable(self.pid)
                 namespace.verify_isolation()
-            self.deaf = (await self.ask("open"))["deaf"]
+            self.deaf = (await self.ask(self._opening))["deaf"]
         if self.is_isolated:
             namespace.use_nameserver(self.name_server[0], self.directory)
 

@@ -28,7 +28,6 @@ from tests.zoo.census import Census, forget_peak, memory, peak_memory
 from tests.zoo.rig import ROOT, Rig, environment, raise_open_files
 from tests.zoo.wiretap import Wiretap
 
-PAGES_EACH = 4
 TRIES = 5
 USUAL_DELAY = CrawlerPolicy().host_delay
 PESTS = (
@@ -380,7 +379,7 @@ class Mixture:
     peak_memory: int
 
 
-async def mix(lane: str, rounds: int) -> Mixture:
+async def mix(lane: str, rounds: int, pages: int) -> Mixture:
     """Fetch from the good hosts alone, then again beside fifty bad ones.
 
     The policy is the usual one: its delay, and all of its limits.
@@ -397,18 +396,18 @@ async def mix(lane: str, rounds: int) -> Mixture:
         await rig.ask("yield")
         for _ in range(rounds):
             async with make_crawler(rig, delay=USUAL_DELAY) as crawler:
-                alone += await visit_good(crawler, rig)
+                alone += await visit_good(crawler, rig, pages)
             async with make_crawler(rig, delay=USUAL_DELAY) as crawler:
                 bad = [
                     asyncio.create_task(pester(crawler, rig, case)) for case in pests
                 ]
-                among += await visit_good(crawler, rig)
+                among += await visit_good(crawler, rig, pages)
                 for task in bad:
                     task.cancel()
                 tried += sum(await asyncio.gather(*bad))
     before, after = p95(alone), p95(among)
     return Mixture(
-        complete=len(among) / (HEALTHY_SITES * PAGES_EACH * rounds),
+        complete=len(among) / (HEALTHY_SITES * pages * rounds),
         p95_alone=round(before, 4),
         p95_mixed=round(after, 4),
         p95_ratio=round(after / before, 2),
@@ -417,13 +416,13 @@ async def mix(lane: str, rounds: int) -> Mixture:
     )
 
 
-async def visit_good(crawler: Crawler, rig: Rig) -> list[float]:
+async def visit_good(crawler: Crawler, rig: Rig, pages: int) -> list[float]:
     """Fetch some pages of each good host; return the seconds of each that came."""
     times: list[float] = []
 
     async def visit(number: int) -> None:
         origin = rig.lane.origin(f"good-{number}")
-        for page in range(PAGES_EACH):
+        for page in range(pages):
             began = time.monotonic()
             fetched = await fetch_as_a_stage_does(crawler, f"{origin}/{page}")
             spent = time.monotonic() - began - fetched.timings.waited.total_seconds()
@@ -482,6 +481,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--only", nargs="*", default=())
     parser.add_argument("--mixed", action="store_true")
     parser.add_argument("--rounds", type=int, default=1)
+    parser.add_argument("--pages", type=int, default=4)
     return parser.parse_args()
 
 
@@ -489,7 +489,8 @@ if __name__ == "__main__":
     given = arguments()
     raise_open_files()
     if given.mixed:
-        print(json.dumps(asdict(asyncio.run(mix(given.lane, given.rounds)))))
+        mixture = asyncio.run(mix(given.lane, given.rounds, given.pages))
+        print(json.dumps(asdict(mixture)))
     else:
         found = asyncio.run(main(given.lane, given.pace, given.seed, given.only))
         print(json.dumps(asdict(found)))

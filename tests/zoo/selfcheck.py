@@ -43,7 +43,7 @@ def refuses_a_way_out() -> bool:
 async def main() -> dict[str, object]:
     """Touch every forbidden place, and make a way out."""
     async with (
-        Rig("namespace", 0.1) as rig,
+        Rig("namespace", 0.1, good=False) as rig,
         Canaries(["127.0.0.1:80", "[::1]:80"]) as own,
     ):
         with Wiretap(["93.184.0.0/16"]) as tap:

@@ -140,7 +140,7 @@ class Keeper:
                 # In the world the bad servers do not run on the crawler's processors.
                 os.nice(19)
                 return {}
-            case "open":
+            case "open" | "open without good":
                 return {"deaf": self.deaf}
             case _:
                 return {"connections": self.connections}
@@ -194,10 +194,10 @@ async def main(lane: Lane, directory: Path, words: Sequence[str]) -> None:
     good: asyncio.subprocess.Process | None = None
     print(json.dumps({"hello": os.getpid()}), flush=True)
     while line := await asyncio.to_thread(sys.stdin.readline):
-        if line.strip() == "open":
+        if line.startswith("open"):
             if lane.name == "namespace":
                 namespace.hold_addresses()
-            good = await start_good(words)
+            good = await start_good(words) if line.strip() == "open" else None
             await keeper.open(all_sites(), CANARIES[lane.name])
         print(json.dumps(keeper.report(line.strip())), flush=True)
     if good is not None and good.stdin is not None:

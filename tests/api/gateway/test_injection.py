@@ -57,16 +57,28 @@ async def test_a_list_asked_nastily_answers_plainly(
 ) -> None:
     started = time.process_time()
 
-    for params in TRIED:
+    for params in asked_of(operation):
         answer = await house.client.get(
             operation.address(uuid4()), params=params, headers=house.admin.headers
         )
         assert answer.status_code < 500, (params, answer.text)
-        (name,) = params
+        name = next(iter(params))
         if name in {"limit", "cursor", "columns"} and takes(operation, name):
             assert answer.status_code in {403, 422}, (params, answer.text)
 
     assert time.process_time() - started < 10
+
+
+def asked_of(operation: Operation) -> Iterator[dict[str, str]]:
+    """Ask for each thing alone that an operation reads, and for the others at once."""
+    unread: dict[str, str] = {}
+    for params in TRIED:
+        (name,) = params
+        if takes(operation, name):
+            yield params
+        else:
+            unread |= params
+    yield unread
 
 
 def takes(operation: Operation, name: str) -> bool:

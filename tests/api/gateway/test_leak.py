@@ -26,13 +26,14 @@ from scrapersky.api.account.people import add_user
 from scrapersky.api.auth.password import HASHER
 from scrapersky.db.connection import connect, parse_target
 from scrapersky.db.embedded import EmbeddedPostgres
-from scrapersky.db.migrate import upgrade
 from scrapersky.records.status import Role
 from tests.api.gateway.rig import a_person, claims
 from tests.api.records.rig import AT_REST
 from tests.conftest import TestDatabase
+from tests.db.prepared import prepare_home
 
 EMAIL = "canary@example.com"
+pytestmark = pytest.mark.xdist_group("migrated-copies")  # of one cluster
 
 
 @dataclass(slots=True)
@@ -78,7 +79,8 @@ def a_process(settings: dict[str, str], log: Path) -> Iterator[str]:
             yield url
         finally:
             process.send_signal(signal.SIGTERM)
-            process.wait(30)
+            ended = process.wait(30)
+    assert ended == 0
 
 
 def wait_for(url: str, process: subprocess.Popen[bytes]) -> None:
@@ -223,14 +225,8 @@ def provoke_broken(url: str, canaries: Canaries, key: str) -> list[httpx.Respons
 @pytest.fixture
 def database(scratch: Path) -> Iterator[TestDatabase]:
     """A durable one: the real program starts on no other."""
-
-    async def migrated(url: str) -> None:
-        engine = connect(parse_target(url))
-        await upgrade(engine)
-        await engine.dispose()
-
-    with EmbeddedPostgres(scratch / "leak") as server:
-        asyncio.run(migrated(server.url))
+    home = prepare_home(scratch, scratch / "leak", migrated=True)
+    with EmbeddedPostgres(home) as server:
         yield TestDatabase(url=server.url, dsn="", name="scrapersky")
 
 

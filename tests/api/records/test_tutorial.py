@@ -14,19 +14,21 @@ from sqlalchemy import insert, text
 
 from scrapersky.db.connection import connect, parse_target
 from scrapersky.db.embedded import DATABASE, ROLE, EmbeddedPostgres
-from scrapersky.db.migrate import upgrade
 from scrapersky.records import Contact, Domain
 from tests.api.gateway.served import ALONE, serving
 from tests.conftest import TestDatabase
+from tests.db.prepared import prepare_home
 
 PAGE = Path(__file__).parents[3] / "docs" / "tutorial" / "drive-it-with-curl.md"
+pytestmark = pytest.mark.xdist_group("migrated-copies")  # of one cluster
 COMMANDS = re.compile(r"^```sh\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
 @pytest.fixture
 def durable(scratch: Path) -> Iterator[TestDatabase]:
     """Give the database of a server that the command line accepts: it keeps its word."""
-    with EmbeddedPostgres(scratch / f"tutorial-{os.getpid()}") as server:
+    home = prepare_home(scratch, scratch / f"tutorial-{os.getpid()}", migrated=True)
+    with EmbeddedPostgres(home) as server:
         place = f"{ROLE}@/{DATABASE}?host={server.socket_dir}"
         yield TestDatabase(
             f"postgresql+asyncpg://{place}", f"postgresql://{place}", DATABASE
@@ -35,7 +37,6 @@ def durable(scratch: Path) -> Iterator[TestDatabase]:
 
 async def furnish(database: TestDatabase) -> None:
     engine = connect(parse_target(database.url))
-    await upgrade(engine)
     async with engine.begin() as connection:
         tenant = await connection.scalar(
             text("SELECT id FROM tenants ORDER BY created_at LIMIT 1")

@@ -4,8 +4,9 @@ from functools import cache
 import pytest
 
 from scrapersky.extraction.contacts.email.script import written_by_script
+from sdk_tests.rig.size import size
 
-SIZE = 60_000
+SIZE = size(20_000, 60_000)
 ORDINARY = "@" + "var mail = 'info' + at + 'acme.com', count = 3\n" * (SIZE // 48)
 
 

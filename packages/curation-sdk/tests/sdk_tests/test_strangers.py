@@ -1,13 +1,9 @@
 """What went wrong for people who had not built this, one test for each thing."""
 
 import asyncio
-import os
 import signal
-import subprocess
-import sys
 from datetime import timedelta
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -33,8 +29,9 @@ from sdk_tests.desk import (
     job_loop,
     triage,
 )
+from sdk_tests.rig.fleet import prepared_context
+from sdk_tests.rig.stranger import work
 
-TESTS = Path(__file__).parents[1]
 STAGE = "ticket_state"
 LEASE = timedelta(seconds=1)
 MODES = ["drain", "one_batch"]
@@ -50,24 +47,26 @@ async def do_nothing(_ticket_id: int, _session: AsyncSession) -> None:
     return None
 
 
-def start(database: Database, *arguments: str) -> "subprocess.Popen[str]":
-    """Start a process that works tickets."""
-    return subprocess.Popen(
-        [sys.executable, "-m", "sdk_tests.rig.stranger", database.url, *arguments],
-        cwd=TESTS,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        text=True,
-    )
+async def ended(
+    database: Database, *arguments: str, by_us: bool = False
+) -> tuple[str, int | None]:
+    """Have a process work tickets to its end; return its first words and exit code."""
+    context = prepared_context()
+    heard, said = context.Pipe(duplex=False)
+    process = context.Process(target=work, args=(said, database.url, *arguments))
+    process.start()
+    said.close()
 
+    def hear() -> str:
+        with heard, open(heard.fileno(), closefd=False) as words:
+            first = words.readline()
+            if by_us:
+                process.kill()
+            words.read()
+        process.join()
+        return first
 
-async def kill_in_mid_item(database: Database, mode: str) -> None:
-    process = start(database, mode, "wait_for_ever", str(LEASE.total_seconds()))
-    assert process.stdout is not None
-    assert await asyncio.to_thread(process.stdout.readline) == "begun 1\n"
-    os.kill(process.pid, signal.SIGKILL)
-    await asyncio.to_thread(process.communicate)
-    assert process.returncode == -signal.SIGKILL
+    return await asyncio.to_thread(hear), process.exitcode
 
 
 # 1. The process was killed in the middle of an item
@@ -78,7 +77,9 @@ async def test_a_loop_that_cron_calls_rescues_what_a_killed_process_had(
     desk: Desk, desk_database: Database, mode: str
 ) -> None:
     await desk.open(1)
-    await kill_in_mid_item(desk_database, mode)
+    lease = str(LEASE.total_seconds())
+    killed = await ended(desk_database, mode, "wait_for_ever", lease, by_us=True)
+    assert killed == ("begun 1\n", -signal.SIGKILL)
     assert await desk.states() == {"Processing": 1}
 
     async def next_call() -> dict[str, int]:
@@ -99,8 +100,7 @@ async def test_a_row_that_kills_every_process_is_put_away_by_the_loop_alone(
     await desk.open(1)
 
     async def next_call() -> dict[str, int]:
-        process = start(desk_database, mode, "kill_itself", "0.5")
-        await asyncio.to_thread(process.communicate)
+        await ended(desk_database, mode, "kill_itself", "0.5")
         return await desk.states()
 
     await eventually(next_call, {"Error": 1}, seconds=2 * LONG)

@@ -23,6 +23,7 @@ from curation_sdk.queue import Queue, queue_of
 from curation_sdk.settlement import Settlement, columns_of
 from curation_sdk.statements import Statements, statements_of
 from sdk_tests.conftest import Database
+from sdk_tests.rig.size import size
 
 QUEUED, WORKING, DONE, FAILED, PARKED = "queued", "working", "done", "failed", "parked"
 MINE, MINE_TOO, OTHERS = 10, 11, 20
@@ -210,7 +211,7 @@ def opened(database: Database) -> Iterator[Callable[[Any], Callable[..., None]]]
 
     def checks(check: Callable[..., Awaitable[None]]) -> Callable[..., None]:
         @settings(
-            max_examples=60,
+            max_examples=size(30, 60),
             deadline=None,
             derandomize=True,
             database=None,

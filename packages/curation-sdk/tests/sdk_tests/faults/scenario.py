@@ -36,7 +36,10 @@ from sdk_tests.rig.worker import Order
 
 LEASE = 3.0
 PLENTY = 200
+WORKERS = 4
 RECOVERY_TIMEOUT = 120.0
+LOOK = 0.2
+"""Seconds between two looks: each takes a connection of its own."""
 # Random kills hit some items again and again; whether such an item is poison is
 # another scenario's question.
 INNOCENT = {"batch": 10, "concurrency": 10, "max_crashes": 1000}
@@ -130,12 +133,14 @@ class Field:
             wait_for(
                 lambda: not unfinished_of(self.dsn, in_hand),
                 seconds=RECOVERY_TIMEOUT,
+                every=LOOK,
                 what="the end of what was in hand at the last fault",
             )
             recovery = time.monotonic() - last_fault
             wait_for(
                 lambda: not self.has_work(),
                 seconds=RECOVERY_TIMEOUT,
+                every=LOOK,
                 what="the end of all work",
             )
         # The last claims are deleted with the last settle; nothing runs after it.
@@ -189,10 +194,16 @@ def inject(
 
 
 def kill_workers(
-    *, seeds: int, kills: int, every: float, pause: float, seed: int = 1
+    *,
+    seeds: int,
+    kills: int,
+    every: float,
+    pause: float,
+    seed: int = 1,
+    workers: int = WORKERS,
 ) -> Row:
     """SIGKILL random workers."""
-    with orchard(seeds) as field, fleet_of(field, pause, seed) as fleet:
+    with orchard(seeds) as field, fleet_of(field, pause, seed, workers) as fleet:
 
         def kill(_: int) -> None:
             fleet.kill_one()
@@ -202,9 +213,14 @@ def kill_workers(
         return field.finish("kill -9 of a worker", injected)
 
 
-def stop_workers(*, seeds: int, pauses: int, pause: float, seed: int = 2) -> Row:
+def stop_workers(
+    *, seeds: int, pauses: int, pause: float, seed: int = 2, workers: int = WORKERS
+) -> Row:
     """SIGSTOP random workers for longer than their lease, then wake them."""
-    with orchard(seeds) as field, fleet_of(field, pause, seed, lease=1.0) as fleet:
+    with (
+        orchard(seeds) as field,
+        fleet_of(field, pause, seed, workers, lease=1.0) as fleet,
+    ):
 
         def freeze(_: int) -> None:
             victim = pause_busy(field, fleet)
@@ -222,26 +238,32 @@ def stop_workers(*, seeds: int, pauses: int, pause: float, seed: int = 2) -> Row
         return dataclasses.replace(row, note=f"{rescued} rescued, {refused} refused")
 
 
-def restart_database(*, seeds: int, restarts: int, every: float, pause: float) -> Row:
+def restart_database(
+    *, seeds: int, restarts: int, every: float, pause: float, workers: int = WORKERS
+) -> Row:
     """Restart PostgreSQL in immediate mode, so that it recovers as from a crash."""
-    with orchard(seeds) as field, fleet_of(field, pause, 3):
+    with orchard(seeds) as field, fleet_of(field, pause, 3, workers):
         injected = inject(field, restarts, every, lambda _: field.cluster.restart())
         return field.finish("PostgreSQL immediate restart", injected)
 
 
-def crash_database(*, seeds: int, crashes: int, every: float, pause: float) -> Row:
+def crash_database(
+    *, seeds: int, crashes: int, every: float, pause: float, workers: int = WORKERS
+) -> Row:
     """SIGKILL the postmaster and start it again."""
 
     def crash(field: Field) -> None:
         field.cluster.crash()
         field.cluster.start()
 
-    with orchard(seeds) as field, fleet_of(field, pause, 4):
+    with orchard(seeds) as field, fleet_of(field, pause, 4, workers):
         injected = inject(field, crashes, every, lambda _: crash(field))
         return field.finish("kill -9 of the postmaster", injected)
 
 
-def terminate_backends(*, seeds: int, cuts: int, every: float, pause: float) -> Row:
+def terminate_backends(
+    *, seeds: int, cuts: int, every: float, pause: float, workers: int = WORKERS
+) -> Row:
     """Have the server end random sessions of the workers."""
     chance = random.Random(5)
 
@@ -253,7 +275,7 @@ def terminate_backends(*, seeds: int, cuts: int, every: float, pause: float) -> 
             (pid,) = chance.choice(found)
             field.cluster.execute(f"SELECT pg_terminate_backend({pid})")
 
-    with orchard(seeds) as field, fleet_of(field, pause, 5):
+    with orchard(seeds) as field, fleet_of(field, pause, 5, workers):
         injected = inject(field, cuts, every, lambda _: cut(field))
         row = field.finish("pg_terminate_backend", injected)
         sessions = field.cluster.execute(
@@ -261,15 +283,18 @@ def terminate_backends(*, seeds: int, cuts: int, every: float, pause: float) -> 
             f"WHERE application_name = '{APPLICATION}'"
         )
         assert isinstance(sessions[0][0], int)
-        assert sessions[0][0] <= 4 * 3, f"{sessions[0][0]} connections of 4 workers"
+        held = f"{sessions[0][0]} connections of {workers} workers"
+        assert sessions[0][0] <= workers * 3, held
         return row
 
 
-def lose_answers(*, seeds: int, answers: int, chance: float, pause: float) -> Row:
+def lose_answers(
+    *, seeds: int, answers: int, chance: float, pause: float, workers: int = WORKERS
+) -> Row:
     """Swallow the answer to a commit and cut the connection."""
     with orchard(seeds // 2) as field, proxy_before(field.cluster) as proxy:
         url = field.cluster.tcp_url(field.database, port=proxy.port)
-        with fleet_of(field, pause, 6, url=url):
+        with fleet_of(field, pause, 6, workers, url=url):
             proxy.lose_commit_answer = chance
             # Only now: all else may be done before the first answer can be lost.
             field.sow(seeds - seeds // 2)
@@ -282,11 +307,13 @@ def lose_answers(*, seeds: int, answers: int, chance: float, pause: float) -> Ro
             return field.finish("commit answer lost", proxy.injected)
 
 
-def hold_connections(*, seeds: int, holds: int, every: float, pause: float) -> Row:
+def hold_connections(
+    *, seeds: int, holds: int, every: float, pause: float, workers: int = WORKERS
+) -> Row:
     """Stop forwarding on random connections, both sockets left open."""
     with orchard(seeds) as field, proxy_before(field.cluster) as proxy:
         url = field.cluster.tcp_url(field.database, port=proxy.port)
-        with fleet_of(field, pause, 7, url=url):
+        with fleet_of(field, pause, 7, workers, url=url):
             time.sleep(1)
             inject(field, holds, every, lambda _: hold_one(proxy))
             row = field.finish("connection held half-open", proxy.injected)
@@ -300,14 +327,16 @@ def hold_one(proxy: FaultProxy) -> None:
     proxy.hold_one()
 
 
-def jump_clock(*, seeds: int, jumps: int, every: float, pause: float) -> Row:
+def jump_clock(
+    *, seeds: int, jumps: int, every: float, pause: float, workers: int = WORKERS
+) -> Row:
     """Send the database's clock to and fro; skew two of the workers by a day."""
     library = faketime_library()
     chance = random.Random(8)
     with orchard(seeds, faketime=library) as field:
         leap = leap_by_library if library else leap_by_shift
         how = "by libfaketime" if library else "by shifting leases (no libfaketime)"
-        with fleet_of(field, pause, 8) as fleet:
+        with fleet_of(field, pause, 8, workers) as fleet:
             for skew in (-86_400.0, 86_400.0):
                 fleet.start(field.order(pause=pause, skew=skew))
             injected = inject(field, jumps, every, lambda _: leap(field, chance))
@@ -331,7 +360,14 @@ def leap_by_shift(field: Field, chance: random.Random) -> None:
     )
 
 
-def poison(*, seeds: int, poisons: int, pause: float, lease: float = 2.0) -> Row:
+def poison(
+    *,
+    seeds: int,
+    poisons: int,
+    pause: float,
+    lease: float = 2.0,
+    workers: int = WORKERS,
+) -> Row:
     """Mix seeds that kill their worker among good ones."""
     chance = random.Random(9)
     bad = frozenset(chance.sample(range(1, seeds + 1), poisons))
@@ -339,7 +375,7 @@ def poison(*, seeds: int, poisons: int, pause: float, lease: float = 2.0) -> Row
         order = field.order(
             pause=pause, poison=bad, lease=lease, options={"max_crashes": 3}
         )
-        with running_fleet(order, size=4, seed=9) as fleet:
+        with running_fleet(order, size=workers, seed=9) as fleet:
             # Every crash costs a start: on a busy machine, thirty of them take minutes.
             ended = time.monotonic() + 5 * RECOVERY_TIMEOUT
             while field.has_work() and time.monotonic() < ended:
@@ -360,13 +396,15 @@ def poison(*, seeds: int, poisons: int, pause: float, lease: float = 2.0) -> Row
         return dataclasses.replace(row, lost=row.lost - poisons, note=note)
 
 
-def terminate_workers(*, seeds: int, stops: int, every: float, pause: float) -> Row:
+def terminate_workers(
+    *, seeds: int, stops: int, every: float, pause: float, workers: int = WORKERS
+) -> Row:
     """SIGTERM workers under load; nobody may wait for a lease to expire."""
     slowest = 0.0
     with orchard(seeds) as field:
         # With a lease this long, one item left behind would hang the run.
         order = field.order(pause=pause, lease=RECOVERY_TIMEOUT)
-        with running_fleet(order, size=4, seed=10) as fleet:
+        with running_fleet(order, size=workers, seed=10) as fleet:
 
             def stop(_: int) -> None:
                 nonlocal slowest
@@ -387,13 +425,15 @@ def terminate_workers(*, seeds: int, stops: int, every: float, pause: float) -> 
         return dataclasses.replace(row, slowest_exit=slowest)
 
 
-def through_pooler(*, seeds: int, kills: int, every: float, pause: float) -> Row:
+def through_pooler(
+    *, seeds: int, kills: int, every: float, pause: float, workers: int = WORKERS
+) -> Row:
     """Kill workers that talk to the database through PgBouncer only."""
     with (
         orchard(seeds) as field,
         running_pooler(field.cluster, size=6) as pooler,
         fleet_of(
-            field, pause, 11, url=pooler.url(field.database), pooler=True
+            field, pause, 11, workers, url=pooler.url(field.database), pooler=True
         ) as fleet,
     ):
 
@@ -406,10 +446,12 @@ def through_pooler(*, seeds: int, kills: int, every: float, pause: float) -> Row
 
 
 @contextlib.contextmanager
-def fleet_of(field: Field, pause: float, seed: int, **changes: Any) -> Iterator[Fleet]:
-    """Yield four workers, counted from the moment they work."""
+def fleet_of(
+    field: Field, pause: float, seed: int, workers: int = WORKERS, **changes: Any
+) -> Iterator[Fleet]:
+    """Yield so many workers, counted from the moment they work."""
     order = field.order(pause=pause, **changes)
-    with running_fleet(order, size=4, seed=seed) as fleet:
+    with running_fleet(order, size=workers, seed=seed) as fleet:
         try:
             yield fleet
         except BaseException:

@@ -8,33 +8,29 @@ from sdk_tests.faults.scenario import Row
 
 Runs = dict[str, Callable[[], Row]]
 
+# Few items that take their time keep a fleet as busy as many, at half the cost.
+FEW = {"seeds": 80, "workers": 2}
+
 QUICK: Runs = {
-    "kills": partial(scenario.kill_workers, seeds=150, kills=4, every=0.2, pause=0.05),
-    "pauses": partial(scenario.stop_workers, seeds=150, pauses=1, pause=0.1),
+    "kills": partial(scenario.kill_workers, **FEW, kills=2, every=0.2, pause=0.15),
+    # Two are left, who may both want what the third had.
+    "pauses": partial(scenario.stop_workers, seeds=80, workers=3, pauses=1, pause=0.1),
     "restarts": partial(
-        scenario.restart_database, seeds=150, restarts=2, every=0.5, pause=0.05
+        scenario.restart_database, **FEW, restarts=2, every=0.5, pause=0.3
     ),
-    "crashes": partial(
-        scenario.crash_database, seeds=150, crashes=2, every=0.5, pause=0.05
-    ),
+    "crashes": partial(scenario.crash_database, **FEW, crashes=2, every=0.5, pause=0.3),
     "cut_sessions": partial(
-        scenario.terminate_backends, seeds=150, cuts=6, every=0.1, pause=0.05
+        scenario.terminate_backends, **FEW, cuts=6, every=0.1, pause=0.2
     ),
     # Every one, until there are enough: so few items take few commits.
     "lost_answers": partial(
-        scenario.lose_answers, seeds=200, answers=5, chance=1.0, pause=0.02
+        scenario.lose_answers, **FEW, answers=5, chance=1.0, pause=0.02
     ),
-    "held": partial(
-        scenario.hold_connections, seeds=150, holds=1, every=0.5, pause=0.05
-    ),
-    "clock": partial(scenario.jump_clock, seeds=150, jumps=3, every=0.3, pause=0.05),
-    "poison": partial(scenario.poison, seeds=150, poisons=1, pause=0.01),
-    "stops": partial(
-        scenario.terminate_workers, seeds=150, stops=3, every=0.2, pause=0.05
-    ),
-    "pooler": partial(
-        scenario.through_pooler, seeds=150, kills=2, every=0.3, pause=0.05
-    ),
+    "held": partial(scenario.hold_connections, **FEW, holds=1, every=0.5, pause=0.4),
+    "clock": partial(scenario.jump_clock, **FEW, jumps=3, every=0.3, pause=0.2),
+    "poison": partial(scenario.poison, **FEW, poisons=1, pause=0.01),
+    "stops": partial(scenario.terminate_workers, **FEW, stops=2, every=0.2, pause=0.15),
+    "pooler": partial(scenario.through_pooler, **FEW, kills=2, every=0.3, pause=0.15),
 }
 
 LONG: Runs = {

@@ -18,10 +18,12 @@ from sdk_tests.rig.cluster import Cluster, running_cluster
 from sdk_tests.rig.connect import connect
 from sdk_tests.rig.fleet import wait_for
 from sdk_tests.rig.orchard import Seed, Weather, stages
+from sdk_tests.rig.size import size
 from sdk_tests.rig.waiting import HUNG
 
-CALLERS = 200
+CALLERS = size(60, 200)
 POOL = 5
+HELD = size(600, 2000)
 
 
 @pytest.fixture(scope="module")
@@ -33,11 +35,11 @@ def cluster() -> Iterator[Cluster]:
 @pytest.fixture
 def field(cluster: Cluster) -> Iterator[Field]:
     # The context manager lays out tables with a loop of its own, before the test's.
-    with orchard(300, cluster) as laid_out:
+    with orchard(size(100, 300), cluster) as laid_out:
         yield laid_out
 
 
-async def test_a_pool_of_five_serves_two_hundred_callers(field: Field) -> None:
+async def test_a_pool_of_five_serves_many_more_callers(field: Field) -> None:
     database = connect(field.url, pool_size=POOL, pool_timeout=HUNG)
     lease = timedelta(seconds=10)
     async with Worker(database, stages(lease=lease), tools=Weather()) as worker:
@@ -57,7 +59,7 @@ async def test_a_pool_of_five_serves_two_hundred_callers(field: Field) -> None:
 async def test_a_worker_needs_three_connections_however_much_it_holds(
     field: Field,
 ) -> None:
-    field.sow(1700)
+    field.sow(HELD - field.seeds)
     database = connect(field.url, pool_size=2)
     everyone, gate = asyncio.Event(), asyncio.Event()
     begun = 0
@@ -65,12 +67,12 @@ async def test_a_worker_needs_three_connections_however_much_it_holds(
     async def wait(_seed: Seed, _weather: Weather) -> Outcome:
         nonlocal begun
         begun += 1
-        if begun == 2000:
+        if begun == HELD:
             everyone.set()
         await gate.wait()
         return Done()
 
-    [sow, _] = stages(lease=timedelta(seconds=30), concurrency=2000, batch=500)
+    [sow, _] = stages(lease=timedelta(seconds=30), concurrency=HELD, batch=HELD // 4)
     worker = Worker(database, [sow.configured(work=wait)], listen_dsn=field.dsn)
     running = asyncio.ensure_future(worker.run())
     await asyncio.wait_for(everyone.wait(), HUNG)

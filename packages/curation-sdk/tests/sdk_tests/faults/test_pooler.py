@@ -4,10 +4,18 @@ import os
 import re
 import subprocess
 import sys
+from collections.abc import Awaitable, Callable, Iterator
 from pathlib import Path
 
 import pytest
+from sqlalchemy.ext.asyncio import create_async_engine
 
+from sdk_tests import test_outcome
+from sdk_tests.conftest import Database
+from sdk_tests.desk import Desk
+from sdk_tests.rig.cluster import Cluster
+from sdk_tests.rig.connect import unprepared
+from sdk_tests.rig.pooler import Pooler, running_pooler
 from sdk_tests.rig.program import needed
 
 ENGINE_TESTS = Path(__file__).parent.parent
@@ -22,10 +30,33 @@ WITHOUT_DATABASE = {
 NAMES = sorted(
     {path.name for path in ENGINE_TESTS.glob("test_*.py")} - WITHOUT_DATABASE
 )
+OUTCOMES = {
+    name.removeprefix("test_"): test
+    for name, test in vars(test_outcome).items()
+    # Those with cases of their own are run by the whole suite.
+    if name.startswith("test_") and not hasattr(test, "pytestmark")
+}
 
 
-def test_the_outcomes_hold_through_a_pooler() -> None:
-    run_through_pooler("test_outcome.py")
+@pytest.fixture(scope="module")
+def pooler(postgres_server: Cluster) -> Iterator[Pooler]:
+    with running_pooler(postgres_server, size=20) as running:
+        yield running
+
+
+@pytest.mark.parametrize("outcome", OUTCOMES.values(), ids=OUTCOMES)
+async def test_the_outcomes_hold_through_a_pooler(
+    outcome: Callable[[Desk], Awaitable[None]],
+    desk_database: Database,
+    pooler: Pooler,
+) -> None:
+    engine = create_async_engine(
+        pooler.url(desk_database.name), connect_args=unprepared()
+    )
+
+    await outcome(Desk(engine, desk_database.dsn))
+
+    await engine.dispose()
 
 
 @pytest.mark.long

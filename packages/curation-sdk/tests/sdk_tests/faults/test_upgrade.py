@@ -1,13 +1,13 @@
 """A rolling upgrade: workers of revision 1 and of today, while the schema grows."""
 
-import multiprocessing
 import time
+from multiprocessing.context import ForkServerProcess
 
 import psycopg
 import pytest
 
 from sdk_tests.faults.scenario import LEASE, Field, fleet_of, orchard
-from sdk_tests.rig.fleet import wait_for
+from sdk_tests.rig.fleet import prepared_context, wait_for
 from sdk_tests.rig.revision_1 import work_as_revision_1
 from sdk_tests.rig.size import size
 from sdk_tests.rig.waiting import HUNG
@@ -50,10 +50,8 @@ def test_old_and_new_workers_drain_one_queue_while_the_schema_grows() -> None:
     assert {who for who, _ in by_whom} == {True, False}, "one of them did nothing"
 
 
-def start_old_workers(
-    field: Field, count: int
-) -> list[multiprocessing.context.ForkServerProcess]:
-    context = multiprocessing.get_context("forkserver")
+def start_old_workers(field: Field, count: int) -> list[ForkServerProcess]:
+    context = prepared_context()
     processes = [
         context.Process(target=work_as_revision_1, args=(field.dsn, LEASE, 0.02))
         for _ in range(count)

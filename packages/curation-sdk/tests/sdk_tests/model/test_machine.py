@@ -307,7 +307,7 @@ def check_machine(database: Database, *, examples: int, steps: int) -> None:
 
 
 def test_no_order_of_steps_breaks_the_promises(empty_database: Database) -> None:
-    check_machine(empty_database, examples=size(10, 25), steps=30)
+    check_machine(empty_database, examples=size(6, 25), steps=30)
 
 
 @pytest.mark.long

@@ -5,22 +5,49 @@ import multiprocessing
 import os
 import random
 import signal
+import sys
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from multiprocessing import forkserver
 from multiprocessing.context import ForkServerContext, ForkServerProcess
 from multiprocessing.synchronize import Event
 
 from sdk_tests.rig.waiting import HUNG
 from sdk_tests.rig.worker import Order, work
 
+PRELOADED = [
+    "sdk_tests.rig.revision_1",
+    "sdk_tests.rig.stranger",
+    "sdk_tests.rig.worker",
+]
 
-def _context() -> ForkServerContext:
-    # A worker is forked from a server that has imported everything: 20 ms, not 1 s,
-    # so a run can afford hundreds of kills.
+
+def prepared_context() -> ForkServerContext:
+    """Return what starts processes that have imported everything already.
+
+    They are forked from one server: 20 ms each, not 1 s, so a run can afford hundreds
+    of kills.
+    """
     context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(["sdk_tests.rig.worker"])
+    context.set_forkserver_preload(PRELOADED)
+    with _path_in_environment():
+        forkserver.ensure_running()
     return context
+
+
+@contextlib.contextmanager
+def _path_in_environment() -> Iterator[None]:
+    # The server looks for modules where its environment says, not where this process
+    # does, and passes over in silence what it does not find.
+    before = os.environ.get("PYTHONPATH")
+    os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, sys.path))
+    try:
+        yield
+    finally:
+        del os.environ["PYTHONPATH"]
+        if before is not None:
+            os.environ["PYTHONPATH"] = before
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +75,7 @@ class Fleet:
 
     def __post_init__(self) -> None:
         self.chance = random.Random(self.seed)
-        self._context = _context()
+        self._context = prepared_context()
 
     def start(self, order: Order | None = None) -> Member:
         """Start one more worker."""
@@ -128,11 +155,13 @@ def running_fleet(order: Order, *, size: int, seed: int = 0) -> Iterator[Fleet]:
         fleet.end()
 
 
-def wait_for(condition: Callable[[], bool], *, seconds: float, what: str) -> float:
+def wait_for(
+    condition: Callable[[], bool], *, seconds: float, what: str, every: float = 0.05
+) -> float:
     """Return how long the condition took to hold; raise if it never does."""
     started = time.monotonic()
     while not condition():
         if time.monotonic() - started > seconds:
             raise TimeoutError(f"{what} not within {seconds:.0f} s")
-        time.sleep(0.05)
+        time.sleep(every)
     return time.monotonic() - started

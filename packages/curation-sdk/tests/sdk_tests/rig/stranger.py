@@ -8,6 +8,8 @@ import os
 import signal
 import sys
 from datetime import timedelta
+from multiprocessing.connection import Connection
+from pathlib import Path
 from typing import Any
 
 from sqlalchemy.ext.asyncio import AsyncSession, create_async_engine
@@ -51,6 +53,14 @@ async def main(url: str, mode: Any, function: str, lease: str = "1") -> None:
     held = timedelta(seconds=float(lease))
     await job_loop(desk, globals()[function], mode=mode, lease=held)
     await engine.dispose()
+
+
+def work(said: Connection, *arguments: str) -> None:
+    """Do the same in a process of the fork server; what it prints goes to the pipe."""
+    with Path(os.devnull).open("w") as nowhere:
+        os.dup2(nowhere.fileno(), sys.stderr.fileno())
+    os.dup2(said.fileno(), sys.stdout.fileno())
+    asyncio.run(main(*arguments))
 
 
 if __name__ == "__main__":
