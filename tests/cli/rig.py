@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 import structlog
@@ -66,11 +67,20 @@ def run_here(
             for name, value in settings.items():
                 patch.setenv(name, str(value))
             patch.setattr("sys.argv", ["scrapersky", *arguments])
+            # A logger that is kept goes on writing to where this command did.
+            patch.setattr(structlog, "configure", configure_uncached)
             with as_if_the_process_ended(), pytest.raises(SystemExit) as ended:
                 main()
         return Answer(int(ended.value.code or 0), *capsys.readouterr())
 
     return ask
+
+
+configure = structlog.configure
+
+
+def configure_uncached(**options: Any) -> None:
+    configure(**options | {"cache_logger_on_first_use": False})
 
 
 @contextmanager

@@ -71,7 +71,7 @@ async def walk_through(page: Page, *, by_hand: bool) -> None:
 async def in_a_smaller_town(route: Route) -> None:
     """Ask for fewer businesses than the page offers: more of them prove nothing new."""
     asked = route.request.post_data_json
-    await route.continue_(post_data=asked and {**asked, "size": 5})
+    await route.continue_(post_data=asked and {**asked, "size": 10})
 
 
 async def decide_all(page: Page, kind: str, key: str) -> None:
