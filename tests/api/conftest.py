@@ -1,6 +1,7 @@
 """Tests that share an application stay together on one worker, which starts it once."""
 
 from collections.abc import Iterator
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -21,6 +22,15 @@ def children_when_needed() -> Iterator[None]:
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Sandbox, "warm_up", later)
+        yield
+
+
+@pytest.fixture(autouse=True, scope="module")
+def wait_for_connections() -> Iterator[None]:
+    """Wait for a connection however slow the machine is, where people are refused."""
+    with pytest.MonkeyPatch.context() as patch:
+        for module in ("api.app", "api.middleware.tenancy"):
+            patch.setattr(f"scrapersky.{module}.POOL_TIMEOUT", timedelta(seconds=HUNG))
         yield
 
 

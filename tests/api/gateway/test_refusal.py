@@ -60,6 +60,11 @@ async def value(_who: Reader, connection: Transaction, kind: str) -> str:
     return "done"
 
 
+@pytest.fixture(autouse=True, scope="module")
+def wait_for_connections() -> None:
+    """Wait for them as long as the product does: who waits longer is refused."""
+
+
 @pytest.fixture(autouse=True)
 def trial(started: House) -> None:
     if not any("/trial" in str(getattr(r, "path", "")) for r in started.app.routes):
