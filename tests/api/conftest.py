@@ -1,7 +1,6 @@
 """Tests that share an application stay together on one worker, which starts it once."""
 
 from collections.abc import Iterator
-from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -9,6 +8,7 @@ import pytest
 from scrapersky.api.operations import refreshed
 from scrapersky.crawler import Sandbox
 from sdk_tests.rig.waiting import HUNG
+from tests.api.waiting import waiting_for_connections
 
 HERE = Path(__file__).parent
 
@@ -28,9 +28,7 @@ def children_when_needed() -> Iterator[None]:
 @pytest.fixture(autouse=True, scope="module")
 def wait_for_connections() -> Iterator[None]:
     """Wait for a connection however slow the machine is, where people are refused."""
-    with pytest.MonkeyPatch.context() as patch:
-        for module in ("api.app", "api.middleware.tenancy"):
-            patch.setattr(f"scrapersky.{module}.POOL_TIMEOUT", timedelta(seconds=HUNG))
+    with waiting_for_connections():
         yield
 
 

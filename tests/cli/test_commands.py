@@ -157,7 +157,8 @@ def live(home: Path, port: int, command: Command) -> Life:
         found = json.loads(ask("workers", "--json").stdout.splitlines()[-1])
         # What the killed one started is listed until it has noticed.
         started = {child.pid for child in psutil.Process(process.pid).children()}
-        return tuple(one for one in found if one["pid"] in {process.pid, *started})
+        ours = [one for one in found if one["pid"] in {process.pid, *started}]
+        return tuple(sorted(ours, key=lambda one: one["role"]))
 
     with running(home, port) as process:
         beside = {

@@ -27,6 +27,7 @@ from scrapersky.api.auth.password import HASHER
 from scrapersky.db.connection import connect, parse_target
 from scrapersky.db.embedded import EmbeddedPostgres
 from scrapersky.records.status import Role
+from sdk_tests.rig.waiting import HUNG
 from tests.api.gateway.rig import a_person, claims
 from tests.api.records.rig import AT_REST
 from tests.conftest import TestDatabase
@@ -79,12 +80,12 @@ def a_process(settings: dict[str, str], log: Path) -> Iterator[str]:
             yield url
         finally:
             process.send_signal(signal.SIGTERM)
-            ended = process.wait(30)
+            ended = process.wait(HUNG)
     assert ended == 0
 
 
 def wait_for(url: str, process: subprocess.Popen[bytes]) -> None:
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + HUNG
     while time.monotonic() < deadline and process.poll() is None:
         try:
             if httpx.get(f"{url}/health/live", timeout=5).is_success:

@@ -182,7 +182,8 @@ async def test_what_work_raises_becomes_an_outcome(
 ) -> None:
     await desk.open(1)
 
-    await desk.drain(triage(always(error), max_attempts=9), seconds=0.3)
+    async with desk.running(triage(always(error), max_attempts=9)):
+        await desk.until("SELECT count(*) > 0 FROM curation.attempt", True)
 
     assert (await desk.outcomes())[0] == outcome
 

@@ -304,9 +304,8 @@ async def test_a_survivor_is_no_suspect_any_more(desk: Desk) -> None:
     async def work(_ticket: Ticket, _tools: object) -> Outcome:
         raise ValueError("an ordinary failure")
 
-    await desk.drain(triage(work), seconds=0.2)
-
-    assert await desk.one("SELECT max(deaths) FROM curation.claim") == 0
+    async with desk.running(triage(work)):
+        await desk.until("SELECT max(deaths) FROM curation.claim", 0)
 
 
 async def test_a_worker_rescues_by_itself(desk: Desk) -> None:
