@@ -12,10 +12,9 @@ import psycopg
 import pytest
 import structlog
 
-from scrapersky.db.connection import connect, parse_target
 from scrapersky.db.embedded import ROLE, EmbeddedPostgres, server_user, usable_binaries
-from scrapersky.db.migrate import upgrade
 from sdk_tests.rig.scratch import scratch_directory
+from tests.db.prepared import migrate
 
 TEMPLATE = "template_migrated"
 COUNTER = itertools.count()
@@ -124,12 +123,7 @@ def template(postgres_server: TestServer) -> str:
     """Migrate one database, from which every migrated one is cloned."""
     postgres_server.run(f'CREATE DATABASE "{TEMPLATE}" TEMPLATE template0')
 
-    async def migrated() -> None:
-        engine = connect(parse_target(postgres_server.database(TEMPLATE).url))
-        await upgrade(engine)
-        await engine.dispose()
-
-    asyncio.run(migrated())
+    asyncio.run(migrate(postgres_server.database(TEMPLATE).url))
     return TEMPLATE
 
 

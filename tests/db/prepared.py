@@ -25,6 +25,7 @@ def prepare_home(scratch: Path, home: Path, *, migrated: bool = False) -> Path:
 
 
 async def migrate(url: str) -> None:
+    """Bring the database of an address to the schema of today."""
     engine = connect(parse_target(url))
     await upgrade(engine)
     await engine.dispose()

@@ -9,8 +9,8 @@ import pytest_asyncio
 from scrapersky.crawler import Sandbox
 from scrapersky.pipeline.parsers import WARM
 from tests.conftest import TestDatabase, TestServer, a_database
-from tests.stages.ground import Ground, a_ground
 from tests.stages.rig import Line, running_line
+from tests.stages.shared_database import SharedDatabase, open_shared_database
 
 
 @pytest_asyncio.fixture(scope="session", loop_scope="session")
@@ -21,30 +21,34 @@ async def sandbox() -> AsyncIterator[Sandbox]:
 
 
 @pytest_asyncio.fixture(scope="session", loop_scope="session")
-async def shared_ground(
+async def kept_database(
     postgres_server: TestServer, template: str
-) -> AsyncIterator[Ground]:
+) -> AsyncIterator[SharedDatabase]:
     """Keep one database, and the sessions with it, for all lines of the run."""
     with (
         contextmanager(a_database)(postgres_server, template) as database,
-        a_ground(database) as ground,
+        open_shared_database(database) as shared_database,
     ):
-        yield ground
-        await ground.engine.dispose()
+        yield shared_database
+        await shared_database.engine.dispose()
 
 
 @pytest.fixture
-def ground(shared_ground: Ground) -> Iterator[Ground]:
+def shared_database(kept_database: SharedDatabase) -> Iterator[SharedDatabase]:
     """Give the shared database as if it were new."""
-    shared_ground.renew()
-    yield shared_ground
-    shared_ground.end()
+    kept_database.reset()
+    yield kept_database
+    kept_database.check_schema()
 
 
 @pytest_asyncio.fixture(loop_scope="session")
-async def line(ground: Ground, sandbox: Sandbox) -> AsyncIterator[Line]:
+async def line(
+    shared_database: SharedDatabase, sandbox: Sandbox
+) -> AsyncIterator[Line]:
     """Give the whole pipeline on an empty database and a web that can be told."""
-    async with running_line(ground.database, sandbox, engine=ground.engine) as line:
+    async with running_line(
+        shared_database.database, sandbox, engine=shared_database.engine
+    ) as line:
         yield line
 
 

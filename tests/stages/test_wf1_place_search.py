@@ -22,8 +22,8 @@ from sdk_tests.rig.waiting import HUNG
 from tests.providers.rig import Rig, google_rig
 from tests.providers.servers.fault import HANG
 from tests.providers.servers.google import BAD_KEY, QUOTA_WAIT, GoogleServer
-from tests.stages.ground import Ground
 from tests.stages.rig import Line, running_line
+from tests.stages.shared_database import SharedDatabase
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 STAGE = "place_search"
@@ -38,10 +38,15 @@ async def google(tmp_path: Path) -> AsyncIterator[Rig]:
 
 
 @pytest_asyncio.fixture(loop_scope="session")
-async def line(ground: Ground, sandbox: Sandbox, google: Rig) -> AsyncIterator[Line]:
+async def line(
+    shared_database: SharedDatabase, sandbox: Sandbox, google: Rig
+) -> AsyncIterator[Line]:
     sources = {"google": google.source}
     async with running_line(
-        ground.database, sandbox, engine=ground.engine, sources=sources
+        shared_database.database,
+        sandbox,
+        engine=shared_database.engine,
+        sources=sources,
     ) as line:
         yield line
 
@@ -133,7 +138,7 @@ async def test_the_budget_is_a_hard_end_and_more_money_continues_the_search(
 
 
 async def test_who_takes_over_a_search_goes_on_and_pays_for_one_page_at_most(
-    line: Line, google: Rig, ground: Ground, sandbox: Sandbox
+    line: Line, google: Rig, shared_database: SharedDatabase, sandbox: Sandbox
 ) -> None:
     server = server_of(google)
     calm = await add_search(line, google.query, location="Austin")
@@ -148,7 +153,7 @@ async def test_who_takes_over_a_search_goes_on_and_pays_for_one_page_at_most(
     await line.worker.stop(grace=timedelta())
     await working
     async with running_line(
-        ground.database, sandbox, sources={"google": google.source}
+        shared_database.database, sandbox, sources={"google": google.source}
     ) as second:
         await second.work_again(STAGE)
         row = await second.row(PlaceSearch, search)

@@ -14,8 +14,8 @@ from scrapersky.records import LocalBusiness, Place, PlaceSearch
 from scrapersky.settings import SYSTEM_USER_ID
 from tests.providers.rig import Rig, google_rig
 from tests.providers.servers.google import BAD_KEY, INTERNAL, GoogleServer
-from tests.stages.ground import Ground
 from tests.stages.rig import Line, running_line
+from tests.stages.shared_database import SharedDatabase
 from tests.stages.test_wf1_place_search import add_search, server_of
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -32,10 +32,15 @@ async def google(tmp_path: Path) -> AsyncIterator[Rig]:
 
 
 @pytest_asyncio.fixture(loop_scope="session")
-async def line(ground: Ground, sandbox: Sandbox, google: Rig) -> AsyncIterator[Line]:
+async def line(
+    shared_database: SharedDatabase, sandbox: Sandbox, google: Rig
+) -> AsyncIterator[Line]:
     sources = {"google": google.source}
     async with running_line(
-        ground.database, sandbox, engine=ground.engine, sources=sources
+        shared_database.database,
+        sandbox,
+        engine=shared_database.engine,
+        sources=sources,
     ) as line:
         await add_search(line, google.query, budget=Decimal(50))
         await line.work("place_search")

@@ -9,8 +9,8 @@ from scrapersky.demo.sites.reply import XML, Reply
 from scrapersky.pipeline.tools import SiteLimits
 from scrapersky.records import Domain
 from scrapersky.settings import SYSTEM_USER_ID
-from tests.stages.ground import Ground
 from tests.stages.rig import Line, running_line
+from tests.stages.shared_database import SharedDatabase
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 STAGE = "sitemap_submission"
@@ -98,11 +98,11 @@ async def test_files_of_other_sites_are_not_this_sites(line: Line) -> None:
 
 
 async def test_the_number_of_sitemaps_is_limited(
-    ground: Ground, sandbox: Sandbox
+    shared_database: SharedDatabase, sandbox: Sandbox
 ) -> None:
     limits = SiteLimits(sitemaps=5)
     async with running_line(
-        ground.database, sandbox, engine=ground.engine, limits=limits
+        shared_database.database, sandbox, engine=shared_database.engine, limits=limits
     ) as line:
         line.web.text("a.bv/robots.txt", "Sitemap: http://a.bv/index.xml\n")
         files = [f"http://a.bv/{n}.xml" for n in range(40)]

@@ -13,8 +13,8 @@ from dnslib.server import DNSServer
 from scrapersky.crawler import Sandbox
 from scrapersky.pipeline.mail_server import DnsMailServers
 from scrapersky.records import Contact
-from tests.stages.ground import Ground
 from tests.stages.rig import Line, running_line
+from tests.stages.shared_database import SharedDatabase
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 STAGE = "contact_validation"
@@ -72,11 +72,14 @@ def nameserver(names: Names) -> Iterator[int]:
 
 @pytest_asyncio.fixture(loop_scope="session")
 async def line(
-    ground: Ground, sandbox: Sandbox, nameserver: int
+    shared_database: SharedDatabase, sandbox: Sandbox, nameserver: int
 ) -> AsyncIterator[Line]:
     servers = DnsMailServers(("127.0.0.1",), nameserver, lifetime=1.0)
     async with running_line(
-        ground.database, sandbox, engine=ground.engine, mail_servers=servers
+        shared_database.database,
+        sandbox,
+        engine=shared_database.engine,
+        mail_servers=servers,
     ) as line:
         yield line
 

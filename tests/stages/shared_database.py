@@ -30,7 +30,7 @@ SELECT (SELECT count(*) FROM pg_class), (SELECT count(*) FROM pg_constraint),
 
 
 @dataclass(slots=True)
-class Ground:
+class SharedDatabase:
     """A database whose sessions know it already: to learn it anew costs more than a test."""
 
     database: TestDatabase
@@ -64,19 +64,19 @@ class Ground:
         self.clear = sql.SQL("BEGIN; {}; COMMIT").format(body)
         self.shape = self.admin.execute(SHAPE).fetchone()
 
-    def renew(self) -> None:
+    def reset(self) -> None:
         """Take away what a test left, and bring back what it took."""
         self.admin.execute(self.clear)
 
-    def end(self) -> None:
+    def check_schema(self) -> None:
         """See that no test has changed what all of them stand on."""
         shape = self.admin.execute(SHAPE).fetchone()
         assert shape == self.shape, "a test of a line must use `line_apart`"
 
 
 @contextmanager
-def a_ground(database: TestDatabase) -> Iterator[Ground]:
+def open_shared_database(database: TestDatabase) -> Iterator[SharedDatabase]:
     """Give a database to many tests, one after another."""
     engine = connect(parse_target(database.url), pool_size=10)
     with psycopg.connect(database.dsn, autocommit=True) as admin:
-        yield Ground(database, admin, engine)
+        yield SharedDatabase(database, admin, engine)
