@@ -13,7 +13,7 @@ from sqlalchemy import (
     LargeBinary,
     String,
     Table,
-    and_,
+    case,
     cast,
     collate,
     func,
@@ -90,7 +90,9 @@ class Wanted:
         """Match rows in which it is written.
 
         The whole row is read as one text first: looking for letters in it takes a tenth
-        of the time that matching every column takes.
+        of the time that matching every column takes. CASE keeps that order: of two
+        conditions PostgreSQL begins with the one that calls fewer functions, which in a
+        table of two columns is the pattern.
         """
         texts = [as_text(column) for column in written_columns(table)]
         whole = func.concat_ws(" ", *texts)
@@ -100,7 +102,8 @@ class Wanted:
             if self.signs
             else whole.op("~*")(self.pattern)
         )
-        return and_(first, or_(*(one.op("~*")(self.pattern) for one in texts)))
+        then = or_(*(one.op("~*")(self.pattern) for one in texts))
+        return case((first, then), else_=False)
 
 
 async def hits(
