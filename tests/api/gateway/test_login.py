@@ -182,21 +182,23 @@ async def test_nobodys_password_is_verified_with_the_same_effort() -> None:
 @pytest.mark.long
 async def test_a_wrong_address_takes_as_long_as_a_wrong_password(house: House) -> None:
     taken: dict[str, list[float]] = {house.admin.email: [], "no@example.com": []}
-    for _ in range(150):
-        for email, times in taken.items():
+    for turn in range(150):
+        # Whoever is second may find what the first has left.
+        for email in sorted(taken, reverse=bool(turn % 2)):
             house.fresh()
             started = time.perf_counter()
             await house.send(
                 "POST", "/session", json={"email": email, "password": "no" * 8}
             )
-            times.append(time.perf_counter() - started)
+            taken[email].append(time.perf_counter() - started)
 
-    known, unknown = (statistics.median(times) for times in taken.values())
+    # Other work on the machine makes some answers late and none early.
+    known, unknown = (statistics.quantiles(times)[0] for times in taken.values())
     pairs = itertools.product(*taken.values())
     longer = statistics.fmean(one > other for one, other in pairs)
     print(
-        f"known {known * 1e3:.1f} ms, unknown {unknown * 1e3:.1f} ms, "
-        f"known took longer in {longer:.1%} of all pairs"
+        f"a quarter of the known took at most {known * 1e3:.1f} ms, of the unknown "
+        f"{unknown * 1e3:.1f} ms; known took longer in {longer:.1%} of all pairs"
     )
 
     assert abs(known - unknown) / known < 0.1

@@ -159,6 +159,7 @@ async def test_a_row_queued_again_by_plain_sql_is_no_dead_letter(desk: Desk) -> 
     assert await desk.states() == {"Complete": 1}
 
 
+@pytest.mark.direct
 async def test_the_sixth_purge_was_planned_for_any_age_and_read_the_whole_table(
     desk: Desk,
 ) -> None:
