@@ -40,8 +40,9 @@ async def slow(_who: Reader, connection: Transaction) -> str:
 
 @router.get("/busy")
 async def busy(_who: Reader, connection: Transaction) -> str:
+    # So long that there are refusals even where it takes seconds to ask 200 times.
     for _ in range(2):
-        await connection.execute(text("SELECT pg_sleep(0.25)"))
+        await connection.execute(text("SELECT pg_sleep(1)"))
     return "done"
 
 

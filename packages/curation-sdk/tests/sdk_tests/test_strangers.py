@@ -298,7 +298,9 @@ async def test_a_row_queued_through_a_session_of_its_own_is_tried_again(
     await eventually(next_call, {"Complete": 1}, seconds=LONG)
 
     assert len(calls) == 2
-    assert (await desk.outcomes())[-1] == "done"
+    # The first attempt may be refused after the second is done: whoever claims a row that
+    # was queued can meet the one who settles it, and PostgreSQL ends one of them.
+    assert (await desk.outcomes()).count("done") == 1
 
 
 async def test_a_commit_in_the_middle_keeps_what_comes_before_and_after(
