@@ -9,10 +9,11 @@ import json
 import time
 from contextlib import AsyncExitStack
 from dataclasses import asdict, dataclass, field
+from datetime import timedelta
 
 import structlog
 
-from scrapersky.crawler import Accept, Crawler, Fetched, Sandbox
+from scrapersky.crawler import Accept, Crawler, Fetched, Sandbox, SandboxLimits
 from scrapersky.errors import BadSitemap, ExtractionError, FetchError
 from scrapersky.extraction.contacts.finder import find_contacts
 from scrapersky.extraction.page_list import (
@@ -34,6 +35,8 @@ MAX_URLS = 50_000
 PAGE_LIMIT = 15.0
 """Seconds of our processor that a page may take; its child has a limit of its own."""
 MAP_LIMIT = 40.0
+UNHURRIED = SandboxLimits(wall=timedelta(minutes=2))
+"""As much processor time as always, however long a busy machine takes to give it."""
 BIDI = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\0")
 
 
@@ -158,7 +161,10 @@ async def main(lane: str, largest: int) -> Reading:
         before, held = Census.take(), memory()
         async with Canaries(own_canaries(rig)) as canaries:
             with wiretap(rig) as tap:
-                async with make_crawler(rig) as crawler, Sandbox(children=1) as sandbox:
+                async with (
+                    make_crawler(rig) as crawler,
+                    Sandbox(children=1, limits=UNHURRIED) as sandbox,
+                ):
                     for case in page_cases():
                         row = await read_page(crawler, sandbox, rig, case)
                         reading.rows.append(row)
