@@ -522,7 +522,7 @@ class Trap(FetchError):
 
 
 class ParserUnavailable(Trap):
-    """No process could be started to parse the page in: our trouble, not the page's."""
+    """No process parsed the page in time: our trouble, not the page's."""
 
     retryable = True
 

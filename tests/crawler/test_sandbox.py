@@ -134,12 +134,14 @@ async def test_whatever_goes_wrong_in_a_child_is_a_trap(
     assert (await sandbox.run(sandboxed.parse, b"next")).title == "next"
 
 
-async def test_a_function_that_only_waits_is_a_trap() -> None:
+async def test_a_parser_that_waits_for_the_processor_is_asked_again_later() -> None:
     async with Sandbox(
         children=1, limits=SandboxLimits(wall=timedelta(seconds=1))
     ) as sandbox:
-        with pytest.raises(Trap, match="took more than"):
+        with pytest.raises(ParserUnavailable, match="took more than") as caught:
             await sandbox.run(sandboxed.sleep)
+
+    assert caught.value.retryable
 
 
 async def test_a_slow_start_was_taken_for_a_slow_page() -> None:

@@ -180,7 +180,10 @@ class Sandbox:
             with self._waits():
                 kind, data = await job.answer
         except TimeoutError:
-            raise Trap(name, f"took more than {self._limits.wall}") from None
+            # A page that costs too much meets the limit of processor time long before
+            # this one, unless other work on the machine keeps its parser waiting.
+            why = f"took more than {self._limits.wall}"
+            raise ParserUnavailable(name, why) from None
         except Nonsense:
             raise Trap(name, "the parser answered nonsense") from None
         except (OSError, EOFError) as error:
