@@ -28,6 +28,8 @@ TWICE = (
     "INSERT INTO domains (tenant_id, domain) "
     "SELECT id, 'twice.example' FROM tenants, generate_series(1, 2)"
 )
+REFUSED = asyncio.Event()
+"""Whoever has a connection keeps it until somebody else was refused one."""
 router = APIRouter(prefix="/api/v3/trial")
 
 
@@ -40,9 +42,9 @@ async def slow(_who: Reader, connection: Transaction) -> str:
 
 @router.get("/busy")
 async def busy(_who: Reader, connection: Transaction) -> str:
-    # So long that there are refusals even where it takes seconds to ask 200 times.
-    for _ in range(2):
-        await connection.execute(text("SELECT pg_sleep(1)"))
+    await connection.execute(text("SELECT 1"))
+    await REFUSED.wait()
+    await connection.execute(text("SELECT 1"))
     return "done"
 
 
@@ -82,6 +84,7 @@ async def test_a_question_that_takes_too_long_is_stopped(house: House) -> None:
 
 async def burst(house: House) -> dict[int, list[float]]:
     """Let 200 ask at once for what takes two statements each; return times by status."""
+    REFUSED.clear()
     taken: dict[int, list[float]] = {}
 
     async def ask() -> None:
@@ -92,6 +95,7 @@ async def burst(house: House) -> dict[int, list[float]]:
             refusals = ("/database-busy", "/query-too-slow")
             assert answer.json()["type"].endswith(refusals)
             assert answer.headers["retry-after"]
+            REFUSED.set()
         taken.setdefault(answer.status_code, []).append(time.monotonic() - started)
 
     await asyncio.gather(*(ask() for _ in range(200)))
