@@ -1,5 +1,6 @@
-"""One browser and one application for the run, emptied for each module; one fresh page
-per test, in a browser that has loaded the scripts before."""
+"""One browser and one application for these tests, emptied for each module; one fresh page
+per test, in a browser that has loaded the scripts before. They end with the last test here:
+what they log and how long they wait is nothing for the tests that follow on this worker."""
 
 import os
 import shutil
@@ -17,6 +18,7 @@ from tests.page.rig import AXE, QUIET, RunningApp, a_context, running, watched
 FLAGS = (
     "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
     "--disable-background-networking", "--disable-component-update", "--disable-sync",
+    "--renderer-process-limit=1",  # which has read the scripts before
 )  # fmt: skip
 NAMES = (
     "chromium-headless-shell", "chromium", "chromium-browser", "google-chrome",
@@ -42,7 +44,7 @@ def chromium() -> str:
     pytest.skip(missing)
 
 
-@pytest_asyncio.fixture(scope="session", loop_scope="session")
+@pytest_asyncio.fixture(scope="package", loop_scope="session")
 async def browser(chromium: str) -> AsyncIterator[Browser]:
     """Start the browser for all tests."""
     async with async_playwright() as driver:
@@ -61,7 +63,7 @@ def built() -> None:
         page_build.install_all()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def resting_app(
     postgres_server: TestServer,
     template: str,
@@ -83,7 +85,7 @@ async def app(resting_app: RunningApp) -> RunningApp:
     return resting_app
 
 
-@pytest_asyncio.fixture(scope="session", loop_scope="session")
+@pytest_asyncio.fixture(scope="package", loop_scope="session")
 async def contexts(browser: Browser) -> AsyncIterator[dict[str, BrowserContext]]:
     """Keep one person's browser for each application."""
     opened: dict[str, BrowserContext] = {}
