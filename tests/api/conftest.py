@@ -8,7 +8,7 @@ import pytest
 from scrapersky.api.operations import refreshed
 from scrapersky.crawler import Sandbox
 from sdk_tests.rig.waiting import HUNG
-from tests.api.waiting import waiting_for_connections
+from tests.api.waiting import long_timeouts
 
 HERE = Path(__file__).parent
 
@@ -26,9 +26,9 @@ def children_when_needed() -> Iterator[None]:
 
 
 @pytest.fixture(autouse=True, scope="module")
-def wait_for_connections() -> Iterator[None]:
-    """Wait for a connection however slow the machine is, where people are refused."""
-    with waiting_for_connections():
+def wait_for_the_database() -> Iterator[None]:
+    """Wait for it however slow the machine is, where people are refused."""
+    with long_timeouts():
         yield
 
 

@@ -1,4 +1,4 @@
-"""An API that waits for what is busy, where it refuses people after a second."""
+"""An API that waits for what is busy, where it refuses people after seconds."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -8,14 +8,21 @@ import pytest
 
 from sdk_tests.rig.waiting import HUNG
 
+LIMITS = (
+    "app.POOL_TIMEOUT",
+    "middleware.tenancy.POOL_TIMEOUT",
+    "middleware.tenancy.STATEMENT_TIMEOUT",
+)
+
 
 @contextmanager
-def waiting_for_connections() -> Iterator[None]:
-    """Have applications that are made meanwhile wait for a connection to the database.
+def long_timeouts() -> Iterator[None]:
+    """Have the API wait for connections and statements until they hang.
 
-    How long one takes to be free depends on the machine, not on what is tested.
+    How long both take depends on the machine, not on what is tested. Applications that are
+    made meanwhile wait for connections, and requests of that time for statements.
     """
     with pytest.MonkeyPatch.context() as patch:
-        for module in ("api.app", "api.middleware.tenancy"):
-            patch.setattr(f"scrapersky.{module}.POOL_TIMEOUT", timedelta(seconds=HUNG))
+        for name in LIMITS:
+            patch.setattr(f"scrapersky.api.{name}", timedelta(seconds=HUNG))
         yield

@@ -11,7 +11,7 @@ import pytest_asyncio
 from playwright.async_api import Browser, BrowserContext, Page, async_playwright
 
 from scripts import page as page_build
-from tests.api.waiting import waiting_for_connections
+from tests.api.waiting import long_timeouts
 from tests.conftest import TestServer, a_database
 from tests.page.rig import AXE, QUIET, RunningApp, a_context, running, watched
 
@@ -73,7 +73,7 @@ def resting_app(
     """Run the application with its stages at rest for all tests."""
     kept = {**QUIET, "SCRAPERSKY_DATA_DIR": str(tmp_path_factory.mktemp("data"))}
     for database in a_database(postgres_server, template):
-        with waiting_for_connections(), running(database, kept) as app:
+        with long_timeouts(), running(database, kept) as app:
             yield app
 
 

@@ -64,8 +64,8 @@ async def value(_who: Reader, connection: Transaction, kind: str) -> str:
 
 
 @pytest.fixture(autouse=True, scope="module")
-def wait_for_connections() -> None:
-    """Wait for them as long as the product does: who waits longer is refused."""
+def wait_for_the_database() -> None:
+    """Wait for it as long as the product does: who waits longer is refused."""
 
 
 @pytest.fixture(autouse=True)

@@ -76,11 +76,11 @@ def connect_as_api(target: Target, *, pool_size: int) -> AsyncEngine:
 
 @contextmanager
 def acting_for(
-    tenant_id: UUID, *, statement_timeout: timedelta = STATEMENT_TIMEOUT
+    tenant_id: UUID, *, statement_timeout: timedelta | None = None
 ) -> Iterator[None]:
     """Do what follows for this tenant: for work that outlives its request."""
     tenant = TENANT.set(tenant_id)
-    timeout = TIMEOUT.set(statement_timeout)
+    timeout = TIMEOUT.set(statement_timeout or STATEMENT_TIMEOUT)
     try:
         yield
     finally:
