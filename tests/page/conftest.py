@@ -10,6 +10,7 @@ import pytest
 import pytest_asyncio
 from playwright.async_api import Browser, BrowserContext, Page, async_playwright
 
+from scrapersky.api.operations import refreshed
 from scripts import page as page_build
 from tests.api.waiting import long_timeouts
 from tests.conftest import TestServer, a_database
@@ -72,9 +73,13 @@ def resting_app(
 ) -> Iterator[RunningApp]:
     """Run the application with its stages at rest for all tests."""
     kept = {**QUIET, "SCRAPERSKY_DATA_DIR": str(tmp_path_factory.mktemp("data"))}
-    for database in a_database(postgres_server, template):
-        with long_timeouts(), running(database, kept) as app:
-            yield app
+    with pytest.MonkeyPatch.context() as patch:
+        # What takes seconds to count is counted anew after a minute; how long it takes
+        # depends on the machine.
+        patch.setattr(refreshed, "SHARE", 1)
+        for database in a_database(postgres_server, template):
+            with long_timeouts(), running(database, kept) as app:
+                yield app
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="session")

@@ -7,7 +7,9 @@ injects faults while there is work left, waits for the end and lets the checker 
 import asyncio
 import contextlib
 import dataclasses
+import os
 import random
+import signal
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -38,6 +40,12 @@ LEASE = 3.0
 PLENTY = 200
 WORKERS = 4
 RECOVERY_TIMEOUT = 120.0
+FROZEN = 5.0
+"""Seconds for which a backend is idle and yet does not wait for its client."""
+NOT_WAITING = (
+    "SELECT pid, state_change FROM pg_stat_activity"
+    " WHERE backend_type = 'client backend' AND state ^@ 'idle' AND wait_event IS NULL"
+)
 LOOK = 0.2
 """Seconds between two looks: each takes a connection of its own."""
 # Random kills hit some items again and again; whether such an item is poison is
@@ -336,11 +344,40 @@ def jump_clock(
     with orchard(seeds, faketime=library) as field:
         leap = leap_by_library if library else leap_by_shift
         how = "by libfaketime" if library else "by shifting leases (no libfaketime)"
-        with fleet_of(field, pause, 8, workers) as fleet:
+        with fleet_of(field, pause, 8, workers) as fleet, ending_frozen(field):
             for skew in (-86_400.0, 86_400.0):
                 fleet.start(field.order(pause=pause, skew=skew))
             injected = inject(field, jumps, every, lambda _: leap(field, chance))
             return field.finish("database clock jumps", injected, note=how)
+
+
+@contextlib.contextmanager
+def ending_frozen(field: Field) -> Iterator[None]:
+    """End backends that libfaketime has frozen: they hold their locks for good.
+
+    On a busy machine one was seen that was idle in a transaction for as long as anybody
+    looked, and did not wait for its client. An alarm whose handler reads the clock while the
+    library reads it would explain that.
+    """
+    is_over = threading.Event()
+
+    def look() -> None:
+        seen: set[tuple[object, ...]] = set()
+        while not is_over.wait(FROZEN):
+            with contextlib.suppress(psycopg.Error):
+                now = set(field.cluster.execute(NOT_WAITING, database=field.database))
+                for pid, _ in seen & now:
+                    with contextlib.suppress(ProcessLookupError):
+                        os.kill(int(str(pid)), signal.SIGKILL)
+                seen = now
+
+    watch = threading.Thread(target=look, daemon=True)
+    watch.start()
+    try:
+        yield
+    finally:
+        is_over.set()
+        watch.join(FROZEN)
 
 
 def leap_by_library(field: Field, chance: random.Random) -> None:
