@@ -24,9 +24,8 @@ POOL_TIMEOUT: Final = timedelta(seconds=1)
 It waits once for its transaction, and before that at most once to be recognised."""
 
 TENANT: ContextVar[UUID | None] = ContextVar("tenant", default=None)
-TIMEOUT: ContextVar[timedelta] = ContextVar(
-    "statement_timeout", default=STATEMENT_TIMEOUT
-)
+TIMEOUT: ContextVar[timedelta | None] = ContextVar("statement_timeout", default=None)
+"""How long a statement may take where that is not the usual time."""
 PLANS: ContextVar[str] = ContextVar("plans", default="force_custom_plan")
 """A plan made for any value of a filter reads a million rows for a rare one."""
 
@@ -50,10 +49,11 @@ class TenantConnection(PrefacedConnection):
         tenant = require_tenant()
         sees_all = SEES_ALL.get()
         reads_only = sees_all or READS_ONLY.get()
+        timeout = TIMEOUT.get() or STATEMENT_TIMEOUT
         return (
             f"SET LOCAL role = '{'none' if sees_all else ROLE}'; "
             f"SET LOCAL scrapersky.tenant_id = '{UUID(int=tenant.int)}'; "
-            f"SET LOCAL statement_timeout = {TIMEOUT.get() // MILLISECOND}; "
+            f"SET LOCAL statement_timeout = {timeout // MILLISECOND}; "
             f"SET LOCAL plan_cache_mode = {PLANS.get()}; "
             f"SET LOCAL transaction_read_only = {'on' if reads_only else 'off'};"
         )
@@ -80,7 +80,7 @@ def acting_for(
 ) -> Iterator[None]:
     """Do what follows for this tenant: for work that outlives its request."""
     tenant = TENANT.set(tenant_id)
-    timeout = TIMEOUT.set(statement_timeout or STATEMENT_TIMEOUT)
+    timeout = TIMEOUT.set(statement_timeout)
     try:
         yield
     finally:
