@@ -52,6 +52,34 @@ def test_a_page_made_from_these_sources_is_current(
     assert not page_build.is_current(sources, target)
 
 
+def test_sources_that_passed_are_checked_again_only_when_they_change(
+    sources: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ran: list[str] = []
+    answers = {"style": True, "types": False, "tests": True}
+
+    def checked(_sources: Path, name: str, *_words: str) -> bool:
+        ran.append(name)
+        return answers[name]
+
+    monkeypatch.setattr(page_build, "install_all", lambda _root: None)
+    monkeypatch.setattr(page_build, "schema_is_current", lambda _sources: True)
+    monkeypatch.setattr(page_build, "checked", checked)
+    (sources / "node_modules").mkdir()
+
+    assert not page_build.check(sources.parent)
+    answers["types"] = True
+    assert page_build.check(sources.parent)
+    assert ran == [*answers, *answers]  # what failed is checked again
+
+    assert page_build.check(sources.parent)
+    assert len(ran) == 6
+
+    (sources / "src" / "main.test.ts").write_text("expect(1).toBe(1)")
+    assert page_build.check(sources.parent)
+    assert len(ran) == 9
+
+
 def test_the_new_page_takes_the_place_of_the_old_one_whole(tmp_path: Path) -> None:
     old, new = tmp_path / "ui", tmp_path / "ui.new"
     for place, name in ((old, "old.js"), (new, "new.js")):
