@@ -23,7 +23,7 @@ settings.load_profile("whole" if os.environ.get("TEST_WHOLE_SIZES") else "quick"
 
 LONGEST_NAME = 80
 """Characters of a value that stand in the name of a test."""
-SLOW = {"acceptance", "faults", "test_recipes.py", "test_sick_host.py"}
+BEGIN_EARLY = {"acceptance", "faults", "test_recipes.py", "test_sick_host.py"}
 """Where single tests take ten seconds and more."""
 FIXTURES: dict[str, float] = defaultdict(float)
 """Seconds that each fixture took to set up, without those that it uses."""
@@ -163,5 +163,5 @@ def shuffled(items: list[pytest.Item], seed: int) -> list[pytest.Item]:
 def starts_late(item: pytest.Item) -> int:
     """Rank what stays together on one worker, or is slow, before the rest."""
     if item.get_closest_marker("xdist_group") is None:
-        return 1 if SLOW & set(item.path.parts) else 2
+        return 1 if BEGIN_EARLY & set(item.path.parts) else 2
     return 0 if "page" in item.path.parts else 1

@@ -21,11 +21,13 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
 from scripts import affected, tested  # noqa: E402 - found by the line above
+from scripts.tested import LONG_RESULTS, RESULTS  # noqa: E402
 
 BIN = Path(sys.executable).parent
-RESULTS = ROOT / "build" / "tests.xml"
-LONG_RESULTS = ROOT / "build" / "long-tests.xml"
 LONG = "long tests"
+QUICK_ONES, SLOW_ONES = "not long and not slow", "slow and not long"
+QUICK_AND_SLOW_ONES = "not long"
+"""Which tests pytest is to choose."""
 NOTHING_TO_RUN = 5
 """What pytest exits with when no test was chosen."""
 LONG_WORKERS = 2
@@ -67,8 +69,6 @@ def main(words: Sequence[str]) -> int:
     asked = options(words)
     if asked.long:
         os.environ["TEST_WHOLE_SIZES"] = "1"
-    if asked.busy is None:
-        asked.busy = 4 * bool(asked.repeat)
     with busy_loops(asked.busy):
         if asked.repeat:
             return repeat(asked.repeat, asked)
@@ -85,12 +85,19 @@ def options(words: Sequence[str]) -> argparse.Namespace:
         "--changed", action="store_true", help="the files that differ from the commit"
     )
     parser.add_argument(
-        "--long", action="store_true", help="runs that take minutes too"
+        "--slow",
+        action="store_true",
+        help="only the slow tests, which CI adds to the others",
+    )
+    parser.add_argument(
+        "--long", action="store_true", help="slow tests and runs that take minutes too"
     )
     parser.add_argument("--repeat", type=int, metavar="N", help="run it all N times")
     parser.add_argument("--busy", type=int, metavar="B", help="busy loops beside it")
     parser.add_argument("--seed", type=int, metavar="S", help="the order of the tests")
     asked = parser.parse_args(words)
+    if asked.busy is None:
+        asked.busy = 4 * bool(asked.repeat)
     if asked.changed:
         asked.paths = [*asked.paths, *affected.changed_files(ROOT)]
         if not asked.paths:
@@ -119,14 +126,32 @@ def run_line(asked: argparse.Namespace) -> int:
         report.unlink(missing_ok=True)
     tested.forget_fixtures()
     plan = affected.plan_for(ROOT, asked.paths) if asked.paths else affected.EVERYTHING
-    done = [run(name, command) for name, command in FIRST.items()]
-    beside = {"types": TYPES} | ({"web page": PAGE} if plan.page else {})
+    gates, beside = ({}, {}) if asked.slow else (FIRST, gates_beside(plan))
+    done = [run(name, command) for name, command in gates.items()]
     with running_beside(beside) as others:
         if plan.tests is not None:
-            done += [run(name, words) for name, words in pytest(plan, asked).items()]
+            # What some files can break may have no quick test, or no long one.
+            may_be_empty = bool(plan.tests)
+            done += [
+                run(name, words, may_be_empty=may_be_empty)
+                for name, words in pytest(plan, asked).items()
+            ]
         done += [other.wait() for other in others]
-    summarise(done, plan)
+    summarise(done, plan, asked)
     return int(any(one.code for one in done))
+
+
+def gates_beside(plan: affected.Plan) -> dict[str, Sequence[str]]:
+    """Name the gates that take so long that they run while the tests do."""
+    return {"types": TYPES} | ({"web page": PAGE} if plan.page else {})
+
+
+def chosen(plan: affected.Plan, asked: argparse.Namespace) -> str:
+    """Write which tests belong to a run, as pytest takes it."""
+    if asked.slow:
+        return SLOW_ONES
+    is_named = bool(plan.tests) and not plan.is_daily
+    return QUICK_AND_SLOW_ONES if asked.long or is_named else QUICK_ONES
 
 
 def pytest(plan: affected.Plan, asked: argparse.Namespace) -> dict[str, list[str]]:
@@ -137,8 +162,8 @@ def pytest(plan: affected.Plan, asked: argparse.Namespace) -> dict[str, list[str
     shared = [*SHARED, f"--order={seed}", *quick, *(plan.tests or ())]
     commands = {
         "tests": [
-            *("pytest", "-q", "-n", workers(asked.busy), "-m", "not long", *STUCK),
-            *(f"--junitxml={RESULTS}", *shared),
+            *("pytest", "-q", "-n", workers(asked.busy), *STUCK),
+            *("-m", chosen(plan, asked), f"--junitxml={RESULTS}", *shared),
         ]
     }
     if asked.long:
@@ -149,7 +174,19 @@ def pytest(plan: affected.Plan, asked: argparse.Namespace) -> dict[str, list[str
     return commands
 
 
-def summarise(done: Sequence[Done], plan: affected.Plan) -> None:
+def left_out(plan: affected.Plan, asked: argparse.Namespace) -> Iterator[str]:
+    """Name the tests that a run has not chosen, and how to run them."""
+    if plan.is_daily:
+        yield f"tests that last took more than {affected.DAILY:.0f} s (./check)"
+    if chosen(plan, asked) == QUICK_ONES:
+        yield "slow tests (./check --slow)"
+    if not asked.long:
+        yield "long tests (./check --long)"
+
+
+def summarise(
+    done: Sequence[Done], plan: affected.Plan, asked: argparse.Namespace
+) -> None:
     """Print what was slow, what was skipped, and what every gate came to."""
     results = tested.read(RESULTS, LONG_RESULTS)
     if not plan.is_daily:
@@ -160,10 +197,8 @@ def summarise(done: Sequence[Done], plan: affected.Plan) -> None:
     print("── skipped" + ("" if results.skipped else ": nothing"))
     for reason, names in sorted(results.skipped.items()):
         print(f"{len(names):4} x  {reason}")
-    if plan.is_daily:
-        print(
-            f"── left to ./check: tests that last took more than {affected.DAILY:.0f} s"
-        )
+    if left := [*left_out(plan, asked)]:
+        print(f"── left out: {', '.join(left)}")
     print("── summary " + "─" * 40)
     print(*done, sep="\n")
 
@@ -210,16 +245,15 @@ def running_beside(gates: Mapping[str, Sequence[str]]) -> Iterator[list[Beside]]
                 one.process.wait()
 
 
-def run(name: str, command: Sequence[str]) -> Done:
+def run(name: str, command: Sequence[str], *, may_be_empty: bool = False) -> Done:
     """Run one gate in the foreground."""
     print(f"\n── {name}: {' '.join(command)}", flush=True)
     began = time.monotonic()
     done = subprocess.run(
         [BIN / command[0], *command[1:]], check=False, cwd=ROOT, env=environment()
     )
-    # What some files can break may have no long test.
-    code = 0 if (name, done.returncode) == (LONG, NOTHING_TO_RUN) else done.returncode
-    return Done(name, code, time.monotonic() - began)
+    is_well = may_be_empty and done.returncode == NOTHING_TO_RUN
+    return Done(name, 0 if is_well else done.returncode, time.monotonic() - began)
 
 
 @contextmanager

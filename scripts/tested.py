@@ -1,6 +1,6 @@
 """What the tests came to: read from their report, and remembered for the next run.
 
-`python -m scripts.tested` prints where the time of the last whole run went.
+`python -m scripts.tested` prints where the time of the last run went.
 """
 
 import json
@@ -13,8 +13,10 @@ from typing import Final
 from xml.etree import ElementTree as ET
 
 BUILD: Final = Path(__file__).resolve().parents[1] / "build"
+RESULTS: Final = BUILD / "tests.xml"
+LONG_RESULTS: Final = BUILD / "long-tests.xml"
 SECONDS: Final = BUILD / "test-seconds.json"
-"""How long every test took in the last whole run on this machine."""
+"""How long every test took when it last ran on this machine."""
 GROUP: Final = re.compile(r"@[^@\]]+$")
 
 
@@ -56,11 +58,11 @@ def remember(results: Results, place: Path = SECONDS) -> None:
     """Keep how long every test took, for the runs of daily work."""
     if results.seconds:
         place.parent.mkdir(exist_ok=True)
-        place.write_text(json.dumps(results.seconds))
+        place.write_text(json.dumps(remembered(place) | results.seconds))
 
 
 def remembered(place: Path = SECONDS) -> dict[str, float]:
-    """Return how long every test took in the last whole run."""
+    """Return how long every test took when it last ran."""
     found: dict[str, float] = json.loads(place.read_text()) if place.exists() else {}
     return found
 
@@ -98,7 +100,8 @@ def folders(seconds: Mapping[str, float]) -> dict[str, float]:
 
 def main() -> None:
     """Print two tables, as the documentation has them."""
-    for title, rows in (("folder", folders(remembered())), ("fixture", fixtures())):
+    seconds = read(RESULTS, LONG_RESULTS).seconds
+    for title, rows in (("folder", folders(seconds)), ("fixture", fixtures())):
         print(f"| {title} | seconds |\n|---|---|")
         for name, spent in sorted(rows.items(), key=lambda row: -row[1])[:30]:
             print(f"| `{name}` | {spent:.1f} |")

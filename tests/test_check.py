@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from scripts.affected import Plan, plan_for
+from scripts import check
+from scripts.affected import EVERYTHING, Plan, plan_for
 from scripts.tested import (
     Results,
     fixtures,
@@ -65,6 +66,53 @@ def test_tests_that_are_named_run_however_slow_they_are() -> None:
     assert room == Plan(("tests/db",), page=False)
 
 
+QUICK, SLOW, BOTH = "not long and not slow", "slow and not long", "not long"
+
+
+@pytest.mark.parametrize(
+    ("words", "chosen"),
+    [
+        ([], [QUICK]),
+        (["--slow"], [SLOW]),
+        (["--long"], [BOTH, "long"]),
+        (["src/scrapersky/db"], [QUICK]),
+        (["tests/page/test_curate.py"], [BOTH]),
+        (["tests/page/test_curate.py", "--slow"], [SLOW]),
+    ],
+)
+def test_slow_tests_run_where_they_are_asked_for(
+    words: list[str], chosen: list[str]
+) -> None:
+    asked = check.options(words)
+    plan = plan_for(ROOT, asked.paths) if asked.paths else EVERYTHING
+
+    commands = check.pytest(plan, asked).values()
+
+    assert [words[words.index("-m") + 1] for words in commands] == chosen
+
+
+def test_a_run_names_the_tests_that_it_left_out() -> None:
+    def left_out(*words: str) -> str:
+        asked = check.options(words)
+        plan = plan_for(ROOT, asked.paths) if asked.paths else EVERYTHING
+        return ", ".join(check.left_out(plan, asked))
+
+    slow, long = "slow tests (./check --slow)", "long tests (./check --long)"
+    assert left_out() == f"{slow}, {long}"
+    assert left_out("--slow") == long
+    assert left_out("--long") == ""
+    assert left_out("src/scrapersky/db").startswith("tests that last took more than")
+
+
+def test_continuous_integration_runs_what_nobody_waits_for_too() -> None:
+    commands = (ROOT / ".ci/run").read_text().splitlines()
+
+    assert [line for line in commands if "./check" in line] == [
+        "./check",
+        "exec ./check --slow",
+    ]
+
+
 def test_a_folder_is_not_run_twice() -> None:
     paths = ["src/scrapersky/api/app.py", "src/scrapersky/api/auth/token.py"]
 
@@ -97,8 +145,11 @@ def test_a_run_without_a_report_is_no_reason_to_forget_the_last_one(
     kept = tmp_path / "build" / "seconds.json"
     remember(Results(seconds={"a": 1.0}), kept)
     remember(read(tmp_path / "missing.xml"), kept)
-
     assert remembered(kept) == {"a": 1.0}
+
+    # A part of the tests says nothing about the others.
+    remember(Results(seconds={"b": 2.0}), kept)
+    assert remembered(kept) == {"a": 1.0, "b": 2.0}
 
 
 def test_seconds_are_added_up_by_folder_and_by_fixture(tmp_path: Path) -> None:

@@ -17,6 +17,8 @@ import pytest
 from sdk_tests.rig.waiting import wait_until
 from tests.conftest import TestDatabase, TestServer, a_database
 
+pytestmark = pytest.mark.slow
+
 PAGE = (
     Path(__file__).parents[1]
     / "docs"

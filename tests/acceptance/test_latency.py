@@ -3,6 +3,8 @@
 import asyncio
 from pathlib import Path
 
+import pytest
+
 from scrapersky.db.connection import connect, parse_target
 from scrapersky.demo.town import Town
 from scrapersky.pipeline.mail_server import DnsMailServers
@@ -13,6 +15,7 @@ from tests.acceptance.rig import a_desk, settings_for
 from tests.conftest import TestDatabase
 
 
+@pytest.mark.slow
 async def test_a_record_needs_no_tick_to_cross_all_stages(
     tmp_path: Path, database: TestDatabase
 ) -> None:

@@ -180,6 +180,7 @@ def live(home: Path, port: int, command: Command) -> Life:
     return Life(process.pid, orphan, processes, nice, is_live, beside)
 
 
+@pytest.mark.slow
 def test_after_kill_9_the_next_start_recovers_and_ctrl_c_stops_all_it_started(
     life: Life,
 ) -> None:
@@ -187,6 +188,7 @@ def test_after_kill_9_the_next_start_recovers_and_ctrl_c_stops_all_it_started(
     assert not any(is_alive(one["pid"]) for one in life.processes)
 
 
+@pytest.mark.slow
 def test_a_second_start_on_one_directory_gets_a_clear_answer(life: Life) -> None:
     second = life.beside["up"]
 
@@ -195,6 +197,7 @@ def test_a_second_start_on_one_directory_gets_a_clear_answer(life: Life) -> None
     assert str(life.pid) in second.stderr
 
 
+@pytest.mark.slow
 def test_commands_beside_a_running_one_use_its_database(life: Life) -> None:
     assert json.loads(life.beside["migrate"].stdout)["applied"] == []
     assert all(finding["ok"] for finding in json.loads(life.beside["doctor"].stdout))
@@ -296,6 +299,7 @@ def test_doctor_says_how_to_fix_what_is_wrong(command: Command) -> None:
     assert findings["database"]["fix"]
 
 
+@pytest.mark.slow
 def test_doctor_finds_a_directory_open_to_others(life: Life) -> None:
     answer = life.beside["doctor of an open directory"]
 
@@ -336,6 +340,7 @@ def test_help_lists_every_command_with_a_sentence(command: Command) -> None:
             assert re.search(rf"\b{name}\b +[A-Z]", shown), name
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(usual_workers() == 0, reason="this machine has one core")
 def test_the_stages_have_a_process_of_their_own_that_ends_with_the_first(
     life: Life,

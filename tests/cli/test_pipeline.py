@@ -47,6 +47,8 @@ from tests.providers.servers.nominatim import NominatimServer
 from tests.providers.servers.overpass import OverpassServer
 from tests.providers.town import a_town
 
+pytestmark = pytest.mark.slow
+
 ServerT = TypeVar("ServerT")
 ResultT = TypeVar("ResultT")
 

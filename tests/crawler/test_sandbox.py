@@ -164,6 +164,7 @@ async def test_an_extraction_error_keeps_its_type(sandbox: Sandbox) -> None:
         await sandbox.run(sandboxed.refuse)
 
 
+@pytest.mark.slow
 async def test_neighbours_of_a_bad_page_go_on() -> None:
     patient, many = SandboxLimits(cpu=timedelta(seconds=2)), size(1, 2)
     async with Sandbox(children=many, limits=patient) as sandbox:

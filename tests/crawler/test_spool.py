@@ -87,6 +87,7 @@ def watched_memory() -> Iterator[list[float]]:
         watcher.join()
 
 
+@pytest.mark.slow
 async def test_a_sitemap_of_300_megabytes_does_not_pass_through_our_memory() -> None:
     async with (
         a_million_urls() as (site, sent),

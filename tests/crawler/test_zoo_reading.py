@@ -12,7 +12,10 @@ from tests.zoo.run import run_apart
 LANE = "loopback" if namespace.why_not() else "namespace"
 LARGEST, MOST_GROWTH = size(12, 50), size(200, 512)
 """MiB: of a sitemap that is read, and of our own process while all of them are."""
-pytestmark = pytest.mark.xdist_group("zoo-reading")  # all read one report
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.xdist_group("zoo-reading"),  # all read one report
+]
 
 
 @pytest.fixture(scope="module")

@@ -33,7 +33,10 @@ from scrapersky.settings import SYSTEM_USER_ID
 from tests.db.prepared import prepare_home
 
 API = "scrapersky_api"
-pytestmark = pytest.mark.xdist_group("cluster-copies")  # of one cluster
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.xdist_group("cluster-copies"),  # of one cluster
+]
 
 
 @pytest.fixture(scope="module")

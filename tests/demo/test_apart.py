@@ -1,3 +1,5 @@
+import pytest
+
 from scrapersky.demo.apart import town_apart
 from scrapersky.demo.plan import plan_town
 from scrapersky.providers.budget import LocalBudget
@@ -5,6 +7,7 @@ from scrapersky.providers.source import PlaceQuery
 from tests.demo.visitor import Visitor
 
 
+@pytest.mark.slow
 async def test_a_town_in_another_process_is_the_same_town() -> None:
     async with town_apart(size=60, seed=7, trouble=False) as apart:
         invited = apart.invitation

@@ -20,6 +20,7 @@ KEYS = {
 MOST_FETCHES = 12
 
 
+@pytest.mark.slow
 @pytest.mark.asyncio(loop_scope="session")
 async def test_what_our_own_sites_say_is_found_and_nothing_else(
     database: TestDatabase,

@@ -11,6 +11,7 @@ from playwright.async_api import Page, expect
 from tests.page.rig import RunningApp, downloaded, until_stored, violations, walk_to
 
 pytestmark = [
+    pytest.mark.slow,
     pytest.mark.asyncio(loop_scope="session"),
     pytest.mark.xdist_group("page"),  # they share one application
 ]

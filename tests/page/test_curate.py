@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 import pytest_asyncio
-from playwright.async_api import Browser, Dialog, Locator, Page, expect
+from playwright.async_api import Browser, Locator, Page, expect
 
 from tests.page.rig import (
     RunningApp,
@@ -17,6 +17,7 @@ from tests.page.rig import (
 )
 
 pytestmark = [
+    pytest.mark.slow,
     pytest.mark.asyncio(loop_scope="session"),
     pytest.mark.xdist_group("page"),  # they share one application
 ]
@@ -28,13 +29,6 @@ GROWN = """
 ([height, last]) => document.querySelector(".grid").scrollHeight > height
   || document.querySelector(".grid").innerText.includes(last)
 """
-HOSTILE = (
-    "<script>alert(1)</script>",
-    "<img src=x onerror=alert(1)>",
-    "\u202egnitaler\u202c {{7*7}} ${jndi:ldap://x}",
-    "=cmd|' /C calc'!A0",
-    "A" * 5_000,
-)
 
 
 @pytest_asyncio.fixture(loop_scope="session", autouse=True)
@@ -429,39 +423,6 @@ async def test_a_decision_survives_a_restart_of_the_server(
     await decided(app, "shop-0200.example", "Selected")
     live = page.get_by_role("complementary").get_by_text("Live")
     await expect(live).to_be_visible()
-
-
-async def test_what_hostile_pages_say_is_shown_and_does_nothing(
-    page: Page, app: RunningApp
-) -> None:
-    for number, words in enumerate(HOSTILE):
-        await app.run(
-            "INSERT INTO domains (tenant_id, domain, title, home_url)"
-            " VALUES ($1, $2, $3, 'javascript:alert(1)')",
-            await app.tenant(),
-            f"hostile-{number}.example",
-            words,
-        )
-    dialogs: list[str] = []
-
-    async def note(dialog: Dialog) -> None:
-        dialogs.append(dialog.message)
-        await dialog.dismiss()
-
-    page.on("dialog", note)
-    await open_list(page, "/curate/domains?q=hostile&sort=domain")
-    await expect(page.get_by_text("<script>alert(1)</script>").first).to_be_visible()
-    pane = page.get_by_label("Details of one domain")
-    await page.keyboard.press("Enter")
-    for number in range(len(HOSTILE)):
-        heading = pane.get_by_role("heading", name=f"hostile-{number}.example")
-        await expect(heading).to_be_visible()
-        await expect(pane.locator(".facts")).to_contain_text("Title")
-        await page.keyboard.press("j")
-
-    assert dialogs == []
-    assert await page.locator("a[href^='javascript']").count() == 0
-    assert await page.evaluate("document.documentElement.scrollWidth") <= 1440
 
 
 async def test_a_contact_is_edited_merged_and_suppressed_for_everyone(

@@ -10,6 +10,7 @@ from playwright.async_api import Browser, Page, Route, expect
 from tests.page.rig import RunningApp, a_page, violations, watch_of
 
 pytestmark = [
+    pytest.mark.slow,
     pytest.mark.asyncio(loop_scope="session"),
     pytest.mark.xdist_group("page"),  # they share one application
 ]

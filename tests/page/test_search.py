@@ -9,6 +9,7 @@ from playwright.async_api import Page, expect
 from tests.page.rig import RunningApp, violations
 
 pytestmark = [
+    pytest.mark.slow,
     pytest.mark.asyncio(loop_scope="session"),
     pytest.mark.xdist_group("page"),  # they share one application
 ]

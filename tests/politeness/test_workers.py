@@ -112,6 +112,7 @@ async def more_visits(seen: Diary, number: int) -> None:
         await asyncio.sleep(0.05)
 
 
+@pytest.mark.slow
 async def test_killed_workers_break_no_manners(
     database: TestDatabase, diary: tuple[Diary, int]
 ) -> None:

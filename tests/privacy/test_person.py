@@ -5,6 +5,7 @@ import re
 import subprocess
 from collections.abc import AsyncIterator
 
+import pytest
 import pytest_asyncio
 from sqlalchemy import insert
 from sqlalchemy.dialects.postgresql import BYTEA, ENUM, JSONB
@@ -252,6 +253,7 @@ def team_page(number: int) -> str:
     )
 
 
+@pytest.mark.slow
 async def test_people_erased_in_mid_drain_are_gone_and_do_not_come_back(
     line: Line, database: TestDatabase, postgres_server: TestServer
 ) -> None:

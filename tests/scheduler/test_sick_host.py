@@ -167,6 +167,7 @@ async def house(database: TestDatabase) -> AsyncIterator[House]:
         await engine.dispose()
 
 
+@pytest.mark.slow
 async def test_a_machine_without_names_made_dead_letters_of_what_others_reach(
     house: House, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -197,6 +198,7 @@ async def until_resting(background: Background, *, wanted: bool) -> None:
             await asyncio.sleep(0.01)
 
 
+@pytest.mark.slow
 async def test_a_machine_that_is_well_again_works_again(
     house: House, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -241,6 +243,7 @@ async def trusted(
     tls_context.cache_clear()
 
 
+@pytest.mark.slow
 async def test_a_machine_without_authorities_made_dead_letters_of_what_others_trust(
     trusted: House, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

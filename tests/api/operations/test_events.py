@@ -349,6 +349,7 @@ async def test_listening_holds_no_connection(clean: Served) -> None:
             await until(are_free)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rounds", [30, pytest.param(100, marks=pytest.mark.long)])
 async def test_ten_times_as_many_clients_come_and_go_without_a_trace(
     clean: Served, rounds: int

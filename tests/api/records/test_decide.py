@@ -114,6 +114,7 @@ async def test_one_foreign_id_spoils_the_whole_decision(desk: Desk) -> None:
     )
 
 
+@pytest.mark.slow
 async def test_a_long_decision_shows_how_far_it_is_and_blocks_no_reader(
     desk: Desk,
 ) -> None:

@@ -196,6 +196,7 @@ async def test_rows_are_paged_by_long_texts_too(desk: Desk) -> None:
     assert len({item["id"] for item in items}) == 4
 
 
+@pytest.mark.slow
 async def test_totals_beyond_ten_thousand_are_estimates(desk: Desk) -> None:
     await add_places(desk, 12_000)
     await desk.run("ANALYZE places_staging")

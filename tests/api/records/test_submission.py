@@ -142,6 +142,7 @@ async def test_nobody_sends_us_inside_a_network(desk: Desk, path: str) -> None:
     assert len({each["reason"] for each in done["refused"][:10]}) == 1
 
 
+@pytest.mark.slow
 async def test_ten_thousand_internal_hosts_are_each_refused(desk: Desk) -> None:
     data = "".join(f"10.{n // 256}.{n % 256}.1\n" for n in range(10_000)).encode()
 
@@ -201,6 +202,7 @@ async def test_an_import_goes_on_in_no_batch_of_others(desk: Desk) -> None:
     assert await desk.scalar("SELECT count(*) FROM domains") == 0
 
 
+@pytest.mark.slow
 async def test_a_million_blank_lines_cost_nothing(desk: Desk) -> None:
     done = await submitted(desk, "/domains", b"a.de\n" + b"\r\n" * 1_000_000 + b"b.de")
 

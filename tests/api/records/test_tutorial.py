@@ -20,7 +20,10 @@ from tests.conftest import TestDatabase
 from tests.db.prepared import prepare_home
 
 PAGE = Path(__file__).parents[3] / "docs" / "tutorial" / "drive-it-with-curl.md"
-pytestmark = pytest.mark.xdist_group("migrated-copies")  # of one cluster
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.xdist_group("migrated-copies"),  # of one cluster
+]
 COMMANDS = re.compile(r"^```sh\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 

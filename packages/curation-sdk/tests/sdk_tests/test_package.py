@@ -79,6 +79,7 @@ def python(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return python
 
 
+@pytest.mark.slow
 def test_the_wheel_says_that_it_is_typed_and_under_which_licence(wheel: Path) -> None:
     names = zipfile.ZipFile(wheel).namelist()
 
@@ -87,6 +88,7 @@ def test_the_wheel_says_that_it_is_typed_and_under_which_licence(wheel: Path) ->
     assert {name.split("/")[0].split("-")[0] for name in names} == {"curation_sdk"}
 
 
+@pytest.mark.slow
 def test_only_the_sdk_and_its_four_dependencies_are_installed(python: Path) -> None:
     reported = orjson.loads(run(python, "-c", ASK))
 
@@ -97,6 +99,7 @@ def test_only_the_sdk_and_its_four_dependencies_are_installed(python: Path) -> N
     assert Path(reported["file"]).is_relative_to(python.parents[1])
 
 
+@pytest.mark.slow
 def test_the_first_example_of_the_readme_runs_where_nothing_else_is_installed(
     python: Path, empty_database: Database, tmp_path: Path
 ) -> None:

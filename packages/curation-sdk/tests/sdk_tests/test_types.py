@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 PACKAGE = Path(__file__).parents[2]
 DECLARED = Path(__file__).parent / "typed" / "declared.py"
 
