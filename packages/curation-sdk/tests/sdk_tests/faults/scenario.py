@@ -46,6 +46,19 @@ NOT_WAITING = (
     "SELECT pid, state_change FROM pg_stat_activity"
     " WHERE backend_type = 'client backend' AND state ^@ 'idle' AND wait_event IS NULL"
 )
+LEFT = {
+    "claims": "SELECT * FROM curation.claim LIMIT 20",
+    "rows": """SELECT 'seed', id, status FROM seed WHERE status IN ('queued', 'working')
+        UNION ALL SELECT 'plant', id, status FROM plant
+        WHERE status IN ('queued', 'working') LIMIT 20""",
+    "attempts": """SELECT a.stage, a.item, a.fence, a.outcome, a.worker, a.settled_at
+        FROM curation.attempt a JOIN curation.claim USING (stage, item)
+        ORDER BY a.settled_at LIMIT 50""",
+    "sessions": """SELECT pid, state, wait_event_type, wait_event, now() - xact_start,
+        now() - state_change, left(query, 100) FROM pg_stat_activity
+        WHERE datname = current_database() AND pid <> pg_backend_pid()""",
+}
+"""What is asked of the database when work does not end."""
 LOOK = 0.2
 """Seconds between two looks: each takes a connection of its own."""
 # Random kills hit some items again and again; whether such an item is poison is
@@ -132,12 +145,22 @@ class Field:
         """Whether some item has not come to its end."""
         return unfinished(self.dsn) > 0
 
+    def print_left(self) -> None:
+        """Print what has not come to its end, and who may be in its way."""
+        with contextlib.suppress(psycopg.Error):
+            for what, query in LEFT.items():
+                print(f"{what}:")
+                print(*self.cluster.execute(query, database=self.database), sep="\n")
+        log = self.cluster.home / "workers.log"
+        if log.exists():
+            print(f"workers:\n{log.read_text(errors='replace')[-20_000:]}")
+
     def finish(self, fault: str, injected: int, *, note: str = "") -> Row:
         """Wait for the end, count, and write the line."""
         last_fault = time.monotonic()
         in_hand = in_hand_now(self.dsn)
         recovery = RECOVERY_TIMEOUT
-        with contextlib.suppress(TimeoutError):
+        try:
             wait_for(
                 lambda: not unfinished_of(self.dsn, in_hand),
                 seconds=RECOVERY_TIMEOUT,
@@ -151,6 +174,8 @@ class Field:
                 every=LOOK,
                 what="the end of all work",
             )
+        except TimeoutError:
+            self.print_left()
         # The last claims are deleted with the last settle; nothing runs after it.
         findings = inspect(self.dsn)
         return Row(
