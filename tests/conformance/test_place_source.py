@@ -410,6 +410,7 @@ async def test_an_error_answer_costs_nothing_and_a_lost_answer_counts(rig: Rig) 
     assert budget.spent >= rig.billed()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rig", [PRICED[0]], indirect=True)
 async def test_kill_9_costs_at_most_one_request_each(rig: Rig, tmp_path: Path) -> None:
     await killed_search(rig, tmp_path, kills=1)
@@ -422,6 +423,7 @@ async def test_kill_9_often_costs_at_most_one_request_each(
     await killed_search(rig, tmp_path, kills=10)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "rig",
     [PRICED[0], *(pytest.param(one, marks=pytest.mark.long) for one in PRICED[1:])],

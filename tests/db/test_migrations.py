@@ -49,6 +49,7 @@ async def execute(engine: AsyncEngine, *statements: str) -> None:
             await connection.execute(text(statement))
 
 
+@pytest.mark.slow
 async def test_up_down_and_up_again_on_an_empty_database(migrated: AsyncEngine) -> None:
     assert await downgrade(migrated, "base") == revisions()
     assert await upgrade(migrated) == revisions()
@@ -123,6 +124,7 @@ async def test_models_and_migrations_agree(migrated: AsyncEngine) -> None:
         assert await connection.run_sync(compared) == []
 
 
+@pytest.mark.slow
 async def test_many_processes_may_migrate_at_once(empty_database: TestDatabase) -> None:
     engines = [connect(parse_target(empty_database.url)) for _ in range(6)]
 

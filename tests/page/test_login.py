@@ -39,6 +39,7 @@ async def end_a_session_of_another_browser(page: Page, app: RunningApp) -> None:
         assert (await other.get("/api/v3/session")).status_code == 401
 
 
+@pytest.mark.slow
 async def test_the_first_person_ends_the_open_door_and_lets_others_in(
     page: Page, app: RunningApp
 ) -> None:

@@ -9,6 +9,7 @@ from playwright.async_api import Browser, Page, Route, expect
 from tests.page.rig import a_context, downloaded, walk_to, watch_of, watched
 
 pytestmark = [
+    pytest.mark.slow,
     pytest.mark.asyncio(loop_scope="session"),
     pytest.mark.xdist_group("page-story"),  # beside the others, not among them
 ]

@@ -265,7 +265,7 @@ def test_planted_secrets_are_found_nowhere(
     assert canaries.sing_in(" ".join(answer.text for answer in broken)) == set()
     # The log was written, and a line of it is one line whatever was sent.
     events = [
-        json.loads(line)["event"] for line in lines.splitlines() if line[0] == "{"
+        json.loads(line)["event"] for line in lines.splitlines() if line.startswith("{")
     ]
     assert {"request.done", "request.crashed"} <= set(events)
     assert not re.search(r"[\x00-\x08\x0b-\x1f]", lines)
