@@ -92,6 +92,8 @@ def postgres_server(scratch: Path) -> Iterator[TestServer]:
         "full_page_writes": "off",
         "max_connections": "300",
         "max_wal_size": "128MB",
+        # Databases live for a second: nothing in them is worth cleaning up.
+        "autovacuum": "off",
     }
     home = scratch / "shared"
     with (

@@ -48,7 +48,13 @@ def pytest_sessionfinish() -> None:
 @pytest.fixture(scope="session")
 def postgres_server() -> Iterator[Cluster]:
     """Run one PostgreSQL for this test process; it need not survive a power cut."""
-    hasty = {"fsync": "off", "full_page_writes": "off", "max_connections": "300"}
+    hasty = {
+        "fsync": "off",
+        "full_page_writes": "off",
+        "max_connections": "300",
+        # Databases live for a second: nothing in them is worth cleaning up.
+        "autovacuum": "off",
+    }
     with running_cluster(settings=hasty) as cluster:
         yield cluster
 
