@@ -21,6 +21,8 @@ from scrapersky.db.embedded import DATABASE, EmbeddedPostgres
 from tests.cli.rig import Command
 from tests.db.prepared import prepare_home
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def home(scratch: Path) -> Iterator[Path]:

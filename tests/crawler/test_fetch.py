@@ -565,6 +565,7 @@ async def test_a_slow_resolver_is_a_dns_error() -> None:
             await crawler.fetch("http://shop.example/")
 
 
+@pytest.mark.slow
 async def test_the_total_time_counts_all_hops_but_not_the_waiting() -> None:
     says = {f"/{n}": to(f"/{n + 1}") for n in range(5)}
     slow = replace(QUICK, total=timedelta(seconds=1.2))

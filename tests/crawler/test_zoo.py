@@ -30,7 +30,10 @@ LANES = [
         ),
     ),
 ]
-pytestmark = pytest.mark.xdist_group("zoo")  # all read one report
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.xdist_group("zoo"),  # all read one report
+]
 
 
 @pytest.fixture(scope="module")
@@ -86,7 +89,6 @@ def test_no_case_stops_the_event_loop(report: Report) -> None:
     assert max(stalls.values()) < LONGEST_STALL, max(stalls, key=stalls.__getitem__)
 
 
-@pytest.mark.slow
 def test_good_hosts_do_not_suffer_from_bad_ones() -> None:
     words = ["--mixed", "--pages", str(size(2, 4))]
 

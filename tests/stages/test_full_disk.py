@@ -37,6 +37,7 @@ def small_disk(scratch: Path) -> Iterator[Path]:
     subprocess.run(["umount", "-l", place], check=True)
 
 
+@pytest.mark.slow
 async def test_the_stage_that_finds_no_room_says_so_and_the_others_go_on(
     line_apart: Line, small_disk: Path
 ) -> None:

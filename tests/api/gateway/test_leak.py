@@ -231,6 +231,7 @@ def database(scratch: Path) -> Iterator[TestDatabase]:
         yield TestDatabase(url=server.url, dsn="", name="scrapersky")
 
 
+@pytest.mark.slow
 def test_planted_secrets_are_found_nowhere(
     database: TestDatabase, tmp_path: Path
 ) -> None:
