@@ -13,6 +13,7 @@ import pytest
 from hypothesis import settings
 
 from scripts import tested
+from sdk_tests.rig.scratch import RUN, remove_shared
 
 # What is imported and collected stays: looking for garbage among it finds nothing.
 gc.disable()
@@ -86,6 +87,8 @@ def pytest_collection_modifyitems(
 def pytest_configure(config: pytest.Config) -> None:
     """Name a test when it fails: a run that is stopped has no summary."""
     config.pluginmanager.register(Together())
+    # Its workers share what takes long to make.
+    os.environ.setdefault(RUN, str(os.getpid()))
     # A shell starts what runs in the background deaf to Ctrl-C, and so are its children;
     # tests press it.
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
@@ -93,6 +96,11 @@ def pytest_configure(config: pytest.Config) -> None:
     reporter = config.pluginmanager.get_plugin("terminalreporter")
     if reporter is not None and "PYTEST_XDIST_WORKER" not in os.environ:
         config.pluginmanager.register(FailuresAtOnce(reporter))
+
+
+def pytest_unconfigure() -> None:
+    """Leave nothing in memory that was made for all workers."""
+    remove_shared()
 
 
 class FailuresAtOnce:

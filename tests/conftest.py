@@ -1,6 +1,5 @@
 """A real PostgreSQL for every test run, a database of its own for every test."""
 
-import asyncio
 import itertools
 import os
 import shutil
@@ -12,9 +11,15 @@ import psycopg
 import pytest
 import structlog
 
-from scrapersky.db.embedded import ROLE, EmbeddedPostgres, server_user, usable_binaries
+from scrapersky.db.embedded import (
+    DATABASE,
+    ROLE,
+    EmbeddedPostgres,
+    server_user,
+    usable_binaries,
+)
 from sdk_tests.rig.scratch import scratch_directory
-from tests.db.prepared import migrate
+from tests.db.prepared import prepare_home
 
 TEMPLATE = "template_migrated"
 COUNTER = itertools.count()
@@ -95,7 +100,7 @@ def postgres_server(scratch: Path) -> Iterator[TestServer]:
         # Databases live for a second: nothing in them is worth cleaning up.
         "autovacuum": "off",
     }
-    home = scratch / "shared"
+    home = prepare_home(scratch / "shared", migrated=True)
     with (
         EmbeddedPostgres(home, options=hasty) as server,
         # A session costs more than the statement that makes a database.
@@ -122,10 +127,8 @@ def a_database(server: TestServer, template: str) -> Iterator[TestDatabase]:
 
 @pytest.fixture(scope="session")
 def template(postgres_server: TestServer) -> str:
-    """Migrate one database, from which every migrated one is cloned."""
-    postgres_server.run(f'CREATE DATABASE "{TEMPLATE}" TEMPLATE template0')
-
-    asyncio.run(migrate(postgres_server.database(TEMPLATE).url))
+    """Name the migrated database, from which every other one is cloned."""
+    postgres_server.run(f'ALTER DATABASE "{DATABASE}" RENAME TO "{TEMPLATE}"')
     return TEMPLATE
 
 

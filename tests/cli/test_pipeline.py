@@ -57,7 +57,7 @@ ResultT = TypeVar("ResultT")
 def durable_server(scratch: Path) -> Iterator[EmbeddedPostgres]:
     """Run a server as the product wants one: it refuses one that may forget."""
     home = scratch / f"durable-{time.monotonic_ns()}"
-    with EmbeddedPostgres(prepare_home(scratch, home, migrated=True)) as server:
+    with EmbeddedPostgres(prepare_home(home, migrated=True)) as server:
         yield server
 
 

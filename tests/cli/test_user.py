@@ -27,7 +27,7 @@ pytestmark = pytest.mark.slow
 @pytest.fixture(scope="module")
 def home(scratch: Path) -> Iterator[Path]:
     """A data directory whose database runs and has nothing in it yet."""
-    with EmbeddedPostgres(prepare_home(scratch, scratch / "cli-user")) as server:
+    with EmbeddedPostgres(prepare_home(scratch / "cli-user")) as server:
         yield server.home
 
 

@@ -181,7 +181,7 @@ async def test_a_wrong_password_is_told_from_a_missing_server(scratch: Path) -> 
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
-    home = prepare_home(scratch, scratch / "with-password")
+    home = prepare_home(scratch / "with-password")
     (home / "postgres" / "pg_hba.conf").write_text(
         "local all all peer map=owner\nhost all all 127.0.0.1/32 scram-sha-256\n"
     )

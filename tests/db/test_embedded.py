@@ -48,13 +48,13 @@ def nowhere(scratch: Path) -> Iterator[Path]:
 @pytest.fixture
 def home(scratch: Path, nowhere: Path) -> Path:
     """A data directory with a cluster, of which no server runs."""
-    return prepare_home(scratch, nowhere)
+    return prepare_home(nowhere)
 
 
 @pytest.fixture(scope="module")
 def running_one(scratch: Path) -> Iterator[EmbeddedPostgres]:
     """A server for those who only look at it."""
-    home = prepare_home(scratch, scratch / f"running-{time.monotonic_ns()}")
+    home = prepare_home(scratch / f"running-{time.monotonic_ns()}")
     with EmbeddedPostgres(home) as server:
         yield server
 
@@ -223,7 +223,7 @@ def test_several_starts_at_once_share_one_server(nowhere: Path) -> None:
 
 
 def test_a_long_path_gets_its_socket_elsewhere(scratch: Path) -> None:
-    deep = prepare_home(scratch, scratch / ("d" * 60) / ("e" * 60))
+    deep = prepare_home(scratch / ("d" * 60) / ("e" * 60))
 
     with EmbeddedPostgres(deep) as server:
         assert not server.socket_dir.is_relative_to(deep)

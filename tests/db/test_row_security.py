@@ -43,7 +43,7 @@ pytestmark = [
 def cluster(scratch: Path) -> Iterator[EmbeddedPostgres]:
     """A server of its own, on which nobody has migrated anything yet."""
     hasty = {"fsync": "off", "full_page_writes": "off"}
-    home = prepare_home(scratch, scratch / "roles")
+    home = prepare_home(scratch / "roles")
     with EmbeddedPostgres(home, options=hasty) as server:
         rules = server.data / "pg_hba.conf"
         rules.write_text(f"local all all trust\n{rules.read_text()}")

@@ -93,7 +93,7 @@ async def live_through(
 
 
 def prove(scratch: Path, *, writes: int, kills: int) -> Diary:
-    home = prepare_home(scratch, scratch / f"durable-{uuid4().hex[:6]}", migrated=True)
+    home = prepare_home(scratch / f"durable-{uuid4().hex[:6]}", migrated=True)
     # With everything that makes a commit durable, unlike the server of other tests.
     with EmbeddedPostgres(home) as server:
         database = TestDatabase(url=server.url, dsn="", name="scrapersky")

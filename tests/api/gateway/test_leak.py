@@ -226,7 +226,7 @@ def provoke_broken(url: str, canaries: Canaries, key: str) -> list[httpx.Respons
 @pytest.fixture
 def database(scratch: Path) -> Iterator[TestDatabase]:
     """A durable one: the real program starts on no other."""
-    home = prepare_home(scratch, scratch / "leak", migrated=True)
+    home = prepare_home(scratch / "leak", migrated=True)
     with EmbeddedPostgres(home) as server:
         yield TestDatabase(url=server.url, dsn="", name="scrapersky")
 

@@ -30,7 +30,7 @@ COMMANDS = re.compile(r"^```sh\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 @pytest.fixture
 def durable(scratch: Path) -> Iterator[TestDatabase]:
     """Give the database of a server that the command line accepts: it keeps its word."""
-    home = prepare_home(scratch, scratch / f"tutorial-{os.getpid()}", migrated=True)
+    home = prepare_home(scratch / f"tutorial-{os.getpid()}", migrated=True)
     with EmbeddedPostgres(home) as server:
         place = f"{ROLE}@/{DATABASE}?host={server.socket_dir}"
         yield TestDatabase(

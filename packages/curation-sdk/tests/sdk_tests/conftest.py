@@ -13,7 +13,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
 
 from curation_sdk import migrate
 from sdk_tests.desk import Base, Desk
-from sdk_tests.rig.cluster import Cluster, remove_new_directory, running_cluster
+from sdk_tests.rig.cluster import Cluster, running_cluster
 from sdk_tests.rig.connect import connect
 
 COUNTER = itertools.count()
@@ -38,11 +38,6 @@ class Database:
     url: str
     dsn: str
     name: str
-
-
-def pytest_sessionfinish() -> None:
-    """Leave nothing in memory: a worker of pytest-xdist ends without atexit."""
-    remove_new_directory()
 
 
 @pytest.fixture(scope="session")

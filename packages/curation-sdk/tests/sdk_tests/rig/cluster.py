@@ -2,7 +2,6 @@
 
 import atexit
 import contextlib
-import functools
 import importlib.util
 import os
 import shutil
@@ -17,7 +16,12 @@ from typing import Any
 import psycopg
 
 from sdk_tests.rig.port import free_port
-from sdk_tests.rig.scratch import ENOUGH, scratch_directory
+from sdk_tests.rig.scratch import (
+    ENOUGH,
+    made_once,
+    remove_shared,
+    scratch_directory,
+)
 
 # PostgreSQL refuses to run as root, so there it runs as this nameless account.
 NOBODY = 65534
@@ -34,7 +38,6 @@ def _binaries() -> Path:
 
 
 BINARIES = _binaries()
-MADE: list[Path] = []
 
 
 @dataclass
@@ -225,25 +228,25 @@ def a_home(room: int = ENOUGH) -> Path:
     return home
 
 
-@functools.cache
 def new_directory() -> Path:
-    """Run initdb once in this process: every server gets a copy of what it made."""
-    home = a_home()
-    MADE.append(home)
+    """Run initdb once in a test run: every server gets a copy of what it made."""
+    return made_once("initdb", initialise)
+
+
+def initialise(home: Path) -> None:
+    """Make a directory of the server's account, with a cluster in it."""
+    home.mkdir()
+    if os.geteuid() == 0:
+        os.chown(home, NOBODY, NOBODY)
     run_as_server(
         *(str(BINARIES / "initdb"), "--pgdata", str(home / "data")),
         *("--username=postgres", "--auth=trust", "--encoding=UTF8", "--locale=C"),
         *("--no-instructions", "--no-sync"),
     )
-    return home
 
 
-@atexit.register
-def remove_new_directory() -> None:
-    """Remove what was copied from; a worker of pytest-xdist ends without atexit."""
-    new_directory.cache_clear()
-    while MADE:
-        shutil.rmtree(MADE.pop(), ignore_errors=True)
+# For programs; pytest's own process does it at the end of a run.
+atexit.register(remove_shared)
 
 
 def run_as_server(*command: str) -> None:

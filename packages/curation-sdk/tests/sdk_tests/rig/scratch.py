@@ -1,14 +1,18 @@
 """Where tests keep their databases: in memory, if the machine has a place for that."""
 
+import fcntl
 import os
 import re
 import shutil
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
 MEMORY: Final = "/dev/shm"
 ENOUGH: Final = 4 << 30
+RUN: Final = "TEST_RUN"
+"""The environment variable with the process that a test run began with."""
 
 
 def roomy_directory(room: int = ENOUGH) -> str | None:
@@ -47,3 +51,31 @@ def is_running(pid: int) -> bool:
     except PermissionError:
         return True
     return True
+
+
+def made_once(name: str, make: Callable[[Path], None]) -> Path:
+    """Make a directory once for all workers of a test run; the others wait for the first.
+
+    The process that the run began with removes it, by `remove_shared`.
+    """
+    owner = os.environ.get(RUN, str(os.getpid()))
+    parent = Path(roomy_directory() or tempfile.gettempdir())
+    shared = parent / f"scrapersky-test-{owner}-shared"
+    shared.mkdir(exist_ok=True)
+    # The server's own account may pass through.
+    shared.chmod(0o711)
+    made, begun = shared / name, shared / f"{name}.begun"
+    with (shared / f"{name}.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not made.exists():
+            shutil.rmtree(begun, ignore_errors=True)
+            make(begun)
+            begun.rename(made)
+    return made
+
+
+def remove_shared() -> None:
+    """Remove what was made once for the run that this process began."""
+    for parent in (MEMORY, tempfile.gettempdir()):
+        place = Path(parent) / f"scrapersky-test-{os.getpid()}-shared"
+        shutil.rmtree(place, ignore_errors=True)
