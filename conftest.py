@@ -87,8 +87,11 @@ def pytest_collection_modifyitems(
 def pytest_configure(config: pytest.Config) -> None:
     """Name a test when it fails: a run that is stopped has no summary."""
     config.pluginmanager.register(Together())
-    # Its workers share what takes long to make.
-    os.environ.setdefault(RUN, str(os.getpid()))
+    if RUN not in os.environ:
+        # A killed run that had this number may have left another schema.
+        remove_shared()
+        # Its workers share what takes long to make.
+        os.environ[RUN] = str(os.getpid())
     # A shell starts what runs in the background deaf to Ctrl-C, and so are its children;
     # tests press it.
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:

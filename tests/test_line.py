@@ -31,6 +31,29 @@ def test_the_program_that_installs_the_others_was_any_from_the_index() -> None:
     assert lock.read_text().count("--hash=sha256:") > 1
 
 
+def test_what_all_workers_need_is_made_once_and_whole(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(scratch, "roomy_directory", lambda: str(tmp_path))
+    made: list[Path] = []
+
+    def make(place: Path) -> None:
+        made.append(place)
+        place.mkdir()
+        (place / "file").write_text("half")
+        if len(made) == 1:
+            raise OSError("the disk is full")
+        (place / "file").write_text("whole")
+
+    with pytest.raises(OSError, match="full"):
+        scratch.made_once("thing", make)
+    first, second = (scratch.made_once("thing", make) for _ in range(2))
+
+    assert first == second
+    assert (first / "file").read_text() == "whole"
+    assert len(made) == 2
+
+
 def test_a_killed_run_left_its_databases_in_memory_for_good(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
