@@ -47,14 +47,16 @@ class Issuer:
     async def answer(
         self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
     ) -> None:
-        await reader.readuntil(b"\r\n\r\n")
-        self.asked += 1
-        head = [
-            f"HTTP/1.1 {self.status}", f"Content-Type: {self.kind}",
-            f"Content-Length: {len(self.body)}", "Connection: close", *self.extra,
-        ]  # fmt: skip
-        writer.write("\r\n".join([*head, "", ""]).encode() + self.body)
-        writer.close()
+        try:
+            await reader.readuntil(b"\r\n\r\n")
+            self.asked += 1
+            head = [
+                f"HTTP/1.1 {self.status}", f"Content-Type: {self.kind}",
+                f"Content-Length: {len(self.body)}", "Connection: close", *self.extra,
+            ]  # fmt: skip
+            writer.write("\r\n".join([*head, "", ""]).encode() + self.body)
+        finally:
+            writer.close()
 
 
 @asynccontextmanager
