@@ -583,16 +583,16 @@ async def test_the_total_time_counts_all_hops_but_not_the_waiting() -> None:
 
 
 async def test_waiting_for_an_address_costs_a_fetch_none_of_its_time() -> None:
-    brief = replace(QUICK, total=timedelta(seconds=0.5))
-    how: dict[str, Any] = {"limits": brief, "host_delay": timedelta(seconds=0.7)}
+    brief = replace(QUICK, total=timedelta(seconds=2))
+    how: dict[str, Any] = {"limits": brief, "host_delay": timedelta(seconds=2.1)}
     async with a_site({"*": answer()}) as site, a_crawler(site, **how) as crawler:
         for path in ("/1", "/2"):
             found = await asyncio.gather(
-                *(crawler.fetch(site.url(path, f"{name}.example")) for name in "abc")
+                *(crawler.fetch(site.url(path, f"{name}.example")) for name in "ab")
             )
-            assert [one.status for one in found] == [200, 200, 200]
+            assert [one.status for one in found] == [200, 200]
 
-    assert site.connections == 3
+    assert site.connections == 2
 
 
 async def test_tls_is_verified() -> None:

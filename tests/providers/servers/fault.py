@@ -23,6 +23,11 @@ class Fault:
     content_type: str = "application/json"
     headers: Mapping[str, str] = field(default_factory=dict)
 
+    @property
+    def is_endless(self) -> bool:
+        """Whether only a timeout ends it."""
+        return self.kind in {"hang", "drip"}
+
 
 def status(
     code: int,

@@ -91,6 +91,7 @@ class FaultProxy:
     def __post_init__(self) -> None:
         self._chance = random.Random(self.seed)
         self._carriers: set[asyncio.Task[None]] = set()
+        self._has_ended = False
 
     def hold(self, link: Link) -> None:
         """Stop reading from either side and leave both sockets open: half-open TCP."""
@@ -124,6 +125,7 @@ class FaultProxy:
 
     async def end(self) -> None:
         """Cut every connection and wait until each has been buried."""
+        self._has_ended = True
         for link in list(self.links):
             link.cut()
         self.release()
@@ -133,6 +135,9 @@ class FaultProxy:
         self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
     ) -> None:
         """Carry one connection until either side ends it."""
+        carrier = cast("asyncio.Task[None]", asyncio.current_task())
+        self._carriers.add(carrier)
+        carrier.add_done_callback(self._carriers.discard)
         if self.refusing:
             writer.transport.abort()
             return
@@ -142,8 +147,10 @@ class FaultProxy:
             writer.transport.abort()
             return
         link = Link(writer, downstream)
+        if self._has_ended:  # while this one was being opened
+            link.cut()
+            return
         self.links.add(link)
-        self._carriers.add(cast("asyncio.Task[None]", asyncio.current_task()))
         pumps = [
             asyncio.ensure_future(self._to_server(link, reader)),
             asyncio.ensure_future(self._to_client(link, upstream)),
@@ -156,7 +163,6 @@ class FaultProxy:
                 pump.cancel()
             await asyncio.gather(*pumps, return_exceptions=True)
             link.cut()
-            self._carriers.discard(cast("asyncio.Task[None]", asyncio.current_task()))
 
     async def _to_server(self, link: Link, reader: asyncio.StreamReader) -> None:
         while data := await _read(reader):
