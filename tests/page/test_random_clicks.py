@@ -3,7 +3,8 @@
 import asyncio
 import random
 import time
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
 
 import pytest
 from playwright.async_api import Browser, Page, expect
@@ -54,6 +55,7 @@ async def test_ten_minutes_of_random_clicks_in_two_tabs_break_nothing(
 ) -> None:
     await clicked_app.fill()
     async with (
+        vacuumed(clicked_app),
         a_page(browser, clicked_app.address) as first,
         a_page(browser, clicked_app.address) as second,
     ):
@@ -92,6 +94,23 @@ async def clicked(page: Page, seed: int, seconds: float) -> None:
         if steps % 40 == 0:
             await page.evaluate(MOVE, chance.choice([*SCREENS]))
         await page.wait_for_timeout(100)
+
+
+@asynccontextmanager
+async def vacuumed(app: RunningApp) -> AsyncIterator[None]:
+    """Do what autovacuum does: the servers of tests, most of which end soon, do without."""
+
+    async def vacuum() -> None:
+        while True:
+            await app.run("VACUUM (ANALYZE)")
+            await asyncio.sleep(30)
+
+    vacuuming = asyncio.create_task(vacuum())
+    try:
+        yield
+    finally:
+        vacuuming.cancel()
+        await asyncio.gather(vacuuming, return_exceptions=True)
 
 
 async def heap(page: Page) -> float:
