@@ -30,7 +30,7 @@ QUICK_AND_SLOW_ONES = "not long"
 """Which tests pytest is to choose."""
 NOTHING_TO_RUN = 5
 """What pytest exits with when no test was chosen."""
-LONG_WORKERS = 3
+LONG_WORKERS = 2
 """A long test starts processes of its own: more of them at once measure the machine."""
 SHARED = ("--dist", "loadgroup", "--no-loadscope-reorder")
 """Tests that share a browser and an application stay together on one worker; conftest.py
