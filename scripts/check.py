@@ -7,6 +7,7 @@ loops, or what a change of some files can break.
 import argparse
 import os
 import random
+import signal
 import subprocess
 import sys
 import tempfile
@@ -67,12 +68,20 @@ class Done:
 def main(words: Sequence[str]) -> int:
     """Run the line once or several times; return 1 if anything failed."""
     asked = options(words)
+    end_on_signals()
     if asked.long:
         os.environ["TEST_WHOLE_SIZES"] = "1"
     with busy_loops(asked.busy):
         if asked.repeat:
             return repeat(asked.repeat, asked)
         return run_line(asked)
+
+
+def end_on_signals() -> None:
+    """End by SIGTERM as by Ctrl-C: servers and browsers of the tests end first."""
+    signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
+    # What a script starts in the background ignores SIGINT, and so would the tests.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def options(words: Sequence[str]) -> argparse.Namespace:
@@ -249,11 +258,21 @@ def run(name: str, command: Sequence[str], *, may_be_empty: bool = False) -> Don
     """Run one gate in the foreground."""
     print(f"\n── {name}: {' '.join(command)}", flush=True)
     began = time.monotonic()
-    done = subprocess.run(
-        [BIN / command[0], *command[1:]], check=False, cwd=ROOT, env=environment()
+    process = subprocess.Popen(
+        [BIN / command[0], *command[1:]], cwd=ROOT, env=environment()
     )
-    is_well = may_be_empty and done.returncode == NOTHING_TO_RUN
-    return Done(name, 0 if is_well else done.returncode, time.monotonic() - began)
+    try:
+        code = process.wait()
+    except KeyboardInterrupt:
+        # The terminal has interrupted the gate too, which ends what it has started.
+        process.wait()
+        raise
+    except SystemExit:
+        process.send_signal(signal.SIGINT)
+        process.wait()
+        raise
+    is_well = may_be_empty and code == NOTHING_TO_RUN
+    return Done(name, 0 if is_well else code, time.monotonic() - began)
 
 
 @contextmanager
@@ -299,4 +318,7 @@ def running_now(looks: int = 5) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    try:
+        sys.exit(main(sys.argv[1:]))
+    except KeyboardInterrupt:
+        sys.exit("Interrupted.")

@@ -1,5 +1,9 @@
 """The command that checks everything: what it runs for a change, and what it tells."""
 
+import os
+import signal
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -27,6 +31,18 @@ REPORT = """<testsuites><testsuite>
 <testcase classname="tests.api.test_front" name="test_d" time="0">
   <skipped message="no Chromium"/></testcase>
 </testsuite></testsuites>"""
+
+GATE = """
+import threading, time
+try:
+    print("running", flush=True)
+    time.sleep(60)
+except KeyboardInterrupt:
+    print("interrupted", flush=True)
+    # Longer than Python waits for a child after Ctrl-C by itself.
+    threading.Event().wait(0.5)
+    print("ended", flush=True)
+"""
 
 
 @pytest.mark.parametrize(
@@ -161,3 +177,36 @@ def test_seconds_are_added_up_by_folder_and_by_fixture(tmp_path: Path) -> None:
     assert added == {"database": 1.5, "app": 2.0}
     assert fixtures(tmp_path) == {}
     assert folders({"a/b/test_x.py::one": 1.0, "a/b/test_y.py::two": 2.0}) == {"a/b": 3}
+
+
+@pytest.mark.parametrize("ended_by", [signal.SIGINT, signal.SIGTERM])
+def test_a_run_that_is_ended_left_its_tests_and_their_servers_running(
+    tmp_path: Path, ended_by: signal.Signals
+) -> None:
+    gate = tmp_path / "gate.py"
+    gate.write_text(GATE)
+    program = (
+        "from scripts import check; check.end_on_signals();"
+        f"check.run('tests', ['python', {str(gate)!r}])"
+    )
+    run = subprocess.Popen(
+        # A shell's background job ignores SIGINT.
+        ["sh", "-c", 'trap "" INT; exec "$0" -c "$1"', sys.executable, program],
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+        start_new_session=True,
+    )
+    with run:
+        assert run.stdout is not None
+        for line in run.stdout:
+            if line == "running\n":
+                break
+        if ended_by is signal.SIGINT:
+            os.killpg(run.pid, ended_by)  # as a terminal does
+        else:
+            run.send_signal(ended_by)
+        said = run.stdout.read()
+
+    assert (said, run.returncode != 0) == ("interrupted\nended\n", True)
