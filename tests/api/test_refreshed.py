@@ -1,6 +1,7 @@
 """Figures of dashboards: a look-up that hangs keeps nobody waiting who has an older one."""
 
 import asyncio
+from collections.abc import Awaitable, Callable
 
 import pytest
 
@@ -59,6 +60,69 @@ async def test_every_look_at_the_stages_waited_for_one_look_up_after_the_other(
     await value.close()
 
     assert (first, at_once, then, awaited) == (0, 0, 1, 2)
+
+
+class Clock:
+    """A clock that only look-ups and tests set forward."""
+
+    def __init__(self) -> None:
+        self.now = 1000.0
+
+    def monotonic(self) -> float:
+        return self.now
+
+    def look_up(self, *seconds: float) -> Callable[[], Awaitable[float]]:
+        """Give a look-up that takes so long the first time, the second time and so on."""
+        taken = iter(seconds)
+
+        async def look_up() -> float:
+            await asyncio.sleep(0)
+            self.now += next(taken)
+            return self.now
+
+        return look_up
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    clock = Clock()
+    monkeypatch.setattr(refreshed, "time", clock)
+    return clock
+
+
+async def test_one_slow_look_up_left_old_figures_on_the_page_for_minutes(
+    clock: Clock,
+) -> None:
+    value = RefreshedValue(clock.look_up(6, 0.1, 6, 6))
+    for again_after in (1.1, 2.1, 2.1, 119):
+        await looked(value)
+        clock.now += again_after
+    # Only what was slow twice in a row is looked up seldom: once in 20 times 6 s.
+    assert value.prepare() is None
+    clock.now += 1.1
+    assert value.prepare() is not None
+    await value.close()
+
+
+async def test_a_look_up_was_taken_for_slow_because_it_had_waited_for_its_turn(
+    clock: Clock,
+) -> None:
+    turn = asyncio.Lock()
+    slow = RefreshedValue(clock.look_up(6, 6), turn=turn)
+    quick = RefreshedValue(clock.look_up(0, 0, 0), turn=turn)
+    for _ in range(2):
+        await asyncio.gather(looked(slow), looked(quick))
+        clock.now += 1.1
+
+    assert slow.prepare() is None
+    await looked(quick)
+
+
+async def looked(value: RefreshedValue[float]) -> None:
+    """Wait for a look-up that it is time for."""
+    looking = value.prepare()
+    assert looking is not None
+    await looking
 
 
 def test_a_full_disk_of_the_database_was_an_error_without_a_cause() -> None:

@@ -4,6 +4,7 @@ import asyncio
 import math
 import time
 from collections.abc import Awaitable, Callable
+from contextlib import AbstractAsyncContextManager, nullcontext
 from typing import Final, Generic, TypeVar
 
 ValueT = TypeVar("ValueT")
@@ -11,7 +12,7 @@ ValueT = TypeVar("ValueT")
 SHORTEST: Final = 1.0
 """Seconds for which a value is good, however cheap it was."""
 SHARE: Final = 20
-"""A value is good for so many times as long as it took to find: 5 % of the time at most."""
+"""A value is good for so many times as long as it takes to find: 5 % of the time at most."""
 YOUNG: Final = 3.0
 """Seconds for which a value is given at once, even while a new one is looked up."""
 TIMEOUT: Final = 0.25
@@ -25,16 +26,20 @@ class RefreshedValue(Generic[ValueT]):
 
     Any number may ask at once: one look-up serves all. Who asks while one runs gets the
     value of before: at once if it is young, otherwise if the look-up is slow. Where there
-    never was one, `guess` stands in for a slow one.
+    never was one, `guess` stands in for a slow one. Look-ups that share a `turn` run one
+    after the other.
     """
 
     def __init__(
         self,
         look_up: Callable[[], Awaitable[ValueT]],
         guess: Callable[[], Awaitable[ValueT]] | None = None,
+        turn: AbstractAsyncContextManager[object] | None = None,
     ) -> None:
         self._look_up = look_up
         self._guess = guess
+        self._turn = turn or nullcontext()
+        self._took = 0.0
         self._began_at = 0.0
         self._found: list[ValueT] = []
         self._found_at = -math.inf
@@ -80,11 +85,14 @@ class RefreshedValue(Generic[ValueT]):
         return self._looking
 
     async def _look(self) -> None:
-        started = time.monotonic()
-        value = await self._look_up()
-        ended = time.monotonic()
+        async with self._turn:
+            started = time.monotonic()
+            value = await self._look_up()
+            ended = time.monotonic()
+        took, self._took = self._took, ended - started
         self._found, self._found_at = [value], ended
-        self._good_until = ended + max(SHORTEST, SHARE * (ended - started))
+        # One slow look-up may be the machine's, as while a process starts; two are not.
+        self._good_until = ended + max(SHORTEST, SHARE * min(took, self._took))
 
     def _ended(self, task: asyncio.Task[None]) -> None:
         self._looking = None

@@ -15,7 +15,6 @@ from cachetools import LRUCache
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 import curation_sdk
-from curation_sdk import AnyStage
 from scrapersky.api.operations.refreshed import RefreshedValue
 from scrapersky.db.transaction import Database
 from scrapersky.kit.clock import utc_now
@@ -187,13 +186,13 @@ class _Tenant:
         self, engine: AsyncEngine, tenant_id: UUID, counting: asyncio.Lock
     ) -> None:
         self._engine = engine
-        self._counting = counting
         self._tenant_id = tenant_id
         self._waiting = RefreshedValue(partial(stage_stats.waiting, engine, tenant_id))
         self._results = {
             stage.name: RefreshedValue(
-                partial(self._count_results, stage),
+                partial(stage_stats.results, engine, tenant_id, stage),
                 guess=partial(stage_stats.expected_results, engine, tenant_id, stage),
+                turn=counting,
             )
             for stage in PIPELINE
         }
@@ -234,10 +233,6 @@ class _Tenant:
         await self.trouble.close()
         for value in self._results.values():
             await value.close()
-
-    async def _count_results(self, stage: AnyStage) -> stage_stats.Results:
-        async with self._counting:
-            return await stage_stats.results(self._engine, self._tenant_id, stage)
 
     async def _read_trouble(self) -> list[Trouble]:
         return await recent_trouble(
