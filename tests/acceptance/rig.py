@@ -259,6 +259,19 @@ class Desk:
             await asyncio.sleep(look)
         return False
 
+    async def until_none_crashed(self, times: int, within: float) -> None:
+        """Wait until no item is left whose worker has died so often."""
+        async with asyncio.timeout(within):
+            while await self._has_crashed(times):  # noqa: ASYNC110 - there is no event
+                await asyncio.sleep(0.05)
+
+    async def _has_crashed(self, times: int) -> bool:
+        query = "SELECT EXISTS (SELECT FROM curation.claim WHERE deaths >= :times)"
+        with contextlib.suppress(Exception):
+            ((found,),) = await self.rows(query, times=times)
+            return bool(found)
+        return True
+
     async def rows(self, query: str, **values: Any) -> list[tuple[Any, ...]]:
         """Return what a query finds."""
         async with self.engine.connect() as connection:
