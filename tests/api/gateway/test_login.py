@@ -181,6 +181,26 @@ async def test_nobodys_password_is_verified_with_the_same_effort() -> None:
 
 @pytest.mark.long
 async def test_a_wrong_address_takes_as_long_as_a_wrong_password(house: House) -> None:
+    # A difference is there every time; what other work does to the clock is not.
+    for _ in range(3):
+        taken = await times_of_wrong_logins(house)
+        # Other work on the machine makes some answers late and none early.
+        known, unknown = (statistics.quantiles(times)[0] for times in taken)
+        longer = statistics.fmean(
+            one > other for one, other in itertools.product(*taken)
+        )
+        print(
+            f"a quarter of the known took at most {known * 1e3:.1f} ms, of the unknown "
+            f"{unknown * 1e3:.1f} ms; known took longer in {longer:.1%} of all pairs"
+        )
+        # Whoever guesses by the time it took is right half of the time.
+        if abs(known - unknown) / known < 0.1 and 0.4 < longer < 0.6:
+            return
+    pytest.fail("whether an address is known shows in the time of the answer")
+
+
+async def times_of_wrong_logins(house: House) -> tuple[list[float], list[float]]:
+    """Return how long answers took to who has an account, and to who has none."""
     taken: dict[str, list[float]] = {house.admin.email: [], "no@example.com": []}
     for turn in range(150):
         # Whoever is second may find what the first has left.
@@ -191,19 +211,8 @@ async def test_a_wrong_address_takes_as_long_as_a_wrong_password(house: House) -
                 "POST", "/session", json={"email": email, "password": "no" * 8}
             )
             taken[email].append(time.perf_counter() - started)
-
-    # Other work on the machine makes some answers late and none early.
-    known, unknown = (statistics.quantiles(times)[0] for times in taken.values())
-    pairs = itertools.product(*taken.values())
-    longer = statistics.fmean(one > other for one, other in pairs)
-    print(
-        f"a quarter of the known took at most {known * 1e3:.1f} ms, of the unknown "
-        f"{unknown * 1e3:.1f} ms; known took longer in {longer:.1%} of all pairs"
-    )
-
-    assert abs(known - unknown) / known < 0.1
-    # Whoever guesses by the time it took is right half of the time.
-    assert 0.4 < longer < 0.6
+    known, unknown = taken.values()
+    return known, unknown
 
 
 async def test_passwords_are_not_tried_out(
