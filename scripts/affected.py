@@ -60,6 +60,12 @@ def plan_for(root: Path, paths: Sequence[str]) -> Plan:
     )
 
 
+def is_ours(root: Path, path: str) -> bool:
+    """Whether a file, folder or test was named that is in the repository."""
+    place = (root / path.partition("::")[0]).resolve()
+    return place.exists() and place.is_relative_to(root)
+
+
 def relative(root: Path, path: str) -> str:
     """Write a path as git does, from the root of the repository."""
     file, _, test = path.partition("::")

@@ -129,6 +129,18 @@ def test_continuous_integration_runs_what_nobody_waits_for_too() -> None:
     ]
 
 
+@pytest.mark.parametrize("path", ["tests/db/test_pol.py::test_it", "src/nope", "/etc"])
+def test_a_path_that_is_not_in_the_repository_is_refused(
+    path: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as refused:
+        check.options(["src/scrapersky/db", path])
+
+    assert refused.value.code == 2
+    said = capsys.readouterr().err
+    assert f"{path}: no such file or folder in this repository" in said
+
+
 def test_a_folder_is_not_run_twice() -> None:
     paths = ["src/scrapersky/api/app.py", "src/scrapersky/api/auth/token.py"]
 
