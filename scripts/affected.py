@@ -60,7 +60,7 @@ def plan_for(root: Path, paths: Sequence[str]) -> Plan:
     )
 
 
-def is_ours(root: Path, path: str) -> bool:
+def is_in_repository(root: Path, path: str) -> bool:
     """Whether a file, folder or test was named that is in the repository."""
     place = (root / path.partition("::")[0]).resolve()
     return place.exists() and place.is_relative_to(root)

@@ -109,7 +109,7 @@ def options(words: Sequence[str]) -> argparse.Namespace:
         asked.busy = 4 * bool(asked.repeat)
     # What has changed may be deleted; what is named and missing is a typing error.
     for path in asked.paths:
-        if not affected.is_ours(ROOT, path):
+        if not affected.is_in_repository(ROOT, path):
             parser.error(f"{path}: no such file or folder in this repository")
     if asked.changed:
         asked.paths = [*asked.paths, *affected.changed_files(ROOT)]
