@@ -121,6 +121,21 @@ async def test_it_is_not_ready_when_the_schema_changes_under_it(
     assert answer.json()["checks"]["migrations"].startswith("1 differences")
 
 
+async def test_it_was_ready_where_no_row_could_be_written(
+    app: FastAPI, database: TestDatabase
+) -> None:
+    async with client_of(app) as client:
+        await execute(
+            database,
+            "CREATE OR REPLACE FUNCTION time_ordered_uuid() RETURNS uuid LANGUAGE plpgsql"
+            " AS $$ BEGIN RETURN what_an_older_server_lacks(); END $$",
+        )
+        answer = await client.get("/health/ready")
+
+    assert answer.status_code == 503
+    assert answer.json()["checks"]["writing"].startswith("no row can be written")
+
+
 async def test_it_is_alive_but_not_ready_without_its_database(
     app: FastAPI, database: TestDatabase
 ) -> None:

@@ -77,6 +77,16 @@ async def test_keys_are_in_the_order_of_time(migrated: AsyncEngine, key: str) ->
     assert len({one.int & (1 << 62) - 1 for one in made}) == 3, "the rest is random"
 
 
+async def test_a_database_of_a_newer_server_could_not_be_written_on_an_older_one(
+    migrated: AsyncEngine,
+) -> None:
+    body = "SELECT prosrc FROM pg_proc WHERE proname = 'time_ordered_uuid'"
+    async with migrated.connect() as connection:
+        written = await connection.scalar(text(body))
+
+    assert "uuidv7" not in str(written)
+
+
 def test_the_files_are_in_the_order_alembic_knows() -> None:
     script = ScriptDirectory.from_config(alembic_config())
     known = [found.revision for found in script.walk_revisions()]

@@ -17,6 +17,7 @@ from scrapersky.db.schema import differences
 from scrapersky.errors import ScraperSkyError
 from scrapersky.kit.seldom import Seldom
 from scrapersky.records import METADATA
+from scrapersky.records.check import check_writing
 from scrapersky.scheduler.app import Background
 from scrapersky.scheduler.schedule import Schedule
 from scrapersky.scheduler.self_check import LEAST_DISK, SelfCheck
@@ -28,8 +29,8 @@ router = APIRouter(prefix="/health", tags=["health"], dependencies=[PUBLIC])
 TIMEOUT = 3.0
 """Seconds a check may take before it counts as failed."""
 
-SCHEMA_SHARE = 20
-"""The schema is not looked at for so many times as long as it took: anyone may ask."""
+REST_SHARE = 20
+"""A costly check is not made again for so many times as long as it took: anyone may ask."""
 
 Check = Callable[[], Awaitable[str | None]]
 """Returns what is wrong, or None."""
@@ -94,7 +95,7 @@ def database_checks(engine: AsyncEngine) -> dict[str, Check]:
             await connection.execute(text("SELECT 1"))
         return None
 
-    seldom, found = Seldom(SCHEMA_SHARE), 0
+    seldom, found = Seldom(REST_SHARE), 0
 
     async def migrations() -> str | None:
         nonlocal found
@@ -104,7 +105,27 @@ def database_checks(engine: AsyncEngine) -> dict[str, Check]:
                     found = len(await connection.run_sync(differences, METADATA))
         return f"{found} differences; run `scrapersky doctor`" if found else None
 
-    return {"database": database, "migrations": migrations}
+    rest = Seldom(REST_SHARE)
+    refusal: str | None = None
+
+    async def writing() -> str | None:
+        nonlocal refusal
+        with rest.turn() as is_due:
+            if is_due:
+                refusal = await write_refusal(engine)
+        return refusal
+
+    return {"database": database, "migrations": migrations, "writing": writing}
+
+
+async def write_refusal(engine: AsyncEngine) -> str | None:
+    """Try to write a row; return what is wrong, without what only operators may know."""
+    try:
+        await check_writing(engine)
+    except ScraperSkyError as error:
+        log.warning("health.cannot_write", error=str(error))
+        return "no row can be written; run `scrapersky doctor`"
+    return None
 
 
 def disk_checks(data_dir: Path) -> dict[str, Check]:

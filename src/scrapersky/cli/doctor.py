@@ -28,7 +28,7 @@ from scrapersky.errors import ScraperSkyError
 from scrapersky.kit.clock import utc_now
 from scrapersky.privacy.key import Standing, standing
 from scrapersky.records import METADATA
-from scrapersky.records.check import check_system_user
+from scrapersky.records.check import check_system_user, check_writing
 from scrapersky.scheduler.alert import Trouble, troubles
 from scrapersky.scheduler.watch import Looker
 from scrapersky.settings import Settings
@@ -145,6 +145,7 @@ CHECKS = (
     "rights",
     "migrations",
     "system user",
+    "writing",
     "suppression list",
 )
 
@@ -166,6 +167,8 @@ async def look_inside(
     yield Finding("migrations", ok=True, found="code and database agree")
     await check_system_user(engine, settings.scheduler_system_user_id)
     yield Finding("system user", ok=True, found=str(settings.scheduler_system_user_id))
+    await check_writing(engine)
+    yield Finding("writing", ok=True, found="a row was written, and taken back")
     async with engine.connect() as connection:
         yield list_finding(
             settings, await standing(connection, settings.suppression_key)

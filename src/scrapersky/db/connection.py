@@ -229,6 +229,18 @@ def explain_refusal(error: BaseException, where: str) -> DatabaseProblem:
                 f"The database at {where} has no disk space left.",
                 hint="Free some space; ScraperSky goes on by itself, nothing is lost.",
             )
+        case asyncpg.ReadOnlySQLTransactionError():
+            return DatabaseUnsuitable(
+                f"The database at {where} can only be read: it is a replica, or was made "
+                "read-only.",
+                hint="Connect to the primary server.",
+            )
+        case asyncpg.UndefinedFunctionError():
+            return DatabaseUnsuitable(
+                f"The database at {where} calls what its server does not have: {cause}.",
+                hint="It was copied from another version of PostgreSQL: run "
+                "`scrapersky migrate`.",
+            )
         case socket.gaierror():
             return DatabaseUnreachable(
                 f"The host of the database is not known: {where}.",

@@ -2,14 +2,17 @@
 
 from uuid import UUID
 
-from sqlalchemy import select
+from sqlalchemy import insert, literal, select
+from sqlalchemy.exc import DBAPIError
 from sqlalchemy.ext.asyncio import AsyncEngine
 
+from scrapersky.db.connection import explain_refusal
 from scrapersky.db.roles import check_rights
 from scrapersky.db.schema import check_schema
 from scrapersky.errors import ConfigurationError
 from scrapersky.records import METADATA
-from scrapersky.records.tenant import User
+from scrapersky.records.audit import AuditEntry
+from scrapersky.records.tenant import Tenant, User
 
 
 async def check_database(engine: AsyncEngine, system_user_id: UUID) -> None:
@@ -17,6 +20,24 @@ async def check_database(engine: AsyncEngine, system_user_id: UUID) -> None:
     await check_rights(engine, *METADATA)
     await check_schema(engine, *METADATA)
     await check_system_user(engine, system_user_id)
+
+
+async def check_writing(engine: AsyncEngine) -> None:
+    """Raise unless a row can be written: what every change ends with is tried and undone.
+
+    A schema may agree and rights be granted where no row can be stored: on a replica, on a full
+    disk, with a default that calls what the server does not have.
+    """
+    tenant = select(Tenant.id, literal("check"), literal("check"), literal("write"))
+    columns = ["tenant_id", "actor", "action", "subject"]
+    statement = insert(AuditEntry).from_select(columns, tenant.limit(1))
+    try:
+        async with engine.connect() as connection:
+            await connection.execute(statement)
+            await connection.rollback()
+    except DBAPIError as error:
+        where = engine.url.set(drivername="postgresql").render_as_string()
+        raise explain_refusal(error, where) from error
 
 
 async def check_system_user(engine: AsyncEngine, system_user_id: UUID) -> None:
