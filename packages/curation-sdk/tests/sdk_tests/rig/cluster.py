@@ -50,6 +50,7 @@ class Cluster:
     faketime: Path | None = None
     elsewhere: tuple[str, ...] = ()
     """The command that runs another on the server's host, as the server's account."""
+    binaries: Path = BINARIES
     _server: subprocess.Popen[bytes] | None = field(default=None, init=False)
 
     @property
@@ -84,7 +85,10 @@ class Cluster:
 
     def initialise(self) -> None:
         """Make the data directory: durable settings stay at PostgreSQL's defaults."""
-        run_as_server("cp", "-a", f"{new_directory()}/data", str(self.data))
+        if self.binaries == BINARIES:
+            run_as_server("cp", "-a", f"{new_directory()}/data", str(self.data))
+        else:
+            make_data_directory(self.data, self.binaries)
         own = {
             "port": str(self.port),
             "listen_addresses": "127.0.0.1",
@@ -115,7 +119,7 @@ class Cluster:
     def _spawn(self) -> None:
         with self.log.open("ab") as log:
             self._server = subprocess.Popen(
-                [*self.elsewhere, BINARIES / "postgres", "-D", self.data],
+                [*self.elsewhere, self.binaries / "postgres", "-D", self.data],
                 stdout=log,
                 stderr=log,
                 env=self._environment(),
@@ -238,8 +242,13 @@ def initialise(home: Path) -> None:
     home.mkdir()
     if os.geteuid() == 0:
         os.chown(home, NOBODY, NOBODY)
+    make_data_directory(home / "data", BINARIES)
+
+
+def make_data_directory(data: Path, binaries: Path) -> None:
+    """Run the initdb of a server."""
     run_as_server(
-        *(str(BINARIES / "initdb"), "--pgdata", str(home / "data")),
+        *(str(binaries / "initdb"), "--pgdata", str(data)),
         *("--username=postgres", "--auth=trust", "--encoding=UTF8", "--locale=C"),
         *("--no-instructions", "--no-sync"),
     )
