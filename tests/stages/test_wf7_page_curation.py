@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 import pytest
+from sqlalchemy import text
 
 import curation_sdk
 from curation_sdk import Done
@@ -473,3 +474,24 @@ async def test_a_page_that_cannot_be_rendered_is_read_as_it_is(line: Line) -> No
 
     assert await line.rows("SELECT email FROM contacts") == [("info@a.bv",)]
     assert (await line.row(Page, page)).page_processing_status == "Complete"
+
+
+async def test_a_page_that_links_another_that_was_being_settled_was_a_deadlock(
+    line: Line,
+) -> None:
+    linking = '<p>Write to a@a.bv</p><a href="/contact">Contact</a>'
+    line.web.page("a.bv/team", linking)
+    domain = await line.add_domain("a.bv")
+    settling = await line.add_page(URL, domain)
+    await line.add_page("http://a.bv/team", domain)
+
+    async with line.engine.connect() as other:
+        # What another worker has settled of the site before it waits for its turn there.
+        await other.execute(
+            text("UPDATE pages SET page_processing_status = 'Complete' WHERE id = :id"),
+            {"id": settling},
+        )
+        assert await line.work(STAGE) == 1
+        await other.rollback()
+
+    assert ("a@a.bv", None) in await line.rows(CONTACTS)

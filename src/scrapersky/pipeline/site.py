@@ -24,23 +24,34 @@ KNOWN: Final = """
 SELECT domain_id, url FROM pages
 JOIN unnest($1::uuid[], $2::text[]) AS g(domain_id, url) USING (domain_id, url)
 """
-# A link may say more about a page than its address did; what was decided stays.
+# A link may say more about a page than its address did; what was decided stays. A page that is
+# being settled is locked until its worker has its turn at this site: to wait for it here would
+# be a deadlock, and what is settled is past being described anew. So it is neither locked nor
+# inserted; a conflict with an uncommitted row would wait too.
 STORE_LINKED: Final = """
-INSERT INTO pages AS p (tenant_id, created_by, domain_id, clicks, url, page_type,
+WITH g AS MATERIALIZED (
+  SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::smallint[], $5::text[],
+    $6::text[], $7::float8[], $8::text[], $9::smallint[])
+    AS g(tenant_id, user_id, domain_id, clicks, url, page_type, score, reasons, priority)
+), better AS (
+  SELECT p.id, g.* FROM g JOIN pages p USING (domain_id, url)
+  WHERE p.page_processing_status IS NULL AND p.page_curation_status = 'New'
+    AND g.score > coalesce(p.contact_likelihood, 0)
+  ORDER BY p.id FOR UPDATE OF p SKIP LOCKED
+), described AS (
+  UPDATE pages p SET page_type = b.page_type, contact_likelihood = b.score,
+    likelihood_reasons = string_to_array(b.reasons, '; '), priority = b.priority,
+    clicks = least(p.clicks, b.clicks)
+  FROM better b WHERE p.id = b.id
+)
+INSERT INTO pages (tenant_id, created_by, domain_id, clicks, url, page_type,
   contact_likelihood, likelihood_reasons, priority)
 SELECT tenant_id, user_id, domain_id, clicks, url, page_type, score,
   string_to_array(reasons, '; '), priority
-FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::smallint[], $5::text[], $6::text[],
-  $7::float8[], $8::text[], $9::smallint[])
-  AS g(tenant_id, user_id, domain_id, clicks, url, page_type, score, reasons, priority)
+FROM g WHERE NOT EXISTS (SELECT FROM pages p WHERE (p.domain_id, p.url) = (g.domain_id, g.url))
 ORDER BY domain_id, url
-ON CONFLICT (domain_id, url) DO UPDATE SET
-  page_type = excluded.page_type, contact_likelihood = excluded.contact_likelihood,
-  likelihood_reasons = excluded.likelihood_reasons, priority = excluded.priority,
-  clicks = least(p.clicks, excluded.clicks)
-WHERE p.page_processing_status IS NULL AND p.page_curation_status = 'New'
-  AND excluded.contact_likelihood > coalesce(p.contact_likelihood, 0)
-RETURNING p.tenant_id, p.xmax = 0 AS is_new
+ON CONFLICT (domain_id, url) DO NOTHING
+RETURNING tenant_id
 """
 CHARGE_SITES: Final = """
 INSERT INTO site_usage AS u (domain_id, tenant_id, pages_fetched, bytes, parse_ms)
@@ -231,9 +242,7 @@ async def store_found(
         [urgency(one.link.rating.score) for one in kept],
     )
     whose = {one.whose.tenant_id: one.whose for one in kept}
-    return [
-        (whose[row["tenant_id"]], Cost(pages_stored=1)) for row in rows if row["is_new"]
-    ]
+    return [(whose[row["tenant_id"]], Cost(pages_stored=1)) for row in rows]
 
 
 async def beyond_budget(
