@@ -6,8 +6,9 @@ connection, and in one of its own when it is given an engine.
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from typing import TypeVar
+from typing import Final, TypeVar
 
+import structlog
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.ext.asyncio import AsyncConnection
 
@@ -18,7 +19,10 @@ __all__ = ["Database", "commit_chunk", "committed", "transaction"]
 PAUSES = (0.02, 0.1, 0.3, 1.0, 2.0)
 ROLLED_BACK = ("40P01", "40001")
 """Deadlock and serialization failure: nothing was done, and it may be tried again."""
+LOGGED_CHARACTERS: Final = 500
 ResultT = TypeVar("ResultT")
+
+log = structlog.get_logger(__name__)
 
 
 async def commit_chunk(database: Database) -> None:
@@ -47,8 +51,20 @@ async def committed(
         except DBAPIError as error:
             if getattr(error.orig, "sqlstate", None) not in ROLLED_BACK:
                 raise
+            log_rollback(error)
         await asyncio.sleep(pause)
     return await attempted(database, act)
+
+
+def log_rollback(error: DBAPIError) -> None:
+    """Log which statement PostgreSQL rolled back, and for whom."""
+    cause = error.orig.__cause__ if error.orig is not None else None
+    log.warning(
+        "transaction.rolled_back",
+        why=type(cause).__name__,
+        detail=getattr(cause, "detail", None),
+        statement=str(error.statement)[:LOGGED_CHARACTERS],
+    )
 
 
 async def attempted(

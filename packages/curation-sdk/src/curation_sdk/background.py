@@ -2,19 +2,24 @@
 
 import asyncio
 import contextlib
+import math
 import time
+from collections import Counter
 from collections.abc import Awaitable, Callable, Coroutine
 from typing import Any
 
+import asyncpg
 import structlog
 
-from curation_sdk.connection import is_transient
+from curation_sdk.connection import is_transient, root_of
 from curation_sdk.events import Event, Events, WorkerFault
 
 FIRST_PAUSE = 0.05
 LONGEST_PAUSE = 1.0
 RECOVERED_AFTER = 5.0
 """Seconds without an error after which the pause before a restart is short again."""
+SECONDS_BETWEEN_LINES = 60.0
+"""How often the same fault is logged: an outage has hundreds, which say nothing new."""
 
 log = structlog.get_logger(__name__)
 
@@ -26,6 +31,8 @@ class BackgroundTasks:
         self._worker = worker
         self._events = events
         self._tasks: set[asyncio.Task[None]] = set()
+        self._logged_at: dict[tuple[str, type[BaseException]], float] = {}
+        self._unlogged: Counter[tuple[str, type[BaseException]]] = Counter()
 
     @property
     def is_running(self) -> bool:
@@ -44,10 +51,25 @@ class BackgroundTasks:
         return task
 
     def report(self, doing: str, error: Exception) -> None:
-        """Report that something failed and will be tried again."""
-        level = log.warning if is_transient(error) else log.exception
-        level("worker.fault", worker=self._worker, doing=doing, why=repr(error))
+        """Report that something failed and will be tried again.
+
+        Every fault is an event; of the same kind, one in a minute is logged.
+        """
         self._events.emit(WorkerFault(doing, repr(error)))
+        fault, now = (doing, type(root_of(error))), time.monotonic()
+        if now - self._logged_at.get(fault, -math.inf) < SECONDS_BETWEEN_LINES:
+            self._unlogged[fault] += 1
+            return
+        self._logged_at[fault] = now
+        level = log.warning if is_transient(error) else log.exception
+        level(
+            "worker.fault",
+            worker=self._worker,
+            doing=doing,
+            why=repr(error),
+            repeated=self._unlogged.pop(fault, 0),
+            **statements_of(error),
+        )
 
     async def end(self) -> None:
         """Cancel all tasks and wait until they have ended."""
@@ -68,6 +90,14 @@ class BackgroundTasks:
                 pause = FIRST_PAUSE
             await asyncio.sleep(pause)
             pause = min(2 * pause, LONGEST_PAUSE)
+
+
+def statements_of(error: BaseException) -> dict[str, str]:
+    """Return what PostgreSQL says of a deadlock: who waited for whom, and doing what."""
+    cause = root_of(error)
+    if not isinstance(cause, asyncpg.DeadlockDetectedError):
+        return {}
+    return {"detail": str(cause.detail), "where": str(cause.context)}
 
 
 async def wait_for(event: asyncio.Event, seconds: float) -> None:

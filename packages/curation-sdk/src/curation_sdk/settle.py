@@ -165,7 +165,7 @@ class Settler:
                 if not is_transient(error) or (rounds > MOST_ROUNDS and not curable):
                     await self._settle_apart(run, batch, error)
                     return
-                self._events.emit(WorkerFault("settle", repr(error)))
+                self._background.report("settle", error)
                 await asyncio.sleep(pause)
                 pause = min(2 * pause, LONGEST_PAUSE)
                 if lost:
