@@ -2,6 +2,7 @@ import json
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -10,8 +11,10 @@ from scrapersky.providers.area import Box
 from scrapersky.providers.budget import LocalBudget
 from scrapersky.providers.files import FileSettings, PlaceFiles
 from scrapersky.providers.source import (
+    MAX_CHARACTERS,
     BusinessStatus,
     FoundPlace,
+    PlaceFacts,
     PlaceQuery,
     Resume,
     RowProblem,
@@ -483,3 +486,38 @@ def test_a_query_survives_json() -> None:
         PlaceQuery.from_json({"colour": "red"})
     with pytest.raises(BadPlaceQuery):
         PlaceQuery.from_json({"area": {"box": [1]}})
+
+
+async def test_a_name_longer_than_any_real_one_was_stored_as_it_is(
+    tmp_path: Path,
+) -> None:
+    long = " ".join(["Erfunden"] * 400)
+    content = f"name,city,postal_code,website\n{long},{long},{long},a.example\n"
+
+    places, problems = await read(tmp_path, content)
+
+    assert len(places[0].name or "") <= MAX_CHARACTERS["name"]
+    assert len(places[0].address or "") <= MAX_CHARACTERS["address"]
+    facts = PlaceFiles(FileSettings(tmp_path)).facts(places[0].raw)
+    assert len(facts.city or "") <= MAX_CHARACTERS["city"]
+    assert len(facts.postal_code or "") <= MAX_CHARACTERS["postal_code"]
+    assert [(p.line, p.is_fatal, p.why) for p in problems] == [
+        (2, False, f"the {name} is longer than {most} letters: the rest is cut off")
+        for name, most in (("name", 250), ("city", 100), ("postal code", 20))
+    ]
+
+
+def test_no_source_makes_a_place_of_longer_values_than_are_kept() -> None:
+    values: dict[str, Any] = dict.fromkeys(MAX_CHARACTERS, "x" * 5000)
+    shown = {name: values[name] for name in ("name", "address", "phone")}
+
+    place = FoundPlace(source="a", source_place_id="1", licence="", **shown)
+    facts = PlaceFacts(source="a", source_place_id="1", licence="", **values)
+
+    for made in (place, facts):
+        lengths = {
+            name: len(getattr(made, name))
+            for name in MAX_CHARACTERS
+            if hasattr(made, name)
+        }
+        assert lengths == {name: MAX_CHARACTERS[name] for name in lengths}

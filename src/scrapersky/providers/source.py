@@ -23,6 +23,19 @@ from scrapersky.providers.hours import Week
 
 Json: TypeAlias = dict[str, Any]
 NOBODY: frozenset[str] = frozenset()
+MAX_CHARACTERS: Mapping[str, int] = {
+    "name": 250, "address": 500, "street": 200, "city": 100, "region": 100,
+    "postal_code": 20, "phone": 100,
+}  # fmt: skip
+"""What is kept of each of these values, whatever source they come from."""
+
+
+def cut_values(place: "FoundPlace | PlaceFacts") -> None:
+    """Cut the values of a place that are longer than any real one."""
+    for name, most in MAX_CHARACTERS.items():
+        value = getattr(place, name, None)
+        if value is not None and len(value) > most:
+            object.__setattr__(place, name, value[:most].strip())
 
 
 class BusinessStatus(StrEnum):
@@ -112,6 +125,9 @@ class FoundPlace:
     expires_at: datetime | None = None
     """When all of this but source and id must be gone; None: it may stay."""
 
+    def __post_init__(self) -> None:
+        cut_values(self)
+
     @property
     def point(self) -> Point | None:
         """Return where the place is, if that is known."""
@@ -155,6 +171,9 @@ class PlaceFacts:
     raw: Json = field(default_factory=dict)
     licence: str
     expires_at: datetime | None = None
+
+    def __post_init__(self) -> None:
+        cut_values(self)
 
 
 @dataclass(frozen=True, slots=True)

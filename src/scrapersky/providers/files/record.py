@@ -9,7 +9,13 @@ from scrapersky.providers.area import Point
 from scrapersky.providers.files.column import NETWORKS
 from scrapersky.providers.hours import week_from_osm
 from scrapersky.providers.phone import e164_all
-from scrapersky.providers.source import BusinessStatus, FoundPlace, Json, PlaceFacts
+from scrapersky.providers.source import (
+    MAX_CHARACTERS,
+    BusinessStatus,
+    FoundPlace,
+    Json,
+    PlaceFacts,
+)
 from scrapersky.providers.value import (
     count_of,
     country_of,
@@ -187,6 +193,16 @@ def record_from_cells(cells: Mapping[str, str], notes: Notes) -> Record:
         status=status_of(cells.get("status")),
         hours=cells.get("hours"),
     )
+
+
+def note_long_values(record: Record, notes: Notes) -> None:
+    """Say which values are cut, as no place has such long ones."""
+    values = {name: getattr(record, name, None) for name in MAX_CHARACTERS}
+    values["phone"] = record.phones[0] if record.phones else None
+    for name, most in MAX_CHARACTERS.items():
+        if len(values[name] or "") > most:
+            label = name.replace("_", " ")
+            notes.add(f"the {label} is longer than {most} letters: the rest is cut off")
 
 
 def links_of(cells: Mapping[str, str]) -> tuple[str, ...]:

@@ -28,6 +28,7 @@ from scrapersky.providers.files.record import (
     facts_of,
     found_place,
     identify,
+    note_long_values,
     record_from_cells,
 )
 from scrapersky.providers.files.table import Row, read_table
@@ -307,6 +308,7 @@ def read_row(row: Row, query: PlaceQuery) -> tuple[FoundPlace | None, list[RowPr
     """Make a place of a row, or say why it is none."""
     notes = Notes(list(row.notes))
     record = record_of(row.cells, notes)
+    note_long_values(record, notes)
     problems = [RowProblem(row.line, note, is_fatal=False) for note in notes.texts]
     if not record.is_usable:
         return None, [*problems, RowProblem(row.line, "neither a name nor a website")]
