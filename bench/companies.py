@@ -324,7 +324,7 @@ async def measure(count: int) -> dict[str, float]:
             await upgrade(engine)
             await fill(target.dsn, count)
             before, began = peak_mb(), time.perf_counter()
-            matched = await match_companies(engine)
+            matched = (await match_companies(engine)).records
             seconds = time.perf_counter() - began
             connection = await asyncpg.connect(target.dsn)
             pairs = await connection.fetchrow(PAIRS)

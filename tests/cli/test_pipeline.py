@@ -368,6 +368,33 @@ def test_two_workers_share_a_database_and_a_stopped_one_hands_its_work_back(
     assert execute(database, "SELECT count(*) FROM places_staging") == [(12,)]
 
 
+MATCHED = "SELECT count(*) > 0 FROM companies"
+UNMATCHED = "SELECT count(*) FROM company_members WHERE NOT is_matched"
+ALIKE = """INSERT INTO places_staging
+    (tenant_id, source, source_place_id, name, phone, latitude, longitude)
+  SELECT id, 'test', n::text, 'Salon ' || md5((n / 100)::text),
+    '+4989' || (10000000 + n / 100), 48 + (n / 100) * 0.01, 11
+  FROM tenants, generate_series(0, 1999) AS n"""
+
+
+def test_a_worker_that_matched_companies_did_not_hear_sigterm(
+    settings: dict[str, str], database: TestDatabase
+) -> None:
+    execute(database, ALIKE)
+    often = settings | {"COMPANY_MATCHING_SCHEDULER_INTERVAL_MINUTES": "0.1"}
+    with running_worker(often) as first:
+        wait_for(database, MATCHED)
+        first.send_signal(signal.SIGTERM)
+        first.wait(HUNG)
+    ((left,),) = execute(database, UNMATCHED)
+    with running_worker(often):
+        wait_for(database, f"SELECT ({UNMATCHED}) = 0")
+
+    assert first.returncode == 0
+    assert left > 0
+    assert execute(database, "SELECT count(*) FROM companies") == [(20,)]
+
+
 def test_the_commands_of_the_guide_were_read_but_never_run(
     database: TestDatabase, command: Command
 ) -> None:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, Self
+from uuid import UUID
 
 import orjson
 import pytest
@@ -16,6 +17,7 @@ from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncEngine
 from typing_extensions import override
 
+from scrapersky.companies.setback import Setback
 from scrapersky.configuration import load_settings
 from scrapersky.db.connection import connect, parse_target
 from scrapersky.reporting.attempts import Attempts
@@ -83,6 +85,10 @@ FAULTS = {
     "dead_letters": replace(CALM, attempts={"pages": Attempts(200, 60, 50)}),
     "stage_paused": replace(CALM, paused={"pages": "the key is refused"}),
     "job_missed": replace(CALM, runs={"reap": {"missed": 3, "executed": 1}}),
+    "matching_failed": replace(
+        CALM,
+        setbacks=[Setback(UUID(int=1), 2, "why"), Setback(UUID(int=2), 1, "once")],
+    ),
     "process_gone": replace(
         CALM,
         processes=[

@@ -1,5 +1,6 @@
 """Decide which records become one company, one record after the other."""
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Final
@@ -63,6 +64,10 @@ class Clusters:
     questions: dict[Pair, Score] = field(default_factory=dict)
     company_of: dict[UUID, UUID] = field(default_factory=dict)
     members_of: dict[UUID, set[UUID]] = field(default_factory=dict)
+    asked: Counter[UUID] = field(default_factory=Counter)
+    """Questions to a person about each record."""
+    comparisons: int = 0
+    """Pairs of records that were compared: what the work is measured by."""
 
     def __post_init__(self) -> None:
         for one in self.facts.values():
@@ -74,11 +79,14 @@ class Clusters:
         one = self.facts[member_id]
         scores = self._scores(one, [*candidates])
         best: dict[UUID, Score] = {}
+        may_join: dict[UUID, bool] = {}
         for other, score in sorted(scores.items(), key=lambda pair: -pair[1].share):
             company = self.company_of.get(other)
             if company is None or company == self.company_of.get(member_id):
                 continue
-            if not score.links or not self._may_join(member_id, company):
+            if score.links and company not in may_join:
+                may_join[company] = self._may_join(member_id, company)
+            if not score.links or not may_join[company]:
                 self._ask(member_id, other, score)
                 continue
             best.setdefault(company, score)
@@ -116,6 +124,7 @@ class Clusters:
 
     def _scores(self, one: Facts, candidates: list[UUID]) -> dict[UUID, Score]:
         others = [self.facts[each] for each in candidates if each in self.facts]
+        self.comparisons += len(others)
         is_brand = is_shared_domain(one, others)
         is_switchboard = is_shared_phone(one, others)
         return {
@@ -136,6 +145,7 @@ class Clusters:
         """Say whether no record of a company contradicts one, whatever another says."""
         one = self.facts[member_id]
         members = [self.facts[each] for each in self.members_of[company]]
+        self.comparisons += len(members)
         said = [self._said(one, other) for other in members]
         if any(score is not None and score.is_apart for score in said):
             return False
@@ -156,8 +166,8 @@ class Clusters:
         is_site = any(self.facts[each].is_domain for each in pair)
         if not is_open or is_site or self.verdicts.get(pair) is not None:
             return
-        asked = sum(member_id in each for each in self.questions)
-        if asked < MOST_ASKED:
+        if self.asked[member_id] < MOST_ASKED:
+            self.asked.update(() if pair in self.questions else pair)
             self.questions[pair] = score
 
 

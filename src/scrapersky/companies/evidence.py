@@ -17,6 +17,13 @@ CELL: Final = 0.002
 """Degrees: about 200 metres; what is nearby is looked for in nine of these."""
 METRES_PER_DEGREE: Final = 111_320
 LONGEST_BLOCK: Final = 80
+MAX_NAME_CHARACTERS: Final = 250
+MAX_NAME_WORDS: Final = 16
+"""Words of a name that are compared: every pair of words is, so more would cost their square."""
+MAX_ADDRESS_CHARACTERS: Final = 500
+MAX_PHONE_CHARACTERS: Final = 100
+MAX_LINKS: Final = 50
+"""Addresses of one record among which a social profile is looked for."""
 FIRST_LETTERS: Final = 2
 REMEMBERED: Final = 2_000
 """Readings of texts that come again soon: more would only fill a worker's memory."""
@@ -69,10 +76,11 @@ class Name:
 @lru_cache(maxsize=REMEMBERED)
 def name_of(text: str | None) -> Name:
     """Read a name: no accents, capitals, legal forms or linking words."""
-    bare = plain(text or "").replace("'", "").replace("\u2019", "")
+    bare = plain((text or "")[:MAX_NAME_CHARACTERS])
+    bare = bare.replace("'", "").replace("\u2019", "")
     every = WORDS.findall(bare)
     kept = [word for word in every if word not in LEGAL and word not in LINKING]
-    listed = [without_digraphs(word) for word in kept or every]
+    listed = [without_digraphs(word) for word in (kept or every)[:MAX_NAME_WORDS]]
     words = frozenset(listed)
     return Name(words, frozenset(words - COMMON) or words, "".join(listed))
 
@@ -112,7 +120,29 @@ class Facts:
         """Say whether the street comes with the number of a door."""
         return any(sign.isdecimal() for sign in self.street or "")
 
+    @cached_property
+    def shared_blocks(self) -> list[str]:
+        """Return what everybody of the same website, phone, profile or name has too."""
+        values = {
+            "domain": self.domain,
+            "phone": self.phone,
+            "social": self.social,
+            "name": name_block(self.read_name, self.postal_code),
+        }
+        return [f"{kind} {value}" for kind, value in values.items() if value]
+
     @property
+    def blocks(self) -> list[str]:
+        """Return the blocks in which others find this record."""
+        near = near_block(self.read_name, self.latitude, self.longitude)
+        return [*self.shared_blocks, *([near] if near else ())]
+
+    @property
+    def wanted_blocks(self) -> list[str]:
+        """Return the blocks in which this record finds others."""
+        return [*self.shared_blocks, *self.probes]
+
+    @cached_property
     def probes(self) -> list[str]:
         """Return the blocks in which something nearby would stand."""
         letters = first_letters(self.read_name)
@@ -168,16 +198,17 @@ def metres_between(one: Facts, other: Facts) -> float | None:
 def postal_code_of(given: str | None, address: str | None) -> str | None:
     """Return a postal code in one form: as given, or the last one of an address."""
     if given:
-        return re.sub(r"\s", "", given.upper())[:12] or None
+        return re.sub(r"\s", "", given[:MAX_ADDRESS_CHARACTERS].upper())[:12] or None
     # What stands before the first comma is the street, whose number may look like one.
-    found = POSTAL.findall((address or "").upper().partition(",")[2])
+    written = (address or "")[:MAX_ADDRESS_CHARACTERS].upper()
+    found = POSTAL.findall(written.partition(",")[2])
     return re.sub(r"\s", "", found[-1]) if found else None
 
 
 def street_of(given: str | None, address: str | None) -> str | None:
     """Return a street with its number in one form."""
     written = given or (address or "").partition(",")[0]
-    words = WORDS.findall(plain(written))
+    words = WORDS.findall(plain(written[:MAX_ADDRESS_CHARACTERS]))
     short = (STREET_WORDS.get(word, word) for word in words)
     joined = " ".join(re.sub(r"strasse$", "str", word) for word in short)
     return joined[:LONGEST_BLOCK] or None
@@ -186,7 +217,8 @@ def street_of(given: str | None, address: str | None) -> str | None:
 def locality_of(city: str | None, address: str | None) -> str | None:
     """Return the words of the town: as given, or what an address has after the street."""
     written = city or (address or "").partition(",")[2]
-    words = (without_digraphs(word) for word in WORDS.findall(plain(written)))
+    listed = WORDS.findall(plain(written[:MAX_ADDRESS_CHARACTERS]))
+    words = (without_digraphs(word) for word in listed)
     kept = dict.fromkeys(word for word in words if not word.isdecimal())
     return " ".join(kept)[:LONGEST_BLOCK] or None
 
@@ -199,7 +231,7 @@ def own_domain(website: str | None) -> str | None:
 
 def social_profile(urls: list[str]) -> str | None:
     """Return the first social profile of some addresses, in one form."""
-    return min(filter(None, map(profile_of, urls)), default=None)
+    return min(filter(None, map(profile_of, urls[:MAX_LINKS])), default=None)
 
 
 @lru_cache(maxsize=REMEMBERED)

@@ -1,9 +1,13 @@
 """Put companies together from what sources said since the last time."""
 
-from collections import defaultdict
-from collections.abc import Collection, Iterable
-from datetime import datetime
+import asyncio
+import time
+from collections import defaultdict, deque
+from collections.abc import AsyncGenerator, Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import timedelta
 from functools import partial
+from itertools import starmap
 from typing import Final
 from uuid import UUID
 
@@ -16,21 +20,27 @@ from scrapersky.companies.merging import lock_companies, merge_companies
 from scrapersky.companies.reading import (
     NO_ID,
     QUERIES,
+    Cursor,
     Stretch,
     finish_reading,
     read_stretch,
     start_of,
 )
+from scrapersky.companies.setback import DueTenant, due_tenants, recover, set_back
 from scrapersky.companies.summary import sum_up
 from scrapersky.db.transaction import committed
 from scrapersky.kit.json_text import json_text
 from scrapersky.records.status import PairVerdict
 
-CHUNK: Final = 1_000
-"""Records matched in one transaction: well under a second."""
+MAX_CHUNK: Final = 1_000
+"""Records matched in one transaction."""
+FIRST_CHUNK: Final = 100
+MAX_COMPARISONS: Final = 20_000
+"""Pairs compared in one transaction, but for its last record: about half a second."""
+MAX_ALIKE: Final = 20
+"""Records of one chunk with the same value that each of them is compared with."""
 SUMMED_AT_ONCE: Final = 1_000
 
-TENANTS: Final = text("SELECT id FROM tenants WHERE suspended_at IS NULL ORDER BY id")
 UNMATCHED: Final = text(
     """SELECT id FROM company_members WHERE tenant_id = :tenant AND NOT is_matched
       AND id > :after ORDER BY id LIMIT :most"""
@@ -48,10 +58,30 @@ BY_COMPANIES: Final = text(
     CROSS JOIN LATERAL (SELECT * FROM company_members f WHERE f.company_id = c.id
       LIMIT 50) m"""  # noqa: S608
 )
+MOST_LIKE: Final = {
+    "domain = one.domain": 30,
+    "phone = one.phone": 20,
+    "social = one.social": 20,
+    "name_block = one.name_block": 20,
+    "near_block = ANY(one.probes)": 50,
+}
+"""The ways to a candidate, and how many each one finds."""
+MAX_ROWS_SEEN: Final = 200
+"""Rows that are looked at for them: those of the same value that wait may be many."""
+
+
+def matched_where(condition: str, most: int) -> str:
+    """Write the part of a query that finds matched members by one of their values."""
+    return f"""(SELECT f.id FROM (SELECT o.id, o.is_matched FROM company_members o
+      WHERE o.tenant_id = :tenant AND o.{condition} LIMIT {MAX_ROWS_SEEN}) f
+    WHERE f.is_matched LIMIT {most})"""  # noqa: S608 - our own columns
+
+
+LIKE_ONE: Final = " UNION ALL ".join(starmap(matched_where, MOST_LIKE.items()))
 # Every way to a candidate is bounded, so that a directory's phone number or a brand of
 # thousands costs no more than a neighbour.
 CANDIDATES: Final = text(
-    """
+    f"""
 WITH one AS MATERIALIZED (
   SELECT m.id, m.source, m.domain, m.phone, m.social, m.name_block, r.probes,
     r.moved_to, p.source_place_id
@@ -59,21 +89,8 @@ WITH one AS MATERIALIZED (
   JOIN company_members m ON m.id = r.id
   LEFT JOIN places_staging p ON p.id = m.place_id
 )
-SELECT DISTINCT one.id AS one, found.id AS other FROM one CROSS JOIN LATERAL (
-  (SELECT o.id FROM company_members o WHERE o.tenant_id = :tenant
-    AND o.domain = one.domain AND (o.is_matched OR o.id = ANY(:ids)) LIMIT 30)
-  UNION ALL
-  (SELECT o.id FROM company_members o WHERE o.tenant_id = :tenant
-    AND o.phone = one.phone AND (o.is_matched OR o.id = ANY(:ids)) LIMIT 20)
-  UNION ALL
-  (SELECT o.id FROM company_members o WHERE o.tenant_id = :tenant
-    AND o.social = one.social AND (o.is_matched OR o.id = ANY(:ids)) LIMIT 20)
-  UNION ALL
-  (SELECT o.id FROM company_members o WHERE o.tenant_id = :tenant
-    AND o.name_block = one.name_block AND (o.is_matched OR o.id = ANY(:ids)) LIMIT 20)
-  UNION ALL
-  (SELECT o.id FROM company_members o WHERE o.tenant_id = :tenant
-    AND o.near_block = ANY(one.probes) AND (o.is_matched OR o.id = ANY(:ids)) LIMIT 50)
+SELECT one.id AS one, array_agg(DISTINCT found.id) AS others FROM one CROSS JOIN LATERAL (
+  {LIKE_ONE}
   UNION ALL
   (SELECT one.moved_to WHERE one.moved_to IS NOT NULL)
   UNION ALL
@@ -83,8 +100,8 @@ SELECT DISTINCT one.id AS one, found.id AS other FROM one CROSS JOIN LATERAL (
   (SELECT CASE WHEN v.left_id = one.id THEN v.right_id ELSE v.left_id END
     FROM company_pairs v
     WHERE v.verdict = 'same' AND one.id IN (v.left_id, v.right_id) LIMIT 20)
-) found WHERE found.id <> one.id
-"""
+) found WHERE found.id <> one.id GROUP BY one.id
+"""  # noqa: S608 - our own columns
 )
 VERDICTS: Final = text(
     """SELECT left_id, right_id, verdict::text AS verdict FROM company_pairs
@@ -130,63 +147,134 @@ INCOMPLETE: Final = text(
 )
 
 
-async def match_companies(engine: AsyncEngine, limit: int | None = None) -> int:
-    """Read, match and sum up what changed, of every tenant; return how many records.
+def never() -> bool:
+    """Say that nothing has to stop."""
+    return False
 
-    `limit` bounds the records that are matched. It works in short transactions, each
-    of which is whole: interrupted, it goes on from there.
+
+@dataclass(slots=True)
+class MatchingRun:
+    """One run of the matcher: what bounds it, and what it has come to."""
+
+    engine: AsyncEngine
+    limit: int | None = None
+    """Records that are matched at most."""
+    ends_at: float = float("inf")
+    """By `time.monotonic`."""
+    is_stopping: Callable[[], bool] = never
+    records: int = 0
+    failures: dict[UUID, str] = field(default_factory=dict)
+    """The tenants whose records could not be matched, and why."""
+
+    def is_over(self) -> bool:
+        """Say whether no other step may begin; asked in other threads too."""
+        is_full = self.limit is not None and self.records >= self.limit
+        return is_full or self.is_stopping() or time.monotonic() >= self.ends_at
+
+    def chunk_of(self, size: int) -> int:
+        """Return how many records may be matched next."""
+        return size if self.limit is None else min(size, self.limit - self.records)
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """Some records whose companies were found, and what that took."""
+
+    ids: list[UUID]
+    comparisons: int
+
+    @property
+    def next_size(self) -> int:
+        """Return how many records the next chunk may have to take as long."""
+        fitting = MAX_COMPARISONS * len(self.ids) // max(self.comparisons, 1)
+        return max(1, min(fitting, 2 * len(self.ids), MAX_CHUNK))
+
+
+async def match_companies(
+    engine: AsyncEngine,
+    limit: int | None = None,
+    *,
+    within: timedelta | None = None,
+    is_stopping: Callable[[], bool] = never,
+) -> MatchingRun:
+    """Read, match and sum up what changed, of every tenant in turn.
+
+    `limit` bounds the records that are matched, `within` the time. A turn is one short
+    transaction, which is whole: whoever is interrupted goes on from there. A tenant at
+    which it fails rests, and the others go on.
     """
-    async with engine.connect() as connection:
-        tenants = (await connection.scalars(TENANTS)).all()
-    total = 0
-    for tenant_id in tenants:
-        total += await match_tenant(engine, tenant_id, limit)
-    return total
+    ends_at = time.monotonic() + within.total_seconds() if within else float("inf")
+    run = MatchingRun(engine, limit, ends_at, is_stopping)
+    turns = deque(
+        (tenant, tenant_steps(run, tenant.id)) for tenant in await due_tenants(engine)
+    )
+    while turns and not run.is_over():
+        tenant, steps = turns.popleft()
+        if await take_step(run, tenant, steps):
+            turns.append((tenant, steps))
+    for _, steps in turns:
+        await steps.aclose()
+    return run
+
+
+async def take_step(
+    run: MatchingRun, tenant: DueTenant, steps: AsyncGenerator[int]
+) -> bool:
+    """Take the next step for a tenant; say whether there may be another one."""
+    try:
+        matched = await anext(steps, None)
+    except Exception as error:  # noqa: BLE001 - logged, kept, and tried again later
+        run.failures[tenant.id] = await set_back(run.engine, tenant.id, error)
+        return False
+    # Records that are read are no sign yet: it may be matching them that fails.
+    if tenant.failures and matched != 0:
+        await recover(run.engine, tenant.id)
+    return matched is not None
 
 
 async def match_tenant(
     engine: AsyncEngine, tenant_id: UUID, limit: int | None = None
 ) -> int:
     """Bring the companies of one tenant up to date; return how many records it took."""
+    run = MatchingRun(engine, limit)
+    async for _ in tenant_steps(run, tenant_id):
+        pass
+    return run.records
+
+
+async def tenant_steps(run: MatchingRun, tenant_id: UUID) -> AsyncGenerator[int]:
+    """Bring the companies of one tenant up to date in short transactions.
+
+    Yields after each, and says how many records it matched.
+    """
     for kind in QUERIES:
-        await read_kind(engine, tenant_id, kind)
-    total, after = 0, NO_ID
-    while limit is None or total < limit:
-        most = CHUNK if limit is None else min(CHUNK, limit - total)
-        ids = await committed(engine, partial(match_chunk, tenant_id, most, after))
-        if not ids:
+        cursor = await start_of(run.engine, tenant_id, kind)
+        while found := await committed(
+            run.engine, partial(read_step, tenant_id, kind, cursor)
+        ):
+            yield 0
+            cursor = found.last
+        ended = partial(finish_reading, tenant_id, kind, cursor.began)
+        await committed(run.engine, ended)
+    size, after = FIRST_CHUNK, NO_ID
+    while most := run.chunk_of(size):
+        step = partial(match_chunk, tenant_id, most, after, run.is_over)
+        chunk = await committed(run.engine, step)
+        if chunk is None:
             break
         # From the last one on: those before it are matched, and long to step over.
-        total, after = total + len(ids), ids[-1]
-    await committed(engine, partial(complete, tenant_id))
-    return total
-
-
-async def read_kind(engine: AsyncEngine, tenant_id: UUID, kind: str) -> None:
-    """Read what changed of one kind, and sum up the companies it is of already."""
-    start, began = await start_of(engine, tenant_id, kind)
-    after = (start, NO_ID)
-    while True:
-        step = partial(read_step, tenant_id, kind, after, began)
-        found = await committed(engine, step)
-        if found is None:
-            break
-        after = (found.at, found.id)
-    await committed(
-        engine, lambda connection: finish_reading(connection, tenant_id, kind, began)
-    )
+        size, after = chunk.next_size, chunk.ids[-1]
+        run.records += len(chunk.ids)
+        yield len(chunk.ids)
+    await committed(run.engine, partial(complete, tenant_id))
 
 
 async def read_step(
-    tenant_id: UUID,
-    kind: str,
-    after: tuple[datetime, UUID],
-    began: datetime,
-    connection: AsyncConnection,
+    tenant_id: UUID, kind: str, after: Cursor, connection: AsyncConnection
 ) -> Stretch | None:
-    """Read some records, in a transaction of its own."""
+    """Read some records, and sum up the companies they are of already."""
     await lock_companies(connection, tenant_id)
-    found = await read_stretch(connection, tenant_id, kind, after, began)
+    found = await read_stretch(connection, tenant_id, kind, after)
     if found is not None:
         await sum_up(connection, found.companies)
     return found
@@ -202,14 +290,18 @@ async def complete(tenant_id: UUID, connection: AsyncConnection) -> None:
 
 
 async def match_chunk(
-    tenant_id: UUID, most: int, after: UUID, connection: AsyncConnection
-) -> list[UUID]:
-    """Find the companies of some records; return which there were."""
+    tenant_id: UUID,
+    most: int,
+    after: UUID,
+    is_over: Callable[[], bool],
+    connection: AsyncConnection,
+) -> Chunk | None:
+    """Find the companies of some records; None: all are matched."""
     await lock_companies(connection, tenant_id)
     values = {"tenant": tenant_id, "most": most, "after": after}
     ids = [*(await connection.scalars(UNMATCHED, values)).all()]
     if not ids:
-        return []
+        return None
     facts = await read_facts(connection, ids)
     near = await candidates(connection, tenant_id, [facts[each] for each in ids])
     await add_surroundings(connection, facts, near)
@@ -218,9 +310,26 @@ async def match_chunk(
         verdicts=await verdicts_among(connection, facts),
         worked=await worked_among(connection, facts),
     )
-    for each in ids:
-        clusters.place(each, sorted(near[each]))
-    await store(connection, tenant_id, ids, clusters)
+    # In a thread, so that the loop goes on with everything else.
+    placed = await asyncio.to_thread(place_some, clusters, ids, near, is_over)
+    await store(connection, tenant_id, placed, clusters)
+    return Chunk(placed, clusters.comparisons)
+
+
+def place_some(
+    clusters: Clusters,
+    ids: list[UUID],
+    near: Mapping[UUID, set[UUID]],
+    is_over: Callable[[], bool],
+) -> list[UUID]:
+    """Find the companies of one record after the other; return whose there was time for.
+
+    The first one is placed in any case, so that every chunk comes further.
+    """
+    for count, each in enumerate(ids):
+        if count and (clusters.comparisons >= MAX_COMPARISONS or is_over()):
+            return ids[:count]
+        clusters.place(each, sorted(near.get(each, ())))
     return ids
 
 
@@ -236,22 +345,34 @@ async def candidates(
     connection: AsyncConnection, tenant_id: UUID, members: list[Facts]
 ) -> defaultdict[UUID, set[UUID]]:
     """Find for every member the few others that share something with it."""
+    near = await asyncio.to_thread(alike_among, members)
     asked = [
         {"id": one.id, "probes": one.probes, "moved_to": one.moved_to}
         for one in members
     ]
-    values = {
-        "tenant": tenant_id,
-        "ids": [one.id for one in members],
-        "rows": json_text(asked),
-    }
-    near: defaultdict[UUID, set[UUID]] = defaultdict(set)
-    known = {one.id for one in members}
+    values = {"tenant": tenant_id, "rows": json_text(asked)}
     for row in await connection.execute(CANDIDATES, values):
-        near[row.one].add(row.other)
+        near[row.one].update(row.others)
         # Whoever comes second finds the first, whatever the order.
-        if row.other in known:
-            near[row.other].add(row.one)
+        for other in near.keys() & row.others:
+            near[other].add(row.one)
+    return near
+
+
+def alike_among(members: list[Facts]) -> defaultdict[UUID, set[UUID]]:
+    """Find for every member those of the same chunk that share something with it.
+
+    Of many the first ones: they are placed before the others, which then find them.
+    """
+    blocks: defaultdict[str, list[UUID]] = defaultdict(list)
+    for one in members:
+        for block in one.blocks:
+            blocks[block].append(one.id)
+    near: defaultdict[UUID, set[UUID]] = defaultdict(set)
+    for one in members:
+        alike = (blocks.get(block, ())[:MAX_ALIKE] for block in one.wanted_blocks)
+        near[one.id].update(*alike)
+        near[one.id].discard(one.id)
     return near
 
 

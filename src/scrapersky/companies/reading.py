@@ -1,7 +1,8 @@
 """Read what sources said into members: what companies are matched by."""
 
+import asyncio
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
 from typing import Any, Final
 from uuid import UUID
@@ -10,6 +11,8 @@ from sqlalchemy import TextClause, text
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 from scrapersky.companies.evidence import (
+    MAX_NAME_CHARACTERS,
+    MAX_PHONE_CHARACTERS,
     locality_of,
     name_block,
     name_of,
@@ -21,7 +24,7 @@ from scrapersky.companies.evidence import (
 )
 from scrapersky.kit.json_text import json_text
 
-STEP: Final = 2_000
+STEP: Final = 1_000
 """Records read in one transaction."""
 OVERLAP: Final = timedelta(minutes=2)
 """How long a transaction that stores records may take: as far back is read again."""
@@ -103,15 +106,23 @@ KEEP_PLACES: Final = keeping("place_id", "business_id")
 KEEP_BUSINESSES: Final = keeping("business_id")
 KEEP_DOMAINS: Final = keeping("domain_id")
 
-READ_UNTIL: Final = text(
-    "SELECT read_until FROM company_progress WHERE tenant_id = :tenant AND kind = :kind"
+PROGRESS: Final = text(
+    """SELECT clock_timestamp() AS now, p.read_until, p.began_at, p.cursor_at, p.cursor_id
+    FROM (SELECT) AS one LEFT JOIN company_progress p
+      ON p.tenant_id = :tenant AND p.kind = :kind"""
+)
+KEEP_CURSOR: Final = text(
+    """INSERT INTO company_progress (tenant_id, kind, began_at, cursor_at, cursor_id)
+    VALUES (:tenant, :kind, :began, :at, :id)
+    ON CONFLICT (tenant_id, kind) DO UPDATE SET began_at = excluded.began_at,
+      cursor_at = excluded.cursor_at, cursor_id = excluded.cursor_id"""
 )
 KEEP_READ: Final = text(
     """INSERT INTO company_progress (tenant_id, kind, read_until)
     VALUES (:tenant, :kind, :until)
-    ON CONFLICT (tenant_id, kind) DO UPDATE SET read_until = excluded.read_until"""
+    ON CONFLICT (tenant_id, kind) DO UPDATE SET read_until = excluded.read_until,
+      began_at = NULL, cursor_at = NULL, cursor_id = NULL"""
 )
-NOW: Final = text("SELECT clock_timestamp()")
 BY_DOMAINS: Final = text(
     "SELECT id FROM companies WHERE tenant_id = :tenant AND domain_id = ANY(:domains)"
 )
@@ -132,46 +143,47 @@ Row = Any
 class Stretch:
     """Some records that changed, and which companies they are of already."""
 
-    count: int
-    at: datetime
-    id: UUID
+    last: "Cursor"
     companies: frozenset[UUID] = frozenset()
 
 
+@dataclass(frozen=True, slots=True)
+class Cursor:
+    """How far the records of a kind have been read, since reading them began."""
+
+    began: datetime
+    at: datetime
+    id: UUID = NO_ID
+
+
 async def read_stretch(
-    connection: AsyncConnection,
-    tenant_id: UUID,
-    kind: str,
-    after: tuple[datetime, UUID],
-    began: datetime,
+    connection: AsyncConnection, tenant_id: UUID, kind: str, after: Cursor
 ) -> Stretch | None:
     """Read the next records that changed, and keep how far that is; None: there are none."""
-    at, row_id = after
-    values = {"tenant": tenant_id, "at": at, "id": row_id, "most": STEP}
+    values = {"tenant": tenant_id, "at": after.at, "id": after.id, "most": STEP}
     rows = (await connection.execute(QUERIES[kind], values)).all()
     if not rows:
         return None
     companies = await KEPT[kind](connection, tenant_id, rows)
-    last = rows[-1]
-    until = min(last.updated_at, began - OVERLAP)
-    kept = {"tenant": tenant_id, "kind": kind, "until": until}
-    await connection.execute(KEEP_READ, kept)
-    return Stretch(len(rows), last.updated_at, last.row_id, companies)
+    last = Cursor(after.began, rows[-1].updated_at, rows[-1].row_id)
+    kept = {"tenant": tenant_id, "kind": kind, **asdict(last)}
+    await connection.execute(KEEP_CURSOR, kept)
+    return Stretch(last, companies)
 
 
-async def start_of(
-    engine: AsyncEngine, tenant_id: UUID, kind: str
-) -> tuple[datetime, datetime]:
-    """Return from where on records of a kind are read, and what time it is."""
+async def start_of(engine: AsyncEngine, tenant_id: UUID, kind: str) -> Cursor:
+    """Return from where on records of a kind are read: also where that was broken off."""
     async with engine.connect() as connection:
-        now = (await connection.execute(NOW)).scalar_one()
         values = {"tenant": tenant_id, "kind": kind}
-        until = (await connection.execute(READ_UNTIL, values)).scalar_one_or_none()
-    return until or datetime.fromtimestamp(0, tz=now.tzinfo), now
+        row = (await connection.execute(PROGRESS, values)).one()
+    if row.began_at is not None:
+        return Cursor(row.began_at, row.cursor_at, row.cursor_id)
+    start = row.read_until or datetime.fromtimestamp(0, tz=row.now.tzinfo)
+    return Cursor(row.now, start)
 
 
 async def finish_reading(
-    connection: AsyncConnection, tenant_id: UUID, kind: str, began: datetime
+    tenant_id: UUID, kind: str, began: datetime, connection: AsyncConnection
 ) -> None:
     """Keep that everything of a kind was read that had been stored by then."""
     kept = {"tenant": tenant_id, "kind": kind, "until": began - OVERLAP}
@@ -182,7 +194,7 @@ async def keep_sites(
     connection: AsyncConnection, tenant_id: UUID, rows: Sequence[Row]
 ) -> frozenset[UUID]:
     """Keep places, and the businesses made of them, as members; return whose they are."""
-    sites = [site(row) for row in rows]
+    sites = await asyncio.to_thread(lambda: [site(row) for row in rows])
     of_places = [one for one in sites if one["place_id"]]
     alone = [one for one in sites if not one["place_id"]]
     await keep(connection, tenant_id, KEEP_PLACES, of_places)
@@ -198,7 +210,8 @@ async def keep_domains(
     connection: AsyncConnection, tenant_id: UUID, rows: Sequence[Row]
 ) -> frozenset[UUID]:
     """Keep domains that no business names as members; return whom the others are of."""
-    alone = [website(row) for row in rows if row.is_alone]
+    chosen = [row for row in rows if row.is_alone]
+    alone = await asyncio.to_thread(lambda: [website(row) for row in chosen])
     await keep(connection, tenant_id, KEEP_DOMAINS, alone)
     values = {"tenant": tenant_id, "names": [row.domain for row in rows]}
     return frozenset((await connection.scalars(BY_NAMES, values)).all())
@@ -234,6 +247,11 @@ async def keep(
         await connection.execute(statement, values)
 
 
+def cut(value: str | None, most: int) -> str | None:
+    """Return what is read of a value: stored ones may be older than their limits."""
+    return value and value[:most]
+
+
 def site(row: Row) -> dict[str, Any]:
     """Write what a place, or its business, is matched by."""
     name = name_of(row.name)
@@ -243,9 +261,9 @@ def site(row: Row) -> dict[str, Any]:
         "place_id": row.place_id,
         "business_id": row.business_id,
         "source": row.source,
-        "name": row.name,
+        "name": cut(row.name, MAX_NAME_CHARACTERS),
         "domain": own_domain(row.website),
-        "phone": row.phone,
+        "phone": cut(row.phone, MAX_PHONE_CHARACTERS),
         "social": social_profile(urls),
         "street": street_of(row.street, row.address),
         "locality": locality_of(row.city, row.address),
@@ -263,8 +281,8 @@ def website(row: Row) -> dict[str, Any]:
     return {
         "domain_id": row.domain_id,
         "source": row.source,
-        "name": row.name,
+        "name": cut(row.name, MAX_NAME_CHARACTERS),
         "domain": row.domain,
-        "phone": row.phone,
+        "phone": cut(row.phone, MAX_PHONE_CHARACTERS),
         "social": social_profile([*row.links]),
     }

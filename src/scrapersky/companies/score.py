@@ -180,7 +180,9 @@ def compare(
         found.place is PlaceLevel.AROUND and is_other_door
     )
     is_apart = is_elsewhere or found.name is NameLevel.DIFFERENT
-    return Score(share_of(found.odds), found.reasons, is_apart)
+    share = share_of(found.odds)
+    # Of most pairs nobody asks why they are two.
+    return Score(share, found.reasons if share >= REVIEW else (), is_apart)
 
 
 def findings(
@@ -310,20 +312,21 @@ def without_typos(
     one: frozenset[str], other: frozenset[str]
 ) -> tuple[frozenset[str], frozenset[str]]:
     """Take away the words that one slip of the pen makes the same."""
-    left, right = set(one), set(other)
+    left, right = set(one), sorted(other)
     for word in sorted(one):
-        found = next((each for each in sorted(right) if is_typo(word, each)), None)
+        found = next((each for each in right if is_typo(word, each)), None)
         if found is not None:
             left.discard(word)
-            right.discard(found)
+            right.remove(found)
     return frozenset(left), frozenset(right)
 
 
 def is_typo(one: str, other: str) -> bool:
     """Say whether one letter makes two words the same."""
-    if min(len(one), len(other)) < SHORTEST_TYPO or one.isdecimal():
+    size, other_size = len(one), len(other)
+    if abs(size - other_size) > 1 or min(size, other_size) < SHORTEST_TYPO:
         return False
-    return OSA.distance(one, other, score_cutoff=1) <= 1
+    return not one.isdecimal() and OSA.distance(one, other, score_cutoff=1) <= 1
 
 
 def is_written_together(one: Name, other: Name) -> bool:

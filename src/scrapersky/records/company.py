@@ -333,7 +333,19 @@ class CompanyProgress(Base):
         ForeignKey("tenants.id", ondelete="CASCADE"), primary_key=True
     )
     kind: Mapped[str] = mapped_column(primary_key=True)
-    read_until: Mapped[datetime]
+    """A kind of records, or `matching`: whether putting them together fails."""
+    read_until: Mapped[datetime | None]
+    """Everything that was stored until then has been read."""
+    began_at: Mapped[datetime | None]
+    """When reading began that has not ended."""
+    cursor_at: Mapped[datetime | None]
+    cursor_id: Mapped[UUID | None]
+    """The last record of it that was read, and when that changed."""
+    failures: Mapped[int] = mapped_column(server_default=text("0"))
+    """How often in a row matching has failed."""
+    error: Mapped[str | None]
+    resume_at: Mapped[datetime | None]
+    """Before then it is not tried again."""
 
 
 def of_contact(name: str) -> ColumnElement[Any]:

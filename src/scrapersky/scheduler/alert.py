@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Final
 
+from scrapersky.companies.setback import Setback
 from scrapersky.reporting.attempts import Attempts
 from scrapersky.reporting.database import DatabaseFigures
 from scrapersky.reporting.stage_stats import Waiting
@@ -24,6 +25,8 @@ STUCK_AFTER: Final = 600.0
 FEWEST_ATTEMPTS: Final = 20
 ERROR_SHARE: Final = 0.5
 MOST_MISSES: Final = 3
+FEWEST_SETBACKS: Final = 2
+"""A tenant's records could not be matched, nor when that was tried again."""
 LEAST_DISK: Final = 1024**3
 CONNECTION_SHARE: Final = 0.85
 MOST_SKEW: Final = 30.0
@@ -57,6 +60,8 @@ class Sight:
     """What an item of each stage may take."""
     intervals: Mapping[str, timedelta] = field(default_factory=dict)
     """Between two runs, of the stages that work only when their job runs."""
+    setbacks: Sequence[Setback] = ()
+    """The tenants whose records could not be matched."""
     disk_free: int = LEAST_DISK
     marks: Marks = Marks()
 
@@ -201,6 +206,20 @@ def job_missed(sight: Sight) -> Iterator[Trouble]:
             )
 
 
+def matching_failed(sight: Sight) -> Iterator[Trouble]:
+    """Find tenants whose records cannot be put together into companies."""
+    for one in sight.setbacks:
+        if one.failures >= FEWEST_SETBACKS:
+            yield Trouble(
+                "matching_failed",
+                f"tenant {one.tenant_id}",
+                f"The records of tenant {one.tenant_id} could not be matched "
+                f"{one.failures} times in a row: {one.error}.",
+                "Look for `companies.tenant_failed` in the logs. It is tried again by "
+                "itself, less and less often; other tenants are matched.",
+            )
+
+
 def process_gone(sight: Sight) -> Iterator[Trouble]:
     """Find processes that vanished without a goodbye, with none in their place."""
     alive = {(one.host, one.role) for one in sight.processes if one.state != "gone"}
@@ -265,7 +284,8 @@ def clock(sight: Sight) -> Iterator[Trouble]:
 
 RULES: Final[tuple[Rule, ...]] = (
     no_consumer, stage_stalled, item_stuck, oldest_item, error_rate, dead_letters,
-    stage_paused, job_missed, process_gone, process_unfit, disk, connections, clock,
+    stage_paused, job_missed, matching_failed, process_gone, process_unfit, disk,
+    connections, clock,
 )  # fmt: skip
 
 

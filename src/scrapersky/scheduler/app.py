@@ -66,6 +66,8 @@ log = structlog.get_logger(__name__)
 ORPHAN_SHARE: Final = 100
 """Rows in processing without a claim are looked for in a hundredth of the time at most."""
 SHORTEST_DRAIN = timedelta(minutes=1)
+MATCHING_SHARE: Final = 0.9
+"""How much of the time between two runs of the matcher one may take."""
 HOUSEKEEPING: Final = {
     "reap_expired_claims": "reap",
     "purge_old_history": "purge",
@@ -180,7 +182,13 @@ async def background_work(
             if worker is not None
         }
         runs = RunLog(engine, name)
-        others = housekeeping(settings, engine) if works else []
+        stopping = asyncio.Event()
+        others = []
+        if works:
+            # One connection of its own: it takes none from the stages, nor waits for theirs.
+            matcher = connect(target, name="scrapersky-matcher", pool_size=1)
+            stack.push_async_callback(matcher.dispose)
+            others = housekeeping(settings, engine, matcher, stopping.is_set)
         if is_elsewhere:
             others = [replace(job, is_elsewhere=True) for job in others]
         schedule = Schedule([*jobs.values(), *others], runs)
@@ -215,6 +223,7 @@ async def background_work(
         try:
             yield Background(engine, worker, schedule, tools, events, presence, live)
         finally:
+            stopping.set()
             grace = timedelta(seconds=settings.shutdown_grace_seconds)
             await asyncio.gather(stop(worker, grace), schedule.stop())
             await running
@@ -393,9 +402,16 @@ def listen_dsn(settings: Settings, target: Target) -> str | None:
     return None if target.behind_pooler else target.dsn
 
 
-def housekeeping(settings: Settings, engine: AsyncEngine) -> list[Job]:
-    """List the jobs that belong to no stage."""
+def housekeeping(
+    settings: Settings,
+    engine: AsyncEngine,
+    matcher: AsyncEngine,
+    is_stopping: Callable[[], bool],
+) -> list[Job]:
+    """List the jobs that belong to no stage; `matcher` is the engine of the last one."""
     orphans = Seldom(ORPHAN_SHARE)
+    # It ends before it is due again, so that tenants with new records wait a minute at most.
+    within = MATCHING_SHARE * settings.matching.interval
 
     async def rescue(_limit: int | None) -> Counts:
         with orphans.turn() as is_due:
@@ -412,7 +428,15 @@ def housekeeping(settings: Settings, engine: AsyncEngine) -> list[Job]:
         return Counts(picked=expired + runs + attempts)
 
     async def match(limit: int | None) -> Counts:
-        return Counts(picked=await match_companies(engine, limit))
+        run = await match_companies(
+            matcher, limit, within=within, is_stopping=is_stopping
+        )
+        errors = [f"tenant {key}: {why}" for key, why in run.failures.items()]
+        return Counts(
+            picked=run.records,
+            failed=len(errors),
+            last_error=errors[-1] if errors else None,
+        )
 
     return [
         Job(

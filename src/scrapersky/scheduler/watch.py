@@ -20,6 +20,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 import curation_sdk
+from scrapersky.companies.setback import failing_tenants
 from scrapersky.errors import ScraperSkyError
 from scrapersky.pipeline.stage_settings import Pace
 from scrapersky.records.alert import Alert, AlertWatch
@@ -76,6 +77,7 @@ class Looker:
                 for name, given in stages.items()
                 if settings.pace_of(name) is Pace.INTERVAL
             },
+            setbacks=await failing_tenants(self.engine),
             disk_free=free_disk(settings.data_dir),
             marks=Marks(
                 oldest=timedelta(minutes=settings.alert_oldest_minutes),
