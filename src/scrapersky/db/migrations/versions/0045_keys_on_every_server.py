@@ -8,8 +8,8 @@ from importlib import import_module
 
 from alembic import op
 
-revision = "0047_keys_on_every_server"
-down_revision = "0041_time_ordered_keys"
+revision = "0045_keys_on_every_server"
+down_revision = "0044_company_setbacks"
 
 KEYS = import_module("scrapersky.db.migrations.versions.0041_time_ordered_keys")
 
