@@ -13,6 +13,7 @@ from rich.table import Table
 from sqlalchemy import delete, func, select
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
+from scrapersky.api.account.authority import MACHINE
 from scrapersky.api.account.people import (
     TENANT_COLUMNS,
     USER_COLUMNS,
@@ -57,6 +58,7 @@ def create_user(
             place = await tenant_named(connection, tenant)
             made = await add_user(
                 connection,
+                MACHINE,
                 place.id,
                 email=address,
                 role=granted,
@@ -168,6 +170,7 @@ def create_key(
             place = await tenant_named(connection, tenant)
             made, row = await add_key(
                 connection,
+                MACHINE,
                 place.id,
                 name=name,
                 role=granted,
@@ -235,7 +238,7 @@ def change(email: str, tenant: str | None, values: dict[str, Any]) -> None:
                     f"Nobody in the tenant {place.slug} has the address {address}.",
                     hint="`scrapersky user list` shows everyone.",
                 )
-            await change_user(connection, found, values)
+            await change_user(connection, MACHINE, found, values)
             await connection.execute(
                 delete(LoginSession).where(LoginSession.user_id == found.id)
             )

@@ -13,6 +13,7 @@ from fastapi import FastAPI
 from sqlalchemy import insert, text
 from sqlalchemy.ext.asyncio import AsyncEngine
 
+from scrapersky.api.account.authority import MACHINE
 from scrapersky.api.account.people import add_key, add_tenant, add_user
 from scrapersky.api.app import create_app
 from scrapersky.api.auth.identity import ROLES
@@ -171,11 +172,17 @@ async def a_person(engine: AsyncEngine, tenant: UUID, role: Role) -> Person:
     email = f"{role.value}-{uuid4().hex[:8]}@example.com"
     async with engine.begin() as connection:
         user = await add_user(
-            connection, tenant, email=email, role=role, password_hash=HASHED
+            connection, MACHINE, tenant, email=email, role=role, password_hash=HASHED
         )
         scopes = sorted(ROLES[role])
         key, _ = await add_key(
-            connection, tenant, name=email, role=role, scopes=scopes, made_by=user.id
+            connection,
+            MACHINE,
+            tenant,
+            name=email,
+            role=role,
+            scopes=scopes,
+            made_by=user.id,
         )
     return Person(user.id, tenant, email, role, key.secret)
 

@@ -5,6 +5,7 @@ from uuid import uuid4
 
 import pytest
 
+from scrapersky.api.account.authority import MACHINE
 from scrapersky.api.account.people import add_key
 from scrapersky.api.auth.identity import ROLES
 from scrapersky.records.status import Role
@@ -138,17 +139,14 @@ async def test_an_admin_of_another_tenant_is_no_operator(house: House) -> None:
 
 
 async def test_the_key_of_a_demoted_admin_kept_their_rights(house: House) -> None:
+    operator = await an_operator(house)
     person = await a_person(house.engine, house.home, Role.ADMIN)
     before = await house.get("/users", person)
 
-    await house.send(
-        "PATCH", f"/users/{person.id}", house.admin, json={"role": "viewer"}
-    )
+    await house.send("PATCH", f"/users/{person.id}", operator, json={"role": "viewer"})
     session = await house.get("/session", person)
     after = await house.get("/users", person)
-    await house.send(
-        "PATCH", f"/users/{person.id}", house.admin, json={"role": "admin"}
-    )
+    await house.send("PATCH", f"/users/{person.id}", operator, json={"role": "admin"})
     again = await house.get("/users", person)
 
     statuses = (before.status_code, after.status_code, again.status_code)
@@ -160,10 +158,11 @@ async def test_the_key_of_a_demoted_admin_kept_their_rights(house: House) -> Non
 
 
 async def test_the_key_of_a_removed_person_worked_again(house: House) -> None:
+    operator = await an_operator(house)
     person = await a_person(house.engine, house.home, Role.ADMIN)
     made = await make_key(house, person, role="admin")
 
-    removed = await house.send("DELETE", f"/users/{person.id}", house.admin)
+    removed = await house.send("DELETE", f"/users/{person.id}", operator)
     answers = [
         await house.get("/session", person),
         await house.get("/session", headers={"X-API-Key": made["secret"]}),
@@ -192,6 +191,7 @@ async def test_a_key_that_the_machine_made_needs_nobody(house: House) -> None:
     async with house.engine.begin() as connection:
         key, _ = await add_key(
             connection,
+            MACHINE,
             house.home,
             name="k",
             role=Role.ADMIN,

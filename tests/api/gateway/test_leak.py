@@ -22,6 +22,7 @@ import jwt
 import pytest
 from sqlalchemy import text
 
+from scrapersky.api.account.authority import MACHINE
 from scrapersky.api.account.people import add_user
 from scrapersky.api.auth.password import HASHER
 from scrapersky.db.connection import connect, parse_target
@@ -104,6 +105,7 @@ async def furnish(database: TestDatabase, password: str) -> str:
         )
         await add_user(
             connection,
+            MACHINE,
             home,
             email=EMAIL,
             role=Role.ADMIN,

@@ -433,7 +433,7 @@ async def test_an_admin_logs_out_their_own_people_only(house: House) -> None:
     for method, path, who in (
         ("GET", theirs, house.stranger), ("DELETE", theirs, house.stranger),
         ("DELETE", f"/sessions/{session['id']}", house.stranger),
-        ("DELETE", f"/sessions/{session['id']}", house.admin),
+        ("DELETE", f"/sessions/{session['id']}", house.curator),
     ):  # fmt: skip
         assert (await house.send(method, path, who)).status_code == 404
     assert (await house.get(theirs, house.viewer)).status_code == 403

@@ -27,7 +27,7 @@ from tests.api.gateway.provider import (
     Provider,
     a_provider,
 )
-from tests.api.gateway.rig import WITH_TOKENS, House, a_house, a_person
+from tests.api.gateway.rig import PASSWORD, WITH_TOKENS, House, a_house, a_person
 from tests.conftest import TestDatabase
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -147,6 +147,22 @@ async def test_whoever_was_invited_is_known_by_a_verified_address(door: Door) ->
     # Another who shows the same address is somebody else.
     door.be(email=person.email, email_verified=True, groups=["crawl"])
     assert (await door.come_in()).headers["location"] == "/?login=refused"
+
+
+async def test_a_password_set_by_another_was_good_for_the_role_of_the_groups(
+    door: Door,
+) -> None:
+    person = await a_person(door.house.engine, door.house.home, Role.VIEWER)
+    subject = door.be(email=person.email, email_verified=True, groups=["crawl"])
+
+    await door.come_in()
+
+    door.house.client.cookies.clear()
+    given = {"email": person.email, "password": PASSWORD}
+    by_password = await door.house.send("POST", "/session", json=given)
+    assert by_password.status_code == 401
+    kept = "SELECT role::text, password_hash FROM users WHERE subject = :subject"
+    assert await door.house.run(kept, subject=subject) == [("curator", None)]
 
 
 async def test_another_tenants_admin_captures_nobody(door: Door) -> None:

@@ -5,9 +5,10 @@ from typing import Annotated
 from uuid import UUID
 
 from fastapi import APIRouter, Request
-from sqlalchemy import func, select, update
+from sqlalchemy import select
 
-from scrapersky.api.account.people import KEY_COLUMNS, MOST, add_key
+from scrapersky.api.account.authority import authority_of
+from scrapersky.api.account.people import KEY_COLUMNS, MOST, add_key, revoke_key
 from scrapersky.api.account.schema import (
     Everything,
     KeyIn,
@@ -18,7 +19,6 @@ from scrapersky.api.account.schema import (
 from scrapersky.api.auth.authenticator import Authenticator
 from scrapersky.api.auth.identity import ROLES, Identity, Permission
 from scrapersky.api.dependency import Transaction, actor_of, after_commit, allow
-from scrapersky.errors import NotAllowed, UnknownRecord
 from scrapersky.records import ApiKey
 from scrapersky.records.audit import note
 
@@ -42,10 +42,11 @@ async def create(
     request: Request, who: Admin, connection: Transaction, given: KeyIn
 ) -> KeyMade:
     """Make a key; the answer is the only time its secret is shown."""
-    scopes = sorted(scopes_of(who, given))
+    scopes = sorted(ROLES[given.role] if given.scopes is None else set(given.scopes))
     lasts = timedelta(days=given.expires_in_days) if given.expires_in_days else None
     key, made = await add_key(
         connection,
+        await authority_of(request, who, connection),
         who.tenant_id,
         name=given.name,
         role=given.role,
@@ -66,27 +67,8 @@ async def revoke(
     request: Request, key_id: UUID, who: Admin, connection: Transaction
 ) -> None:
     """Revoke a key, at once in this process, within seconds in others."""
-    statement = (
-        update(ApiKey)
-        .where(ApiKey.id == key_id, ApiKey.tenant_id == who.tenant_id)
-        .values(revoked_at=func.coalesce(ApiKey.revoked_at, func.clock_timestamp()))
-        .returning(ApiKey.id)
-    )
-    if (await connection.execute(statement)).first() is None:
-        raise UnknownRecord("There is no such key.")
+    by = await authority_of(request, who, connection)
+    await revoke_key(connection, by, who.tenant_id, key_id)
     await note(connection, actor_of(who, request), "key.revoked", f"api-keys/{key_id}")
     authenticator: Authenticator = request.app.state.authenticator
     after_commit(request, authenticator.forget)
-
-
-def scopes_of(who: Identity, given: KeyIn) -> frozenset[Permission]:
-    """Return what a key may do; never more than whoever makes it."""
-    usual = ROLES[given.role]
-    scopes = usual if given.scopes is None else frozenset(given.scopes)
-    beyond = scopes - who.permissions
-    if beyond or not usual <= ROLES[who.role]:
-        raise NotAllowed(
-            "A key cannot have more permissions than the person who creates it.",
-            hint=f"Leave out: {', '.join(sorted(beyond)) or given.role.value}.",
-        )
-    return scopes

@@ -11,6 +11,7 @@ from itsdangerous import BadData, URLSafeSerializer
 from sqlalchemy import func, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
+from scrapersky.api.account.authority import authority_of
 from scrapersky.api.account.people import user_of
 from scrapersky.api.account.schema import (
     InvitationIn,
@@ -35,6 +36,7 @@ from scrapersky.api.dependency import (
 from scrapersky.errors import InvalidInvitation, InvalidUserChange
 from scrapersky.records import User
 from scrapersky.records.audit import note
+from scrapersky.records.status import Role
 
 router = APIRouter()
 
@@ -55,12 +57,15 @@ async def invite(
     connection: SystemTransaction,
 ) -> InvitationOut:
     """Make a link by which a person chooses a password; it works once, for a week."""
+    by = await authority_of(request, who, connection)
     user = await user_of(connection, who.tenant_id, user_id)
+    by.refuse_user(user.tenant_id, user.role)
     query = select(User.password_hash, func.clock_timestamp() + LASTS).where(
         User.id == user.id
     )
     kept, expires_at = (await connection.execute(query)).one()
-    token = signer(request).dumps([str(user_id), mark_of(kept), expires_at.isoformat()])
+    mark = mark_of(kept, user.role)
+    token = signer(request).dumps([str(user_id), mark, expires_at.isoformat()])
     actor = actor_of(who, request)
     await note(connection, actor, "user.invited", f"users/{user_id}")
     request.state.holds_secret = True
@@ -94,7 +99,7 @@ async def accept(
             .with_for_update(of=User)
         )
         user = (await connection.execute(query)).one_or_none()
-        if user is None or mark_of(user.password_hash) != mark:
+        if user is None or mark_of(user.password_hash, user.role) != mark:
             raise refusal()
         await set_password(request, connection, user, hashed)
     return await enter(request, response, engine, user)
@@ -148,9 +153,13 @@ def signer(request: Request) -> URLSafeSerializer:
     return URLSafeSerializer(key, salt=PURPOSE, signer_kwargs=how)
 
 
-def mark_of(password_hash: str | None) -> str:
-    """Name a password without revealing it: an invitation is good for the one before."""
-    return hashlib.sha256((password_hash or "").encode()).hexdigest()[:16]
+def mark_of(password_hash: str | None, role: Role) -> str:
+    """Name a password without revealing it, and a role: a link is good for these only.
+
+    Whoever made the link may have had no right to the role that came after.
+    """
+    marked = f"{role.value} {password_hash or ''}"
+    return hashlib.sha256(marked.encode()).hexdigest()[:16]
 
 
 def read_token(request: Request, token: str) -> tuple[UUID, str, datetime]:

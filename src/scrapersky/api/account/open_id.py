@@ -1,6 +1,6 @@
 """Log in through the team's own provider: there, back, and into a session."""
 
-from typing import Annotated
+from typing import Annotated, Any
 from urllib.parse import urlencode
 
 import structlog
@@ -10,17 +10,25 @@ from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncConnection
 from starlette.exceptions import HTTPException
 
+from scrapersky.api.account.authority import MACHINE
 from scrapersky.api.account.people import USER_COLUMNS, add_user, change_user
 from scrapersky.api.account.schema import LoginWays
 from scrapersky.api.account.session import forms_of, hand_over, opener_of
 from scrapersky.api.auth.authenticator import COOKIE, Authenticator, address_of
-from scrapersky.api.auth.credential import AnyRow, close_session, open_session
+from scrapersky.api.auth.credential import (
+    AnyRow,
+    close_session,
+    open_session,
+    revoke_sessions,
+)
+from scrapersky.api.auth.identity import ROLES
 from scrapersky.api.auth.open_id import LOGIN_TIMEOUT, Guest, OpenId, Visit
 from scrapersky.api.auth.rate_limit import refuse
 from scrapersky.api.dependency import PUBLIC, SystemBulk
 from scrapersky.errors import NotAllowed, RecordConflict, ScraperSkyError
 from scrapersky.records import User
 from scrapersky.records.audit import Actor, note
+from scrapersky.records.status import Role
 
 log = structlog.get_logger(__name__)
 
@@ -125,6 +133,7 @@ async def user_of_guest(
             raise NotAllowed("Nobody has invited you to ScraperSky yet.")
         user = await add_user(
             connection,
+            MACHINE,
             home,
             email=guest.email,
             name=guest.name,
@@ -138,11 +147,24 @@ async def user_of_guest(
     if user.disabled_at is not None:
         raise NotAllowed("Your account is deactivated.")
     if role is not None and role is not user.role:
-        user = await change_user(connection, user, {"role": role})
+        user = await change_role(connection, user, role)
         details = {"role": role.value}
         actor = Actor(home, None, provider.name)
         await note(connection, actor, "user.changed", f"users/{user.id}", details)
     return user
+
+
+async def change_role(connection: AsyncConnection, user: AnyRow, role: Role) -> AnyRow:
+    """Give somebody the role of their groups.
+
+    With a higher one the password and the sessions of before end: whoever made the
+    account may have set them, and had no right to the new role.
+    """
+    values: dict[str, Any] = {"role": role}
+    if ROLES[role] > ROLES[user.role]:
+        values["password_hash"] = None
+        await revoke_sessions(connection, user.id)
+    return await change_user(connection, MACHINE, user, values)
 
 
 async def known(
@@ -167,7 +189,7 @@ async def known(
     if user is None:
         return None
     bound = {"subject": guest.subject, "issuer": guest.issuer}
-    return await change_user(connection, user, bound)
+    return await change_user(connection, MACHINE, user, bound)
 
 
 def provider_of(request: Request) -> OpenId:

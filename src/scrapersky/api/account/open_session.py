@@ -5,6 +5,7 @@ from uuid import UUID
 
 from fastapi import APIRouter, Request
 
+from scrapersky.api.account.authority import authority_of
 from scrapersky.api.account.people import user_of
 from scrapersky.api.account.schema import (
     Everything,
@@ -84,7 +85,6 @@ async def end_theirs(
     request: Request, user_id: UUID, who: Admin, connection: SystemTransaction
 ) -> SessionsEnded:
     """Log a person of the tenant out everywhere."""
-    await user_of(connection, who.tenant_id, user_id)
     return await end(request, who, connection, user_id)
 
 
@@ -114,6 +114,9 @@ async def end(
     but: str | None = None,
 ) -> SessionsEnded:
     """End sessions of a person, and write down who did."""
+    by = await authority_of(request, who, connection)
+    user = await user_of(connection, who.tenant_id, user_id)
+    by.refuse_user(user.tenant_id, user.role)
     ended = await revoke_sessions(connection, user_id, only=only, but=but)
     if ended:
         actor = actor_of(who, request)

@@ -11,6 +11,7 @@ from sqlalchemy import delete, func, insert, select, update
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncConnection
 
+from scrapersky.api.account.authority import Authority, lock_accounts
 from scrapersky.api.auth.credential import AnyRow, NewKey, new_key
 from scrapersky.api.auth.identity import Permission
 from scrapersky.errors import RecordConflict, UnknownRecord
@@ -86,6 +87,7 @@ async def user_of(
 
 async def add_user(
     connection: AsyncConnection,
+    by: Authority,
     tenant_id: UUID,
     *,
     email: str,
@@ -96,6 +98,7 @@ async def add_user(
     issuer: str | None = None,
 ) -> AnyRow:
     """Let a person in; raise RecordConflict if the tenant has them already."""
+    by.refuse_user(tenant_id, role)
     statement = (
         insert(User)
         .values(
@@ -119,9 +122,12 @@ async def add_user(
 
 
 async def change_user(
-    connection: AsyncConnection, user: AnyRow, values: dict[str, Any]
+    connection: AsyncConnection, by: Authority, user: AnyRow, values: dict[str, Any]
 ) -> AnyRow:
     """Change a person; raise RecordConflict if nobody could look after the tenant."""
+    for role in (user.role, values.get("role", user.role)):
+        by.refuse_user(user.tenant_id, role)
+    await lock_accounts(connection, user.tenant_id)
     loses_rights = (
         values.get("role", Role.ADMIN) is not Role.ADMIN
         or values.get("disabled_at") is not None
@@ -140,8 +146,10 @@ async def change_user(
         raise RecordConflict("Someone else has the same subject.") from error
 
 
-async def remove_user(connection: AsyncConnection, user: AnyRow) -> None:
+async def remove_user(connection: AsyncConnection, by: Authority, user: AnyRow) -> None:
     """Remove a person with their keys; what else they made stays."""
+    by.refuse_user(user.tenant_id, user.role)
+    await lock_accounts(connection, user.tenant_id)
     await keep_an_admin(connection, user)
     await connection.execute(
         update(ApiKey)
@@ -154,19 +162,17 @@ async def remove_user(connection: AsyncConnection, user: AnyRow) -> None:
 
 
 async def keep_an_admin(connection: AsyncConnection, user: AnyRow) -> None:
-    """Raise RecordConflict if this is the last admin of a tenant."""
+    """Raise RecordConflict if this is the last admin of a tenant.
+
+    The accounts are locked: two admins cannot remove each other at the same moment.
+    """
     if user.role is not Role.ADMIN or user.disabled_at is not None:
         return
-    # Locked, so that two admins cannot remove each other at the same moment.
-    admins = (
-        select(User.id)
-        .where(
-            User.tenant_id == user.tenant_id,
-            User.role == Role.ADMIN,
-            User.disabled_at.is_(None),
-            User.is_system.is_(False),
-        )
-        .with_for_update()
+    admins = select(User.id).where(
+        User.tenant_id == user.tenant_id,
+        User.role == Role.ADMIN,
+        User.disabled_at.is_(None),
+        User.is_system.is_(False),
     )
     if set((await connection.scalars(admins)).all()) <= {user.id}:
         raise RecordConflict(
@@ -177,6 +183,7 @@ async def keep_an_admin(connection: AsyncConnection, user: AnyRow) -> None:
 
 async def add_key(
     connection: AsyncConnection,
+    by: Authority,
     tenant_id: UUID,
     *,
     name: str,
@@ -186,6 +193,7 @@ async def add_key(
     lasts: timedelta | None = None,
 ) -> tuple[NewKey, AnyRow]:
     """Make an API key; its secret is returned and not kept."""
+    by.refuse_beyond(frozenset(scopes))
     key = new_key()
     statement = (
         insert(ApiKey)
@@ -203,6 +211,21 @@ async def add_key(
         .returning(*KEY_COLUMNS)
     )
     return key, (await connection.execute(statement)).one()
+
+
+async def revoke_key(
+    connection: AsyncConnection, by: Authority, tenant_id: UUID, key_id: UUID
+) -> None:
+    """Revoke an API key, or raise UnknownRecord."""
+    mine = (ApiKey.id == key_id, ApiKey.tenant_id == tenant_id)
+    found = (
+        await connection.execute(select(ApiKey.role, ApiKey.scopes).where(*mine))
+    ).one_or_none()
+    if found is None:
+        raise UnknownRecord("There is no such key.")
+    by.refuse_key(tenant_id, found.role, found.scopes)
+    now = func.coalesce(ApiKey.revoked_at, func.clock_timestamp())
+    await connection.execute(update(ApiKey).where(*mine).values(revoked_at=now))
 
 
 async def add_tenant(

@@ -7,6 +7,7 @@ from fastapi import APIRouter, Request
 from sqlalchemy import func, literal, select, update
 from sqlalchemy.dialects.postgresql import JSONB
 
+from scrapersky.api.account.authority import authority_of
 from scrapersky.api.account.people import (
     MOST,
     TENANT_COLUMNS,
@@ -61,6 +62,7 @@ async def create(
     if admin is not None:
         await add_user(
             connection,
+            await authority_of(request, who, connection),
             made.id,
             email=admin.email,
             name=admin.name,

@@ -6,6 +6,7 @@ from uuid import UUID
 from fastapi import APIRouter, Request
 from sqlalchemy import func
 
+from scrapersky.api.account.authority import authority_of
 from scrapersky.api.account.people import (
     add_user,
     change_user,
@@ -55,6 +56,7 @@ async def create(
     hashed = await hash_of(authenticator, given.password)
     made = await add_user(
         connection,
+        await authority_of(request, who, connection),
         who.tenant_id,
         email=given.email,
         name=given.name,
@@ -92,8 +94,9 @@ async def change(
         values["password_hash"] = await hash_of(authenticator, values.pop("password"))
     if "subject" in values:
         values["issuer"] = authenticator.issuer if values["subject"] else None
+    by = await authority_of(request, who, connection)
     user = await user_of(connection, who.tenant_id, user_id)
-    changed = await change_user(connection, user, values)
+    changed = await change_user(connection, by, user, values)
     named = sorted(given.model_fields_set)
     actor = actor_of(who, request)
     await note(connection, actor, "user.changed", f"users/{user_id}", {"fields": named})
@@ -108,8 +111,9 @@ async def remove(
     request: Request, user_id: UUID, who: Admin, connection: Transaction
 ) -> None:
     """Remove a person and revoke their keys; what else they made stays."""
+    by = await authority_of(request, who, connection)
     user = await user_of(connection, who.tenant_id, user_id)
-    await remove_user(connection, user)
+    await remove_user(connection, by, user)
     await note(connection, actor_of(who, request), "user.removed", f"users/{user_id}")
     authenticator: Authenticator = request.app.state.authenticator
     after_commit(request, authenticator.forget)

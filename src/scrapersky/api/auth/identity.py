@@ -32,6 +32,24 @@ OPERATOR: Final = frozenset({Permission.OPERATE, Permission.METRICS})
 ROLES: Final = {Role.VIEWER: VIEWER, Role.CURATOR: CURATOR, Role.ADMIN: ADMIN}
 
 
+def permissions_of(
+    role: Role, *, is_home: bool, scopes: frozenset[Permission] | None = None
+) -> frozenset[Permission]:
+    """Return what a role allows in the installation's own tenant or in another.
+
+    Scopes are the limits of a key; None means no limit beyond the role.
+    """
+    found: frozenset[Permission] = ROLES[role]
+    if is_home and role is Role.ADMIN:
+        found |= OPERATOR
+    if scopes is None:
+        return found
+    # A key that may steer may also look: it was given to Prometheus before there was
+    # one that may only look.
+    implied = OPERATOR if Permission.OPERATE in scopes else frozenset()
+    return found & (scopes | implied)
+
+
 @dataclass(frozen=True, slots=True)
 class Identity:
     """A caller that was let in, for the length of one request."""
@@ -55,15 +73,9 @@ class Identity:
     @property
     def permissions(self) -> frozenset[Permission]:
         """What this caller may do."""
-        found: frozenset[Permission] = ROLES[self.role]
-        if self.is_home_admin:
-            found |= OPERATOR
-        if self.scopes is None:
-            return found
-        # A key that may steer may also look: it was given to Prometheus before there was
-        # one that may only look.
-        implied = OPERATOR if Permission.OPERATE in self.scopes else frozenset()
-        return found & (self.scopes | implied)
+        return permissions_of(
+            self.role, is_home=self.is_home_admin, scopes=self.scopes
+        )
 
     @property
     def is_operator(self) -> bool:
