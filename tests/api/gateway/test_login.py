@@ -10,9 +10,11 @@ import httpx
 import pytest
 
 from scrapersky.api.account import invitation
+from scrapersky.api.auth import password
 from scrapersky.api.auth.password import HASHER, NOBODY
+from scrapersky.records import User
 from scrapersky.records.status import Role
-from tests.api.gateway.rig import PASSWORD, House, Person, a_person
+from tests.api.gateway.rig import HASHED, PASSWORD, House, Person, a_person
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -171,6 +173,66 @@ async def test_a_wrong_password_and_a_wrong_address_get_the_same_answer(
 
     assert (wrong.status_code, nobody.status_code) == (401, 401)
     assert wrong.json()["detail"] == nobody.json()["detail"]
+
+
+@pytest.fixture
+def verified(monkeypatch: pytest.MonkeyPatch) -> list[str | None]:
+    """Which hashes were verified, None for nobody's."""
+    found: list[str | None] = []
+    verify = password.verified
+
+    def counted(given: str, kept: str | None) -> bool:
+        found.append(kept)
+        return verify(given, kept)
+
+    monkeypatch.setattr(password, "verified", counted)
+    return found
+
+
+@pytest.mark.parametrize("tenants", [0, 1, 2, 3, 5])
+@pytest.mark.parametrize("given", [PASSWORD, "no" * 8], ids=["right", "wrong"])
+async def test_the_work_of_a_login_told_how_many_tenants_know_an_address(
+    house: House, verified: list[str | None], tenants: int, given: str
+) -> None:
+    email = await in_many_tenants(house, tenants)
+
+    answer = await house.send(
+        "POST", "/session", json={"email": email, "password": given}
+    )
+
+    is_let_in = tenants > 0 and given == PASSWORD
+    assert answer.status_code == (201 if is_let_in else 401)
+    assert len(verified) == 3
+
+
+@pytest.mark.parametrize("tenants", [0, 4])
+async def test_a_named_tenant_takes_the_same_work_whoever_is_in_it(
+    house: House, verified: list[str | None], tenants: int
+) -> None:
+    email = await in_many_tenants(house, tenants)
+    last = "SELECT slug FROM tenants ORDER BY created_at DESC LIMIT 1"
+    given = {
+        "email": email,
+        "password": PASSWORD,
+        "tenant": await house.scalar(last),
+    }
+
+    answer = await house.send("POST", "/session", json=given)
+
+    assert answer.status_code == (201 if tenants else 401)
+    assert len(verified) == 1
+
+
+async def in_many_tenants(house: House, tenants: int) -> str:
+    """Let one address into so many tenants; return it."""
+    email = f"{uuid4().hex}@example.com"
+    for _ in range(tenants):
+        tenant = await house.scalar(
+            "INSERT INTO tenants (name, slug) VALUES ('M', :slug) RETURNING id",
+            slug=uuid4().hex,
+        )
+        await house.add(User, tenant, email=email, password_hash=HASHED)
+    return email
 
 
 async def test_nobodys_password_is_verified_with_the_same_effort() -> None:

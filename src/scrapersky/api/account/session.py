@@ -1,10 +1,12 @@
 """Log in, log out, and see who one is."""
 
+from collections.abc import Sequence
 from contextlib import suppress
 from importlib.metadata import version
-from typing import Annotated
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Request, Response
+from sqlalchemy import Select
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from scrapersky.api.account.schema import LoginIn, SessionOut, SessionTenant
@@ -36,7 +38,7 @@ router = APIRouter(prefix="/session", tags=["session"])
 
 LONGEST_DEVICE = 300
 MOST_ACCOUNTS = 3
-"""Accounts of one address that a password is tried on; a tenant's name narrows it."""
+"""Accounts of one address that a password is tried on; a tenant's name makes it one."""
 
 
 @router.get("", operation_id="get_session")
@@ -106,7 +108,7 @@ async def log_out(
 async def recognise(
     authenticator: Authenticator, request: Request, given: LoginIn
 ) -> AnyRow:
-    """Return whose password this is; both answers take as long."""
+    """Return whose password this is, with the same work whoever has the address."""
     address = address_of(request)
     for limiter, caller in (
         (authenticator.attempts, address),
@@ -116,27 +118,48 @@ async def recognise(
         allowance = limiter.take(caller)
         if not allowance.is_granted:
             raise refuse(allowance, "Too many login attempts.")
-    query = (
-        active_users()
-        .add_columns(User.password_hash)
-        .where(User.email.in_(forms_of(given.email)), User.password_hash.is_not(None))
-        .order_by(User.created_at)
-        .limit(MOST_ACCOUNTS)
-    )
-    if given.tenant is not None:
-        query = query.where(Tenant.slug == given.tenant)
     async with authenticator.engine.connect() as connection:
-        found = (await connection.execute(query)).all()
-    for user in found:
-        if await authenticator.passwords.verify(given.password, user.password_hash):
-            authenticator.logins.forget(f"{given.email} {address}")
-            return user
-    if not found:
-        await authenticator.passwords.verify(given.password, None)
+        found = (await connection.execute(candidates(given))).all()
+    user = await owner_of(authenticator, given, found)
+    if user is not None:
+        authenticator.logins.forget(f"{given.email} {address}")
+        return user
     raise NotAuthenticated(
         "Wrong e-mail address or password.",
         hint="An admin of your tenant can set a new password.",
     )
+
+
+def candidates(given: LoginIn) -> Select[*tuple[Any, ...]]:
+    """Select the accounts that a login may mean, the oldest first."""
+    query = (
+        active_users()
+        .add_columns(User.password_hash)
+        .where(User.email.in_(forms_of(given.email)), User.password_hash.is_not(None))
+        .order_by(User.created_at, User.id)
+        .limit(MOST_ACCOUNTS)
+    )
+    if given.tenant is not None:
+        query = query.where(Tenant.slug == given.tenant)
+    return query
+
+
+async def owner_of(
+    authenticator: Authenticator, given: LoginIn, found: Sequence[AnyRow]
+) -> AnyRow | None:
+    """Return the first account that a password opens.
+
+    As many hashes are verified whether none, one or all of them are somebody's: the time
+    would say how many tenants know an address, or which of them the password is for.
+    """
+    owner = None
+    times = MOST_ACCOUNTS if given.tenant is None else 1
+    for user in [*found, *[None] * times][:times]:
+        kept = user.password_hash if user is not None else None
+        is_right = await authenticator.passwords.verify(given.password, kept)
+        if is_right and owner is None:
+            owner = user
+    return owner
 
 
 def opener_of(request: Request) -> Opener:
