@@ -472,8 +472,9 @@ class Settings(Frozen):
     oidc_public_url: str | None = Field(
         None,
         pattern=r"^https?://[^\s@?#]+$",
-        description="Address at which people open ScraperSky, where it is not the one "
-        "that requests name; the provider sends them back to it.",
+        description="Address at which people open ScraperSky; the provider sends them "
+        "back to it. Without it they are sent to the name they used, if TRUSTED_HOSTS "
+        "lists it or they are at this machine.",
     )
     session_hours: PositiveInt = Field(
         168, le=8760, description="How long a login lasts at most."

@@ -3,20 +3,23 @@
 import asyncio
 import os
 import re
+import time
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-from urllib.parse import urljoin, urlsplit
+from urllib.parse import parse_qs, urljoin, urlsplit
 from uuid import uuid4
 
 import httpx
 import pytest
 import pytest_asyncio
 
+from scrapersky.api.app import create_app
 from scrapersky.api.auth.open_id import Guest, safe_path
 from scrapersky.api.auth.secret import refuse_unsafe
 from scrapersky.configuration import load_settings
+from scrapersky.db.connection import Target, parse_target
 from scrapersky.errors import ConfigurationError
 from scrapersky.records.status import Role
 from scripts import page
@@ -39,6 +42,7 @@ WITH_PROVIDER = {
     "OIDC_CLIENT_SECRET": CLIENT_SECRET,
     "OIDC_NAME": "Harbour login",
     "OIDC_ROLES": "crawl-admins=admin,crawl=curator",
+    "OIDC_PUBLIC_URL": "http://app.test",
 }
 
 
@@ -49,6 +53,7 @@ class Door:
     house: House
     provider: Provider
     web: httpx.AsyncClient
+    target: Target
 
     def be(self, **person: Any) -> str:
         """Have somebody new at the browser, told about truly; return their subject."""
@@ -80,7 +85,7 @@ async def opened(module_database: TestDatabase) -> AsyncIterator[Door]:
     async with a_provider() as provider, httpx.AsyncClient() as web:
         settings = {**WITH_PROVIDER, "OIDC_ISSUER": provider.issuer}
         async with a_house(module_database, settings) as house:
-            yield Door(house, provider, web)
+            yield Door(house, provider, web, parse_target(module_database.url))
 
 
 @pytest_asyncio.fixture(loop_scope="module")
@@ -196,7 +201,11 @@ LIES: dict[str, dict[str, Any]] = {
     "for another login": {"more": {"nonce": "an older one"}},
     "expired": {"more": {"exp": 1_000_000_000}},
     "of the future": {"more": {"iat": 9_000_000_000, "exp": 9_000_000_300}},
+    "of tomorrow": {"more": {"nbf": time.time() + 86_400}},
+    "of a later that is a text": {"more": {"nbf": "later"}},
+    "issued tomorrow": {"more": {"iat": time.time() + 86_400}},
     "about nobody": {"more": {"sub": ""}},
+    "about two lines": {"more": {"sub": "one\r\ntwo"}},
     "signed by another": {"key": OTHER_KEY},
     "signed with the client's secret": {"key": CLIENT_SECRET, "algorithm": "HS256"},
     "not signed": {"key": None, "algorithm": "none"},
@@ -219,6 +228,81 @@ async def test_no_lie_of_a_provider_lets_anyone_in(
     assert answer.headers["location"] == "/?login=failed"
     assert COOKIE not in answer.cookies
     assert await door.role() is None
+
+
+async def test_the_clocks_of_two_machines_may_differ_by_seconds(door: Door) -> None:
+    door.be(**verified("gil"), groups=["crawl"])
+    door.provider.more = {"nbf": time.time() + 5, "iat": time.time() + 5}
+
+    await door.come_in()
+
+    assert await door.role() == "curator"
+
+
+async def test_a_name_of_two_lines_was_stored(door: Door) -> None:
+    name = "Ada\r\nSet-Cookie: a=b\x1b[31m \u202eLovelace"
+    subject = door.be(**verified("ada"), name=name, groups=["crawl"])
+
+    await door.come_in()
+
+    kept = "SELECT name FROM users WHERE subject = :subject"
+    stored = await door.house.scalar(kept, subject=subject)
+    assert stored == "Ada Set-Cookie: a=b Lovelace"
+
+
+@pytest.mark.parametrize(
+    "email", ["ada\r\n@harbour.example", "\u0430da@harbour.example", "ada"]
+)
+async def test_an_address_that_no_admin_could_write_was_stored(
+    door: Door, email: str
+) -> None:
+    subject = door.be(email=email, email_verified=True, groups=["crawl"])
+
+    answer = await door.come_in()
+
+    assert answer.headers["location"] == "/?login=refused"
+    kept = "SELECT count(*) FROM users WHERE subject = :subject"
+    assert await door.house.scalar(kept, subject=subject) == 0
+
+
+@pytest.mark.parametrize(
+    ("given", "client", "host", "callback"),
+    [
+        ({}, "192.0.2.7", "evil.example", None),
+        ({}, "192.0.2.7", "localhost", None),
+        ({}, "127.0.0.1", "evil.example", None),
+        ({}, "127.0.0.1", "127.0.0.1:8000", "http://127.0.0.1:8000"),
+        ({"TRUSTED_HOSTS": "sky.test"}, "192.0.2.7", "sky.test", "http://sky.test"),
+        ({"TRUSTED_HOSTS": "sky.test"}, "192.0.2.7", "sky.test:x@evil.example", None),
+        ({"TRUSTED_HOSTS": "sky.test"}, "192.0.2.7", "localhost", None),
+        (
+            {"OIDC_PUBLIC_URL": "https://sky.test/"},
+            "192.0.2.7",
+            "evil.example",
+            "https://sky.test",
+        ),
+    ],
+)
+async def test_people_were_sent_back_to_the_name_that_a_request_gave(
+    door: Door, given: dict[str, str], client: str, host: str, callback: str | None
+) -> None:
+    settings = {**WITH_PROVIDER, "OIDC_PUBLIC_URL": "", **given}
+    settings["OIDC_ISSUER"] = door.provider.issuer
+    app = create_app(load_settings(settings, dotenv=None).settings, door.target)
+    transport = httpx.ASGITransport(app, client=(client, 4000))
+    async with (
+        app.router.lifespan_context(app),
+        httpx.AsyncClient(transport=transport, base_url="http://x") as web,
+    ):
+        answer = await web.get("/api/v3/session/openid", headers={"Host": host})
+
+    if callback is None:
+        assert answer.status_code == 400
+        assert answer.json()["hint"].endswith("TRUSTED_HOSTS.")
+    else:
+        sent = parse_qs(urlsplit(answer.headers["location"]).query)
+        path = "/api/v3/session/openid/callback"
+        assert sent["redirect_uri"] == [callback + path]
 
 
 async def test_an_answer_counts_once_and_only_in_the_browser_that_asked(
@@ -269,6 +353,7 @@ async def test_the_highest_of_somebodys_groups_counts(door: Door) -> None:
         ({"ENVIRONMENT": "production"}, "not https"),
         ({"OIDC_ISSUER": ""}, "OIDC_ISSUER is missing"),
         ({"OIDC_ROLES": "crawl=captain"}, "not group=role"),
+        ({"OIDC_PUBLIC_URL": "", "HOST": "0.0.0.0"}, "OIDC_PUBLIC_URL is missing"),
     ],
 )
 async def test_a_loose_provider_stops_the_start(

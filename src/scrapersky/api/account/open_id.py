@@ -12,7 +12,7 @@ from starlette.exceptions import HTTPException
 
 from scrapersky.api.account.authority import MACHINE
 from scrapersky.api.account.people import USER_COLUMNS, add_user, change_user
-from scrapersky.api.account.schema import LoginWays
+from scrapersky.api.account.schema import LoginWays, a_plain_email
 from scrapersky.api.account.session import forms_of, hand_over, opener_of
 from scrapersky.api.auth.authenticator import COOKIE, Authenticator, address_of
 from scrapersky.api.auth.credential import (
@@ -22,10 +22,16 @@ from scrapersky.api.auth.credential import (
     revoke_sessions,
 )
 from scrapersky.api.auth.identity import ROLES
+from scrapersky.api.auth.local import is_from_this_machine
 from scrapersky.api.auth.open_id import LOGIN_TIMEOUT, Guest, OpenId, Visit
 from scrapersky.api.auth.rate_limit import refuse
 from scrapersky.api.dependency import PUBLIC, SystemBulk
-from scrapersky.errors import NotAllowed, RecordConflict, ScraperSkyError
+from scrapersky.errors import (
+    MalformedRequest,
+    NotAllowed,
+    RecordConflict,
+    ScraperSkyError,
+)
 from scrapersky.records import User
 from scrapersky.records.audit import Actor, note
 from scrapersky.records.status import Role
@@ -59,9 +65,9 @@ async def begin(
     provider = provider_of(request)
     authenticator: Authenticator = request.app.state.authenticator
     take_turn(request)
-    visit = Visit.begin(back, authenticator.clock())
+    visit, callback = Visit.begin(back, authenticator.clock()), redirect_uri(request)
     try:
-        address = await provider.way_there(visit, redirect_uri(request))
+        address = await provider.way_there(visit, callback)
     except ScraperSkyError as error:
         return failed(error)
     response = RedirectResponse(address, 303)
@@ -89,13 +95,13 @@ async def end(request: Request, engine: SystemBulk) -> RedirectResponse:
     provider = provider_of(request)
     authenticator: Authenticator = request.app.state.authenticator
     take_turn(request)
-    sealed = request.cookies.get(VISIT, "")
+    sealed, callback = request.cookies.get(VISIT, ""), redirect_uri(request)
     visit = Visit.unsealed(sealed, authenticator.secret, authenticator.clock())
     if visit is None:
         return RedirectResponse("/?login=expired", 303)
     try:
         answer = dict(request.query_params)
-        guest = await provider.welcome(visit, answer, redirect_uri(request))
+        guest = await provider.welcome(visit, answer, callback)
         async with engine.begin() as connection:
             user = await user_of_guest(connection, authenticator, provider, guest)
             if before := request.cookies.get(COOKIE):
@@ -135,13 +141,13 @@ async def user_of_guest(
             connection,
             MACHINE,
             home,
-            email=guest.email,
+            email=address_to_keep(guest.email),
             name=guest.name,
             role=role,
             subject=guest.subject,
             issuer=guest.issuer,
         )
-        details = {"email": guest.email, "role": role.value}
+        details = {"email": user.email, "role": role.value}
         actor = Actor(home, None, provider.name)
         await note(connection, actor, "user.created", f"users/{user.id}", details)
     if user.disabled_at is not None:
@@ -152,6 +158,16 @@ async def user_of_guest(
         actor = Actor(home, None, provider.name)
         await note(connection, actor, "user.changed", f"users/{user.id}", details)
     return user
+
+
+def address_to_keep(email: str) -> str:
+    """Return the address of a new account in its one form, or raise NotAllowed."""
+    try:
+        return a_plain_email(email)
+    except ValueError as error:
+        raise NotAllowed(
+            f"The provider's e-mail address is refused: {error}."
+        ) from None
 
 
 async def change_role(connection: AsyncConnection, user: AnyRow, role: Role) -> AnyRow:
@@ -209,9 +225,22 @@ def take_turn(request: Request) -> None:
 
 
 def redirect_uri(request: Request) -> str:
-    """Return where the provider sends people back to; it knows the address too."""
-    base = request.app.state.settings.oidc_public_url
-    return (base or str(request.base_url)).rstrip("/") + CALLBACK
+    """Return where the provider sends people back to; it knows the address too.
+
+    It is an address that an operator has set. A name that only the request gives could
+    be anyone's, unless browser and server are on one machine.
+    """
+    settings = request.app.state.settings
+    base, names = request.base_url, {name.lower() for name in settings.trusted_hosts}
+    if settings.oidc_public_url:
+        return str(settings.oidc_public_url).rstrip("/") + CALLBACK
+    if base.hostname in names or is_from_this_machine(request):
+        return str(base).rstrip("/") + CALLBACK
+    raise MalformedRequest(
+        "This server does not know by which name people open it, so that nobody can log "
+        "in through the provider.",
+        hint="An operator sets OIDC_PUBLIC_URL, or lists the name in TRUSTED_HOSTS.",
+    )
 
 
 def failed(error: ScraperSkyError) -> RedirectResponse:

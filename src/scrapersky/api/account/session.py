@@ -32,6 +32,7 @@ from scrapersky.api.dependency import (
 )
 from scrapersky.errors import InvalidSubject, NotAllowed, NotAuthenticated
 from scrapersky.kit.canonical import canonical_email
+from scrapersky.kit.plain_text import plain_text
 from scrapersky.records import Tenant, User
 
 router = APIRouter(prefix="/session", tags=["session"])
@@ -164,7 +165,7 @@ async def owner_of(
 
 def opener_of(request: Request) -> Opener:
     """Tell from where somebody logs in."""
-    device = request.headers.get("user-agent", "")[:LONGEST_DEVICE]
+    device = plain_text(request.headers.get("user-agent", "")[:LONGEST_DEVICE])
     return Opener(device or None, address_of(request))
 
 

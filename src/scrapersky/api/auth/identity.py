@@ -73,9 +73,7 @@ class Identity:
     @property
     def permissions(self) -> frozenset[Permission]:
         """What this caller may do."""
-        return permissions_of(
-            self.role, is_home=self.is_home_admin, scopes=self.scopes
-        )
+        return permissions_of(self.role, is_home=self.is_home_admin, scopes=self.scopes)
 
     @property
     def is_operator(self) -> bool:

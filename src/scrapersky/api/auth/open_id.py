@@ -22,12 +22,13 @@ from scrapersky.api.auth.key_set import KeySet
 from scrapersky.api.auth.token import (
     LONGEST_SUBJECT,
     LONGEST_TOKEN,
-    SKEW,
+    is_of_the_future,
     number,
     refuse_double_names,
 )
 from scrapersky.errors import NotAuthenticated, ScraperSkyError
 from scrapersky.kit.clock import Clock, utc_now
+from scrapersky.kit.plain_text import plain_text
 from scrapersky.providers.client import Answer, Client, ClientPolicy, Request
 from scrapersky.records.status import Role
 from scrapersky.settings import Settings
@@ -288,9 +289,8 @@ class OpenId:
         return found
 
     def _check(self, claims: Mapping[str, Any], nonce: str) -> None:
-        now, skew = self._clock().timestamp(), SKEW.total_seconds()
-        expires, issued = number(claims.get("exp")), number(claims.get("iat"))
-        if expires is None or expires <= now or issued is None or issued > now + skew:
+        now, expires = self._clock().timestamp(), number(claims.get("exp"))
+        if expires is None or expires <= now or is_of_the_future(claims, now):
             raise refusal("the ID token is not of now")
         if not hmac.compare_digest(
             str(claims.get("nonce", "")).encode(), nonce.encode()
@@ -300,8 +300,7 @@ class OpenId:
         is_for_many = isinstance(audience, list) and len(audience) > 1
         if claims.get("azp", None if is_for_many else self._id) != self._id:
             raise refusal("the ID token was made for another program")
-        subject = claims["sub"]
-        if not isinstance(subject, str) or not 0 < len(subject) <= LONGEST_SUBJECT:
+        if text_of(claims["sub"]) is None:
             raise refusal("the ID token is about nobody")
 
     async def _guest(
@@ -325,7 +324,7 @@ class OpenId:
             subject=claims["sub"],
             email=text_of(said.get("email")),
             is_verified=said.get("email_verified") is True,
-            name=text_of(said.get("name")),
+            name=name_of(said.get("name")),
             groups=groups_of(said.get(self._group_claim)),
         )
 
@@ -334,7 +333,8 @@ class OpenId:
         if answer.status == OK and answer.is_json:
             return answer
         said = answer.data.get("error") if isinstance(answer.data, dict) else None
-        raise refusal(f"{request.what} was answered with {answer.status} {said or ''}")
+        why = repr(str(said)[:80]) if said else ""
+        raise refusal(f"{request.what} was answered with {answer.status} {why}")
 
 
 def read_provider(document: object, issuer: str) -> Provider:
@@ -380,10 +380,15 @@ def groups_of(value: object) -> frozenset[str]:
 
 
 def text_of(value: object) -> str | None:
-    """Return a text if it is one that we would keep."""
-    return (
-        value if isinstance(value, str) and 0 < len(value) <= LONGEST_SUBJECT else None
-    )
+    """Return a text if it is one that we would keep: short, with nothing hidden in it."""
+    is_text = isinstance(value, str) and 0 < len(value) <= LONGEST_SUBJECT
+    return str(value) if is_text and str(value).isprintable() else None
+
+
+def name_of(value: object) -> str | None:
+    """Return a name without what nobody sees; somebody's name keeps nobody out."""
+    shown = " ".join(plain_text(value).split()) if isinstance(value, str) else ""
+    return text_of(shown)
 
 
 def safe_path(path: str) -> str:

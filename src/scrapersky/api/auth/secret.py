@@ -6,6 +6,7 @@ from urllib.parse import urlsplit
 
 from pydantic import SecretStr
 
+from scrapersky.api.auth.local import is_loopback
 from scrapersky.errors import ConfigurationError
 from scrapersky.settings import Settings
 
@@ -84,6 +85,12 @@ def loose_provider(settings: Settings) -> Iterator[str]:
         yield "OIDC_SCOPES leaves openid out: the provider would not say who somebody is."
     if issuer.startswith("http://") and settings.environment.is_deployed:
         yield "OIDC_ISSUER is not https: anyone on the way could log in as anyone."
+    is_laptop = is_loopback(settings.host) and not settings.environment.is_deployed
+    if not (settings.oidc_public_url or settings.trusted_hosts or is_laptop):
+        yield (
+            "OIDC_PUBLIC_URL is missing, and TRUSTED_HOSTS too: people would be sent "
+            "back to whatever name a request was sent to."
+        )
 
 
 def loose_origins(origins: tuple[str, ...]) -> Iterator[str]:

@@ -151,15 +151,20 @@ def check_times(
     expires = number(claims.get("exp"))
     if expires is None or expires <= moment:
         raise refusal("The access token has expired.")
-    begins = [number(claims[name]) for name in ("nbf", "iat") if name in claims]
-    latest = moment + SKEW.total_seconds()
-    if any(begin is None or begin > latest for begin in begins):
+    if is_of_the_future(claims, moment):
         raise refusal()
     issued = number(claims.get("iat"))
     lives = expires - (moment if issued is None else issued)
     if lives > rules.longest_life.total_seconds():
         raise refusal("The access token lives longer than this server accepts.")
     return datetime.fromtimestamp(expires, UTC)
+
+
+def is_of_the_future(claims: Mapping[str, Any], moment: float) -> bool:
+    """Say whether a token begins later than the clocks of two machines may differ."""
+    begins = [number(claims[name]) for name in ("nbf", "iat") if name in claims]
+    latest = moment + SKEW.total_seconds()
+    return any(begin is None or begin > latest for begin in begins)
 
 
 def number(value: object) -> float | None:
