@@ -34,7 +34,9 @@ def settings_page() -> str:
             "The environment beats `.env`, which beats the default. A misspelt or invalid "
             "variable stops the start. `scrapersky config` shows the effective values. A "
             "secret may lie in a file, as containers are handed them: `DATABASE_URL_FILE`, "
-            "`JWT_SECRET_FILE` and so on name it."
+            "`JWT_SECRET_FILE` and so on name it. A `.env` in the current directory is "
+            "read only if it is yours or root's and nobody else may write it (`chmod 600 "
+            ".env`); any other stops the start."
         ),
         "",
         "| variable | default | meaning |",

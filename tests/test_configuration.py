@@ -1,3 +1,4 @@
+import os
 from pathlib import Path
 
 import pytest
@@ -30,6 +31,56 @@ def test_the_environment_beats_the_file_and_the_file_beats_the_default(
         ".env",
         "default",
     )
+
+
+@pytest.fixture
+def dotenv(tmp_path: Path) -> Path:
+    path = tmp_path / ".env"
+    path.write_text("PORT=1111\n")
+    path.chmod(0o600)
+    return path
+
+
+@pytest.mark.parametrize("mode", [0o602, 0o666])
+def test_a_file_of_settings_that_everyone_may_write_was_obeyed(
+    dotenv: Path, mode: int
+) -> None:
+    dotenv.chmod(mode)
+
+    with pytest.raises(ConfigurationError, match="can be written by everyone") as said:
+        load({}, dotenv)
+
+    assert "chmod 600" in str(said.value.hint)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root gives files to others")
+def test_a_file_of_settings_of_another_user_was_obeyed(dotenv: Path) -> None:
+    os.chown(dotenv, 4711, 4711)
+
+    with pytest.raises(ConfigurationError, match="belongs to user 4711"):
+        load({}, dotenv)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root gives links to others")
+def test_a_link_of_another_user_to_a_file_of_mine_was_followed(
+    dotenv: Path, tmp_path: Path
+) -> None:
+    link = tmp_path / "link"
+    link.symlink_to(dotenv)
+    assert load({}, link).port == 1111
+
+    os.chown(link, 4711, 4711, follow_symlinks=False)
+
+    with pytest.raises(ConfigurationError, match="belongs to user 4711"):
+        load({}, link)
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
+def test_a_file_of_settings_that_cannot_be_read_is_said_in_words(dotenv: Path) -> None:
+    dotenv.chmod(0)
+
+    with pytest.raises(ConfigurationError, match="cannot be read: Permission denied"):
+        load({}, dotenv)
 
 
 def test_one_variable_of_a_stage_leaves_its_other_defaults_alone() -> None:

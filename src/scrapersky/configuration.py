@@ -1,7 +1,7 @@
 """Read the settings, and remember where each value came from.
 
 The environment beats `.env`, which beats the default. Names are a contract: a misspelt
-one stops the start instead of being ignored.
+one stops the start instead of being ignored, and so does a file that others can write.
 """
 
 import difflib
@@ -18,6 +18,7 @@ from pydantic import SecretStr, ValidationError
 from pydantic.fields import FieldInfo
 
 from scrapersky.errors import ConfigurationError
+from scrapersky.kit.private_file import why_untrusted
 from scrapersky.settings import SECTIONS, Settings
 
 
@@ -142,13 +143,30 @@ HEIRS = (
 
 
 def read_dotenv(path: Path | None) -> dict[str, str]:
-    """Read a `.env` file if there is one."""
+    """Read a `.env` file if there is one and nobody else could have written it."""
     if path is None or not path.is_file():
         return {}
-    return {
-        name: value or ""
-        for name, value in dotenv_values(path, interpolate=False).items()
-    }
+    try:
+        with path.open(encoding="utf-8") as file:
+            # Of a link both: whoever owns it has chosen the file that it leads to.
+            for found in (path.lstat(), os.fstat(file.fileno())):
+                refuse_untrusted(path, found)
+            read = dotenv_values(stream=file, interpolate=False)
+    except OSError as error:
+        raise ConfigurationError(f"{path} cannot be read: {error.strerror}.") from error
+    return {name: value or "" for name, value in read.items()}
+
+
+def refuse_untrusted(path: Path, found: os.stat_result) -> None:
+    """Raise ConfigurationError if somebody else could have written a file of settings."""
+    uid = os.geteuid()
+    if (why := why_untrusted(found, uid)) is None:
+        return
+    raise ConfigurationError(
+        f"{path.absolute()} {why}, who could make ScraperSky do anything as you.",
+        hint=f"If all that it says is right: `chown -h {uid} {path} && chmod 600 {path}`. "
+        "Otherwise work in another directory, or as the owner of the file.",
+    )
 
 
 def with_new_names(source: Mapping[str, str]) -> dict[str, str]:

@@ -12,6 +12,7 @@ from scrapersky.kit.private_file import (
     make_private_directory,
     open_lock,
     open_log,
+    why_untrusted,
 )
 
 ME = (os.geteuid(), os.getegid())
@@ -115,3 +116,31 @@ def test_a_directory_of_another_user_is_refused(tmp_path: Path) -> None:
     os.chown(theirs, 12_345, 12_345)
 
     assert not make_private_directory(theirs, *ME)
+
+
+def written(*, uid: int, gid: int, mode: int) -> os.stat_result:
+    return os.stat_result((mode, 0, 0, 1, uid, gid, 0, 0, 0, 0))
+
+
+@pytest.mark.parametrize(
+    ("uid", "gid", "mode", "why"),
+    [
+        (4711, 4711, 0o100600, None),
+        (4711, 4711, 0o100644, None),
+        (0, 0, 0o100644, None),
+        (0, 0, 0o100664, None),
+        (0, 0, 0o120777, None),
+        (4712, 4712, 0o100600, "belongs to user 4712"),
+        (4712, 4712, 0o120777, "belongs to user 4712"),
+        (4711, 4711, 0o100602, "can be written by everyone"),
+        (4711, 4713, 0o100660, "can be written by the group 4713"),
+        (4711, 4711, 0o100660, "can be written by the group 4711"),
+        (0, 4713, 0o100664, "can be written by the group 4713"),
+    ],
+)
+def test_a_file_is_trusted_that_only_its_reader_and_root_may_write(
+    uid: int, gid: int, mode: int, why: str | None
+) -> None:
+    found = written(uid=uid, gid=gid, mode=mode)
+
+    assert why_untrusted(found, 4711) == why

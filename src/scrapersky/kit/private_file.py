@@ -1,6 +1,8 @@
 """Files that only their owner can read or lock, and that are never opened through a link."""
 
+import grp
 import os
+import pwd
 import stat
 import tempfile
 from collections.abc import Iterator
@@ -36,6 +38,39 @@ def opened(path: Path, flags: int) -> int:
     if stat.S_IMODE(found.st_mode) != ONLY_MINE and found.st_uid == os.geteuid():
         os.fchmod(descriptor, ONLY_MINE)
     return descriptor
+
+
+def why_untrusted(found: os.stat_result, uid: int) -> str | None:
+    """Say who else could have written a file that a user is about to obey, if anyone.
+
+    Root may write anything anyway, so that what is root's is trusted by all.
+    """
+    mode = found.st_mode
+    if found.st_uid not in {uid, 0}:
+        return f"belongs to {user_name(found.st_uid)}"
+    if stat.S_ISLNK(mode):
+        return None
+    if mode & stat.S_IWOTH:
+        return "can be written by everyone"
+    if mode & stat.S_IWGRP and not is_own_group(found.st_gid, found.st_uid):
+        return f"can be written by the group {found.st_gid}"
+    return None
+
+
+def is_own_group(gid: int, uid: int) -> bool:
+    """Say whether a group is the one that bears a user's name and has nobody else."""
+    try:
+        group, user = grp.getgrgid(gid), pwd.getpwuid(uid)
+    except KeyError:
+        return False
+    return group.gr_name == user.pw_name and set(group.gr_mem) <= {user.pw_name}
+
+
+def user_name(uid: int) -> str:
+    """Return what a user is called, or their number if they have no name here."""
+    with suppress(KeyError):
+        return pwd.getpwuid(uid).pw_name
+    return f"user {uid}"
 
 
 @contextmanager
