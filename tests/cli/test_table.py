@@ -8,12 +8,10 @@ from contextlib import redirect_stdout
 from pathlib import Path
 
 import pytest
-from rich import box
 from rich.console import Console
-from rich.table import Table
 
 from scrapersky.cli import table as module
-from scrapersky.cli.table import print_table
+from scrapersky.cli.table import PlainTable, print_table
 from tests.cli.rig import CLEAN, Command
 
 ROOT = Path(__file__).parents[2]
@@ -30,11 +28,13 @@ def test_names_were_cut_in_a_pipe(command: Command) -> None:
 def test_names_were_cut_in_a_narrow_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
     out = io.StringIO()
 
-    def narrow(width: int = 40) -> Console:
-        return Console(file=out, width=width, force_terminal=True, color_system=None)
+    def narrow(*, width: int | None = None, **_: bool) -> Console:
+        return Console(
+            file=out, width=width or 40, force_terminal=True, color_system=None
+        )
 
     monkeypatch.setattr(module, "Console", narrow)
-    table = Table("item", "why", box=box.SIMPLE)
+    table = PlainTable("item", "why")
     table.add_row("0190-long-identifier-of-an-item", "because " * 20)
 
     with redirect_stdout(out):

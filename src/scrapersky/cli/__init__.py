@@ -13,6 +13,7 @@ from scrapersky.cli.commands.stages import stages as stage_commands
 from scrapersky.cli.commands.workers import workers as worker_commands
 from scrapersky.cli.garbage import without_collector
 from scrapersky.errors import ConfigurationError, ScraperSkyError
+from scrapersky.kit.plain_text import plain_lines
 
 FAILED = 1
 MISUSED = 2
@@ -161,6 +162,6 @@ def misused(error: CycloptsError) -> ConfigurationError:
 
 def explain(error: ScraperSkyError) -> None:
     """Say what happened and what to do, on standard error."""
-    print(f"scrapersky: {error}", file=sys.stderr)
+    print(f"scrapersky: {plain_lines(str(error))}", file=sys.stderr)
     if error.hint:
-        print(f"What to do: {error.hint}", file=sys.stderr)
+        print(f"What to do: {plain_lines(error.hint)}", file=sys.stderr)

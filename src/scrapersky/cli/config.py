@@ -1,12 +1,10 @@
 """`scrapersky config`."""
 
 import orjson
-from rich import box
-from rich.console import Console
-from rich.table import Table
+from rich.text import Text
 
 from scrapersky.cli.garbage import without_collector
-from scrapersky.cli.table import print_table
+from scrapersky.cli.table import PlainTable, plain_console, print_table
 
 
 def config(*, json: bool = False, example: bool = False, changed: bool = False) -> None:
@@ -30,16 +28,16 @@ def config(*, json: bool = False, example: bool = False, changed: bool = False) 
         return
     loaded = load_settings()
     rows = [row for row in loaded.rows() if not changed or row[2] != "default"]
-    console = Console(stderr=True)
+    console = plain_console(stderr=True)
     for warning in loaded.warnings:
-        console.print(f"[yellow]Warning:[/] {warning}", highlight=False)
+        console.print(Text("Warning:", style="yellow"), warning)
     if json:
         found = {
             name: {"value": value, "origin": origin} for name, value, origin in rows
         }
         print(orjson.dumps(found, option=orjson.OPT_INDENT_2).decode())
         return
-    table = Table("setting", "value", "origin", box=box.SIMPLE)
+    table = PlainTable("setting", "value", "origin")
     for name, value, origin in rows:
         style = None if origin == "default" else "bold"
         table.add_row(name, value, origin, style=style)

@@ -3,14 +3,12 @@
 from dataclasses import asdict
 
 import orjson
-from rich import box
-from rich.table import Table
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 import curation_sdk
 from scrapersky.cli.operator import note_operation
 from scrapersky.cli.stages import on_database
-from scrapersky.cli.table import print_table
+from scrapersky.cli.table import PlainTable, print_table
 
 
 def show(stage: str | None = None, *, limit: int = 50, json: bool = False) -> None:
@@ -23,7 +21,7 @@ def show(stage: str | None = None, *, limit: int = 50, json: bool = False) -> No
     if json:
         print(orjson.dumps([asdict(letter) for letter in letters]).decode())
         return
-    table = Table("stage", "item", "kind", "tries", "when", "why", box=box.SIMPLE)
+    table = PlainTable("stage", "item", "kind", "tries", "when", "why")
     for letter in letters:
         when = letter.died_at.strftime("%Y-%m-%d %H:%M")
         why = (letter.why or "")[:200]

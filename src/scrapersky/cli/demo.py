@@ -10,9 +10,7 @@ from pathlib import Path
 from uuid import UUID
 
 from fastapi import FastAPI
-from rich import box
 from rich.console import Console
-from rich.table import Table
 from sqlalchemy import insert, text
 from sqlalchemy.ext.asyncio import AsyncEngine
 
@@ -22,6 +20,7 @@ from scrapersky.api.server import Server
 from scrapersky.cli.pipeline import PipelineRun, default_tenant, show_run
 from scrapersky.cli.prepare import prepare
 from scrapersky.cli.signals import stop_on_signals
+from scrapersky.cli.table import PlainTable, plain_console
 from scrapersky.cli.up import a_listener, say
 from scrapersky.configuration import load_settings
 from scrapersky.db.connection import Target, connect, parse_target
@@ -53,7 +52,7 @@ def demo(*, size: int = 300, seed: int = 1, once: bool = False) -> int:
     """Build the town, run the pipeline over it, and compare with the truth."""
     settings = load_settings().settings
     configure_logs("ERROR", settings.log_format)
-    console = Console()
+    console = plain_console()
     home = settings.data_dir / "demo"
     exact = False
     with stop_on_signals(), a_listener(settings.host, settings.port) as listener:
@@ -187,7 +186,7 @@ def show_result(
     seconds: float,
 ) -> None:
     """Print what was found, missed and wrong, and how politely."""
-    table = Table("", "true", "found", "missed", "wrong", "share", box=box.SIMPLE)
+    table = PlainTable("", "true", "found", "missed", "wrong", "share")
     for tally in compared.tallies:
         if tally.kind not in {FindingKind.EMAIL, FindingKind.PHONE}:
             continue
@@ -204,6 +203,5 @@ def show_result(
     console.print(
         f"{seconds:.1f} s. {sum(r.requests for r in records)} requests to {len(records)} sites: "
         f"{sum(r.overlaps for r in records)} at the same time, "
-        f"never less than {min(gaps, default=0) * 1000:.0f} ms apart.",
-        highlight=False,
+        f"never less than {min(gaps, default=0) * 1000:.0f} ms apart."
     )

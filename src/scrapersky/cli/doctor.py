@@ -10,9 +10,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import orjson
-from rich import box
-from rich.console import Console
-from rich.table import Table
+from rich.text import Text
 from sqlalchemy import text
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.ext.asyncio import AsyncEngine
@@ -20,6 +18,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 from scrapersky.api.auth.secret import weak_secret
 from scrapersky.cli.database import a_database
 from scrapersky.cli.signals import stop_on_signals
+from scrapersky.cli.table import PlainTable, plain_console
 from scrapersky.configuration import LoadedSettings, load_settings
 from scrapersky.db.connection import Target, check_server, connect
 from scrapersky.db.roles import check_rights
@@ -243,14 +242,14 @@ def show(findings: list[Finding], *, as_json: bool) -> None:
     if as_json:
         print(orjson.dumps([asdict(found) for found in findings]).decode())
         return
-    table = Table("", "check", "found", "what to do", box=box.SIMPLE)
+    table = PlainTable("", "check", "found", "what to do")
     for finding in findings:
-        mark = "[green]ok[/]" if finding.ok else "[red]no[/]"
+        mark = Text("ok", "green") if finding.ok else Text("no", "red")
         if finding.ok and finding.warning:
-            mark = "[yellow]![/]"
+            mark = Text("!", "yellow")
         fix = finding.fix if finding.warning or not finding.ok else ""
         table.add_row(mark, finding.check, finding.found, fix)
-    Console().print(table)
+    plain_console().print(table)
 
 
 def watch_alerts(*, as_json: bool) -> int:
@@ -295,7 +294,7 @@ def show_troubles(found: list[Trouble], *, as_json: bool) -> None:
     if not found:
         print(f"{at}  nothing is wrong", flush=True)
         return
-    table = Table("rule", "about", "what", "what to do", box=box.SIMPLE, title=at)
+    table = PlainTable("rule", "about", "what", "what to do", title=at)
     for trouble in found:
         table.add_row(trouble.rule, trouble.subject, trouble.summary, trouble.advice)
-    Console().print(table)
+    plain_console().print(table)

@@ -112,8 +112,7 @@ async def show_run(
             await asyncio.sleep(LOOK_EVERY)
     if run.waiting:
         console.print(
-            f"{run.waiting} items could not be had now and are tried again later.",
-            highlight=False,
+            f"{run.waiting} items could not be had now and are tried again later."
         )
 
 

@@ -17,6 +17,7 @@ from scrapersky.cli.operator import operator
 from scrapersky.cli.pipeline import PipelineRun, default_tenant, show_run
 from scrapersky.cli.prepare import prepare
 from scrapersky.cli.signals import stop_on_signals
+from scrapersky.cli.table import plain_console
 from scrapersky.cli.up import say
 from scrapersky.configuration import load_settings
 from scrapersky.db.connection import Target
@@ -88,7 +89,7 @@ async def travel(
 ) -> int:
     """Run the pipeline for one search until it is over or someone stops it."""
     await prepare(target, settings, say)
-    console = Console()
+    console = plain_console()
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
@@ -107,7 +108,7 @@ async def travel(
         await show_run(search_run, console, lambda: not stop.is_set())
         count = await write_csv(engine, tenant, out, search_id)
         state = await state_of(engine, search_id)
-    console.print(f"{count} contacts written to {out}.", highlight=False)
+    console.print(f"{count} contacts written to {out}.")
     if stop.is_set():
         console.print("Stopped; what is done is kept. The same command goes on.")
     if state.error:
@@ -123,7 +124,7 @@ def show_estimate(console: Console, estimate: Estimate) -> None:
     )
     price = estimate.price_likely
     cost = "free" if not price else f"about {price:.2f} {estimate.currency}"
-    console.print(f"{requests} requests, {cost}.", highlight=False)
+    console.print(f"{requests} requests, {cost}.")
 
 
 async def begin(

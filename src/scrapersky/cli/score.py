@@ -16,6 +16,7 @@ def score(file: Path, *, misses: int = 50) -> None:
         How many misses to list.
     """
     # Heavy, and `--help` needs none of it.
+    from scrapersky.kit.plain_text import plain_lines  # noqa: PLC0415
     from scrapersky.measuring.pages import (  # noqa: PLC0415
         read_pages,
         render,
@@ -27,6 +28,6 @@ def score(file: Path, *, misses: int = 50) -> None:
     )
 
     pages = list(read_pages(file))
-    print(render(score_pages(pages), misses=misses))
+    print(plain_lines(render(score_pages(pages), misses=misses)))
     print()
-    print(render_ranking(score_ranking(pages), misses=misses))
+    print(plain_lines(render_ranking(score_ranking(pages), misses=misses)))

@@ -5,6 +5,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from scrapersky.kit.plain_text import plain_text
 from scrapersky.measuring import (
     Score,
     TrueSite,
@@ -35,7 +36,7 @@ def score_sites(
     measured = measure(sites)
     scores = {site.name: judge(site, measured.outcomes[site.domain]) for site in sites}
     for line in render(sites, scores, measured, misses=misses):
-        print(line)
+        print(plain_text(line))
     if out is not None:
         report = {
             site.name: details(measured.outcomes[site.domain], scores[site.name])

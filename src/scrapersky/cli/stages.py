@@ -6,15 +6,13 @@ from datetime import datetime
 from typing import Any
 
 import orjson
-from rich import box
-from rich.table import Table
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 import curation_sdk
 from scrapersky.cli.database import a_database
 from scrapersky.cli.operator import note_operation
 from scrapersky.cli.signals import stop_on_signals
-from scrapersky.cli.table import print_table
+from scrapersky.cli.table import PlainTable, print_table
 from scrapersky.configuration import load_settings
 from scrapersky.db.connection import Target, connect
 from scrapersky.errors import InvalidStageSettings
@@ -54,10 +52,9 @@ def show(*, json: bool = False) -> None:
     if json:
         print(orjson.dumps([asdict(line) for line in lines]).decode())
         return
-    table = Table(
+    table = PlainTable(
         "stage", "queued", "working", "done", "failed", "per second", "oldest", "pace",
         "held back", "paused",
-        box=box.SIMPLE,
     )  # fmt: skip
     for line in lines:
         oldest = f"{line.oldest_seconds:.0f} s" if line.oldest_seconds else ""

@@ -15,6 +15,7 @@ from scrapersky.configuration import load_settings
 from scrapersky.curation.batch import Submitted
 from scrapersky.curation.batch import submit as submit_lines
 from scrapersky.errors import ConfigurationError
+from scrapersky.kit.plain_text import plain_text
 from scrapersky.privacy.key import hand_out_keys
 from scrapersky.settings import SYSTEM_USER_ID
 
@@ -43,7 +44,7 @@ def submit(
         f"your list, {done.refused} refused."
     )
     for number, written, why in done.refusals[:SHOWN]:
-        print(f"  line {number}: {written[:60]!r}: {why}", file=sys.stderr)
+        print(f"  line {number}: {written[:60]!r}: {plain_text(why)}", file=sys.stderr)
     return 1 if done.accepted + done.duplicates == 0 else 0
 
 

@@ -7,9 +7,6 @@ import sys
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from rich import box
-from rich.console import Console
-from rich.table import Table
 from sqlalchemy import delete, func, select
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
@@ -31,6 +28,7 @@ from scrapersky.cli.operator import operator
 from scrapersky.cli.prepare import prepare
 from scrapersky.cli.signals import stop_on_signals
 from scrapersky.cli.stages import with_engine
+from scrapersky.cli.table import PlainTable, print_table
 from scrapersky.cli.up import say
 from scrapersky.configuration import load_settings
 from scrapersky.errors import InvalidUserChange, UnknownRecord
@@ -94,13 +92,13 @@ def list_users() -> None:
         async with engine.connect() as connection:
             return (await connection.execute(query)).all()
 
-    table = Table("tenant", "e-mail", "role", "disabled", "subject", box=box.SIMPLE)
+    table = PlainTable("tenant", "e-mail", "role", "disabled", "subject")
     for row in on_database(act) or ():
         disabled = (
             row.disabled_at.isoformat(timespec="minutes") if row.disabled_at else ""
         )
         table.add_row(row.slug, row.email, row.role.value, disabled, row.subject or "")
-    Console().print(table)
+    print_table(table, whole=("tenant", "e-mail"))
 
 
 def disable_user(email: str, *, tenant: str | None = None) -> None:
@@ -148,10 +146,10 @@ def list_tenants() -> None:
         async with engine.connect() as connection:
             return (await connection.execute(query)).all()
 
-    table = Table("short name", "name", "id", "suspended", box=box.SIMPLE)
+    table = PlainTable("short name", "name", "id", "suspended")
     for row in on_database(act) or ():
         table.add_row(row.slug, row.name, str(row.id), str(row.suspended_at or ""))
-    Console().print(table)
+    print_table(table, whole=("short name", "id"))
 
 
 def create_key(

@@ -3,13 +3,11 @@
 from dataclasses import asdict
 
 import orjson
-from rich import box
-from rich.table import Table
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from scrapersky.cli.operator import note_operation
 from scrapersky.cli.stages import on_database
-from scrapersky.cli.table import print_table
+from scrapersky.cli.table import PlainTable, print_table
 from scrapersky.scheduler.presence import LiveProcess, ask_to_drain, live_processes
 
 
@@ -19,9 +17,8 @@ def show(*, json: bool = False) -> None:
     if json:
         print(orjson.dumps([asdict(one) for one in live]).decode())
         return
-    table = Table(
+    table = PlainTable(
         "name", "role", "state", "version", "in hand", "last seen", "address", "resting",
-        box=box.SIMPLE,
     )  # fmt: skip
     for one in live:
         table.add_row(

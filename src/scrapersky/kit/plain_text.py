@@ -21,6 +21,11 @@ def plain_text(text: str) -> str:
     return "".join(map(plain_sign, TERMINAL_SEQUENCE.sub("", text)))
 
 
+def plain_lines(text: str) -> str:
+    """Return a text of several lines, each of them plain."""
+    return "\n".join(map(plain_text, text.splitlines()))
+
+
 def plain_sign(sign: str) -> str:
     """Return a character, a space for a kind of space, or nothing if nobody sees it."""
     if sign.isprintable():
