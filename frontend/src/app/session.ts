@@ -7,12 +7,20 @@ export type { Permission, Session };
 
 export const SESSION = ["session"] as const;
 
-/** The session; null when a login is needed. */
+/**
+ * The session; null when a login is needed.
+ *
+ * On a laptop the server takes a cookie away that it refuses: the next request comes in.
+ */
 export async function fetchSession(): Promise<Session | null> {
+  const session = (await askedForSession()) ?? (await askedForSession());
+  if (session) rememberCsrf(session.csrf_token);
+  return session;
+}
+
+async function askedForSession(): Promise<Session | null> {
   try {
-    const session = await read("/session");
-    rememberCsrf(session.csrf_token);
-    return session;
+    return await read("/session");
   } catch (error) {
     if (error instanceof ApiError && error.status === 401) return null;
     throw error;

@@ -14,7 +14,8 @@ SECURITY: Final = {
         "type": "apiKey",
         "in": "cookie",
         "name": "scrapersky_session",
-        "description": "A login of the web page; changes also need X-CSRF-Token.",
+        "description": "A login of the web page; changes also need X-CSRF-Token. On a "
+        "laptop the port stands after the name: `scrapersky_session_8000`.",
     },
     "token": {
         "type": "http",

@@ -69,6 +69,7 @@ async def test_the_laptops_owner_is_its_admin(laptop: FastAPI, host: str) -> Non
         ({**OWN, "Via": "1.1 proxy"}, "127.0.0.1"),
         ({**OWN, "Authorization": "Bearer wrong"}, "127.0.0.1"),
         ({**OWN, "X-API-Key": "ssk_wrong"}, "127.0.0.1"),
+        ({**OWN, "Cookie": "scrapersky_session_8000=junk"}, "127.0.0.1"),
     ],
     ids=str,
 )
@@ -94,6 +95,31 @@ async def test_another_page_in_the_owners_browser_changes_nothing(
     laptop: FastAPI, headers: dict[str, str]
 ) -> None:
     assert await ask(laptop, {**OWN, **headers}, method="POST") == 403
+
+
+async def test_a_cookie_that_is_nobodys_was_passed_over_for_the_machine(
+    laptop: FastAPI,
+) -> None:
+    transport = httpx.ASGITransport(laptop, client=("127.0.0.1", 4000))
+    async with httpx.AsyncClient(
+        transport=transport, base_url="http://127.0.0.1:8000"
+    ) as browser:
+        browser.cookies.set("scrapersky_session_8000", "junk", "127.0.0.1")
+        refused = await browser.get("/api/v3/session")
+        again = await browser.get("/api/v3/session")
+
+    assert refused.status_code == 401
+    assert refused.json()["detail"] == "Your session has ended."
+    assert "Max-Age=0" in refused.headers["set-cookie"]
+    assert again.status_code == 200
+
+
+async def test_the_cookie_of_another_workspace_on_the_laptop_means_nothing(
+    laptop: FastAPI,
+) -> None:
+    others = "scrapersky_session=junk; scrapersky_session_8001=junk"
+
+    assert await ask(laptop, {**OWN, "Cookie": others}) == 200
 
 
 async def test_the_own_page_may_change_things(laptop: FastAPI) -> None:

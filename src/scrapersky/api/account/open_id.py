@@ -14,7 +14,7 @@ from scrapersky.api.account.authority import MACHINE
 from scrapersky.api.account.people import USER_COLUMNS, add_user, change_user
 from scrapersky.api.account.schema import LoginWays, a_plain_email
 from scrapersky.api.account.session import forms_of, hand_over, opener_of
-from scrapersky.api.auth.authenticator import COOKIE, Authenticator, address_of
+from scrapersky.api.auth.authenticator import Authenticator, address_of
 from scrapersky.api.auth.credential import (
     AnyRow,
     close_session,
@@ -104,7 +104,7 @@ async def end(request: Request, engine: SystemBulk) -> RedirectResponse:
         guest = await provider.welcome(visit, answer, callback)
         async with engine.begin() as connection:
             user = await user_of_guest(connection, authenticator, provider, guest)
-            if before := request.cookies.get(COOKIE):
+            if before := request.cookies.get(authenticator.cookie):
                 await close_session(connection, before)
             session = await open_session(
                 connection, user, authenticator.session_life, opener_of(request)

@@ -10,7 +10,7 @@ from sqlalchemy import Select
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from scrapersky.api.account.schema import LoginIn, SessionOut, SessionTenant
-from scrapersky.api.auth.authenticator import COOKIE, Authenticator, address_of
+from scrapersky.api.auth.authenticator import Authenticator, address_of
 from scrapersky.api.auth.credential import (
     AnyRow,
     Opener,
@@ -68,7 +68,7 @@ async def enter(
 ) -> SessionOut:
     """Open a session for a person who has shown who they are."""
     authenticator: Authenticator = request.app.state.authenticator
-    before = request.cookies.get(COOKIE)
+    before = request.cookies.get(authenticator.cookie)
     async with engine.begin() as connection:
         if before:
             await close_session(connection, before)
@@ -92,7 +92,9 @@ async def log_out(
     match who.via:
         case "session":
             await close_session(connection, request.state.session)
-            response.delete_cookie(COOKIE, path="/", httponly=True, samesite="lax")
+            response.delete_cookie(
+                authenticator.cookie, path="/", httponly=True, samesite="lax"
+            )
         case "token":
             token = request.state.token
             await revoke_token(connection, token.digest, token.expires_at)
@@ -174,7 +176,7 @@ def hand_over(request: Request, response: Response, session: str) -> None:
     authenticator: Authenticator = request.app.state.authenticator
     request.state.holds_secret = True
     response.set_cookie(
-        COOKIE,
+        authenticator.cookie,
         session,
         max_age=int(authenticator.session_life.total_seconds()),
         httponly=True,

@@ -64,6 +64,8 @@ class Authenticator:
     secret: bytes
     may_be_local: bool
     session_life: timedelta
+    cookie: str
+    """The name of a session's cookie here."""
     rules: TokenRules | None
     open_id: OpenId | None
     """The provider that people log in through, if there is one."""
@@ -157,11 +159,9 @@ class Authenticator:
             return await self._by_header(request, value.strip())
         if keys:
             return await self._by_header(request, keys[0].strip())
-        session = request.cookies.get(COOKIE)
+        session = request.cookies.get(self.cookie)
         if session:
-            who = await self._by_session(request, session)
-            if who is not None:
-                return who
+            return await self._by_session(request, session)
         if await self.is_local(request):
             refuse_other_sites(request)
             return self._local()
@@ -202,12 +202,12 @@ class Authenticator:
         request.state.token = token
         return self._identity(found, "token", token.subject)
 
-    async def _by_session(self, request: Request, session: str) -> Identity | None:
+    async def _by_session(self, request: Request, session: str) -> Identity:
         found = await self._memory(request).get(
             digest(session), lambda: account_of_session(self.engine, session)
         )
         if found is None:
-            return None
+            raise await self._ended(request)
         sent = request.headers.get(CSRF_HEADER, "")
         if request.method not in SAFE_METHODS and not hmac.compare_digest(
             sent.encode(), csrf_token(session).encode()
@@ -248,6 +248,14 @@ class Authenticator:
             is_home_admin=True,
             credential="local",
         )
+
+    async def _ended(self, request: Request) -> NotAuthenticated:
+        # In local mode nobody has a session, nor a way to get one that would take the
+        # place of this cookie: the browser drops it, or it would be refused for ever.
+        if await self.is_local(request):
+            gone = f"{self.cookie}=; Path=/; Max-Age=0; HttpOnly; SameSite=lax"
+            request.state.answer_headers = {"Set-Cookie": gone}
+        return NotAuthenticated("Your session has ended.", hint="Please log in again.")
 
     def _failed(self, request: Request, why: str) -> Exception:
         allowance = self.failures.take(address_of(request))
@@ -297,6 +305,7 @@ async def open_authenticator(settings: Settings, engine: AsyncEngine) -> Authent
         secret=bytes(secret or b""),
         may_be_local=may_be_local(settings),
         session_life=timedelta(hours=settings.session_hours),
+        cookie=cookie_name(settings),
         rules=token_rules(settings),
         open_id=OpenId(settings) if settings.oidc_issuer else None,
         callers=Limiter(burst=burst, per_second=rate),
@@ -318,6 +327,15 @@ async def bind_subjects(engine: AsyncEngine, issuer: str | None) -> None:
     unbound = update(User).where(User.subject.is_not(None), User.issuer.is_(None))
     async with engine.begin() as connection:
         await connection.execute(unbound.values(issuer=issuer))
+
+
+def cookie_name(settings: Settings) -> str:
+    """Return the name of the cookie, which browsers send to every port of a host.
+
+    On a laptop the demo has a port of its own beside the real workspace, and would be
+    shown the cookie of the other.
+    """
+    return f"{COOKIE}_{settings.port}" if may_be_local(settings) else COOKIE
 
 
 def may_be_local(settings: Settings) -> bool:
