@@ -162,13 +162,22 @@ class Clusters:
     def _ask(self, member_id: UUID, other: UUID, score: Score) -> None:
         pair = in_order(member_id, other)
         is_open = score.asks or score.links
-        # That a website is everybody's of a brand is not a question.
-        is_site = any(self.facts[each].is_domain for each in pair)
-        if not is_open or is_site or self.verdicts.get(pair) is not None:
+        is_settled = self._is_brand_site(*pair) or self._is_answered(member_id, other)
+        if is_settled or not is_open:
             return
         if self.asked[member_id] < MOST_ASKED:
             self.asked.update(() if pair in self.questions else pair)
             self.questions[pair] = score
+
+    def _is_brand_site(self, one_id: UUID, other_id: UUID) -> bool:
+        """Say whether one is the website of both: of a brand, which is not a question."""
+        one, other = self.facts[one_id], self.facts[other_id]
+        return (one.is_domain or other.is_domain) and one.domain == other.domain
+
+    def _is_answered(self, one_id: UUID, other_id: UUID) -> bool:
+        """Say whether a person has spoken about one and somebody of the other's company."""
+        beside = self.members_of[self.company_of[other_id]]
+        return any(in_order(one_id, each) in self.verdicts for each in beside)
 
 
 def is_shared_domain(one: Facts, others: Iterable[Facts]) -> bool:
@@ -177,8 +186,8 @@ def is_shared_domain(one: Facts, others: Iterable[Facts]) -> bool:
     for other in others:
         if one.domain and other.domain == one.domain and not other.is_domain:
             name = level_of_names(one, other)
-            place = place_level(one, other)
-            strangers += place is PlaceLevel.FAR or name is NameLevel.DIFFERENT
+            is_far = not one.is_domain and place_level(one, other) is PlaceLevel.FAR
+            strangers += is_far or name is NameLevel.DIFFERENT
     return strangers >= OTHERS_OF_A_BRAND
 
 
@@ -186,7 +195,8 @@ def is_shared_phone(one: Facts, others: Iterable[Facts]) -> bool:
     """Say whether a phone number is that of many companies."""
     names: set[str] = set()
     for other in others:
-        if one.phone and other.phone == one.phone:
+        # What a website claims makes nobody's number that of many.
+        if one.phone and other.phone == one.phone and not other.is_domain:
             level = level_of_names(one, other)
             if level in {NameLevel.DIFFERENT, NameLevel.PARTIAL}:
                 names.add(other.read_name.key)

@@ -7,6 +7,7 @@ from math import cos, hypot, radians
 from typing import Final
 from uuid import UUID
 
+from scrapersky.companies.lookalike import in_one_alphabet, mixes_alphabets
 from scrapersky.errors import InvalidUrl
 from scrapersky.extraction.host_kind import HostKind, kind_of_host, site_name
 from scrapersky.extraction.wordlist import load_words
@@ -76,7 +77,7 @@ class Name:
 @lru_cache(maxsize=REMEMBERED)
 def name_of(text: str | None) -> Name:
     """Read a name: no accents, capitals, legal forms or linking words."""
-    bare = plain((text or "")[:MAX_NAME_CHARACTERS])
+    bare = plain(in_one_alphabet((text or "")[:MAX_NAME_CHARACTERS]))
     bare = bare.replace("'", "").replace("\u2019", "")
     every = WORDS.findall(bare)
     kept = [word for word in every if word not in LEGAL and word not in LINKING]
@@ -109,6 +110,11 @@ class Facts:
     def read_name(self) -> Name:
         """Return the name in the words that matter."""
         return name_of(self.name)
+
+    @cached_property
+    def mixes_alphabets(self) -> bool:
+        """Say whether the name has a word of two alphabets, as imitations have."""
+        return mixes_alphabets(self.name)
 
     @cached_property
     def towns(self) -> frozenset[str]:

@@ -53,6 +53,10 @@ DOMAINS: Final = text(
     """SELECT d.id AS row_id, d.updated_at, d.id AS domain_id, 'website' AS source,
       d.organisation->>'name' AS name, d.domain, d.phones[1] AS phone,
       ARRAY(SELECT value FROM jsonb_each_text(d.social_links)) AS links,
+      d.organisation->'address'->>'street' AS street,
+      d.organisation->'address'->>'city' AS city,
+      d.organisation->'address'->>'postal_code' AS postal_code,
+      d.organisation->'address'->>'text' AS address,
       NOT EXISTS (SELECT FROM local_businesses b WHERE b.domain_id = d.id)
         AND coalesce(d.verdict, 'own_site') IN ('own_site', 'unreachable',
           'login_wall', 'challenge_wall') AS is_alone
@@ -277,7 +281,8 @@ def site(row: Row) -> dict[str, Any]:
 
 
 def website(row: Row) -> dict[str, Any]:
-    """Write what a domain that no business names is matched by."""
+    """Write what a domain that no business names is matched by: what it claims."""
+    code = postal_code_of(row.postal_code, row.address)
     return {
         "domain_id": row.domain_id,
         "source": row.source,
@@ -285,4 +290,8 @@ def website(row: Row) -> dict[str, Any]:
         "domain": row.domain,
         "phone": cut(row.phone, MAX_PHONE_CHARACTERS),
         "social": social_profile([*row.links]),
+        "street": street_of(row.street, row.address),
+        "locality": locality_of(row.city, row.address),
+        "postal_code": code,
+        "name_block": name_block(name_of(row.name), code),
     }

@@ -1,6 +1,6 @@
 """How likely two records say about the same company at the same place, and why."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from math import exp
 from typing import Final, NamedTuple
@@ -8,6 +8,7 @@ from typing import Final, NamedTuple
 from rapidfuzz.distance import OSA
 
 from scrapersky.companies.evidence import Facts, Name, metres_between
+from scrapersky.companies.lookalike import skeleton
 
 LINK: Final = 0.87
 """At least this sure: the records are linked without a person."""
@@ -100,6 +101,8 @@ DOMAIN_SAID: Final = {
 }
 CERTAIN: Final = 0.99
 """What a source says itself: that a place moved, which website is its own."""
+CLAIMED: Final = "only the website itself says so"
+MIXED: Final = "a name mixes alphabets"
 
 
 class Findings(NamedTuple):
@@ -110,6 +113,8 @@ class Findings(NamedTuple):
     phone: ValueLevel
     domain: ValueLevel
     social: ValueLevel
+    is_mixed: bool = False
+    """Only one of the names has a word of two alphabets: it may be an imitation."""
 
     @property
     def odds(self) -> float:
@@ -133,6 +138,7 @@ class Findings(NamedTuple):
             DOMAIN_SAID.get(self.domain),
             "same social profile" if is_one_profile else None,
             None if self.place is PlaceLevel.UNKNOWN else self.place.value,
+            MIXED if self.is_mixed else None,
         )
         return tuple(filter(None, said))
 
@@ -145,11 +151,13 @@ class Score:
     reasons: tuple[str, ...]
     is_apart: bool = False
     """They contradict each other: they are never linked without a person."""
+    is_claim: bool = False
+    """Only one of the two says so: a website about itself."""
 
     @property
     def links(self) -> bool:
         """Say whether they are linked without a person."""
-        return self.share >= LINK and not self.is_apart
+        return self.share >= LINK and not self.is_apart and not self.is_claim
 
     @property
     def asks(self) -> bool:
@@ -171,15 +179,14 @@ def compare(
     """
     if one.moved_to == other.id or other.moved_to == one.id:
         return Score(CERTAIN, ("its source says that it moved",))
-    if one.is_domain or other.is_domain:
-        domain = value_level(one.domain, other.domain, is_shared=is_brand)
-        return of_website(one, other, domain)
     found = findings(one, other, is_switchboard=is_switchboard, is_brand=is_brand)
+    if one.is_domain or other.is_domain:
+        return of_website(one, other, found)
     is_other_door = street_level(one, other) is ValueLevel.DIFFERENT
     is_elsewhere = found.place is PlaceLevel.FAR or (
         found.place is PlaceLevel.AROUND and is_other_door
     )
-    is_apart = is_elsewhere or found.name is NameLevel.DIFFERENT
+    is_apart = is_elsewhere or found.name is NameLevel.DIFFERENT or found.is_mixed
     share = share_of(found.odds)
     # Of most pairs nobody asks why they are two.
     return Score(share, found.reasons if share >= REVIEW else (), is_apart)
@@ -195,19 +202,27 @@ def findings(
         phone=value_level(one.phone, other.phone, is_shared=is_switchboard),
         domain=value_level(one.domain, other.domain, is_shared=is_brand),
         social=value_level(one.social, other.social),
+        is_mixed=one.mixes_alphabets != other.mixes_alphabets,
     )
 
 
-def of_website(one: Facts, other: Facts, domain: ValueLevel) -> Score:
-    """Weigh a website that no business names: it belongs to whoever names it."""
-    if domain is not ValueLevel.SAME:
-        same_phone = value_level(one.phone, other.phone) is ValueLevel.SAME
-        name = level_of_names(one, other)
-        odds = PRIOR + NAME_WEIGHT[name] + (PHONE_WEIGHT[ValueLevel.SAME] * same_phone)
-        said = ("same phone number", name.value) if same_phone else (name.value,)
-        is_apart = domain is not ValueLevel.UNKNOWN or name is NameLevel.DIFFERENT
-        return Score(share_of(odds), said, is_apart)
-    return Score(CERTAIN, ("it is its website",))
+def of_website(one: Facts, other: Facts, found: Findings) -> Score:
+    """Weigh a website that no business names: it belongs to whoever names it.
+
+    What it says about itself anybody can write on a page: that is a question at most.
+    """
+    if found.domain is ValueLevel.SAME:
+        return Score(CERTAIN, ("it is its website",))
+    is_near = found.place in {PlaceLevel.SAME, PlaceLevel.NEAR}
+    claimed = found._replace(
+        name=level_of_looks(one, other),
+        # Its address may be that of the head office, or of whoever made it.
+        place=found.place if is_near else PlaceLevel.UNKNOWN,
+    )
+    is_other = found.domain is not ValueLevel.UNKNOWN
+    is_apart = is_other or claimed.name is NameLevel.DIFFERENT
+    reasons = (*claimed.reasons, CLAIMED)
+    return Score(share_of(claimed.odds), reasons, is_apart, is_claim=True)
 
 
 def share_of(odds: float) -> float:
@@ -281,6 +296,13 @@ def level_of_names(one: Facts, other: Facts) -> NameLevel:
     """Compare the names of two records; their town may stand in one of them."""
     towns = one.towns | other.towns
     return name_level(one.read_name.without(towns), other.read_name.without(towns))
+
+
+def level_of_looks(one: Facts, other: Facts) -> NameLevel:
+    """Compare two names as they are written and as they look; the nearer one counts."""
+    seen = (replace(each, name=skeleton(each.name or "")) for each in (one, other))
+    levels = (level_of_names(one, other), level_of_names(*seen))
+    return max(levels, key=NAME_WEIGHT.__getitem__)
 
 
 def name_level(one: Name, other: Name) -> NameLevel:
