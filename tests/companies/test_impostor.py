@@ -85,7 +85,8 @@ async def an_impostor(trade: Trade, **copied: Any) -> UUID:
 
 async def owner_of(trade: Trade, domain: UUID) -> UUID:
     rows = await trade.rows(MEMBERS)
-    return next(row.company_id for row in rows if row.domain_id == domain)
+    found = {row.domain_id: row.company_id for row in rows}
+    return UUID(str(found[domain]))
 
 
 async def victim(trade: Trade) -> Any:
@@ -109,13 +110,13 @@ async def require_unharmed(trade: Trade, domain: UUID) -> None:
 async def test_a_website_that_copies_a_company_is_a_question_and_never_a_merge(
     trade: Trade, copied: dict[str, Any], is_first: bool
 ) -> None:
-    if is_first:
-        domain = await an_impostor(trade, **copied)
-        await trade.match()
-    await a_victim(trade)
-    await trade.match()
     if not is_first:
-        domain = await an_impostor(trade, **copied)
+        await a_victim(trade)
+        await trade.match()
+    domain = await an_impostor(trade, **copied)
+    await trade.match()
+    if is_first:
+        await a_victim(trade)
         await trade.match()
 
     await require_unharmed(trade, domain)

@@ -47,7 +47,12 @@ OVERRULE: Final = text(
       decided_at = clock_timestamp()
     WHERE verdict = 'different' AND left_id = ANY(:members) AND right_id = ANY(:members)"""
 )
-START: Final = text("INSERT INTO companies (tenant_id) VALUES (:tenant) RETURNING id")
+# Who must not be contacted stays so in both parts.
+START: Final = text(
+    """INSERT INTO companies (tenant_id, lead_status) SELECT tenant_id,
+      CASE lead_status WHEN 'Do Not Contact' THEN lead_status ELSE 'New' END
+    FROM companies WHERE tenant_id = :tenant AND id = :company RETURNING id"""
+)
 MOVE: Final = text(
     """UPDATE company_members SET company_id = :to, score = NULL,
       reasons = ARRAY['a person says that it is a company of its own']
@@ -140,7 +145,8 @@ async def say_different(
             "A company is split by naming some of its records, and not all of them.",
             hint="Read the company again for its records.",
         )
-    made = await connection.scalar(START, {"tenant": actor.tenant_id})
+    begun = {"tenant": actor.tenant_id, "company": company}
+    made = await connection.scalar(START, begun)
     assert made is not None  # noqa: S101 - RETURNING
     await connection.execute(MOVE, {"to": made, "ids": [*leaving]})
     await keep_apart(connection, actor, staying, leaving)

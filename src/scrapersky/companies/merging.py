@@ -12,6 +12,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from scrapersky.kit.json_text import json_text
 from scrapersky.records.audit import Actor
+from scrapersky.records.status import LeadStatus
 
 LOCK: Final = text(
     "SELECT pg_advisory_xact_lock(hashtextextended('companies ' || :tenant, 0))"
@@ -135,16 +136,28 @@ def read_work(kept: str) -> dict[str, Any]:
 def joined_work(kept: dict[str, Any], gone: dict[str, Any]) -> dict[str, Any]:
     """Join what people wrote about two: nothing of it is lost."""
     notes = [each["notes"] for each in (kept, gone) if each["notes"]]
-    is_new = kept["lead_status"] == "New"
     times = [each["worked_at"] for each in (kept, gone) if each["worked_at"]]
     return {
-        "lead_status": gone["lead_status"] if is_new else kept["lead_status"],
+        "lead_status": joined_status(kept["lead_status"], gone["lead_status"]),
         "owner_id": kept["owner_id"] or gone["owner_id"],
         "notes": "\n\n".join(dict.fromkeys(notes)) or None,
         "tags": [*dict.fromkeys([*kept["tags"], *gone["tags"]])],
         "own": {**gone["own"], **kept["own"]},
         "worked_at": max(times, default=None),
     }
+
+
+def joined_status(kept: str, gone: str) -> str:
+    """Join two statuses: Do Not Contact above all, else what was decided first."""
+    if LeadStatus.DO_NOT_CONTACT in {kept, gone}:
+        return LeadStatus.DO_NOT_CONTACT.value
+    return gone if kept == LeadStatus.NEW else kept
+
+
+def inherited(work: dict[str, Any], status: str) -> dict[str, Any]:
+    """Return what people wrote about a part, which is not contacted if the whole was not."""
+    is_stopped = status == LeadStatus.DO_NOT_CONTACT
+    return {**work, "lead_status": status} if is_stopped else work
 
 
 async def write_work(
@@ -169,7 +182,8 @@ async def part_companies(
 ) -> tuple[Merged, list[UUID]] | None:
     """Take a merge back: the other company has its key, records and notes again.
 
-    What people wrote since stays with the one that stayed. None: it is undone already.
+    What people wrote since stays with the one that stayed, but for Do Not Contact, which
+    both keep. None: it is undone already.
     """
     values = {"tenant": tenant_id, "id": merge_id}
     merge = (await connection.execute(OPEN, values)).one_or_none()
@@ -179,12 +193,13 @@ async def part_companies(
     where = {"gone": merge.gone_id, "into": merge.into_id, "members": merge.member_ids}
     moved = (await connection.scalars(MOVE_BACK, where)).all()
     theirs, before = read_work(merge.work), read_work(merge.work_before)
-    await write_work(connection, merge.gone_id, theirs)
     rows = {"tenant": tenant_id, "ids": [merge.into_id]}
     now = (await connection.execute(TWO, rows)).one()
+    await write_work(connection, merge.gone_id, inherited(theirs, now.lead_status))
     joined = joined_work(before, theirs)
     if stored(work_of(now)) == stored(joined):
-        await write_work(connection, merge.into_id, before)
+        kept = inherited(before, now.lead_status)
+        await write_work(connection, merge.into_id, kept)
     await connection.execute(UNDONE, {"id": merge_id})
     return Merged(merge_id, merge.into_id, merge.gone_id), [*moved]
 

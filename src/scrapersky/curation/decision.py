@@ -31,7 +31,7 @@ from sqlalchemy.dialects.postgresql import aggregate_order_by
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 import curation_sdk
-from scrapersky.curation.condition import Condition, where
+from scrapersky.curation.condition import Comparison, Condition, where
 from scrapersky.curation.search import matches
 from scrapersky.db.transaction import Database, commit_chunk, committed, transaction
 from scrapersky.records import CurationAction, CurationChange, Kind
@@ -44,6 +44,7 @@ CHUNK = 5_000
 ALREADY = "already {status}"
 IN_STAGE = "the stage has it already"
 MEANWHILE = "changed meanwhile"
+LASTING = "stays {status}"
 ID_BYTES: Final = 16
 NOTHING: Final[ColumnElement[Any]] = cast(null(), TextType)
 """What stands for the stage where a decision starts none."""
@@ -144,7 +145,8 @@ async def begin(
         rule_id=rule_id,
         matched=sum(map(len, chunks)),
     )
-    work = Work(action_id, kind, status, actor.tenant_id, chosen, force)
+    lifts = force or is_meant(kind, selection)
+    work = Work(action_id, kind, status, actor.tenant_id, chosen, force, lifts)
     total = Decided(action_id=action_id)
     is_last = len(chunks) == 1
     step = advance(actor, work, total, chunks[0], connection, is_last=is_last)
@@ -173,7 +175,8 @@ async def decide_here(
     action_id = await open_action(
         connection, actor, kind, wanted, selection, rule_id=rule_id
     )
-    work = Work(action_id, kind, wanted, actor.tenant_id, chosen)
+    lifts = is_meant(kind, selection)
+    work = Work(action_id, kind, wanted, actor.tenant_id, chosen, lifts=lifts)
     total = Decided(action_id=action_id)
     for ids in chunks_of(picked):
         total += await decide_chunk(connection, work, ids)
@@ -240,6 +243,28 @@ class Work:
     chosen: ColumnElement[bool] | None
     """What the rows of a chunk must still be; None: they were named one by one."""
     force: bool = False
+    lifts: bool = False
+    """Whether records lose a status that lasts, too."""
+
+
+def is_meant(kind: Kind, selection: Selection) -> bool:
+    """Say whether a selection means just those records that have the status that lasts.
+
+    That is so of one record that was named, and of a filter by that status.
+    """
+    status = kind.deciding.lasting
+    if status is None:
+        return True
+    if selection.ids is not None:
+        return len(selection.ids) == 1
+    column = kind.deciding.column.key
+    return any(
+        one.field == column
+        and one.comparison is Comparison.EQUAL
+        and one.value == status
+        and not one.alternatives
+        for one in selection.conditions
+    )
 
 
 async def pick(
@@ -293,14 +318,17 @@ async def decide_chunk(
 ) -> Decided:
     """Decide about those of these rows that are still meant."""
     status = work.status
+    ways = {"force": work.force, "lifts": work.lifts}
     if work.chosen is None:
-        statement = named_chunk(work.kind, status, force=work.force)
+        statement = named_chunk(work.kind, status, **ways)
     else:
-        statement = chunk(work.kind, status, work.chosen, force=work.force)
+        statement = chunk(work.kind, status, work.chosen, **ways)
     values = {"ids": ids, "action": work.action_id, "tenant": work.tenant_id}
     found = (await connection.execute(statement, values)).one()
     skipped = {}
-    if unchanged := found.seen - found.changed:
+    if found.lasting:
+        skipped[LASTING.format(status=work.kind.deciding.lasting)] = found.lasting
+    if unchanged := found.seen - found.changed - found.lasting:
         is_queueing = status == work.kind.deciding.on
         reason = IN_STAGE if is_queueing else ALREADY.format(status=status.value)
         skipped[reason] = unchanged
@@ -309,10 +337,18 @@ async def decide_chunk(
     return Decided(found.changed, found.queued, skipped)
 
 
-@cached(LRUCache(200), key=lambda kind, status, *, force: (kind.name, status, force))
-def named_chunk(kind: Kind, status: Any, *, force: bool) -> Select[int, int, int]:  # noqa: ANN401 - a member of the kind's enum
+@cached(
+    LRUCache(200), key=lambda kind, status, **ways: (kind.name, status, *ways.items())
+)
+def named_chunk(
+    kind: Kind,
+    status: Any,  # noqa: ANN401 - a member of the kind's enum
+    *,
+    force: bool,
+    lifts: bool,
+) -> Select[int, int, int, int]:
     """Write the statement for rows that were named; it takes longer than to run it."""
-    return chunk(kind, status, true(), force=force)
+    return chunk(kind, status, true(), force=force, lifts=lifts)
 
 
 def chunk(
@@ -321,7 +357,8 @@ def chunk(
     chosen: ColumnElement[bool],
     *,
     force: bool,
-) -> Select[int, int, int]:
+    lifts: bool,
+) -> Select[int, int, int, int]:
     """Write the statement that changes some rows, notes each, and counts them."""
     model, queue = kind.record, kind.deciding.queue
     ids = bindparam("ids", type_=ARRAY(Uuid))
@@ -342,10 +379,12 @@ def chunk(
     )
     queues = queueing(kind, status, rows.c.stage_before, force=force)
     changes = rows.c.before != status
+    lasts = false() if lifts else and_(changes, rows.c.before == kind.deciding.lasting)
     plan = select(
         rows,
         queues.label("queues"),
-        (changes | queues).label("changes"),
+        and_(changes | queues, ~lasts).label("changes"),
+        lasts.label("lasts"),
     ).cte("plan")
     updated = (
         update(model)
@@ -379,6 +418,7 @@ def chunk(
             func.count().label("seen"),
             func.count().filter(plan.c.changes).label("changed"),
             func.count().filter(plan.c.queues).label("queued"),
+            func.count().filter(plan.c.lasts).label("lasting"),
         )
         .select_from(plan)
         .add_cte(updated, noted)

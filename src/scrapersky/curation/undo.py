@@ -1,14 +1,19 @@
 """Give records back the status they had before a decision."""
 
+from datetime import datetime
 from typing import Any
 from uuid import UUID
 
 from sqlalchemy import (
     ColumnElement,
+    Row,
     and_,
     case,
     cast,
+    false,
     func,
+    literal,
+    or_,
     select,
     true,
     update,
@@ -37,7 +42,9 @@ async def undo(database: Database, actor: Actor, action_id: UUID) -> Decided:
         CurationAction.undone_at.is_(None),
     )
     async with transaction(database) as connection:
-        query = select(CurationAction.kind, CurationAction.status).where(mine)
+        query = select(
+            CurationAction.kind, CurationAction.status, CurationAction.created_at
+        ).where(mine)
         action = (await connection.execute(query)).one_or_none()
     if action is None:
         raise UnknownAction("There is no such action, or it is already undone.")
@@ -46,9 +53,7 @@ async def undo(database: Database, actor: Actor, action_id: UUID) -> Decided:
     last: UUID | None = None
 
     async def take_back(connection: AsyncConnection) -> tuple[Decided, UUID | None]:
-        step, reached = await restore(
-            connection, kind, action_id, action.status, after=last
-        )
+        step, reached = await restore(connection, kind, action_id, action, after=last)
         if reached is None:
             # Undone only when all of it is: after a crash it can be undone again.
             await connection.execute(
@@ -80,11 +85,36 @@ def taken_back(
     }
 
 
+def is_renewed(kind: Kind, action: Row[str, str, datetime]) -> ColumnElement[bool]:
+    """Say whether a record would have the status that an action gave it without that.
+
+    Only a status that lasts is looked after so: one that was set again since, by another
+    decision or by what came to the record, stays.
+    """
+    decision = kind.deciding
+    if action.status != decision.lasting:
+        return false()
+    since = literal(action.created_at)
+    again = (
+        select(CurationAction.id)
+        .join(CurationChange, CurationChange.action_id == CurationAction.id)
+        .where(
+            CurationChange.record_id == kind.record.id,
+            CurationAction.status == action.status,
+            CurationAction.undone_at.is_(None),
+            CurationAction.created_at > since,
+        )
+        .correlate(kind.record)
+        .exists()
+    )
+    return or_(again, decision.renewed(since)) if decision.renewed else again
+
+
 async def restore(
     connection: AsyncConnection,
     kind: Kind,
     action_id: UUID,
-    status: str,
+    action: Row[str, str, datetime],
     *,
     after: UUID | None,
 ) -> tuple[Decided, UUID | None]:
@@ -123,7 +153,8 @@ async def restore(
         update(model)
         .where(
             model.id == before.record_id,
-            before.status_now == kind.status_named(status),
+            before.status_now == kind.status_named(action.status),
+            ~is_renewed(kind, action),
         )
         .values(
             {

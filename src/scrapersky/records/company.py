@@ -440,6 +440,21 @@ def what_it_is_made_of(row: Row[Any]) -> Executable:
     return union_all(members, email)
 
 
+def took_over_a_stop(since: ColumnElement[Any]) -> ColumnElement[bool]:
+    """Say whether a company that must not be contacted was merged into it since a time."""
+    return (
+        select(CompanyMerge.id)
+        .where(
+            CompanyMerge.into_id == Company.id,
+            CompanyMerge.undone_at.is_(None),
+            CompanyMerge.created_at > since,
+            CompanyMerge.work["lead_status"].astext == LeadStatus.DO_NOT_CONTACT.value,
+        )
+        .correlate_except(CompanyMerge)
+        .exists()
+    )
+
+
 NAMED_PERSON: Final = QuickFilter("Named person's e-mail", "email_kind:equal:person")
 NO_WEBSITE: Final = QuickFilter("No website", "website:unknown")
 
@@ -469,6 +484,8 @@ COMPANIES = Kind(
             Choice(LeadStatus.DO_NOT_CONTACT, "n", "cross"),
             Choice(LeadStatus.NEW, "b", "undo"),
         ),
+        lasting=LeadStatus.DO_NOT_CONTACT,
+        renewed=took_over_a_stop,
     ),
     columns=(
         Column(field="name", title="Company", width=12, grow=2, show=Show.TITLE,

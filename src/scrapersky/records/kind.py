@@ -101,6 +101,10 @@ class Decision:
     queue: WorkQueue | None = None
     unattended: Unattended | None = None
     """Which of the undecided are taken where no person decides; None: none of them."""
+    lasting: StrEnum | None = None
+    """The status that a decision about many leaves, unless it names that status."""
+    renewed: Callable[[ColumnElement[Any]], ColumnElement[bool]] | None = None
+    """Says whether a record got that status from elsewhere too, since a time."""
 
     @property
     def statuses(self) -> type[StrEnum]:

@@ -127,6 +127,22 @@ async def test_a_status_of_many_leads_is_set_at_once_and_undone(desk: Desk) -> N
     assert await names(desk, "lead_status:equal:New") == ["Huber", "Kunze"]
 
 
+async def test_a_status_of_many_leads_lifted_do_not_contact_in_passing(
+    desk: Desk,
+) -> None:
+    kunze = (await two_companies(desk))["Kunze"]
+    stop = {"ids": [str(kunze)], "status": "Do Not Contact"}
+    await desk.post("/companies/status", stop)
+
+    done = await desk.post("/companies/status", {"filter": [], "status": "Contacted"})
+    assert done["changed"] == 1
+    assert done["skipped"] == {"stays Do Not Contact": 1}
+    assert await names(desk, "lead_status:equal:Do Not Contact") == ["Kunze"]
+
+    await desk.post("/companies/status", {**stop, "status": "Contacted"})
+    assert await names(desk, "lead_status:equal:Do Not Contact") == []
+
+
 async def test_many_leads_are_assigned_and_tagged_at_once_and_undone(
     desk: Desk,
 ) -> None:

@@ -55,6 +55,8 @@ export function useDecisions(kind: Kind, records: RecordList) {
         body: { ids: [...ids], status, force },
       });
       keep(decided, status, turn, before);
+      // Some may have kept their status: Do Not Contact, for one, is not lifted in passing.
+      if (decided.changed < ids.length) records.receive(new Map(ids.map((id) => [id, {}])));
     } catch (error) {
       records.patch(before);
       toastError(error, () => void decide(status, ids, force));
