@@ -14,6 +14,7 @@ from random import Random
 from typing import Final
 
 from scrapersky.demo.business import Business, SiteKind
+from scrapersky.demo.impostor import Impostor, impostors_among
 from scrapersky.demo.invent import MAIL_HOST, Draft, invent
 
 BRANCHES: Final = 3
@@ -83,12 +84,19 @@ class TownPlan:
 
     seed: int
     businesses: tuple[Business, ...]
+    impostors: tuple[Impostor, ...] = ()
+    """Websites that pass for one of them; the register does not name them."""
+
+    @property
+    def sites(self) -> tuple[Business, ...]:
+        """All that may have a website."""
+        return (*self.businesses, *(each.site for each in self.impostors))
 
     @cached_property
     def owners(self) -> Mapping[str, Sequence[Business]]:
         """The businesses behind each domain; a chain has several."""
         owners: defaultdict[str, list[Business]] = defaultdict(list)
-        for business in self.businesses:
+        for business in self.sites:
             if business.domain is not None:
                 owners[business.domain].append(business)
         return dict(owners)
@@ -100,10 +108,13 @@ class TownPlan:
 
 
 @lru_cache(maxsize=2)
-def plan_town(size: int, *, seed: int = 1, trouble: bool = True) -> TownPlan:
+def plan_town(
+    size: int, *, seed: int = 1, trouble: bool = True, impostors: bool = False
+) -> TownPlan:
     """Invent a town; a larger one begins with the same businesses as a smaller one.
 
-    Without `trouble` no site makes its readers wait.
+    Without `trouble` no site makes its readers wait. With `impostors` there are websites
+    that pass for businesses which have none.
     """
     taken: set[str] = {MAIL_HOST}
     businesses: list[Business] = []
@@ -121,7 +132,8 @@ def plan_town(size: int, *, seed: int = 1, trouble: bool = True) -> TownPlan:
         elif kind is SiteKind.WORDPRESS:
             brand = business
         businesses.append(business)
-    return TownPlan(seed, tuple(businesses))
+    copies = tuple(impostors_among(businesses, seed)) if impostors else ()
+    return TownPlan(seed, tuple(businesses), copies)
 
 
 def _kinds(seed: int, *, trouble: bool) -> Iterator[SiteKind]:

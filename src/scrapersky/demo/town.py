@@ -43,11 +43,17 @@ class Invitation:
     size: int = DEFAULT_SIZE
     seed: int = 1
     trouble: bool = True
+    impostors: bool = False
 
     @property
     def plan(self) -> TownPlan:
         """The town that is visited."""
-        return plan_town(self.size, seed=self.seed, trouble=self.trouble)
+        return plan_town(
+            self.size,
+            seed=self.seed,
+            trouble=self.trouble,
+            impostors=self.impostors,
+        )
 
     @property
     def truth(self) -> Truth:
@@ -92,6 +98,7 @@ class Town:
         size: int = DEFAULT_SIZE,
         seed: int = 1,
         trouble: bool = True,
+        impostors: bool = False,
         archive: int = 0,
         host_delay: timedelta = DEFAULT_DELAY,
         port: int = 0,
@@ -99,9 +106,10 @@ class Town:
         """Build a town and serve it on loopback until the block ends.
 
         `archive` is how many URLs the sitemap of the town's archive names; 0 leaves
-        the archive out. Without `trouble` no site makes its readers wait.
+        the archive out. Without `trouble` no site makes its readers wait. `impostors`
+        are websites that pass for businesses which have none.
         """
-        plan = plan_town(size, seed=seed, trouble=trouble)
+        plan = plan_town(size, seed=seed, trouble=trouble, impostors=impostors)
         resolver = town_resolver(plan)
         async with (
             town_server(plan, archive).running(port) as server,
@@ -113,6 +121,7 @@ class Town:
                 size=size,
                 seed=seed,
                 trouble=trouble,
+                impostors=impostors,
             )
             async with invited.source() as source:
                 yield Town(

@@ -106,7 +106,7 @@ def truth_of(plan: TownPlan) -> Truth:
     """Write down all that is true about a town."""
     findings = {
         finding.normal
-        for business in plan.businesses
+        for business in plan.sites
         if business.domain is not None
         for finding in _findings(business, business.domain)
     }
@@ -114,7 +114,7 @@ def truth_of(plan: TownPlan) -> Truth:
         frozenset(findings),
         {domain: verdict_of(owners[0]) for domain, owners in plan.owners.items()},
         {business.number: verdict_of(business) for business in plan.businesses},
-        frozenset(decoy for b in plan.businesses for decoy in b.decoys),
+        frozenset(decoy for b in plan.sites for decoy in b.decoys),
     )
 
 
