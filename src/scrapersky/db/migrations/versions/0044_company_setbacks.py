@@ -4,7 +4,7 @@ import sqlalchemy as sa
 from alembic import op
 
 revision = "0044_company_setbacks"
-down_revision = "0041_time_ordered_keys"
+down_revision = "0043_claimed_websites"
 
 MOMENT = sa.DateTime(timezone=True)
 
