@@ -9,12 +9,12 @@ import sys
 from collections.abc import Iterable, Iterator
 from datetime import date, datetime, time
 from pathlib import Path
-from typing import IO, Any, Final
+from typing import IO, Any, Final, Literal
 from xml.parsers.expat import ParserCreate
-from zipfile import ZipFile
+from zipfile import ZipFile, ZipInfo
 
-from openpyxl import load_workbook
 from openpyxl.cell.cell import ERROR_CODES
+from openpyxl.reader.excel import ExcelReader
 
 from scrapersky.kit.workbook import NOT_READABLE
 
@@ -48,8 +48,12 @@ def main(book: str, table: str, rows: str) -> int:
 def rows_of(book: Path, most: int) -> Iterator[list[str]]:
     """Give the rows of the first sheet that is shown."""
     refuse_bombs(book)
-    workbook = load_workbook(book, read_only=True, data_only=True, keep_links=False)
-    shown = [sheet for sheet in workbook.worksheets if sheet.sheet_state == "visible"]
+    reader = ExcelReader(book, read_only=True, data_only=True, keep_links=False)
+    reader.archive.close()
+    reader.archive = SafeParts(book)
+    reader.read()
+    sheets = reader.wb.worksheets
+    shown = [sheet for sheet in sheets if sheet.sheet_state == "visible"]
     # Programs write sizes that do not hold; the rows themselves tell.
     shown[0].reset_dimensions()
     rows: Iterable[tuple[Any, ...]] = shown[0].iter_rows(
@@ -72,17 +76,41 @@ def refuse_bombs(book: Path) -> None:
         size = sum(part.file_size for part in parts)
         if len(parts) > MOST_PARTS or size > MOST_UNPACKED:
             raise ValueError("The workbook unpacks to more than is read.")
-        for part in parts:
-            if part.filename.endswith((".xml", ".rels")):
-                with packed.open(part) as text:
-                    refuse_document_type(text)
+
+
+class DocumentTypeFound(Exception):
+    """A part of a workbook begins with a document type.
+
+    Not a ValueError: the library would take that for one of its own.
+    """
+
+
+class SafeParts(ZipFile):
+    """The parts of a workbook; one with a document type cannot be opened.
+
+    Relationships may call a part anything, so its name says nothing of what it is read as.
+    Everything that is read of a workbook is XML; what is not (pictures) is never opened.
+    """
+
+    def open(
+        self,
+        name: str | ZipInfo,
+        mode: Literal["r", "w"] = "r",
+        pwd: bytes | None = None,
+        *,
+        force_zip64: bool = False,
+    ) -> IO[bytes]:
+        """Open a part, after a look at how it begins."""
+        with super().open(name, mode, pwd, force_zip64=force_zip64) as text:
+            refuse_document_type(text)
+        return super().open(name, mode, pwd, force_zip64=force_zip64)
 
 
 def refuse_document_type(text: IO[bytes]) -> None:
     """Raise where XML begins with a document type: entities are made there, without end."""
 
     def refuse(*_: object) -> None:
-        raise ValueError("No part of a workbook has a document type.")
+        raise DocumentTypeFound
 
     begun: list[object] = []
     parser = ParserCreate()

@@ -17,7 +17,9 @@ from openpyxl import Workbook
 from scrapersky.api.records.lines import LONGEST_ROW, read_lines
 from scrapersky.curation.batch.kind import submission_named
 from scrapersky.curation.batch.submission import Written
+from scrapersky.errors import InvalidImport
 from scrapersky.kit import workbook_reader
+from scrapersky.kit.workbook import as_table
 from scrapersky.pipeline import upload
 from scrapersky.providers.budget import LocalBudget
 from scrapersky.providers.files import FileSettings, PlaceFiles
@@ -389,6 +391,7 @@ async def test_a_workbook_of_domains_is_submitted(desk: Desk) -> None:
 BOMB = b"""<?xml version="1.0"?><!DOCTYPE w [<!ENTITY a "ha"><!ENTITY b "&a;&a;&a;">]>
 <worksheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"><sheetData>
 <row r="1"><c r="A1" t="inlineStr"><is><t>&b;</t></is></c></row></sheetData></worksheet>"""
+DOCTYPE = b'<!DOCTYPE w [<!ENTITY a "ha">]>'
 
 
 async def test_a_workbook_could_fill_the_machine(
@@ -404,8 +407,37 @@ async def test_a_workbook_could_fill_the_machine(
         for name in parts.namelist():
             is_sheet = name.startswith("xl/worksheets/")
             again.writestr(name, BOMB if is_sheet else parts.read(name))
-    with pytest.raises(ValueError, match="document type"):
+    with pytest.raises(workbook_reader.DocumentTypeFound):
         [*workbook_reader.rows_of(book, 10)]
+
+
+@pytest.mark.parametrize("part", ["xl/worksheets/sheet2", "xl/workbook"])
+async def test_a_document_type_was_read_in_a_part_that_is_not_called_xml(
+    tmp_path: Path, part: str
+) -> None:
+    book, made = tmp_path / "book.xlsx", workbook(("Name",), ("Ada",))
+    old, new = f"{part}.xml", f"{part}.dat"
+    with ZipFile(io.BytesIO(made)) as parts, ZipFile(book, "w") as again:
+        for name in parts.namelist():
+            # Relationships and the list of types name every part.
+            content = parts.read(name).replace(old.encode(), new.encode())
+            if name == old:
+                content = BOMB if "sheet" in part else DOCTYPE + content
+            again.writestr(new if name == old else name, content)
+
+    with pytest.raises(workbook_reader.DocumentTypeFound):
+        [*workbook_reader.rows_of(book, 10)]
+    with pytest.raises(InvalidImport):
+        as_table(book, tmp_path / "table.csv")
+
+
+async def test_a_picture_in_a_workbook_is_not_read(tmp_path: Path) -> None:
+    book = tmp_path / "book.xlsx"
+    book.write_bytes(workbook(("Name",), ("Ada",)))
+    with ZipFile(book, "a") as more:
+        more.writestr("xl/media/image1.png", b"\x89PNG\r\n\x1a\n")
+
+    assert [*workbook_reader.rows_of(book, 10)] == [["Name"], ["Ada"]]
 
 
 async def test_a_list_uploaded_on_one_host_could_not_be_read_on_another(
