@@ -504,6 +504,13 @@ class Settings(Frozen):
         "more, the same for every process; without it one is made and kept in the "
         "database.",
     )
+    backup_key: SecretStr | None = Field(
+        None,
+        min_length=32,
+        description="Key that backups are signed with, 32 characters or more; without it "
+        "one is made by the first backup and kept in the file `backup.key` of the data "
+        "directory.",
+    )
     history_days: PositiveInt = Field(
         30, description="How long attempts and scheduler runs are kept."
     )

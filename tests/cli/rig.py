@@ -12,12 +12,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import psycopg
 import pytest
 import structlog
 
 from scrapersky.cli import main
 from scrapersky.configuration import VARIABLES
+from scrapersky.db.embedded import ROLE, EmbeddedPostgres
 from sdk_tests.rig.waiting import HUNG
+from tests.conftest import TestDatabase
 
 COMMAND = Path(sys.executable).with_name("scrapersky")
 CLEAN = {
@@ -97,3 +100,19 @@ def as_if_the_process_ended() -> Iterator[None]:
     root.handlers[:] = handlers
     root.setLevel(level)
     structlog.configure(**logging_to)
+
+
+def create_database(server: EmbeddedPostgres, name: str, more: str = "") -> None:
+    with psycopg.connect(database_of(server, "postgres").dsn, autocommit=True) as c:
+        c.execute(f'CREATE DATABASE "{name}" {more}'.encode())
+
+
+def database_of(server: EmbeddedPostgres, name: str) -> TestDatabase:
+    place = f"{ROLE}@/{name}?host={server.socket_dir}"
+    return TestDatabase(f"postgresql+asyncpg://{place}", f"postgresql://{place}", name)
+
+
+def execute(database: TestDatabase, statement: str, *values: Any) -> list[Any]:
+    with psycopg.connect(database.dsn, autocommit=True) as connection:
+        cursor = connection.execute(statement.encode(), values)
+        return cursor.fetchall() if cursor.description else []

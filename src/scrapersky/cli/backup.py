@@ -1,27 +1,52 @@
 """`scrapersky backup`, `restore` and `move`."""
 
 import asyncio
+import gzip
+import secrets
 import shutil
-from datetime import UTC
+from collections.abc import Callable, Mapping
 from importlib.metadata import version
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
-from typing import Final
+from typing import IO, Final
 
+import asyncpg
+from alembic import command
 from sqlalchemy import select, text
+from sqlalchemy.exc import DBAPIError
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from scrapersky.cli.archive import Manifest, digest, opened, write_archive
+from scrapersky.cli.archive import (
+    CHUNK,
+    COMPRESSION_LEVEL,
+    IMPORTS,
+    TABLES,
+    ArchiveWriter,
+    BackupContents,
+    BackupOrigin,
+    Manifest,
+    new_archive,
+)
 from scrapersky.cli.database import a_database
+from scrapersky.cli.opening import opened
 from scrapersky.cli.operator import note_operation
+from scrapersky.cli.roles import tables as tables_for_readers
 from scrapersky.cli.signals import stop_on_signals
+from scrapersky.cli.signing_key import key_file, make_signing_key, signing_key
 from scrapersky.cli.up import say
 from scrapersky.configuration import load_settings
 from scrapersky.db import migrate
 from scrapersky.db.connection import Target, check_server, connect, parse_target
-from scrapersky.db.dump import dump, load
-from scrapersky.db.migrations.row_security import MAKE_ROLE
 from scrapersky.db.revision import current_revision
+from scrapersky.db.roles import rights_granted
+from scrapersky.db.rows import (
+    begin_reading,
+    load_rows,
+    read_sequences,
+    reason_of,
+    tables_of,
+    write_rows,
+)
 from scrapersky.db.schema import check_schema
 from scrapersky.errors import BackupUnusable, ConfigurationError, SchemaMismatch
 from scrapersky.kit.clock import utc_now
@@ -31,7 +56,11 @@ from scrapersky.records import METADATA, SuppressionKey
 from scrapersky.scheduler.presence import live_processes
 from scrapersky.settings import Settings
 
-NOT_KEPT: Final = ("processes", "login_sessions", "idempotency_keys")
+NOT_KEPT: Final = (
+    "public.processes",
+    "public.login_sessions",
+    "public.idempotency_keys",
+)
 """What is over when a database is restored: who runs, who is logged in, whose answers wait."""
 FOREIGN = text("""SELECT schemaname || '.' || tablename FROM pg_tables
   WHERE schemaname IN ('public', 'curation') ORDER BY 1""")
@@ -50,24 +79,32 @@ CLEAR: Final = (
 def backup(file: Path) -> None:
     """Write a snapshot of the database into a file, while everything goes on."""
     settings = load_settings().settings
+    key, is_new = make_signing_key(settings)
     with stop_on_signals(), a_database(settings) as target:
-        manifest = save(target, settings, file)
-        size = file.stat().st_size / 1024**2
-        print(f"{file}: {size:.1f} MiB, revision {manifest.revision}.")
-        if manifest.keys_elsewhere:
-            print("It does not hold SUPPRESSION_KEY: keep that safe elsewhere.")
+        manifest = asyncio.run(save(target, settings, file, key))
+    size = file.stat().st_size / 1024**2
+    print(f"{file}: {size:.1f} MiB, revision {manifest.revision}.")
+    if is_new:
+        print(
+            f"Backups are signed from now on; the key is {key_file(settings)}. Keep a copy "
+            "elsewhere: a restore on another machine needs it."
+        )
+    if manifest.keys_elsewhere:
+        print("It does not hold SUPPRESSION_KEY: keep that safe elsewhere.")
 
 
-def restore(file: Path, *, replace: bool = False) -> None:
+def restore(file: Path, *, replace: bool = False, trust: bool = False) -> None:
     """Put a backup into the database that the settings name."""
     settings = load_settings().settings
-    with stop_on_signals(), a_database(settings, say) as target:
-        with opened(file) as (manifest, snapshot, imports):
-            again = asyncio.run(
-                bring_back(target, settings, manifest, snapshot, replace=replace)
-            )
-            put_files(imports, settings.data_dir / "imports")
-        print(f"Restored what was saved {manifest.made_at}.")
+    key = signing_key(settings)
+    with (
+        stop_on_signals(),
+        opened(file, key, trust=trust, report=say) as contents,
+        a_database(settings, say) as target,
+    ):
+        again = asyncio.run(bring_back(target, settings, contents, replace=replace))
+        put_files(contents.files, settings.data_dir / IMPORTS)
+        print(f"Restored what was saved {contents.about.made_at.isoformat()}.")
         if again:
             print(f"{again} values that were erased since are erased again.")
 
@@ -81,108 +118,168 @@ def move(url: str) -> None:
             "A database is not copied through a pooler.",
             hint="Name its direct address.",
         )
+    key = secrets.token_bytes(32)
     with (
         stop_on_signals(),
         a_database(settings, say) as target,
         TemporaryDirectory(dir=existing(settings.data_dir)) as place,
     ):
         file = Path(place) / "move"
-        save(target, settings, file)
-        with opened(file) as (manifest, snapshot, _):
-            asyncio.run(bring_back(there, settings, manifest, snapshot, replace=False))
+        asyncio.run(save(target, settings, file, key))
+        with opened(file, key) as contents:
+            asyncio.run(bring_back(there, settings, contents, replace=False))
         print(f"Copied to {there}. Set DATABASE_URL to it, and start again.")
 
 
-def save(target: Target, settings: Settings, file: Path) -> Manifest:
-    """Make a backup file of a database."""
-    revision, server, elsewhere = asyncio.run(about(target))
-    with TemporaryDirectory(dir=file.absolute().parent, prefix=".backup-") as place:
-        snapshot = Path(place) / "database.dump"
-        dump(target, snapshot, without_rows_of=NOT_KEPT)
-        with snapshot.open("rb") as written:
-            checksum = digest(written)
-        manifest = Manifest(
-            made_at=utc_now().astimezone(UTC).isoformat(timespec="seconds"),
-            scrapersky=version("scrapersky"),
-            revision=revision,
-            server=server,
-            keys_elsewhere=elsewhere,
-            sha256=checksum,
-        )
-        write_archive(file, manifest, snapshot, settings.data_dir / "imports")
-    return manifest
-
-
-async def about(target: Target) -> tuple[str, str, tuple[str, ...]]:
-    """Ask a database for its revision, its server's version, and keys it does not hold."""
-    engine = connect(target, name="scrapersky-backup", pool_size=1)
+async def save(target: Target, settings: Settings, file: Path, key: bytes) -> Manifest:
+    """Make a backup file of a database: its rows as they are at one moment."""
+    engine = connect(
+        target, name="scrapersky-backup", pool_size=1, statement_timeout=None
+    )
     try:
         await check_server(engine)
         async with engine.connect() as connection:
-            revision = await connection.run_sync(current_revision)
-            if revision is None:
-                raise SchemaMismatch(
-                    "There is nothing to back up: the database was never migrated.",
-                    hint="`scrapersky migrate` makes its tables.",
-                )
-            server = str(await connection.scalar(text("SHOW server_version")))
-            outside = select(SuppressionKey.fingerprint).where(
-                SuppressionKey.secret.is_(None)
+            await connection.execution_options(
+                isolation_level="REPEATABLE READ", postgresql_readonly=True
             )
-            prints = await connection.scalars(outside)
-            return revision, server, tuple(bytes(one).hex() for one in prints)
+            about = await describe(connection)
+            with new_archive(file) as archive:
+                return await fill(connection, archive, settings, about, key)
+    except (DBAPIError, asyncpg.PostgresError) as error:
+        said = reason_of(error) if isinstance(error, DBAPIError) else error
+        raise BackupUnusable(
+            f"The backup could not be made: {said}.",
+            hint="The owner of the tables makes backups.",
+        ) from error
     finally:
         await engine.dispose()
 
 
-async def bring_back(
-    target: Target,
+async def describe(connection: AsyncConnection) -> BackupOrigin:
+    """Ask a database for its revision, its server's version, and keys it does not hold."""
+    revision = await connection.run_sync(current_revision)
+    if revision is None:
+        raise SchemaMismatch(
+            "There is nothing to back up: the database was never migrated.",
+            hint="`scrapersky migrate` makes its tables.",
+        )
+    outside = select(SuppressionKey.fingerprint).where(SuppressionKey.secret.is_(None))
+    prints = await connection.scalars(outside)
+    return BackupOrigin(
+        made_at=utc_now().replace(microsecond=0),
+        scrapersky=version("scrapersky"),
+        revision=revision,
+        server=str(await connection.scalar(text("SHOW server_version"))),
+        keys_elsewhere=tuple(bytes(one).hex() for one in prints),
+    )
+
+
+async def fill(
+    connection: AsyncConnection,
+    archive: ArchiveWriter,
     settings: Settings,
-    manifest: Manifest,
-    snapshot: Path,
-    *,
-    replace: bool,
+    about: BackupOrigin,
+    key: bytes,
+) -> Manifest:
+    """Write rows and files into a backup, and what they are."""
+    found = await tables_of(connection)
+    tables = {
+        name: columns
+        for name, columns in found.items()
+        if name in OURS and name not in NOT_KEPT
+    }
+    if strangers := sorted(found.keys() - OURS):
+        say(f"Left out, for they are not ScraperSky's: {', '.join(strangers)}.")
+    await begin_reading(connection, tables)
+    for name, columns in tables.items():
+        with (
+            archive.entry(f"{TABLES}{name}.gz") as out,
+            gzip.GzipFile("", "wb", COMPRESSION_LEVEL, out, mtime=0) as packed,
+        ):
+            await write_rows(connection, name, columns, packed.write)
+    sequences = await read_sequences(connection)
+    imports = settings.data_dir / IMPORTS
+    for file in sorted(imports.rglob("*")) if imports.is_dir() else ():
+        if file.is_file() and not file.is_symlink():
+            name = file.relative_to(imports).as_posix()
+            with archive.entry(f"{IMPORTS}{name}") as out, file.open("rb") as source:
+                shutil.copyfileobj(source, out, CHUNK)
+    manifest = Manifest(
+        **about.model_dump(),
+        columns=tables,
+        sequences=sequences,
+        entries=archive.entries,
+    )
+    archive.finish(manifest, key)
+    return manifest
+
+
+async def bring_back(
+    target: Target, settings: Settings, contents: BackupContents, *, replace: bool
 ) -> int:
-    """Replace a database by a snapshot; return how many values were erased again."""
-    check_key(settings, manifest)
+    """Replace a database by a backup; return how many values were erased again."""
+    check_key(settings, contents.about)
     engine = connect(
-        target, name="scrapersky-restore", pool_size=2, statement_timeout=None
+        target, name="scrapersky-restore", pool_size=1, statement_timeout=None
     )
     try:
         await check_server(engine)
         async with engine.connect() as connection:
             await check_target(connection, replace=replace)
             kept = await keep_list(connection)
-            is_superuser = bool(
-                await connection.scalar(
-                    text("SELECT rolsuper FROM pg_roles WHERE rolname = current_user")
-                )
-            )
-        async with engine.begin() as connection:
-            await connection.execute(text(MAKE_ROLE))
-        load(target, snapshot, first=CLEAR, leakproof=is_superuser)
-        # What these connections knew of types and tables is gone.
+            rights = await connection.run_sync(rights_granted, tables_for_readers())
+        # A connection that knows nothing of the types and tables that go now.
         await engine.dispose()
-        await migrate.upgrade(engine)
+        async with engine.begin() as connection:
+            await rebuild(connection, contents, rights)
+        await engine.dispose()
         await check_schema(engine, *METADATA)
         async with engine.begin() as connection:
             missing = await add_kept(connection, kept)
         await hand_out_keys(engine, secret=settings.suppression_key)
         again = await erase_again(engine, missing)
-        details = {"made_at": manifest.made_at, "erased_again": again}
+        details = {
+            "made_at": contents.about.made_at.isoformat(),
+            "erased_again": again,
+        }
         await note_operation(engine, "restored", "database", details)
         return again
     finally:
         await engine.dispose()
 
 
-def check_key(settings: Settings, manifest: Manifest) -> None:
+async def rebuild(
+    connection: AsyncConnection, contents: BackupContents, rights: list[str]
+) -> None:
+    """Make the tables anew with our own migrations, and fill them, in one transaction.
+
+    The schema is made as of the backup's revision, so that what later revisions do to rows
+    is done to these.
+    """
+    await connection.execute(
+        text("SELECT pg_advisory_xact_lock(:key)"), {"key": migrate.LOCK}
+    )
+    for statement in CLEAR:
+        await connection.execute(text(statement))
+    revision = contents.about.revision
+    await connection.run_sync(
+        migrate.apply, lambda config: command.upgrade(config, revision)
+    )
+    await load_rows(connection, contents.tables, contents.sequences, without=NOT_KEPT)
+    await connection.run_sync(
+        migrate.apply, lambda config: command.upgrade(config, "head")
+    )
+    for statement in rights:
+        await connection.exec_driver_sql(statement)
+
+
+def check_key(settings: Settings, about: BackupOrigin) -> None:
     """Refuse where the suppression list would protect nobody."""
-    if not manifest.keys_elsewhere:
+    if not about.keys_elsewhere:
         return
     given = settings.suppression_key
     mine = fingerprint(derived(given.get_secret_value())).hex() if given else None
-    if mine not in manifest.keys_elsewhere:
+    if mine not in about.keys_elsewhere:
         raise ConfigurationError(
             "The suppression list in this backup was made with a SUPPRESSION_KEY, and "
             f"{'none is set' if mine is None else 'another is set'}.",
@@ -215,13 +312,16 @@ async def check_target(connection: AsyncConnection, *, replace: bool) -> None:
         )
 
 
-def put_files(source: Path, place: Path) -> None:
+def put_files(
+    files: Mapping[PurePosixPath, Callable[[], IO[bytes]]], place: Path
+) -> None:
     """Put back files to import; one that is there stays as it is."""
-    for file in source.rglob("*") if source.is_dir() else ():
-        there = place / file.relative_to(source)
-        if file.is_file() and not there.exists():
+    for name, read in files.items():
+        there = place / name
+        if not there.exists():
             there.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy2(file, there)
+            with read() as source, there.open("xb") as out:
+                shutil.copyfileobj(source, out, CHUNK)
 
 
 def existing(path: Path) -> Path:

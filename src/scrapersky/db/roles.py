@@ -6,6 +6,7 @@ lets each see what it may see, so nobody needs BYPASSRLS.
 """
 # ruff: noqa: S608 - built from names of our own tables, and names that are quoted
 
+import re
 from collections.abc import Sequence
 from typing import Final
 from uuid import UUID
@@ -94,14 +95,39 @@ def policy_of(app: str) -> str:
 
 def renew_rights(connection: Connection) -> None:
     """Grant again to the users of our processes: a migration may have made tables."""
+    for app in apps_of(connection):
+        for statement in app_rights(app):
+            connection.exec_driver_sql(statement)
+
+
+def apps_of(connection: Connection) -> Sequence[str]:
+    """Name the users of our processes that own nothing."""
     query = text(
         "SELECT rolname FROM pg_policy p JOIN pg_roles r ON r.oid = ANY(p.polroles)"
         " WHERE polrelid = to_regclass('tenants') AND starts_with(polname::text, :policy)"
     )
-    for app in connection.scalars(query, {"policy": POLICY}).all():
-        for statement in app_rights(app):
-            connection.exec_driver_sql(statement)
+    return connection.scalars(query, {"policy": POLICY}).all()
 
+
+def rights_granted(connection: Connection, tables: Sequence[str]) -> list[str]:
+    """Write what grants again what users of this database were granted.
+
+    Whoever drops the tables and makes them anew runs it afterwards.
+    """
+    found = [one for app in apps_of(connection) for one in app_rights(app)]
+    for reader, seen in connection.execute(READERS, {"tables": list(tables)}):
+        tenant = UUID_IN.search(seen)
+        found += reader_rights(reader, tables, UUID(tenant[0]) if tenant else None)
+    return found
+
+
+READERS = text(
+    "SELECT rolname, min(pg_get_expr(polqual, polrelid)) FROM pg_policy p"
+    " JOIN pg_roles r ON r.oid = ANY(p.polroles) JOIN pg_class c ON c.oid = polrelid"
+    " WHERE relname = ANY(:tables) AND polname = left('read by ' || rolname, 63)"
+    " GROUP BY rolname ORDER BY rolname"
+)
+UUID_IN = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 RIGHTS = text(
     f"""

@@ -39,7 +39,8 @@ def upgrade(*, check: bool = False, json: AsJson = False) -> int:
 def backup(file: Path) -> None:
     """Write the whole database and the files to import into one file, while everything goes on.
 
-    It is one snapshot. `SUPPRESSION_KEY` is not in it, and neither are logins.
+    It is one snapshot, signed with the key of this installation. `SUPPRESSION_KEY` is not in
+    it, and neither are logins.
 
     Parameters
     ----------
@@ -52,11 +53,11 @@ def backup(file: Path) -> None:
     work(file)
 
 
-def restore(file: Path, *, replace: bool = False) -> None:
+def restore(file: Path, *, replace: bool = False, trust: bool = False) -> None:
     """Put a backup into the database that the settings name.
 
     All of it or nothing. Processes must be stopped; what was erased since the backup is
-    erased again.
+    erased again. A backup that was not signed with the key of this installation is refused.
 
     Parameters
     ----------
@@ -64,11 +65,14 @@ def restore(file: Path, *, replace: bool = False) -> None:
         The backup.
     replace
         Replace what is in the database. What was erased since the backup is erased again.
+    trust
+        Restore a backup that is not signed, or with another key. Nothing in it can run a
+        program, but whoever made it decides what the database holds and who may log in.
     """
     with without_collector():
         from scrapersky.cli.backup import restore as work
 
-    work(file, replace=replace)
+    work(file, replace=replace, trust=trust)
 
 
 def move(url: str) -> None:
