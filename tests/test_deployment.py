@@ -6,6 +6,7 @@ import shutil
 import subprocess
 from collections.abc import Iterator
 from datetime import timedelta
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -226,3 +227,86 @@ def test_what_the_release_is_made_of_is_there() -> None:
         *named
     }
     assert [name for name in named if not (root / name).exists()] == []
+
+
+IMAGE = re.compile(r"^\s*(?:image:|FROM)\s+(\S+)", re.MULTILINE)
+EXACT = re.compile(r"[\w./-]+:v?\d+\.\d+[\w.-]*(?:@sha256:[0-9a-f]{64})?")
+
+
+def images() -> Iterator[str]:
+    """Yield every image that a file in deploy/ names, as it is without settings."""
+    for file in (COMPOSE, DEPLOY / "Containerfile"):
+        for name in IMAGE.findall(file.read_text()):
+            yield re.sub(r"\$\{\w+:-(.*)\}", r"\1", name)
+
+
+def test_the_newest_image_of_the_day_was_taken_whatever_it_was() -> None:
+    found = {*images()}
+    chart = yaml.safe_load((DEPLOY / "helm/scrapersky/Chart.yaml").read_text())
+    written = [file for file in DEPLOY.rglob("*") if file.is_file()]
+    written += (DEPLOY.parent / "docs/how-to").glob("*.md")
+
+    assert len(found) == 6
+    assert [name for name in found if not EXACT.fullmatch(name)] == []
+    assert [one.name for one in written if ":latest" in one.read_text()] == []
+    # Ours is the version that the files are of.
+    assert f"scrapersky:{version('scrapersky')}" in found
+    assert chart["appVersion"] == version("scrapersky")
+
+
+UNITS = sorted((DEPLOY / "systemd").glob("*.service"))
+DIRECTIVE = re.compile(r"^(\w+)=(.*)$", re.MULTILINE)
+CONFINED = {
+    "User": "scrapersky",
+    "StateDirectory": "scrapersky",
+    "StateDirectoryMode": "0700",
+    "UMask": "0077",
+    "CapabilityBoundingSet": "",
+    "ProtectSystem": "strict",
+    "ProtectProc": "invisible",
+    "RestrictAddressFamilies": "AF_INET AF_INET6 AF_UNIX",
+    "SystemCallArchitectures": "native",
+    "SystemCallErrorNumber": "EPERM",
+    **dict.fromkeys(
+        (
+            "NoNewPrivileges", "ProtectHome", "ProtectClock", "ProtectHostname",
+            "ProtectKernelLogs", "ProtectKernelModules", "ProtectKernelTunables",
+            "ProtectControlGroups", "PrivateDevices", "PrivateMounts", "PrivateTmp",
+            "RemoveIPC", "LockPersonality", "MemoryDenyWriteExecute", "RestrictRealtime",
+            "RestrictSUIDSGID",
+        ),
+        "yes",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("unit", UNITS, ids=lambda unit: unit.name)
+def test_a_process_under_systemd_could_call_what_it_never_needs(unit: Path) -> None:
+    lines = DIRECTIVE.findall(unit.read_text())
+    given = dict(lines)
+    calls = [value for name, value in lines if name == "SystemCallFilter"]
+
+    assert {name: given.get(name) for name in CONFINED} == CONFINED
+    assert len(calls) == 2
+    # Without these no parser could confine itself.
+    assert {"@system-service", "landlock_restrict_self"} <= {*calls[0].split()}
+    assert {"~@privileged", "process_vm_readv"} <= {*calls[1].split()}
+    is_worker = "worker" in unit.name
+    assert given["RestrictNamespaces"] == ("user net" if is_worker else "yes")
+
+
+def test_three_users_took_turns_at_owning_one_state_directory() -> None:
+    users = (DEPLOY / "systemd/scrapersky.sysusers").read_text()
+
+    assert [one.name for one in UNITS if "DynamicUser" in one.read_text()] == []
+    assert "\nu scrapersky " in users
+
+
+@pytest.mark.skipif(
+    shutil.which("systemd-analyze") is None, reason="systemd is not installed"
+)
+@pytest.mark.parametrize("unit", UNITS, ids=lambda unit: unit.name)
+def test_systemd_finds_little_exposed(unit: Path) -> None:
+    command = ["systemd-analyze", "security", "--offline=true", "--threshold=20"]
+
+    subprocess.run([*command, str(unit)], check=True, capture_output=True)
