@@ -37,6 +37,7 @@ from scrapersky.cli.up import say
 from scrapersky.configuration import load_settings
 from scrapersky.db import migrate
 from scrapersky.db.connection import Target, check_server, connect, parse_target
+from scrapersky.db.migrations.row_security import MAKE_ROLE
 from scrapersky.db.revision import current_revision
 from scrapersky.db.roles import rights_granted
 from scrapersky.db.rows import (
@@ -53,6 +54,7 @@ from scrapersky.kit.clock import utc_now
 from scrapersky.privacy.key import derived, fingerprint, hand_out_keys
 from scrapersky.privacy.reapply import add_kept, erase_again, keep_list
 from scrapersky.records import METADATA, SuppressionKey
+from scrapersky.records.check import try_write
 from scrapersky.scheduler.presence import live_processes
 from scrapersky.settings import Settings
 
@@ -109,8 +111,11 @@ def restore(file: Path, *, replace: bool = False, trust: bool = False) -> None:
             print(f"{again} values that were erased since are erased again.")
 
 
-def move(url: str) -> None:
-    """Copy the whole database to another PostgreSQL, such as from the embedded one."""
+def move(url: str, *, replace: bool = False) -> None:
+    """Copy the whole database to another PostgreSQL, such as from the embedded one.
+
+    Whether the other one can take it is found out before anything is copied.
+    """
     settings = load_settings().settings
     there = parse_target(url)
     if there.behind_pooler:
@@ -124,10 +129,11 @@ def move(url: str) -> None:
         a_database(settings, say) as target,
         TemporaryDirectory(dir=existing(settings.data_dir)) as place,
     ):
+        asyncio.run(check_destination(there, replace=replace))
         file = Path(place) / "move"
         asyncio.run(save(target, settings, file, key))
         with opened(file, key) as contents:
-            asyncio.run(bring_back(there, settings, contents, replace=False))
+            asyncio.run(bring_back(there, settings, contents, replace=replace))
         print(f"Copied to {there}. Set DATABASE_URL to it, and start again.")
 
 
@@ -271,6 +277,7 @@ async def rebuild(
     )
     for statement in rights:
         await connection.exec_driver_sql(statement)
+    await try_write(connection)
 
 
 def check_key(settings: Settings, about: BackupOrigin) -> None:
@@ -286,6 +293,24 @@ def check_key(settings: Settings, about: BackupOrigin) -> None:
             hint="Set the key that the installation had; without it nobody on the list "
             "is protected.",
         )
+
+
+async def check_destination(there: Target, *, replace: bool) -> None:
+    """Raise unless a database can take another's place: before anything is copied there."""
+    engine = connect(there, name="scrapersky-move", pool_size=1)
+    try:
+        await check_server(engine)
+        async with engine.connect() as connection:
+            await check_target(connection, replace=replace)
+            for statement in (*CLEAR, MAKE_ROLE):
+                await connection.execute(text(statement))
+    except DBAPIError as error:
+        raise BackupUnusable(
+            f"The database at {there} cannot be filled: {reason_of(error)}.",
+            hint="Connect as its owner, who may make roles.",
+        ) from error
+    finally:
+        await engine.dispose()
 
 
 async def check_target(connection: AsyncConnection, *, replace: bool) -> None:

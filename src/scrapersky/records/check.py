@@ -4,7 +4,7 @@ from uuid import UUID
 
 from sqlalchemy import insert, literal, select
 from sqlalchemy.exc import DBAPIError
-from sqlalchemy.ext.asyncio import AsyncEngine
+from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 from scrapersky.db.connection import explain_refusal
 from scrapersky.db.roles import check_rights
@@ -28,16 +28,21 @@ async def check_writing(engine: AsyncEngine) -> None:
     A schema may agree and rights be granted where no row can be stored: on a replica, on a full
     disk, with a default that calls what the server does not have.
     """
-    tenant = select(Tenant.id, literal("check"), literal("check"), literal("write"))
-    columns = ["tenant_id", "actor", "action", "subject"]
-    statement = insert(AuditEntry).from_select(columns, tenant.limit(1))
     try:
         async with engine.connect() as connection:
-            await connection.execute(statement)
-            await connection.rollback()
+            await try_write(connection)
     except DBAPIError as error:
         where = engine.url.set(drivername="postgresql").render_as_string()
         raise explain_refusal(error, where) from error
+
+
+async def try_write(connection: AsyncConnection) -> None:
+    """Write a row and take it back, within the caller's transaction."""
+    tenant = select(Tenant.id, literal("check"), literal("check"), literal("write"))
+    columns = ["tenant_id", "actor", "action", "subject"]
+    attempt = await connection.begin_nested()
+    await connection.execute(insert(AuditEntry).from_select(columns, tenant.limit(1)))
+    await attempt.rollback()
 
 
 async def check_system_user(engine: AsyncEngine, system_user_id: UUID) -> None:

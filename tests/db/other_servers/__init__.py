@@ -44,7 +44,10 @@ def install() -> None:
         if stamp.exists() and stamp.read_bytes() == lock.read_bytes():
             return
         subprocess.run(
-            [*npm(), "ci", "--ignore-scripts"], cwd=HERE, check=True, capture_output=True
+            [*npm(), "ci", "--ignore-scripts"],
+            cwd=HERE,
+            check=True,
+            capture_output=True,
         )
         stamp.write_bytes(lock.read_bytes())
 

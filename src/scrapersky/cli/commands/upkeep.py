@@ -75,7 +75,7 @@ def restore(file: Path, *, replace: bool = False, trust: bool = False) -> None:
     work(file, replace=replace, trust=trust)
 
 
-def move(url: str) -> None:
+def move(url: str, *, replace: bool = False) -> None:
     """Copy the whole database to another PostgreSQL, such as from the embedded one to a server.
 
     `scrapersky move postgresql://user:password@host/scrapersky` in one step; the old one stays.
@@ -84,11 +84,13 @@ def move(url: str) -> None:
     ----------
     url
         Where to: postgresql://user:password@host/database, empty.
+    replace
+        Replace what ScraperSky has in that database, such as an earlier copy.
     """
     with without_collector():
         from scrapersky.cli.backup import move as work
 
-    work(url)
+    work(url, replace=replace)
 
 
 def roles(
