@@ -41,7 +41,7 @@ from scrapersky.companies.reading import site
 from scrapersky.companies.score import Findings, findings, share_of
 from scrapersky.demo.plan import plan_town
 from scrapersky.demo.register import place_json
-from scrapersky.providers.phone import e164
+from scrapersky.kit.canonical import stored_phone
 
 LEARNT_FROM, MEASURED_ON = 202, 303
 PLACES: Final = 10_000
@@ -82,7 +82,7 @@ class Town(Country):
         for business in plan_town(size, seed=self.random.randrange(10**6)).businesses:
             self.truths += 1
             one = {**place_json(business), "truth": self.truths}
-            one["phone"] = e164(business.source_phone, business.address.country)
+            one["phone"] = stored_phone(business.source_phone, business.address.country)
             yield from self.records_of(one)
             if business.number % TWIN_EVERY == 0:
                 yield from self.records_of(self.twin_of(one))

@@ -380,3 +380,54 @@ async def test_addresses_stored_in_two_forms_become_one_and_nothing_is_lost(
     ]
     assert emails == ["info@xn--mller-kva.de", "x@a.bv"]
     assert seen.all() == ["info@xn--mller-kva.de"]
+
+
+async def test_numbers_stored_as_written_become_one_form_and_are_matched_again(
+    migrated: AsyncEngine,
+) -> None:
+    await downgrade(migrated, "0041_time_ordered_keys")
+    await execute(
+        migrated,
+        "INSERT INTO places_staging (tenant_id, source, source_place_id, licence, name,"
+        " phone, raw) SELECT t.id, 'osm', v.*  FROM tenants t, (VALUES"
+        " ('1', 'x', 'A', '+43 1 6000003', '{}'::jsonb),"
+        " ('2', 'x', 'B', '01/600 00 03', '{\"tags\": {\"addr:country\": \"AT\"}}'),"
+        " ('3', 'x', 'C', '01 6000003 ext. 12', '{}'),"
+        " ('4', 'x', 'D', '+4316000003', '{}'),"
+        " ('5', 'x', 'E', 'by appointment', '{}'),"
+        " ('6', 'x', 'F', '0043 1 6000003', '{}')) AS v (i, l, n, p, r)",
+        "INSERT INTO companies (tenant_id, name, phone) SELECT tenant_id, name, phone"
+        " FROM places_staging",
+        "INSERT INTO company_members (tenant_id, company_id, place_id, source, phone,"
+        " is_matched) SELECT p.tenant_id, c.id, p.id, 'osm', p.phone, true"
+        " FROM places_staging p JOIN companies c ON c.name = p.name",
+        "INSERT INTO place_searches (tenant_id, source, business_type) SELECT id, 'osm',"
+        " 'dentist' FROM tenants",
+        "INSERT INTO place_search_hits (tenant_id, search_id, place_id, facts_hash)"
+        " SELECT p.tenant_id, s.id, p.id, md5(CAST((p.name, p.address, p.categories,"
+        " p.website, p.phone, p.business_status, p.moved_to) AS text))"
+        " FROM places_staging p, place_searches s",
+    )
+
+    await upgrade(migrated)
+
+    async with migrated.connect() as connection:
+        found = await connection.execute(
+            text(
+                "SELECT p.phone, p.phone IS NOT DISTINCT FROM m.phone"
+                " AND p.phone IS NOT DISTINCT FROM c.phone, m.is_matched,"
+                " h.facts_hash = md5(CAST((p.name, p.address, p.categories, p.website,"
+                " p.phone, p.business_status, p.moved_to) AS text))"
+                " FROM places_staging p JOIN company_members m ON m.place_id = p.id"
+                " JOIN companies c ON c.id = m.company_id"
+                " JOIN place_search_hits h ON h.place_id = p.id ORDER BY p.name"
+            )
+        )
+    assert [tuple(row) for row in found] == [
+        ("+4316000003", True, False, True),
+        ("+4316000003", True, False, True),
+        ("01 6000003", True, False, True),
+        ("+4316000003", True, True, True),
+        (None, True, False, True),
+        ("+4316000003", True, False, True),
+    ]

@@ -1,15 +1,30 @@
 """What can be stored can be suppressed, however it is written, and never comes back."""
 
+import re
+from random import Random
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from scrapersky.api.records.contact import ContactIn
 from scrapersky.errors import InvalidSubject, Suppressed
-from scrapersky.kit.canonical import canonical_email, canonical_phone, mailbox_of
+from scrapersky.kit.canonical import (
+    canonical_email,
+    canonical_phone,
+    e164,
+    mailbox_of,
+    phone_digits,
+    stored_phone,
+)
 from scrapersky.privacy.key import Keys
 from scrapersky.privacy.person import erase_person
-from scrapersky.privacy.subject import any_subject, email_subject
+from scrapersky.privacy.subject import (
+    any_subject,
+    email_subject,
+    number_pattern,
+    spellings_of,
+)
 from scrapersky.privacy.suppression import Suppressing, read_lines, suppress
 from scrapersky.privacy.suppression_filter import (
     SuppressionFilter,
@@ -17,6 +32,7 @@ from scrapersky.privacy.suppression_filter import (
     refuse_suppressed,
 )
 from tests.privacy.conftest import House
+from tests.privacy.phone_spelling import made_up_numbers, spelt
 
 KEYS = Keys(b"0" * 32)
 ATEXT = "abcxyz0189!#$%&'*+-/=?^_`{|}~."
@@ -93,6 +109,27 @@ def test_any_number_that_can_be_stored_can_be_suppressed(written: str) -> None:
         assert suppressions.hides_phone(kept)
         assert is_refused(suppressions, {"phone": kept})
         assert suppressions.clean({"phones": {kept: {}}}) == {"phones": {}}
+
+
+@settings(deadline=None, max_examples=300)
+@given(st.integers(0, 10**9))
+def test_a_number_has_one_form_however_it_is_written(seed: int) -> None:
+    random = Random(seed)
+    ((region, number),) = made_up_numbers(random, 1)
+    at_home, abroad = (spelt(random, number, at_home=home) for home in (True, False))
+
+    assert canonical_phone(at_home, region) == e164(number)
+    assert any_subject(at_home, region) == any_subject(abroad)
+    assert stored_phone(abroad) == stored_phone(at_home, region) == e164(number)
+    as_written = stored_phone(at_home)
+    assert as_written is not None
+    assert stored_phone(as_written) == as_written
+    assert phone_digits(as_written) in spellings_of(e164(number))
+    for suppressions in (suppressed(abroad), suppressed(e164(number))):
+        for written in (at_home, abroad, as_written):
+            assert suppressions.hides_phone(written)
+            assert is_refused(suppressions, {"row": [f"call {written} now"]})
+            assert re.search(number_pattern(e164(number)), written)
 
 
 @settings(deadline=None)

@@ -11,7 +11,7 @@ from sqlalchemy import text
 from scrapersky.db.connection import connect, parse_target
 from scrapersky.privacy.person import erase_person
 from scrapersky.privacy.subject import SubjectKind, any_subject
-from scrapersky.privacy.suppression import REMOVE, suppress
+from scrapersky.privacy.suppression import REMOVE, SITES, spellings, suppress
 from sdk_tests.rig.size import size
 from tests.conftest import TestDatabase
 from tests.privacy.conftest import House
@@ -61,7 +61,7 @@ async def looked_at(house: House, statement: str, named: list[str]) -> int:
     """Run a statement, take it back, and return how many rows it threw away."""
     values = {
         "tenant": house.actor.tenant_id, "named": named, "under": [], "at": [],
-        "at_under": [],
+        "at_under": [], "spelt": spellings(named),
     }  # fmt: skip
     async with house.engine.connect() as connection:
         found = await connection.scalar(
@@ -83,7 +83,7 @@ async def test_what_is_removed_at_once_is_found_without_looking_at_everyone(
     wasted = {
         statement[:60]: await looked_at(house, statement, [subject.value])
         for subject in (ADA, NUMBER)
-        for statement in REMOVE[subject.kind]
+        for statement in (*REMOVE[subject.kind], *SITES.values())
     }
 
     assert {SubjectKind.EMAIL, SubjectKind.PHONE} == {ADA.kind, NUMBER.kind}

@@ -202,10 +202,32 @@ async def test_a_formula_is_no_value(
     assert "cmd" not in json.dumps(places[0].raw)
 
 
+@pytest.mark.parametrize(
+    ("cells", "kept", "every"),
+    [
+        ("AT,01/600 00 03", "+4316000003", ("+4316000003",)),
+        ("AT,01/6000003 / 01/6000004", "+4316000003", ("+4316000003", "+4316000004")),
+        (",0662/123456", "0662/123456", ("0662/123456",)),
+        (",+43 (0)1 6000003 ext. 12", "+4316000003", ("+4316000003",)),
+        (",by appointment", None, ()),
+        (",112", None, ()),
+    ],
+)
+async def test_a_number_with_a_slash_was_cut_in_two(
+    tmp_path: Path, cells: str, kept: str | None, every: tuple[str, ...]
+) -> None:
+    places, _ = await read(tmp_path, f"name,country,phone\nErfunden,{cells}\n")
+
+    assert places[0].phone == kept
+    facts = PlaceFiles(FileSettings(tmp_path)).facts(places[0].raw)
+    assert facts.phones == every
+    assert places[0].raw["row"]["phone"] == cells.partition(",")[2]
+
+
 async def test_a_phone_number_is_no_formula(tmp_path: Path) -> None:
     places, problems = await read(tmp_path, "name,phone\nErfunden,+1 (512) 555-0123\n")
 
-    assert places[0].phone == "+1 (512) 555-0123"
+    assert places[0].phone == "+15125550123"
     assert problems == []
 
 

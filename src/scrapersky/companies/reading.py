@@ -23,6 +23,7 @@ from scrapersky.companies.evidence import (
     street_of,
 )
 from scrapersky.kit.json_text import json_text
+from scrapersky.privacy.suppression import hold_back
 
 STEP: Final = 1_000
 """Records read in one transaction."""
@@ -198,7 +199,9 @@ async def keep_sites(
     connection: AsyncConnection, tenant_id: UUID, rows: Sequence[Row]
 ) -> frozenset[UUID]:
     """Keep places, and the businesses made of them, as members; return whose they are."""
-    sites = await asyncio.to_thread(lambda: [site(row) for row in rows])
+    guard = await hold_back(connection, tenant_id, [row.phone for row in rows])
+    read = await asyncio.to_thread(lambda: [site(row) for row in rows])
+    sites = [one | {"phone": guard.clean(one["phone"])} for one in read]
     of_places = [one for one in sites if one["place_id"]]
     alone = [one for one in sites if not one["place_id"]]
     await keep(connection, tenant_id, KEEP_PLACES, of_places)

@@ -199,7 +199,7 @@ def findings(
     return Findings(
         name=level_of_names(one, other),
         place=place_level(one, other),
-        phone=value_level(one.phone, other.phone, is_shared=is_switchboard),
+        phone=phone_level(one, other, is_shared=is_switchboard),
         domain=value_level(one.domain, other.domain, is_shared=is_brand),
         social=value_level(one.social, other.social),
         is_mixed=one.mixes_alphabets != other.mixes_alphabets,
@@ -239,6 +239,13 @@ def value_level(
     if one != other:
         return ValueLevel.DIFFERENT
     return ValueLevel.SHARED if is_shared else ValueLevel.SAME
+
+
+def phone_level(one: Facts, other: Facts, *, is_shared: bool = False) -> ValueLevel:
+    """Compare two phone numbers; one whose country is not known contradicts none."""
+    level = value_level(one.phone, other.phone, is_shared=is_shared)
+    are_known = all((each.phone or "").startswith("+") for each in (one, other))
+    return ValueLevel.UNKNOWN if not are_known and one.phone != other.phone else level
 
 
 def place_level(one: Facts, other: Facts) -> PlaceLevel:

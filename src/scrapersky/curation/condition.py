@@ -32,6 +32,7 @@ from sqlalchemy.dialects.postgresql import ARRAY, ENUM, JSONB
 from sqlalchemy.orm import InstrumentedAttribute
 
 from scrapersky.errors import InvalidCondition
+from scrapersky.kit.canonical import stored_phone
 from scrapersky.records.kind import Kind
 from scrapersky.records.link import LinkedField
 
@@ -291,7 +292,8 @@ def converted(column: Attribute, value: Value) -> object:
             f"{column.key} cannot be compared with {shown(value)}.", hint=None
         ) from None
     if isinstance(read, str):
-        return text_of(read)
+        is_phone = column.key == "phone"
+        return text_of((stored_phone(read) if is_phone else None) or read)
     if isinstance(read, datetime) and read.tzinfo is None:
         raise InvalidCondition(f"{column.key} needs a time with a time zone.")
     if isinstance(read, int) and abs(read) >= largest(kind):

@@ -3,11 +3,20 @@
 import contextlib
 import re
 
-from sqlalchemy import ColumnElement, and_, or_, true
+from sqlalchemy import ColumnElement, and_, func, or_, true
 
 from scrapersky.curation.condition import text_of
 from scrapersky.errors import InvalidSubject
-from scrapersky.kit.canonical import canonical_domain, canonical_email
+from scrapersky.kit.canonical import (
+    SHORTEST_NUMBER,
+    canonical_domain,
+    canonical_email,
+    canonical_phone,
+    phone_digits,
+    plain_signs,
+)
+from scrapersky.privacy.subject import spellings_of
+from scrapersky.records.base import PHONES_AS_WRITTEN
 from scrapersky.records.kind import Kind
 from scrapersky.records.work_queue import Attribute
 
@@ -15,9 +24,8 @@ MOST_WORDS = 8
 PARTS = re.compile(r"[^\W_]+")
 """What an index of words knows: letters and digits, three of them at a time."""
 SHORTEST_INDEXED = 3
-LIKE_A_NUMBER = re.compile(r"\+?[\d\s()/.-]+")
-SHORTEST_NUMBER = 6
-"""Fewer digits are looked for as they are written."""
+LIKE_A_NUMBER = re.compile(r"\+?[0-9\s()/.~\[\]-]+")
+PHONE = "phone"
 
 
 def matches(kind: Kind, words: str | None) -> ColumnElement[bool]:
@@ -27,7 +35,7 @@ def matches(kind: Kind, words: str | None) -> ColumnElement[bool]:
     wanted = text_of(words).split()[:MOST_WORDS]
     texts = kind.words
     if (number := national_number(words)) is not None:
-        wanted = [number]
+        return or_(*(has_number(text, number) for text in texts))
     return and_(
         *(
             or_(*(has(text, form) for text in texts for form in forms_of(word)))
@@ -41,10 +49,21 @@ def national_number(words: str) -> str | None:
 
     Numbers are kept with their country code, which takes the place of a leading zero.
     """
-    if not LIKE_A_NUMBER.fullmatch(words.strip()):
+    plain = plain_signs(words).strip()
+    if not LIKE_A_NUMBER.fullmatch(plain):
         return None
-    digits = re.sub(r"\D", "", words.replace("(0)", "")).lstrip("0")
+    digits = phone_digits(plain.replace("(0)", ""))
     return digits if len(digits) >= SHORTEST_NUMBER else None
+
+
+def has_number(text: Attribute, number: str) -> ColumnElement[bool]:
+    """Match what has a number in a text, or was stored with it as it was written."""
+    if text.key != PHONE or text.table.name not in PHONES_AS_WRITTEN:
+        return has(text, number)
+    spelt = {number}
+    with contextlib.suppress(InvalidSubject):
+        spelt |= spellings_of(canonical_phone(f"+{number}"))
+    return or_(has(text, number), func.phone_digits(text).in_(spelt))
 
 
 def forms_of(word: str) -> set[str]:

@@ -18,8 +18,8 @@ from scrapersky.demo.business import (
     TelephoneLine,
 )
 from scrapersky.demo.invent import ENDING, Draft, invent
+from scrapersky.kit.canonical import stored_phone
 from scrapersky.kit.plain import squeezed
-from scrapersky.providers.phone import e164
 
 LETTERS: Final = {"a": "\u0430", "e": "\u0435", "o": "\u043e"}
 """Latin letters, and the Cyrillic ones that look like them."""
@@ -111,7 +111,7 @@ def stranger(victim: Business, seed: int) -> Business:
 def line_of(victim: Business) -> TelephoneLine:
     """Write the number that the register has."""
     written = victim.source_phone
-    number = e164(written, victim.locale.country) or written
+    number = stored_phone(written, victim.locale.country) or written
     return TelephoneLine(number, written, LineKind.PHONE, PageKind.HOME, is_link=False)
 
 

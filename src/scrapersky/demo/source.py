@@ -6,12 +6,12 @@ from typing import Any, Final, Self
 
 from scrapersky.demo.register import LICENCE, PAGE_SIZE, PLACES, town_box
 from scrapersky.errors import BadProviderAnswer, PlaceGone, UnknownLocation
+from scrapersky.kit.canonical import stored_phone
 from scrapersky.providers.area import Box
 from scrapersky.providers.budget import Budget, Charge
 from scrapersky.providers.cell import Coverage, Leaf
 from scrapersky.providers.client import Answer, Client, ClientPolicy, Request
 from scrapersky.providers.hours import DAYS, Week
-from scrapersky.providers.phone import e164
 from scrapersky.providers.source import (
     NOBODY,
     BusinessStatus,
@@ -154,7 +154,7 @@ def read_place(raw: Mapping[str, Any]) -> FoundPlace:
         reviews_count=count_of(raw.get("reviews")),
         categories=texts_of(raw.get("categories")),
         website=text_of(raw.get("website")),
-        phone=text_of(raw.get("phone")),
+        phone=stored_phone(text_of(raw.get("phone")), country_of(raw.get("country"))),
         business_status=BusinessStatus.OPERATING,
         raw=dict(raw),
         licence=LICENCE,
@@ -164,7 +164,7 @@ def read_place(raw: Mapping[str, Any]) -> FoundPlace:
 def read_facts(raw: Mapping[str, Any], *, region: str | None) -> PlaceFacts:
     """Read the parts a business is made of."""
     country = country_of(raw.get("country")) or region
-    phone = e164(text_of(raw.get("phone")), country)
+    phone = stored_phone(text_of(raw.get("phone")), country)
     return PlaceFacts(
         source=NAME,
         source_place_id=str(raw["id"]),

@@ -48,8 +48,8 @@ HELD: Final = {
       UNION SELECT email FROM people WHERE tenant_id = :tenant
       UNION SELECT unnest(emails) FROM domains WHERE tenant_id = :tenant""",
     SubjectKind.PHONE: """SELECT phone FROM contacts WHERE tenant_id = :tenant
-      UNION SELECT jsonb_array_elements_text(phones) FROM contacts
-        WHERE tenant_id = :tenant AND jsonb_typeof(phones) = 'array'
+      UNION SELECT jsonb_object_keys(phones) FROM contacts
+        WHERE tenant_id = :tenant AND jsonb_typeof(phones) = 'object'
       UNION SELECT phone FROM people WHERE tenant_id = :tenant
       UNION SELECT unnest(phones) FROM domains WHERE tenant_id = :tenant
       UNION SELECT phone FROM local_businesses WHERE tenant_id = :tenant

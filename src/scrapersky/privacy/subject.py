@@ -13,21 +13,37 @@ import phonenumbers
 
 from scrapersky.errors import InvalidSubject
 from scrapersky.kit.canonical import (
+    MOST_DIGITS,
+    SEPARATORS,
+    SHORTEST_NUMBER,
     SUBADDRESS,
+    ZEROS,
     canonical_domain,
     canonical_email,
     canonical_phone,
+    has_a_length,
+    number_in,
+    phone_digits,
+    plain_signs,
 )
 from scrapersky.kit.plain import name_key
 
 TAIL = 8
 """Digits by which a number is known however it is written."""
-SHORTEST_NUMBER = 6
+MOST_OF_A_RUN = 40
+"""Digits looked at together: several numbers may stand beside each other."""
+SHORT_WITH_CODE = TAIL + 2
+"""Digits of a shorter number with a country code of three."""
 LEAST_LABELS = 2
 
 AT = r"(?:@|%40|&#64;|\s*[\[({]\s*(?:at|@)\s*[\])}]\s*|\s+at\s+)"
 DOT = r"(?:\.|\s*[\[({]\s*(?:dot|\.)\s*[\])}]\s*|\s+dot\s+)"
-GAP = r"[\s().\-/\u00a0\u2009\u2010-\u2015]{0,3}"
+GAP = rf"[\s().\-/~_*\[\]{SEPARATORS}]{{0,6}}"
+DIGITS = {
+    str(digit): f"[{digit}{''.join(chr(ord(zero) + digit) for zero in ZEROS)}]"
+    for digit in range(10)
+}
+"""How each digit may be written, in any script."""
 LOCAL_SIGN = r"[^\s@<>()\[\]\",;:\\]"
 LABEL_END = r"(?:[^\W_]|%[89a-f][0-9a-f])"
 LABEL = rf"{LABEL_END}(?:(?:[\w-]|%[89a-f][0-9a-f]){{0,61}}{LABEL_END})?"
@@ -35,8 +51,13 @@ LABEL = rf"{LABEL_END}(?:(?:[\w-]|%[89a-f][0-9a-f]){{0,61}}{LABEL_END})?"
 ADDRESSES = re.compile(
     rf"({LOCAL_SIGN}{{1,64}}){AT}({LABEL}(?:{DOT}{LABEL}){{1,9}})", re.IGNORECASE
 )
-NUMBERS = re.compile(rf"\d(?:{GAP}\d){{{SHORTEST_NUMBER - 1},17}}")
-INTERNATIONAL = re.compile(r"\+[\d\s().\-/\u00a0\u2009\u2010-\u2015]{3,39}")
+NUMBERS = re.compile(
+    rf"[0-9](?:{GAP}[0-9]){{{SHORTEST_NUMBER - 1},{MOST_OF_A_RUN - 1}}}"
+)
+INTERNATIONAL = re.compile(r"\+[0-9\s().\-/~_*\[\]]{3,39}")
+ABROAD = ("00", "011", "0011", "010", "810")
+"""What is dialled before a country code, from here and there."""
+HOST_END = re.compile(r"\.[^\W\d_]")
 DOTS = re.compile(DOT, re.IGNORECASE)
 NOT_DIGIT = re.compile(r"\D")
 PLAIN = re.compile(r"[A-Za-z0-9]+")
@@ -165,12 +186,18 @@ def any_subject(text: str, region: str | None = None) -> Subject:
     """Read whichever of the three a line of a list is."""
     if "@" in text:
         return email_subject(text.strip().removeprefix("mailto:"))
-    digits = NOT_DIGIT.sub("", text)
-    if text.strip().startswith("+") or (
-        len(digits) >= SHORTEST_NUMBER and not re.search(r"[^\W\d_]", text)
-    ):
+    if is_like_a_number(plain_signs(text.strip())):
         return phone_subject(text, region)
     return domain_subject(text)
+
+
+def is_like_a_number(text: str) -> bool:
+    """Say whether a text is a number and no domain; it may have an extension."""
+    if text.startswith(("+", "tel:")):
+        return True
+    is_host = HOST_END.search(text) is not None
+    begins = text.lstrip("(- ")[:1].isdecimal()
+    return begins and not is_host and has_a_length(number_in(text))
 
 
 def whole_subject(text: str) -> Subject | None:
@@ -178,7 +205,7 @@ def whole_subject(text: str) -> Subject | None:
     with contextlib.suppress(InvalidSubject):
         if "@" in text:
             return email_subject(text.strip().removeprefix("mailto:"))
-        if INTERNATIONAL.fullmatch(text.strip()):
+        if INTERNATIONAL.fullmatch(plain_signs(text.strip())):
             return phone_subject(text)
     return None
 
@@ -194,10 +221,51 @@ def is_clear(subject: Subject) -> bool:
 def number_pattern(e164: str) -> str:
     """Write how a number may stand in a text: in any grouping, with and without prefix."""
     number = phonenumbers.parse(e164)
-    code = GAP.join(str(number.country_code))
-    national = GAP.join(phonenumbers.national_significant_number(number))
-    prefix = rf"(?:(?:\+|00)?{code}{GAP}(?:\(0\){GAP})?|\(?0)?"
-    return rf"(?<![0-9]){prefix}{national}(?![0-9])"
+    code = written_digits(str(number.country_code))
+    abroad = "|".join(("[+\uff0b]", *map(written_digits, ABROAD)))
+    trunk = "|".join(map(written_digits, sorted(trunk_prefixes(number))))
+    national = "|".join(map(written_digits, sorted(national_digits(e164))))
+    prefix = (
+        rf"(?:(?:(?:{abroad}){GAP})?{code}{GAP}(?:(?:{trunk}){GAP})?|(?:{trunk}){GAP})?"
+    )
+    return rf"(?<![0-9])\(?{prefix}(?:{national})(?![0-9])"
+
+
+def written_digits(digits: str) -> str:
+    """Write how digits may stand in a text: in any grouping and script."""
+    return GAP.join(DIGITS[digit] for digit in digits)
+
+
+def national_digits(e164: str) -> set[str]:
+    """Return the digits of a number at home, without a zero before them."""
+    number = phonenumbers.parse(e164)
+    at_home = phonenumbers.PhoneNumberFormat.NATIONAL
+    return {
+        phone_digits(phonenumbers.national_significant_number(number)),
+        phone_digits(phonenumbers.format_number(number, at_home)),
+    }
+
+
+def spellings_of(e164: str) -> set[str]:
+    """Return the digits of a number however it is written without its plus."""
+    number = phonenumbers.parse(e164)
+    national = phonenumbers.national_significant_number(number)
+    trunks = trunk_prefixes(number)
+    return {
+        *national_digits(e164),
+        e164.removeprefix("+"),
+        *(phone_digits(f"{trunk}{national}") for trunk in trunks),
+        *(phone_digits(f"{number.country_code}{trunk}{national}") for trunk in trunks),
+    }
+
+
+def trunk_prefixes(number: phonenumbers.PhoneNumber) -> set[str]:
+    """Return what is dialled before a number inside of its country."""
+    code = number.country_code or 0
+    regions = phonenumbers.COUNTRY_CODE_TO_REGION_CODE.get(code, ())
+    plans = (phonenumbers.PhoneMetadata.metadata_for_region(one) for one in regions)
+    found = (plan.national_prefix for plan in plans if plan)
+    return {"0", *(prefix for prefix in found if prefix)}
 
 
 def tail_of(e164: str) -> str:
@@ -242,13 +310,36 @@ def starts_in(local: str) -> set[int]:
 
 def numbers_in(text: str) -> Iterator[tuple[tuple[int, int], set[str]]]:
     """Find what may be phone numbers, each with the tails it may have."""
-    for found in NUMBERS.finditer(text):
+    plain, start = plain_signs(text), 0
+    while found := NUMBERS.search(plain, start):
         digits = NOT_DIGIT.sub("", found[0])
         tails = {digits[end - TAIL : end] for end in range(TAIL, len(digits) + 1)}
-        if len(digits) < TAIL:
-            tails = {digits, digits.removeprefix("0")}
-        if text.endswith(("+", "%2B", "%2b"), 0, found.start()):
-            # The whole of a number may be shorter than what others are known by.
-            with contextlib.suppress(InvalidSubject):
-                tails.add(tail_of(canonical_phone(f"+{digits}")))
-        yield found.span(), tails
+        if len(whole := digits.lstrip("0")) < TAIL:
+            tails |= {digits, whole}
+        is_abroad = plain.endswith(("+", "%2B", "%2b"), 0, found.start())
+        yield found.span(), tails | short_tails(digits, is_abroad=is_abroad)
+        start = found.end()
+        if len(digits) == MOST_OF_A_RUN:  # It may end inside of a number.
+            start = found.start() + last_number(found[0])
+
+
+def last_number(run: str) -> int:
+    """Return where the last digits stand that may be the beginning of a number."""
+    places = [place for place, sign in enumerate(run) if sign.isdecimal()]
+    return places[-MOST_DIGITS]
+
+
+def short_tails(digits: str, *, is_abroad: bool) -> set[str]:
+    """Return the whole of a number that is shorter than what others are known by.
+
+    It is seen only with its country code: others end in the same digits.
+    """
+    number = digits if is_abroad else digits.removeprefix("00")
+    if not is_abroad and not TAIL <= len(number) <= SHORT_WITH_CODE:
+        return set()
+    try:
+        spelt = canonical_phone(f"+{number}")
+    except InvalidSubject:
+        return set()
+    is_one = is_abroad or phonenumbers.is_valid_number(phonenumbers.parse(spelt))
+    return {tail_of(spelt)} if is_one else set()

@@ -12,11 +12,23 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from scrapersky.db.transaction import Database, committed, transaction
 from scrapersky.errors import InvalidSubject, UnknownSuppression
-from scrapersky.privacy.key import keys_of
-from scrapersky.privacy.subject import Subject, SubjectKind, any_subject
-from scrapersky.privacy.suppression_filter import LOCK_ALONE, lock_name
+from scrapersky.privacy.key import Keys, keys_of
+from scrapersky.privacy.subject import (
+    Subject,
+    SubjectKind,
+    any_subject,
+    spellings_of,
+)
+from scrapersky.privacy.suppression_filter import (
+    LOCK_ALONE,
+    SuppressionFilter,
+    lock_name,
+    suppressions,
+)
+from scrapersky.privacy.sweep import Hit, scrub
 from scrapersky.records import Suppression
 from scrapersky.records.audit import Actor, note
+from scrapersky.records.base import Base
 
 CHUNK = 500
 REFUSALS_SHOWN = 100
@@ -168,6 +180,7 @@ async def remove(
 ) -> int:
     """Remove what is held in the columns made for such values; return the contacts."""
     removed = 0
+    await strike_out_of_sites(connection, tenant_id, subjects)
     for kind, statements in REMOVE.items():
         named = [one.value for one in subjects if one.kind is kind]
         if not named:
@@ -175,6 +188,7 @@ async def remove(
         values = {
             "tenant": tenant_id,
             "named": named,
+            "spelt": spellings(named) if kind is SubjectKind.PHONE else [],
             "under": [f"%.{escaped(name)}" for name in named],
             "at": [f"%@{escaped(name)}" for name in named],
             "at_under": [f"%@%.{escaped(name)}" for name in named],
@@ -184,6 +198,61 @@ async def remove(
             if statement.startswith("DELETE FROM contacts"):
                 removed += result.rowcount
     return removed
+
+
+async def strike_out_of_sites(
+    connection: AsyncConnection, tenant_id: UUID, subjects: Sequence[Subject]
+) -> None:
+    """Strike numbers out of the places and businesses that have them, and their sources."""
+    named = [one.value for one in subjects if one.kind is SubjectKind.PHONE]
+    if named:
+        keys = await keys_of(connection)
+        found = frozenset(one for who in subjects for one in entry_hashes(keys, who))
+        guard = SuppressionFilter(keys, found)
+        await scrub_sites(connection, tenant_id, guard, named)
+
+
+async def scrub_sites(
+    connection: AsyncConnection,
+    tenant_id: UUID,
+    guard: SuppressionFilter,
+    numbers: Sequence[str],
+) -> None:
+    """Strike out what a filter hides, of the places and businesses with these numbers."""
+    values = {"tenant": tenant_id, "named": numbers, "spelt": spellings(numbers)}
+    for name, statement in SITES.items():
+        table = Base.metadata.tables[name]
+        found = (await connection.scalars(text(statement), values)).all()
+        for row_id in found:
+            await scrub(connection, Hit(table, {"id": row_id}), guard.strike_out)
+
+
+async def hold_back(
+    connection: AsyncConnection, tenant_id: UUID, numbers: Iterable[str | None]
+) -> SuppressionFilter:
+    """Ask the list about stored numbers, and remove those that are on it.
+
+    What was stored before its number had one form is found here when it is read again.
+    """
+    asked = [*{number for number in numbers if number}]
+    guard = await suppressions(connection, tenant_id, asked)
+    hidden = [number for number in asked if guard.hides_phone(number)]
+    if hidden:
+        await scrub_sites(connection, tenant_id, guard, hidden)
+    return guard
+
+
+def entry_hashes(keys: Keys, subject: Subject) -> Iterator[bytes]:
+    """Yield what an entry about a subject is found by."""
+    yield keys.write(subject)
+    if (tail := keys.write_tail(subject)) is not None:
+        yield tail
+
+
+def spellings(numbers: Iterable[str]) -> list[str]:
+    """Return the digits that these numbers have where no country is known."""
+    known = (one for one in numbers if one.startswith("+"))
+    return [*{digits for number in known for digits in spellings_of(number)}]
 
 
 def escaped(name: str) -> str:
@@ -200,6 +269,15 @@ UNSAID = """UPDATE pages SET other_values = (
   WHERE tenant_id = :tenant AND other_values <> '[]' AND other_values @> ANY(
     SELECT jsonb_build_array(jsonb_build_object('value', n))
     FROM unnest(CAST(:named AS text[])) AS n)"""
+
+HAS_NUMBER = """tenant_id = :tenant
+  AND (phone = ANY(:named) OR phone_digits(phone) = ANY(:spelt))"""
+
+SITES = {
+    name: f"SELECT id FROM {name} WHERE {HAS_NUMBER}"  # noqa: S608
+    for name in ("places_staging", "local_businesses")
+}
+"""Where a source's own answer is kept beside the number."""
 
 OF_DOMAIN = """domain_id IN (SELECT id FROM domains WHERE tenant_id = :tenant
   AND (domain = ANY(:named) OR domain LIKE ANY(:under)))"""
@@ -236,14 +314,8 @@ REMOVE: dict[SubjectKind, tuple[str, ...]] = {
         """UPDATE domains SET phones = array(SELECT p FROM unnest(phones) AS p
           WHERE p <> ALL(:named))
         WHERE tenant_id = :tenant AND phones && CAST(:named AS text[])""",
-        """UPDATE local_businesses SET phone = NULL
-        WHERE tenant_id = :tenant AND phone = ANY(:named)""",
-        """UPDATE places_staging SET phone = NULL
-        WHERE tenant_id = :tenant AND phone = ANY(:named)""",
-        """UPDATE companies SET phone = NULL
-        WHERE tenant_id = :tenant AND phone = ANY(:named)""",
-        """UPDATE company_members SET phone = NULL
-        WHERE tenant_id = :tenant AND phone = ANY(:named)""",
+        f"UPDATE companies SET phone = NULL WHERE {HAS_NUMBER}",  # noqa: S608
+        f"UPDATE company_members SET phone = NULL WHERE {HAS_NUMBER}",  # noqa: S608
     ),
     SubjectKind.DOMAIN: (
         f"DELETE FROM contacts WHERE tenant_id = :tenant AND {OF_DOMAIN}",  # noqa: S608

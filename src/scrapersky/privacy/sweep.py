@@ -177,8 +177,8 @@ async def matching(
 def as_text(column: Column[Any]) -> ColumnElement[str]:
     """Read a column as one text."""
     if isinstance(column.type, BYTEA | LargeBinary):
-        # What is not text is shown with escapes, between which texts stay readable.
-        return func.encode(column, "escape")
+        # A file that is not UTF-8 is shown with escapes, between which texts can be read.
+        return func.readable(column)
     return cast(column, TextType)
 
 

@@ -117,6 +117,7 @@ class FoundPlace:
     categories: tuple[str, ...] = ()
     website: str | None = None
     phone: str | None = None
+    """E.164, or as written where its country is not known."""
     business_status: BusinessStatus | None = None
     moved_to: str | None = None
     """The id, in the same source, of the place it moved to."""
@@ -153,9 +154,9 @@ class PlaceFacts:
     latitude: float | None = None
     longitude: float | None = None
     phone: str | None = None
-    """E.164."""
+    """E.164, or as written where its country is not known."""
     phones: tuple[str, ...] = ()
-    """All of them, E.164."""
+    """All of them, in the same form."""
     emails: tuple[str, ...] = ()
     website: str | None = None
     links: tuple[str, ...] = ()

@@ -27,6 +27,10 @@ from sqlalchemy.orm import (
     mapped_column,
 )
 
+PHONES_AS_WRITTEN = frozenset(
+    {"places_staging", "local_businesses", "companies", "company_members"}
+)
+"""Tables with numbers of sources: one without a country is kept as it was written."""
 ERROR_LIMIT = 1024
 """Characters of an error kept on the row; the attempt keeps the full story."""
 
@@ -116,6 +120,16 @@ def list_indexes(table: str, status: str) -> tuple[Index, Index]:
     return (
         Index(f"ix_{table}_by_time", "tenant_id", "updated_at", "id"),
         Index(f"ix_{table}_by_status", "tenant_id", status, "updated_at", "id"),
+    )
+
+
+def phone_digits_index(table: str) -> Index:
+    """Make the index by which numbers are found that were stored as written."""
+    return Index(
+        f"ix_{table}_phone_digits",
+        "tenant_id",
+        text("phone_digits(phone)"),
+        postgresql_where=text("phone_digits(phone) IS NOT NULL"),
     )
 
 

@@ -22,6 +22,7 @@ from scrapersky.records.base import (
     Texts,
     list_indexes,
     ordering,
+    phone_digits_index,
 )
 from scrapersky.records.domain import domain_name
 from scrapersky.records.kind import (
@@ -52,6 +53,7 @@ class LocalBusiness(OwnedRecord, Base):
         *list_indexes("local_businesses", "status"),
         Index("ix_local_businesses_by_name_order", "tenant_id", "name_order", "id"),
         Index("ix_local_businesses_phone", "phone"),
+        phone_digits_index("local_businesses"),
         Index(
             "ix_local_businesses_expires_at",
             "expires_at",

@@ -32,6 +32,7 @@ from scrapersky.records.base import (
     Texts,
     list_indexes,
     ordering,
+    phone_digits_index,
 )
 from scrapersky.records.contact import Contact, Evidence
 from scrapersky.records.domain import domain_name
@@ -81,6 +82,7 @@ class Company(OwnedRecord, Base):
         Index("ix_companies_by_first_seen", "tenant_id", "first_seen_at", "id"),
         Index("ix_companies_by_confidence", "tenant_id", "confidence", "id"),
         Index("ix_companies_tenant_id_phone", "tenant_id", "phone"),
+        phone_digits_index("companies"),
         # Whose best address or decision maker has gone is summed up again.
         Index(
             "ix_companies_without_their_email",
@@ -169,6 +171,7 @@ class CompanyMember(Record, Base):
             )
             for name in BLOCKS
         ),
+        phone_digits_index(MEMBERS),
         Index(
             "ix_company_members_unmatched",
             "tenant_id",

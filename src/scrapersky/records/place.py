@@ -14,6 +14,7 @@ from scrapersky.records.base import (
     Texts,
     list_indexes,
     ordering,
+    phone_digits_index,
 )
 from scrapersky.records.kind import (
     CHANGED,
@@ -38,6 +39,7 @@ class Place(OwnedRecord, Base):
         *list_indexes("places_staging", "status"),
         Index("ix_places_staging_by_name_order", "tenant_id", "name_order", "id"),
         Index("ix_places_staging_phone", "phone"),
+        phone_digits_index("places_staging"),
         Index("ix_places_staging_by_rating", "tenant_id", "rating", "id"),
         Index(
             "ix_places_staging_expires_at",

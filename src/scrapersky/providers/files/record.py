@@ -5,10 +5,10 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from scrapersky.kit.canonical import stored_phones
 from scrapersky.providers.area import Point
 from scrapersky.providers.files.column import NETWORKS
 from scrapersky.providers.hours import week_from_osm
-from scrapersky.providers.phone import e164_all
 from scrapersky.providers.source import (
     MAX_CHARACTERS,
     BusinessStatus,
@@ -32,7 +32,7 @@ PROVIDER = "file"
 EMAIL = re.compile(r"^[^@\s<>()\"',;]{1,64}@[^@\s<>()\"',;]+\.[^@\s<>()\"',;.]{2,}$")
 WRAPPED = re.compile(r'^="(.*)"$', re.DOTALL)
 FORMULA = re.compile(r"^(?:=|[+\-@].*[|!=]|[@\-+].*\()", re.DOTALL)
-PHONE = re.compile(r"^\+?[\d\s().\-/x;,:]+$")
+PHONE = re.compile(r"^\+?[\d\s().\-/x;,:]+(?:[^\W\d_]{1,12}[.:]?\s*\d{1,7})?$")
 STATUSES = {
     **dict.fromkeys(
         ("operational", "operating", "open", "active", "yes"),
@@ -274,6 +274,7 @@ def folded(text: str) -> str:
 
 def found_place(record: Record, place_id: str, raw: Json, licence: str) -> FoundPlace:
     """Make a place of a record."""
+    phones = phones_of(record, raw, None)
     return FoundPlace(
         source=PROVIDER,
         source_place_id=place_id,
@@ -286,7 +287,7 @@ def found_place(record: Record, place_id: str, raw: Json, licence: str) -> Found
         price_level=record.price_level,
         categories=record.categories,
         website=record.websites[0] if record.websites else None,
-        phone=record.phones[0] if record.phones else None,
+        phone=phones[0] if phones else None,
         business_status=record.status,
         raw=storable(raw),
         licence=licence,
@@ -297,7 +298,7 @@ def facts_of(
     record: Record, place_id: str, raw: Json, region: str | None
 ) -> PlaceFacts:
     """Make facts of a record."""
-    phones = e164_all(record.phones, record.country or region)
+    phones = phones_of(record, raw, region)
     return PlaceFacts(
         source=PROVIDER,
         source_place_id=place_id,
@@ -325,6 +326,12 @@ def facts_of(
         raw=storable(raw),
         licence=str(raw.get("licence") or ""),
     )
+
+
+def phones_of(record: Record, raw: Json, region: str | None) -> tuple[str, ...]:
+    """Return every phone number; one without a country code is of where the place is."""
+    here = record.country or region or country_of(raw.get("region"))
+    return stored_phones(record.phones, here)
 
 
 def confidence_of(value: object) -> float | None:

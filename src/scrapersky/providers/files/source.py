@@ -44,7 +44,6 @@ from scrapersky.providers.source import (
     Resume,
     RowProblem,
 )
-from scrapersky.providers.value import country_of
 
 FetchFile = Callable[[str], AbstractAsyncContextManager[Path | None]]
 VERSION = 1
@@ -168,7 +167,7 @@ class PlaceFiles:
             raise PlaceGone(PROVIDER, "what was stored is not a row of a file")
         record = record_of(data, Notes())
         place_id = identify(record, str(raw.get("dataset")))
-        return facts_of(record, place_id, raw, region or country_of(raw.get("region")))
+        return facts_of(record, place_id, raw, region)
 
     async def details(
         self,

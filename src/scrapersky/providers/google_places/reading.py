@@ -11,11 +11,11 @@ from scrapersky.errors import (
     ProviderRefused,
     ProviderUnusable,
 )
+from scrapersky.kit.canonical import stored_phones
 from scrapersky.providers.area import Point
 from scrapersky.providers.client import Answer, Client
 from scrapersky.providers.google_places.price import PROVIDER
 from scrapersky.providers.hours import week_from_periods
-from scrapersky.providers.phone import e164_all
 from scrapersky.providers.source import BusinessStatus, FoundPlace, Json, PlaceFacts
 from scrapersky.providers.value import (
     LONGEST_ID,
@@ -132,7 +132,9 @@ def is_daily(info: Json) -> bool:
     return any("PerDay" in str(value) or "/d/" in str(value) for value in info.values())
 
 
-def read_place(raw: Json, expires_at: datetime) -> FoundPlace | None:
+def read_place(
+    raw: Json, expires_at: datetime, region: str | None = None
+) -> FoundPlace | None:
     """Read one place of a search answer; None if it has not even an id."""
     place_id = text_of(raw.get("id"), longest=LONGEST_ID)
     if place_id is None:
@@ -151,14 +153,20 @@ def read_place(raw: Json, expires_at: datetime) -> FoundPlace | None:
         price_level=price_level_of(raw),
         categories=categories_of(raw),
         website=website_of(raw.get("websiteUri")),
-        phone=text_of(raw.get("internationalPhoneNumber"))
-        or text_of(raw.get("nationalPhoneNumber")),
+        phone=next(iter(phones_of(raw, address_parts(raw)["country"] or region)), None),
         business_status=status,
         moved_to=moved_to,
         raw=storable(raw),
         licence=LICENCE,
         expires_at=expires_at,
     )
+
+
+def phones_of(raw: Json, country: str | None) -> tuple[str, ...]:
+    """Return the number of a place, which Google writes in two ways."""
+    names = ("internationalPhoneNumber", "nationalPhoneNumber")
+    texts = [text for name in names if (text := text_of(raw.get(name)))]
+    return stored_phones(texts[:1], country)
 
 
 def read_facts(
@@ -171,13 +179,7 @@ def read_facts(
     parts = address_parts(raw)
     point = location_of(raw)
     status, moved_to = status_of(raw)
-    phones = e164_all(
-        (
-            text_of(raw.get("internationalPhoneNumber")),
-            text_of(raw.get("nationalPhoneNumber")),
-        ),
-        parts["country"] or region,
-    )
+    phones = phones_of(raw, parts["country"] or region)
     return PlaceFacts(
         source=PROVIDER,
         source_place_id=place_id,

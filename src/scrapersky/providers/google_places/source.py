@@ -388,7 +388,7 @@ class GooglePlaces:
         is_inside = fence(walk.where)
         places: list[FoundPlace] = []
         for raw in raw_places(answer):
-            place = read_place(raw, expiry)
+            place = read_place(raw, expiry, query.region)
             if place is None or place.source_place_id in delivered:
                 continue
             if is_outside(place, is_inside):

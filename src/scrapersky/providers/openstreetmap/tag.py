@@ -4,10 +4,10 @@ import re
 from collections.abc import Iterator, Mapping
 
 from scrapersky.errors import PlaceGone
+from scrapersky.kit.canonical import stored_phones
 from scrapersky.providers.area import Point
 from scrapersky.providers.hours import week_from_osm
 from scrapersky.providers.openstreetmap.business_type import MAIN_KEYS
-from scrapersky.providers.phone import e164_all
 from scrapersky.providers.source import BusinessStatus, FoundPlace, Json, PlaceFacts
 from scrapersky.providers.value import (
     country_of,
@@ -76,7 +76,7 @@ def read_element(element: Json) -> FoundPlace | None:
         longitude=point.longitude if point else None,
         categories=categories_of(tags),
         website=first_website(tags),
-        phone=next(iter(values(tags, PHONES)), None),
+        phone=next(iter(phones_of(tags, element, parts["country"])), None),
         business_status=status_of(tags),
         raw=storable(element),
         licence=LICENCE,
@@ -91,8 +91,7 @@ def read_facts(element: Json, region: str | None) -> PlaceFacts:
     tags = tags_of(element)
     point = where(element)
     parts = address_parts(tags)
-    here = parts["country"] or region or country_of(element.get("region"))
-    phones = e164_all(values(tags, PHONES), here)
+    phones = phones_of(tags, element, parts["country"] or region)
     return PlaceFacts(
         source=PROVIDER,
         source_place_id=place_id,
@@ -117,6 +116,14 @@ def read_facts(element: Json, region: str | None) -> PlaceFacts:
         raw=storable(element),
         licence=LICENCE,
     )
+
+
+def phones_of(
+    tags: Mapping[str, str], element: Json, country: str | None
+) -> tuple[str, ...]:
+    """Return every phone number; one without a country code is of where the place is."""
+    here = country or country_of(element.get("region"))
+    return stored_phones(values(tags, PHONES), here)
 
 
 def id_of(element: Json) -> str | None:

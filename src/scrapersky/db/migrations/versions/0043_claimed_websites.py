@@ -7,7 +7,7 @@ a person is asked. Who must not be contacted stays so on both sides.
 from alembic import op
 
 revision = "0043_claimed_websites"
-down_revision = "0041_time_ordered_keys"
+down_revision = "0042_canonical_phones"
 
 CLAIMED = """
 CREATE TEMPORARY TABLE claimed ON COMMIT DROP AS
