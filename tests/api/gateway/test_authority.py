@@ -326,7 +326,7 @@ async def test_a_demoted_admin_promoted_themselves_with_a_request_under_way(
     assert [answer.status_code for answer in answers] == [403, 403]
 
 
-async def test_an_invitation_was_good_for_a_role_that_came_after_it(
+async def test_an_invitation_was_good_for_a_higher_role_that_came_after_it(
     house: House,
 ) -> None:
     caller = await caller_by_key(house, "home", ("administer", "read"))

@@ -2,6 +2,7 @@
 
 import hashlib
 import hmac
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Annotated, Final
 from uuid import UUID
@@ -23,7 +24,7 @@ from scrapersky.api.account.session import enter
 from scrapersky.api.account.user import hash_of
 from scrapersky.api.auth.authenticator import Authenticator, address_of
 from scrapersky.api.auth.credential import AnyRow, active_users, revoke_sessions
-from scrapersky.api.auth.identity import Identity, Permission
+from scrapersky.api.auth.identity import ROLES, Identity, Permission
 from scrapersky.api.auth.local import refuse_other_sites
 from scrapersky.api.auth.rate_limit import refuse
 from scrapersky.api.dependency import (
@@ -42,6 +43,28 @@ router = APIRouter()
 
 LASTS: Final = timedelta(days=7)
 PURPOSE: Final = b"invitations"
+
+
+@dataclass(frozen=True, slots=True)
+class InvitationLink:
+    """What an invitation's link says."""
+
+    user_id: UUID
+    mark: str
+    """Of the password before."""
+    expires_at: datetime
+    role: Role
+    """The highest it is good for: who made it may have no right to another."""
+
+    def written(self) -> list[str]:
+        """Return it as it is signed."""
+        end = self.expires_at.isoformat()
+        return [str(self.user_id), self.mark, end, self.role.value]
+
+    def fits(self, user: AnyRow) -> bool:
+        """Say whether it is still good for a person as they are now."""
+        is_enough = ROLES[user.role] <= ROLES[self.role]
+        return is_enough and mark_of(user.password_hash) == self.mark
 
 
 @router.post(
@@ -64,8 +87,8 @@ async def invite(
         User.id == user.id
     )
     kept, expires_at = (await connection.execute(query)).one()
-    mark = mark_of(kept, user.role)
-    token = signer(request).dumps([str(user_id), mark, expires_at.isoformat()])
+    link = InvitationLink(user_id, mark_of(kept), expires_at, user.role)
+    token = signer(request).dumps(link.written())
     actor = actor_of(who, request)
     await note(connection, actor, "user.invited", f"users/{user_id}")
     request.state.holds_secret = True
@@ -88,18 +111,18 @@ async def accept(
     allowance = authenticator.attempts.take(address_of(request))
     if not allowance.is_granted:
         raise refuse(allowance, "Too many attempts.")
-    user_id, mark, expires_at = read_token(request, given.token)
+    link = read_token(request, given.token)
     hashed = await hash_of(authenticator, given.password)
     async with engine.begin() as connection:
         # Locked, so that of two who have the link only one gets in.
         query = (
             active_users()
             .add_columns(User.password_hash)
-            .where(User.id == user_id, func.clock_timestamp() < expires_at)
+            .where(User.id == link.user_id, func.clock_timestamp() < link.expires_at)
             .with_for_update(of=User)
         )
         user = (await connection.execute(query)).one_or_none()
-        if user is None or mark_of(user.password_hash, user.role) != mark:
+        if user is None or not link.fits(user):
             raise refusal()
         await set_password(request, connection, user, hashed)
     return await enter(request, response, engine, user)
@@ -153,22 +176,20 @@ def signer(request: Request) -> URLSafeSerializer:
     return URLSafeSerializer(key, salt=PURPOSE, signer_kwargs=how)
 
 
-def mark_of(password_hash: str | None, role: Role) -> str:
-    """Name a password without revealing it, and a role: a link is good for these only.
-
-    Whoever made the link may have had no right to the role that came after.
-    """
-    marked = f"{role.value} {password_hash or ''}"
-    return hashlib.sha256(marked.encode()).hexdigest()[:16]
+def mark_of(password_hash: str | None) -> str:
+    """Name a password without revealing it: an invitation is good for the one before."""
+    return hashlib.sha256((password_hash or "").encode()).hexdigest()[:16]
 
 
-def read_token(request: Request, token: str) -> tuple[UUID, str, datetime]:
-    """Return whom an invitation is for, the password before, and until when it works."""
+def read_token(request: Request, token: str) -> InvitationLink:
+    """Return what an invitation says, if it is one of ours."""
     try:
-        user_id, mark, expires_at = signer(request).loads(token)
-    except BadData:
+        user_id, mark, expires_at, role = signer(request).loads(token)
+    except (BadData, ValueError):
         raise refusal() from None
-    return UUID(user_id), mark, datetime.fromisoformat(expires_at)
+    return InvitationLink(
+        UUID(user_id), mark, datetime.fromisoformat(expires_at), Role(role)
+    )
 
 
 def refusal() -> InvalidInvitation:
