@@ -34,13 +34,14 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Self
+from uuid import uuid4
 
 import aiohttp
 import asyncpg
 import httpx
 import orjson
 import psutil
-from sqlalchemy import func, literal, select, update
+from sqlalchemy import func, insert, literal, select, update
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
@@ -66,6 +67,8 @@ from scrapersky.records import (
     LocalBusiness,
     Page,
     Person,
+    Place,
+    Tenant,
 )
 from scrapersky.records.process import ProcessRole
 
@@ -124,7 +127,7 @@ FROM contacts
 
 PARTS = (
     "lists", "detail", "decision_by_ids", "decision", "taking_in", "handing_out",
-    "listening",
+    "slow_readers", "listening",
 )  # fmt: skip
 """What is measured: functions of this module, in this order."""
 
@@ -138,11 +141,15 @@ class Plan:
     offset_rounds: int = 12
     imported: int = 100_000
     listening: float = 30
+    reading: float = 30
+    """Seconds in which others ask for lists beside exports that are read slowly."""
     is_managed: bool = False
     """Whether it is as on a managed server, where nobody is a superuser."""
 
 
-QUICK = Plan(30_000, rounds=40, offset_rounds=10, imported=4_000, listening=5)
+QUICK = Plan(
+    30_000, rounds=40, offset_rounds=10, imported=4_000, listening=5, reading=8
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,6 +172,7 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--only", nargs="+", choices=PARTS, default=PARTS)
     parser.add_argument("--home", type=Path, help="keep the database here, or use it")
+    parser.add_argument("--contacts", type=int, help="so many contacts")
     parser.add_argument("--managed", action="store_true", help="trust no comparison")
     parser.add_argument("--serve", metavar="PORT", type=int, help=argparse.SUPPRESS)
     asked = parser.parse_args()
@@ -174,6 +182,8 @@ def main() -> None:
     assert isinstance(sys.stdout, io.TextIOWrapper)
     sys.stdout.reconfigure(line_buffering=True)
     plan = replace(QUICK if asked.quick else Plan(), is_managed=asked.managed)
+    if asked.contacts:
+        plan = replace(plan, contacts=asked.contacts)
     if asked.home:
         asked.home.mkdir(parents=True, exist_ok=True)
         figures = on_database(plan, asked.home, asked.only)
@@ -668,6 +678,90 @@ async def handing_out(bench: Bench) -> dict[str, Any]:
             "server_mb": peak.most,
         })  # fmt: skip
     return figures
+
+
+async def slow_readers(bench: Bench) -> dict[str, Any]:
+    """Time another tenant's list beside five exports of all contacts at 200 bytes a second.
+
+    One address is on the suppression list, so that it is asked about every row.
+    """
+    mine, theirs = await keys_of_two(bench)
+    suppressed = {"values": ["nobody@nowhere.example"]}
+    headers = {"X-API-Key": mine[0]}
+    answer = await bench.client.post(
+        "/api/v3/suppressions", json=suppressed, headers=headers
+    )
+    answer.raise_for_status()
+    alone = await others_list(bench, theirs, bench.plan.reading / 2)
+    before = memory(bench.server)
+    async with Peak(bench.server) as peak, asyncio.TaskGroup() as group:
+        readers = [group.create_task(read_slowly(bench, key)) for key in mine]
+        beside = await others_list(bench, theirs, bench.plan.reading)
+        for reader in readers:
+            reader.cancel()
+    return shown("export_others", {
+        "rows": len(mine) * bench.plan.contacts,
+        "alone_p95_ms": percentile(alone),
+        "p50_ms": median(beside),
+        "p95_ms": percentile(beside),
+        "worst_ms": round(max(beside), 1),
+        "server_mb": peak.most,
+        "grown_mb": peak.most - before,
+    })  # fmt: skip
+
+
+async def keys_of_two(bench: Bench) -> tuple[list[str], str]:
+    """Make five keys' worth of exports of two people, and another tenant with a list."""
+    # It comes with the rig of the tests, which empties the environment.
+    from tests.api.operations.rig import new_key  # noqa: PLC0415
+
+    async with bench.database.begin() as connection:
+        made = insert(Tenant).values(name="Beside", slug=uuid4().hex)
+        other = await connection.scalar(made.returning(Tenant.id))
+        places = [
+            {"tenant_id": other, "source": "file", "source_place_id": str(n)}
+            for n in range(500)
+        ]
+        await connection.execute(insert(Place), places)
+    first, second = [await new_key(bench.database, bench.tenant) for _ in range(2)]
+    theirs = await new_key(bench.database, other)
+    return [first, first, first, second, second], theirs
+
+
+async def read_slowly(bench: Bench, key: str) -> None:
+    """Ask for all contacts, and read 20 bytes of them every tenth of a second."""
+    url = bench.client.base_url
+    loop = asyncio.get_running_loop()
+    asked = (
+        "GET /api/v3/contacts/export HTTP/1.1\r\n"
+        f"Host: {url.host}\r\nX-API-Key: {key}\r\n\r\n"
+    )
+    with socket.socket() as client:
+        client.settimeout(0)
+        await loop.sock_connect(client, (url.host, url.port))
+        await loop.sock_sendall(client, asked.encode())
+        first = await loop.sock_recv(client, 20)
+        assert b" 200 " in first, first
+        while first:
+            await asyncio.sleep(0.1)
+            first = await loop.sock_recv(client, 20)
+
+
+async def others_list(bench: Bench, key: str, seconds: float) -> list[float]:
+    """Return how long the lists of another tenant take, in milliseconds."""
+    times: list[float] = []
+    ends = time.perf_counter() + seconds
+    while time.perf_counter() < ends:
+        began = time.perf_counter()
+        await ask(
+            bench,
+            "/api/v3/places/staging",
+            params={"limit": PAGE},
+            headers={"X-API-Key": key},
+        )
+        times.append((time.perf_counter() - began) * 1000)
+        await asyncio.sleep(0.05)
+    return times
 
 
 async def listening(bench: Bench) -> dict[str, Any]:

@@ -198,6 +198,10 @@ class TooManyRequests(GatewayError):
         self.retry_after = retry_after
 
 
+class TooManyExports(TooManyRequests):
+    """As many exports are under way as one caller, tenant or process may have."""
+
+
 class MalformedRequest(GatewayError):
     """The request is not what HTTP or JSON asks for, or carries what it must not."""
 

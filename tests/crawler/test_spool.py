@@ -19,9 +19,9 @@ from scrapersky.crawler import Accept, Sandbox
 from scrapersky.crawler.limits import MIB
 from scrapersky.crawler.result import Cut
 from scrapersky.crawler.sandbox_process import SandboxLimits
-from scrapersky.crawler.spool import IN_MEMORY, Spool
 from scrapersky.errors import BadSitemap, TooBig
 from scrapersky.extraction.page_list import list_sitemap_pages
+from scrapersky.kit.spool import IN_MEMORY, Spool
 from sdk_tests.rig.size import size
 from tests.crawler import sandboxed
 from tests.crawler.rig import QUICK, Site, a_crawler, a_site, answer

@@ -217,7 +217,12 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description Export what the list shows as a file, as long as it may be. */
+        /**
+         * @description Export what the list shows as a file, as long as it may be.
+         *
+         *     A caller has three exports under way at once, a tenant six; one more is answered
+         *     429 with `Retry-After`.
+         */
         get: operations["export_companies"];
         put?: never;
         post?: never;
@@ -556,7 +561,12 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description Export what the list shows as a file, as long as it may be. */
+        /**
+         * @description Export what the list shows as a file, as long as it may be.
+         *
+         *     A caller has three exports under way at once, a tenant six; one more is answered
+         *     429 with `Retry-After`.
+         */
         get: operations["export_contacts"];
         put?: never;
         post?: never;
@@ -916,7 +926,12 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description Export what the list shows as a file, as long as it may be. */
+        /**
+         * @description Export what the list shows as a file, as long as it may be.
+         *
+         *     A caller has three exports under way at once, a tenant six; one more is answered
+         *     429 with `Retry-After`.
+         */
         get: operations["export_domains"];
         put?: never;
         post?: never;
@@ -1173,7 +1188,12 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description Export what the list shows as a file, as long as it may be. */
+        /**
+         * @description Export what the list shows as a file, as long as it may be.
+         *
+         *     A caller has three exports under way at once, a tenant six; one more is answered
+         *     429 with `Retry-After`.
+         */
         get: operations["export_businesses"];
         put?: never;
         post?: never;
@@ -1405,7 +1425,12 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description Export what the list shows as a file, as long as it may be. */
+        /**
+         * @description Export what the list shows as a file, as long as it may be.
+         *
+         *     A caller has three exports under way at once, a tenant six; one more is answered
+         *     429 with `Retry-After`.
+         */
         get: operations["export_pages"];
         put?: never;
         post?: never;
@@ -1626,7 +1651,12 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description Export what the list shows as a file, as long as it may be. */
+        /**
+         * @description Export what the list shows as a file, as long as it may be.
+         *
+         *     A caller has three exports under way at once, a tenant six; one more is answered
+         *     429 with `Retry-After`.
+         */
         get: operations["export_people"];
         put?: never;
         /** @description Gather every record of your tenant in which the person is written. */
@@ -1768,7 +1798,12 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description Export what the list shows as a file, as long as it may be. */
+        /**
+         * @description Export what the list shows as a file, as long as it may be.
+         *
+         *     A caller has three exports under way at once, a tenant six; one more is answered
+         *     429 with `Retry-After`.
+         */
         get: operations["export_places"];
         put?: never;
         post?: never;
@@ -2083,7 +2118,12 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description Export what the list shows as a file, as long as it may be. */
+        /**
+         * @description Export what the list shows as a file, as long as it may be.
+         *
+         *     A caller has three exports under way at once, a tenant six; one more is answered
+         *     429 with `Retry-After`.
+         */
         get: operations["export_searches"];
         put?: never;
         post?: never;
@@ -2406,7 +2446,12 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description Export what the list shows as a file, as long as it may be. */
+        /**
+         * @description Export what the list shows as a file, as long as it may be.
+         *
+         *     A caller has three exports under way at once, a tenant six; one more is answered
+         *     429 with `Retry-After`.
+         */
         get: operations["export_sitemap_files"];
         put?: never;
         post?: never;

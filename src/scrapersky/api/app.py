@@ -34,6 +34,7 @@ from scrapersky.api.middleware.trace import RequestTrace
 from scrapersky.api.operations.state import open_operations
 from scrapersky.api.problem import install_problems
 from scrapersky.api.records.listing import Plans
+from scrapersky.api.records.open_export import OpenExports
 from scrapersky.api.server import stopping_on_failure
 from scrapersky.db.connection import Target, connect
 from scrapersky.observability.trace import open_traces
@@ -126,6 +127,8 @@ def create_app(
             app.state.authenticator = authenticator
             app.state.secret = authenticator.secret
             app.state.plans = Plans()
+            app.state.exports = OpenExports()
+            stack.callback(app.state.exports.turns.close)
             app.state.background = background
             app.state.engine = engine
             app.state.is_slow_under_policies = await is_slow_under_policies(

@@ -28,7 +28,7 @@ from scrapersky.crawler.result import (
 from scrapersky.crawler.sandbox import Sandbox
 from scrapersky.crawler.sandbox_process import SandboxLimits
 from scrapersky.crawler.sniff import ContentKind
-from scrapersky.crawler.spool import Spool
+from scrapersky.kit.spool import Spool
 
 __all__ = [
     "Accept",

@@ -19,7 +19,6 @@ from typing_extensions import override
 from scrapersky.crawler.inflate import Inflater, read_codings
 from scrapersky.crawler.limits import Limits
 from scrapersky.crawler.result import Cut
-from scrapersky.crawler.spool import Spool
 from scrapersky.errors import (
     BadHttp,
     ConnectionLost,
@@ -28,6 +27,7 @@ from scrapersky.errors import (
     TooSlow,
     Unforeseen,
 )
+from scrapersky.kit.spool import Spool
 
 OPENING = re.compile(rb"HTTP/1\.[01] [1-5][0-9][0-9] ")
 OPENING_LENGTH = len(b"HTTP/1.1 200 ")

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from scrapersky.crawler.limits import Limits
-from scrapersky.crawler.spool import IN_MEMORY, Spool
 from scrapersky.errors import BadHttp, TooBig
+from scrapersky.kit.spool import IN_MEMORY, Spool
 
 STEP = 256 * 1024
 AT_ONCE = 16 * 1024

@@ -8,7 +8,7 @@ from functools import cached_property
 
 from scrapersky.crawler.charset import Charset, decode
 from scrapersky.crawler.sniff import ContentKind
-from scrapersky.crawler.spool import Spool
+from scrapersky.kit.spool import Spool
 from scrapersky.kit.urls import Url
 
 

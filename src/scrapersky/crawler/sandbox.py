@@ -33,8 +33,8 @@ from scrapersky.crawler.sandbox_process import (
     Nonsense,
     SandboxLimits,
 )
-from scrapersky.crawler.spool import Spool
 from scrapersky.errors import ExtractionError, ParserUnavailable, Trap
+from scrapersky.kit.spool import Spool
 
 P = ParamSpec("P")
 ResultT = TypeVar("ResultT")

@@ -32,7 +32,7 @@ from scrapersky.crawler.sandbox_child import (
     REQUEST,
     RESULT,
 )
-from scrapersky.crawler.spool import Spool
+from scrapersky.kit.spool import Spool
 
 CHILD = Path(__file__).with_name("sandbox_child.py")
 START_TIMEOUT = 30.0

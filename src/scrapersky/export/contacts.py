@@ -12,7 +12,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 from scrapersky.export.cell import csv_cell, harmless
 from scrapersky.kit.private_file import appearing_whole
-from scrapersky.privacy.suppression_filter import look_up
+from scrapersky.privacy.suppression_filter import SuppressionFilter, look_up
 
 __all__ = ["COLUMNS", "contact_cells", "contact_rows", "harmless", "write_csv"]
 
@@ -76,12 +76,11 @@ Row = dict[str, Any]
 async def contact_cells(
     connection: AsyncConnection, tenant_id: UUID, ids: Sequence[UUID]
 ) -> list[Row]:
-    """Return the cells of these contacts, in this order, without who is suppressed."""
+    """Return the cells of these contacts, in this order, also of who is suppressed."""
     values = {"tenant": tenant_id, "ids": list(ids)}
     rows = dicts(await connection.execute(text(BY_ID), values))
     found = {row["id"]: row for row in rows}
-    listed = [found[each] for each in ids if each in found]
-    return await not_suppressed(connection, tenant_id, listed)
+    return [found[each] for each in ids if each in found]
 
 
 async def contact_rows(
@@ -118,17 +117,23 @@ async def not_suppressed(
     """Leave out who must not be contacted, as the list is at this moment."""
     domains = {row["domain"] for row in rows}
     suppressions = await look_up(connection, tenant_id, rows, domains=domains)
-    if not suppressions:
-        return rows
-    return [
-        suppressions.clean(row)
-        for row in rows
-        if not (
-            suppressions.hides_domain(row["domain"])
-            or (row["email"] and suppressions.hides_email(row["email"]))
-            or (row["phone"] and suppressions.hides_phone(row["phone"]))
-        )
-    ]
+    return allowed_contacts(suppressions, rows)
+
+
+def allowed_contacts(suppressions: SuppressionFilter, rows: Sequence[Row]) -> list[Row]:
+    """Leave out who is suppressed, by address, by number or with their domain."""
+    allowed = (row for row in rows if not is_suppressed(suppressions, row))
+    cleaned: list[Row] = suppressions.clean([*allowed])
+    return cleaned
+
+
+def is_suppressed(suppressions: SuppressionFilter, row: Row) -> bool:
+    """Say whether a contact must not be contacted."""
+    return (
+        suppressions.hides_domain(row["domain"])
+        or bool(row["email"] and suppressions.hides_email(row["email"]))
+        or bool(row["phone"] and suppressions.hides_phone(row["phone"]))
+    )
 
 
 async def write_csv(

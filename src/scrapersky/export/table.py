@@ -5,14 +5,15 @@ import csv
 import io
 from collections.abc import (
     AsyncGenerator,
-    AsyncIterator,
     Collection,
+    Generator,
     Iterator,
     Mapping,
     Sequence,
 )
-from contextlib import aclosing
+from contextlib import aclosing, closing
 from datetime import datetime
+from functools import partial
 from itertools import chain, islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -22,6 +23,7 @@ import orjson
 from rustpy_xlsxwriter import Format, write_worksheets
 
 from scrapersky.export.cell import csv_cell, xlsx_cell
+from scrapersky.export.turns import ExportTurns
 
 BOM = "\ufeff"
 """Makes Excel read a CSV file as UTF-8."""
@@ -39,15 +41,19 @@ LOOKED_AT = 200
 
 Row = Mapping[str, Any]
 Chunks = AsyncGenerator[Sequence[Row], None]
-"""Rows a few thousand at a time."""
+"""Rows a few hundred at a time."""
+Parts = AsyncGenerator[bytes, None]
 
 
-async def csv_bytes(columns: Sequence[str], chunks: Chunks) -> AsyncIterator[bytes]:
+async def csv_bytes(
+    columns: Sequence[str], chunks: Chunks, turns: ExportTurns | None = None
+) -> Parts:
     """Write CSV as Excel and every CRM read it."""
-    yield (BOM + csv_text([columns])).encode()
+    turns = turns or ExportTurns()
+    yield (BOM + csv_text([[csv_cell(name) for name in columns]])).encode()
     async with aclosing(chunks):
         async for rows in chunks:
-            yield await asyncio.to_thread(csv_rows, columns, rows)
+            yield await turns.compute(csv_rows, columns, rows)
 
 
 def csv_rows(columns: Sequence[str], rows: Sequence[Row]) -> bytes:
@@ -63,11 +69,14 @@ def csv_text(rows: Any) -> str:  # noqa: ANN401 - what csv takes
     return text.getvalue()
 
 
-async def jsonl_bytes(columns: Sequence[str], chunks: Chunks) -> AsyncIterator[bytes]:
+async def jsonl_bytes(
+    columns: Sequence[str], chunks: Chunks, turns: ExportTurns | None = None
+) -> Parts:
     """Write one JSON object a line, values in their own types."""
+    turns = turns or ExportTurns()
     async with aclosing(chunks):
         async for rows in chunks:
-            yield await asyncio.to_thread(json_rows, columns, rows)
+            yield await turns.compute(json_rows, columns, rows)
 
 
 def json_rows(columns: Sequence[str], rows: Sequence[Row]) -> bytes:
@@ -85,11 +94,12 @@ def json_rows(columns: Sequence[str], rows: Sequence[Row]) -> bytes:
 async def xlsx_bytes(
     columns: Sequence[str],
     chunks: Chunks,
+    turns: ExportTurns | None = None,
     *,
     title: str,
     sheets: int = 1,
     days: Collection[str] = (),
-) -> AsyncIterator[bytes]:
+) -> Parts:
     """Write a workbook; it begins to arrive when all of it is written.
 
     Columns of days are shown without a time.
@@ -97,16 +107,17 @@ async def xlsx_bytes(
     with TemporaryDirectory(prefix="scrapersky-export-") as directory:
         path = Path(directory) / "export.xlsx"
         async with aclosing(chunks):
-            feed = Feed(columns, chunks, asyncio.get_running_loop(), days)
+            turns = turns or ExportTurns()
+            feed = Feed(columns, chunks, asyncio.get_running_loop(), turns, days)
             writing = asyncio.create_task(
-                asyncio.to_thread(feed.write, path, title, sheets)
+                turns.run(partial(feed.write, path, title, sheets))
             )
             try:
                 await asyncio.shield(writing)
             except asyncio.CancelledError:
-                # The thread cannot be cancelled: it ends when it gets no more rows.
+                # The thread cannot be cancelled: it ends when it asks for more rows.
                 feed.is_wanted = False
-                await asyncio.wait([writing])
+                await asyncio.gather(writing, return_exceptions=True)
                 raise
         with path.open("rb") as file:
             while part := await asyncio.to_thread(file.read, SEND):
@@ -121,17 +132,24 @@ class Feed:
         columns: Sequence[str],
         chunks: Chunks,
         loop: asyncio.AbstractEventLoop,
+        turns: ExportTurns,
         days: Collection[str],
     ) -> None:
         self.days = days
+        self.turns = turns
         self.columns = columns
         self.chunks = chunks
         self.loop = loop
         self.is_wanted = True
-        self.rows: Iterator[dict[str, Any]] = self.rows_one_by_one()
+        self.rows: Iterator[dict[str, Any]] = iter(())
 
     def write(self, path: Path, title: str, sheets: int) -> None:
         """Write all rows, as many sheets as they need; runs in a thread of its own."""
+        # Closed whatever happens: until then it may hold everybody's turn.
+        with closing(self.rows_one_by_one()) as self.rows:
+            self._write(path, title, sheets)
+
+    def _write(self, path: Path, title: str, sheets: int) -> None:
         names = [title if n == 0 else f"{title} {n + 1}" for n in range(sheets)]
         top = [*islice(self.rows, LOOKED_AT)]
         self.rows = chain(top, self.rows)
@@ -158,20 +176,21 @@ class Feed:
         if not given:
             yield dict.fromkeys(self.columns)
 
-    def rows_one_by_one(self) -> Iterator[dict[str, Any]]:
+    def rows_one_by_one(self) -> Generator[dict[str, Any], None, None]:
         """Ask the event loop for rows, and wait for them here."""
         while True:
             asked = asyncio.run_coroutine_threadsafe(self.next_rows(), self.loop)
             rows = asked.result()
             if rows is None:
                 return
-            for row in rows:
-                yield {name: xlsx_cell(row[name]) for name in self.columns}
+            with self.turns.slice:
+                for row in rows:
+                    yield {name: xlsx_cell(row[name]) for name in self.columns}
 
     async def next_rows(self) -> Sequence[Row] | None:
-        """Return the next rows, or None when there are no more, or nobody wants them."""
+        """Return the next rows, or None at the end; raise when nobody wants them."""
         if not self.is_wanted:
-            return None
+            raise asyncio.CancelledError
         return await anext(self.chunks, None)
 
 

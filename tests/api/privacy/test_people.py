@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from scrapersky.api.records.export import CHUNK
+from scrapersky.api.records.export_reader import CHUNK
 from scrapersky.records import AuditEntry, Contact, Domain
 from sdk_tests.rig.size import size
 from tests.api.records.rig import Desk

@@ -1,16 +1,13 @@
 """Who must be notified, as a file: to write to them from another program."""
 
-from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from typing import Annotated, Any, Final
 
 from fastapi import APIRouter, Query
 from fastapi.responses import StreamingResponse
 from sqlalchemy import ColumnElement, func, literal, select
-from sqlalchemy.ext.asyncio import AsyncEngine
 
-from scrapersky.api.auth.identity import Identity
 from scrapersky.api.dependency import Bulk
-from scrapersky.api.middleware.tenancy import statement_timeout
 from scrapersky.api.privacy.notices import (
     NoticesWanted,
     notices_after,
@@ -19,11 +16,18 @@ from scrapersky.api.privacy.notices import (
     sources_of,
 )
 from scrapersky.api.privacy.shape import REFUSALS, Admin
-from scrapersky.api.records.attachment import A_FILE, attachment
-from scrapersky.api.records.export import CHUNK, STEP_TIMEOUT
+from scrapersky.api.records.attachment import A_FILE, Attachment
+from scrapersky.api.records.export_reader import CHUNK, ExportReader
+from scrapersky.api.records.open_export import Exports
 from scrapersky.api.records.schema import ExportFormat
-from scrapersky.export.contacts import not_suppressed
-from scrapersky.export.table import SHEET_ROWS, csv_bytes, jsonl_bytes, xlsx_bytes
+from scrapersky.export.contacts import allowed_contacts
+from scrapersky.export.table import (
+    SHEET_ROWS,
+    Parts,
+    csv_bytes,
+    jsonl_bytes,
+    xlsx_bytes,
+)
 
 router = APIRouter(prefix="/notices")
 
@@ -47,46 +51,48 @@ class NoticeFileAsked(NoticesWanted):
     responses=A_FILE | REFUSALS,
 )
 async def export_notices(
-    who: Admin, engine: Bulk, asked: Annotated[NoticeFileAsked, Query()]
+    who: Admin,
+    engine: Bulk,
+    exports: Exports,
+    asked: Annotated[NoticeFileAsked, Query()],
 ) -> StreamingResponse:
     """Export the list as a file, the ones due first first, with where each was found."""
     wanted = notices_wanted(who, asked)
-    body = await notice_bytes(engine, who, wanted, asked.format)
-    return attachment(f"notices-{asked.state}", asked.format, body)
+    with exports.begun(who) as export:
+        reader = ExportReader(engine, who.tenant_id, exports.turns)
+        body = await notice_bytes(reader, wanted, asked.format)
+        return Attachment(f"notices-{asked.state}", asked.format, export, body)
 
 
 async def notice_bytes(
-    engine: AsyncEngine,
-    who: Identity,
-    wanted: list[ColumnElement[bool]],
-    form: ExportFormat,
-) -> AsyncIterator[bytes]:
+    reader: ExportReader, wanted: list[ColumnElement[bool]], form: ExportFormat
+) -> Parts:
     """Begin a file; what is wrong with the question is raised before its first byte."""
-    async with engine.connect() as connection:
+    turns = reader.turns
+    async with reader.step() as connection:
         counted = notices_where(wanted).with_only_columns(literal(1)).subquery()
         count = await connection.scalar(select(func.count()).select_from(counted)) or 0
-    lines = notice_lines(engine, who, wanted)
+    lines = reader.allowed(notice_lines(reader, wanted), allowed_contacts)
     if form == "csv":
-        return csv_bytes(COLUMNS, lines)
+        return csv_bytes(COLUMNS, lines, turns)
     if form == "jsonl":
-        return jsonl_bytes(COLUMNS, lines)
+        return jsonl_bytes(COLUMNS, lines, turns)
     sheets = max(1, -(-count // SHEET_ROWS))
-    return xlsx_bytes(COLUMNS, lines, title="notices", sheets=sheets)
+    return xlsx_bytes(COLUMNS, lines, turns, title="notices", sheets=sheets)
 
 
 async def notice_lines(
-    engine: AsyncEngine, who: Identity, wanted: list[ColumnElement[bool]]
+    reader: ExportReader, wanted: list[ColumnElement[bool]]
 ) -> AsyncGenerator[Sequence[dict[str, Any]], None]:
-    """Yield the contacts in steps, without who asked to be left alone meanwhile."""
+    """Yield the contacts in steps."""
     place = None
     while True:
-        async with statement_timeout(STEP_TIMEOUT), engine.connect() as connection:
+        async with reader.step() as connection:
             rows = await notices_after(connection, wanted, place, CHUNK)
             found = await sources_of(connection, [row["contact_id"] for row in rows])
-            allowed = await not_suppressed(connection, who.tenant_id, rows)
         yield [
             {**row, "sources": [one["url"] for one in found.get(row["contact_id"], [])]}
-            for row in allowed
+            for row in rows
         ]
         if len(rows) < CHUNK:
             return

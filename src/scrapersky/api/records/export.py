@@ -1,45 +1,38 @@
 """Any list as a file: read in steps, so that neither memory nor a snapshot is held."""
 
-import asyncio
-from collections.abc import (
-    AsyncGenerator,
-    AsyncIterator,
-    Collection,
-    Mapping,
-    Sequence,
-)
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, replace
-from datetime import date, timedelta
+from datetime import date
 from functools import partial
 from operator import itemgetter
-from typing import Any, Final
+from typing import Any
 
-from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
+from sqlalchemy.ext.asyncio import AsyncEngine
 
-from scrapersky.api.middleware.tenancy import statement_timeout
 from scrapersky.api.records.answer import as_dicts
+from scrapersky.api.records.export_reader import CHUNK, ExportReader
 from scrapersky.api.records.list_query import CursorPosition, ListQuery
 from scrapersky.api.records.listing import ListPage, read_page
 from scrapersky.api.records.schema import ExportFormat
 from scrapersky.companies.own_column import OwnColumn, own_columns
 from scrapersky.curation.decision import Selection, count_selected
 from scrapersky.errors import InvalidExport
-from scrapersky.export.contacts import COLUMNS, contact_cells
+from scrapersky.export.buffer import Chunks, Rows
+from scrapersky.export.contacts import COLUMNS, allowed_contacts, contact_cells
 from scrapersky.export.preset import PRESETS_OF, Take, preset_named, take
-from scrapersky.export.table import SHEET_ROWS, csv_bytes, jsonl_bytes, xlsx_bytes
-from scrapersky.privacy.suppression_filter import look_up
+from scrapersky.export.table import (
+    SHEET_ROWS,
+    Parts,
+    csv_bytes,
+    jsonl_bytes,
+    xlsx_bytes,
+)
+from scrapersky.export.turns import ExportTurns
+from scrapersky.privacy.suppression_filter import SuppressionFilter
 from scrapersky.records.company import COMPANIES
 from scrapersky.records.kind import Kind
 from scrapersky.records.status import OwnType
-
-CHUNK: Final = 1_000
-STEP_TIMEOUT: Final = timedelta(seconds=60)
-"""How long one step may take: a file that has begun cannot be begun again."""
-
-
-Row = dict[str, Any]
-Chunks = AsyncGenerator[Sequence[Row], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,37 +79,45 @@ def columns_of(resource: Kind) -> Sequence[str]:
 
 
 async def export_bytes(
-    engine: AsyncEngine, resource: Kind, list_query: ListQuery, plan: Plan
-) -> AsyncIterator[bytes]:
+    engine: AsyncEngine,
+    resource: Kind,
+    list_query: ListQuery,
+    plan: Plan,
+    turns: ExportTurns | None = None,
+) -> Parts:
     """Begin a file; what is wrong with the list_query is raised before its first byte."""
+    turns = turns or ExportTurns()
+    reader = ExportReader(engine, list_query.tenant_id, turns)
     if resource.name == "contacts":
         list_query = replace(list_query, columns=())
     if resource is COMPANIES and plan.made is not None:
-        plan = await with_own_columns(engine, list_query, plan)
-    first, rows = await read_step(engine, resource, list_query, None)
-    chunks = ahead(walk(engine, resource, list_query, first, rows))
+        plan = await with_own_columns(reader, plan)
+    first, rows = await read_step(reader, resource, list_query)
+    allow = allowed_contacts if resource.name == "contacts" else allowed_records
+    chunks = reader.allowed(walk(reader, resource, list_query, first, rows), allow)
     if plan.made is not None:
-        chunks = remade(chunks, plan.made)
+        chunks = remade(chunks, plan.made, turns)
     names = plan.columns
     if plan.format == "csv":
-        return csv_bytes(names, chunks)
+        return csv_bytes(names, chunks, turns)
     if plan.format == "jsonl":
-        return jsonl_bytes(names, chunks)
+        return jsonl_bytes(names, chunks, turns)
     count = first.estimate.count
     if not first.estimate.is_exact:
         meant = Selection(conditions=list_query.conditions, words=list_query.words)
-        count = await count_selected(engine, list_query.tenant_id, resource, meant)
+        async with reader.step() as connection:
+            count = await count_selected(
+                connection, list_query.tenant_id, resource, meant
+            )
     sheets = max(1, -(-count // SHEET_ROWS))
     title = resource.name.replace("_", " ")
-    return xlsx_bytes(names, chunks, title=title, sheets=sheets, days=plan.days)
+    return xlsx_bytes(names, chunks, turns, title=title, sheets=sheets, days=plan.days)
 
 
-async def with_own_columns(
-    engine: AsyncEngine, list_query: ListQuery, plan: Plan
-) -> Plan:
+async def with_own_columns(reader: ExportReader, plan: Plan) -> Plan:
     """Add the tenant's own columns of companies, under their titles."""
-    async with engine.connect() as connection:
-        columns = await own_columns(connection, list_query.tenant_id)
+    async with reader.step() as connection:
+        columns = await own_columns(connection, reader.tenant_id)
     made = dict(plan.made or {})
     new = {each.title: each for each in columns if each.title not in made}
     made |= {title: partial(own_value, each) for title, each in new.items()}
@@ -124,7 +125,7 @@ async def with_own_columns(
     return replace(plan, columns=[*made], made=made, days=days)
 
 
-def own_value(column: OwnColumn, row: Row) -> object:
+def own_value(column: OwnColumn, row: Mapping[str, Any]) -> object:
     """Return the value of one of the tenant's own columns."""
     value = row["own"].get(column.name)
     if column.type is OwnType.DATE and value:
@@ -133,72 +134,56 @@ def own_value(column: OwnColumn, row: Row) -> object:
 
 
 async def walk(
-    engine: AsyncEngine,
+    reader: ExportReader,
     resource: Kind,
     list_query: ListQuery,
     page: ListPage,
-    rows: Sequence[Row],
+    rows: Rows,
 ) -> Chunks:
-    """Yield the rows of a list, page after page, without who is suppressed."""
+    """Yield the rows of a list, page after page."""
     yield rows
     while page.next is not None:
-        page, rows = await read_step(engine, resource, list_query, page.next)
+        page, rows = await read_step(reader, resource, list_query, page.next)
         yield rows
 
 
 async def read_step(
-    engine: AsyncEngine,
+    reader: ExportReader,
     resource: Kind,
     list_query: ListQuery,
-    after: CursorPosition | None,
-) -> tuple[ListPage, Sequence[Row]]:
-    """Read a page and what is written of it, in a transaction of its own."""
-    async with statement_timeout(STEP_TIMEOUT), engine.connect() as connection:
+    after: CursorPosition | None = None,
+) -> tuple[ListPage, Rows]:
+    """Read a page and what is written of it."""
+    async with reader.step() as connection:
         page = await read_page(
             connection, resource, list_query, limit=CHUNK, after=after
         )
-        return page, await shown(connection, resource, list_query, page)
+        if resource.name != "contacts":
+            return page, as_dicts(page.rows)
+        ids = [row.id for row in page.rows]
+        return page, await contact_cells(connection, list_query.tenant_id, ids)
 
 
-async def ahead(chunks: Chunks) -> Chunks:
-    """Yield rows while the next are read: neither the database nor we wait in turn."""
-    async with aclosing(chunks):
-        coming = asyncio.create_task(following(chunks))
-        try:
-            while (rows := await coming) is not None:
-                coming = asyncio.create_task(following(chunks))
-                yield rows
-        finally:
-            coming.cancel()
-            await asyncio.wait([coming])
-
-
-async def following(chunks: Chunks) -> Sequence[Row] | None:
-    """Return the next rows, or None when there are no more."""
-    return await anext(chunks, None)
-
-
-async def shown(
-    connection: AsyncConnection, resource: Kind, list_query: ListQuery, page: ListPage
-) -> Sequence[Row]:
-    """Return what is written of a page's rows, as the suppression list is now."""
-    tenant = list_query.tenant_id
-    if resource.name == "contacts":
-        return await contact_cells(connection, tenant, [row.id for row in page.rows])
-    rows = as_dicts(page.rows)
-    hosts = [row["domain"] for row in rows if row.get("domain")]
-    suppressions = await look_up(connection, tenant, rows, domains=hosts)
-    if not suppressions:
-        return rows
-    return [
-        suppressions.clean(row)
+def allowed_records(suppressions: SuppressionFilter, rows: Rows) -> Rows:
+    """Leave out who is suppressed with their domain, and strike out the others."""
+    left = [
+        row
         for row in rows
         if not (row.get("domain") and suppressions.hides_domain(row["domain"]))
     ]
+    cleaned: Rows = suppressions.clean(left)
+    return cleaned
 
 
-async def remade(chunks: Chunks, made: Mapping[str, Take]) -> Chunks:
+async def remade(
+    chunks: Chunks, made: Mapping[str, Take], turns: ExportTurns
+) -> Chunks:
     """Yield rows under other headings."""
     async with aclosing(chunks):
         async for rows in chunks:
-            yield [{name: get(row) for name, get in made.items()} for row in rows]
+            yield await turns.compute(under_headings, rows, made)
+
+
+def under_headings(rows: Rows, made: Mapping[str, Take]) -> Rows:
+    """Return some rows under other headings."""
+    return [{name: get(row) for name, get in made.items()} for row in rows]

@@ -8,17 +8,18 @@ from uuid import UUID
 from fastapi import APIRouter, Query, Request, Response
 from fastapi.responses import StreamingResponse
 from pydantic import Field
+from sqlalchemy.ext.asyncio import AsyncEngine
 
 from scrapersky.api.auth.identity import Identity, Permission
 from scrapersky.api.dependency import Bulk, Chunks, Transaction, actor_of, allow
 from scrapersky.api.middleware.tenancy import naming_its_tenant, plans_kept
 from scrapersky.api.records.answer import as_dicts, json_answer
-from scrapersky.api.records.attachment import A_FILE, attachment
+from scrapersky.api.records.attachment import A_FILE, Attachment
 from scrapersky.api.records.budget import budget_beside, budget_set
 from scrapersky.api.records.cursor import cursor_key
 from scrapersky.api.records.decide import set_status
 from scrapersky.api.records.detail import answer_with, record_of
-from scrapersky.api.records.export import export_bytes, read_export
+from scrapersky.api.records.export import Plan, export_bytes, read_export
 from scrapersky.api.records.facet import (
     count_values,
     describe_fields,
@@ -28,6 +29,7 @@ from scrapersky.api.records.facet import (
 from scrapersky.api.records.history import history_of
 from scrapersky.api.records.list_query import CursorPosition, ListQuery
 from scrapersky.api.records.listing import read_page
+from scrapersky.api.records.open_export import Exports, OpenExports
 from scrapersky.api.records.people import people_beside
 from scrapersky.api.records.query import (
     Listed,
@@ -160,13 +162,19 @@ def add_listing(router: RouterBelow, resource: Kind) -> None:
         responses=A_FILE | REFUSALS,
     )
     async def export_records(
-        who: Exporter, engine: Bulk, asked: Annotated[ExportAsked, Query()]
+        who: Exporter,
+        engine: Bulk,
+        exports: Exports,
+        asked: Annotated[ExportAsked, Query()],
     ) -> StreamingResponse:
-        """Export what the list shows as a file, as long as it may be."""
+        """Export what the list shows as a file, as long as it may be.
+
+        A caller has three exports under way at once, a tenant six; one more is answered
+        429 with `Retry-After`.
+        """
         list_query = list_query_of(who, resource, asked)
         plan = read_export(resource, asked.format, asked.columns, asked.preset)
-        body = await export_bytes(engine, resource, list_query, plan)
-        return attachment(many.replace("_", "-"), asked.format, body)
+        return await sent_as_file(exports, who, engine, (resource, list_query), plan)
 
     @router.post(
         f"{path}/export/chosen",
@@ -178,14 +186,14 @@ def add_listing(router: RouterBelow, resource: Kind) -> None:
     async def export_chosen(
         who: Exporter,
         engine: Bulk,
+        exports: Exports,
         asked: Annotated[ExportAsked, Query()],
         chosen: ChosenIn,
     ) -> StreamingResponse:
         """Export records by their ids: more of them than fit into an address."""
         list_query = only(chosen, list_query_of(who, resource, asked))
         plan = read_export(resource, asked.format, asked.columns, asked.preset)
-        body = await export_bytes(engine, resource, list_query, plan)
-        return attachment(many.replace("_", "-"), asked.format, body)
+        return await sent_as_file(exports, who, engine, (resource, list_query), plan)
 
     @router.post(
         f"{path}/export/chosen/count",
@@ -204,6 +212,21 @@ def add_listing(router: RouterBelow, resource: Kind) -> None:
         meant = Selection(conditions=list_query.conditions, words=list_query.words)
         count = await count_selected(connection, who.tenant_id, resource, meant)
         return ChosenCount(count=count)
+
+
+async def sent_as_file(
+    exports: OpenExports,
+    who: Identity,
+    engine: AsyncEngine,
+    listed: tuple[Kind, ListQuery],
+    plan: Plan,
+) -> Attachment:
+    """Begin to send a list as a file; raise what is wrong with it before that."""
+    resource, list_query = listed
+    with exports.begun(who) as export:
+        body = await export_bytes(engine, resource, list_query, plan, exports.turns)
+        name = resource.name.replace("_", "-")
+        return Attachment(name, plan.format, export, body)
 
 
 def only(chosen: ChosenIn, list_query: ListQuery) -> ListQuery:

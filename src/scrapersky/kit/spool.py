@@ -1,4 +1,4 @@
-"""A body that is too long to be held in memory: a file without a name."""
+"""What is too long to be held in memory: a file without a name."""
 
 import os
 import tempfile
@@ -16,7 +16,7 @@ class Spool:
     __slots__ = ("_descriptor", "size")
 
     def __init__(self) -> None:
-        self._descriptor, name = tempfile.mkstemp(prefix="scrapersky-body-")
+        self._descriptor, name = tempfile.mkstemp(prefix="scrapersky-spool-")
         os.unlink(name)  # noqa: PTH108 - a name was given, not a path
         self.size = 0
 
