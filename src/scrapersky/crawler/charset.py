@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from scrapersky.crawler.encoding import CODECS
+from scrapersky.kit.utf16 import decode_utf16
 
 SCAN = 64 * 1024
 
@@ -72,7 +73,10 @@ def _is_utf8(body: bytes) -> bool:
 
 def decode(body: bytes, charset: Charset) -> str:
     """Decode with replacement, without byte order mark and NUL; never raises."""
-    text = body.decode(charset.name, "replace").removeprefix("\ufeff")
+    if charset.name.startswith("utf-16"):
+        text = decode_utf16(body, charset.name)
+    else:
+        text = body.decode(charset.name, "replace").removeprefix("\ufeff")
     # PostgreSQL's text refuses NUL, and no reader misses it.
     return text.replace("\0", "") if "\0" in text else text
 

@@ -5,6 +5,7 @@ page is walked once; what a visitor would read becomes `lines` (one per block, w
 space collapsed), what CSS hides becomes lines marked `hidden`.
 """
 
+import codecs
 from typing import Final
 
 import turbohtml
@@ -29,6 +30,7 @@ from scrapersky.extraction.html.phone import (
 )
 from scrapersky.extraction.html.text import clean, text_language, words
 from scrapersky.extraction.html.walk import read_page
+from scrapersky.kit.utf16 import decode_utf16
 
 __all__ = [
     "MAIL_NAMES",
@@ -59,11 +61,25 @@ MAX_TAGS: Final = 25_000
 
 def parse_page(markup: bytes | str, *, encoding: str | None = None) -> Page:
     """Parse a page however broken it is; `encoding` is the one the server named."""
-    size = len(markup)
-    markup = _within_tags(markup[:MAX_CHARACTERS])
-    document = _document(markup, encoding)
-    source = markup if isinstance(markup, str) else _decoded(markup, document)
-    return read_page(document, source, truncated=len(markup) < size)
+    is_long = len(markup) > MAX_CHARACTERS
+    whole = markup[:MAX_CHARACTERS]
+    if isinstance(whole, bytes) and (codec := _utf16_codec(whole, encoding)):
+        whole = decode_utf16(whole, codec)
+    part = _within_tags(whole)
+    document = _document(part, encoding)
+    source = part if isinstance(part, str) else _decoded(part, document)
+    return read_page(document, source, truncated=is_long or len(part) < len(whole))
+
+
+def _utf16_codec(markup: bytes, encoding: str | None) -> str | None:
+    """Give the codec of a page in UTF-16, by its mark or by the server's word."""
+    if markup.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        is_big = markup.startswith(codecs.BOM_UTF16_BE)
+        return "utf-16-be" if is_big else "utf-16-le"
+    label = (encoding or "").lower()
+    if not label.startswith("utf-16"):
+        return None
+    return "utf-16-be" if label.endswith("be") else "utf-16-le"
 
 
 def _within_tags(markup: bytes | str) -> bytes | str:

@@ -29,17 +29,29 @@ def _as_is(text: str) -> str:
     return text
 
 
-_JSON_WRAP: Final = re.compile(
-    r"^\s*(?:<!--|//\s*<!\[CDATA\[|/\*\s*<!\[CDATA\[\s*\*/|<!\[CDATA\[)"
-    r"|(?:(?://\s*)?-->|//\s*\]\]>|/\*\s*\]\]>\s*\*/|\]\]>)\s*$|;\s*$"
+_JSON_HEAD: Final = re.compile(
+    r"\s*(?:<!--|//\s*<!\[CDATA\[|/\*\s*<!\[CDATA\[\s*\*/|<!\[CDATA\[)"
 )
+_JSON_TAIL: Final = re.compile(
+    r"(?:(?://\s*)?-->|//\s*\]\]>|/\*\s*\]\]>\s*\*/|\]\]>|;)\s*$"
+)
+MAX_TAIL: Final = 200
 _JSON_COMMA: Final = re.compile(r",(?=\s{0,200}[}\]])")
+_CONTROL: Final = re.compile(r"[\x00-\x1f]")
+# Whoever cuts a text to a length cuts emoji in half, and half of a pair is not JSON.
+_HALF_OF_PAIR: Final = re.compile(
+    r"\\u[dD][89abAB][0-9a-fA-F]{2}(?!\\u[dD][c-fC-F])"
+    r"|(?<!\\u[dD][89abAB][0-9a-fA-F]{2})\\u[dD][c-fC-F][0-9a-fA-F]{2}"
+)
 
 
 def _mended(text: str) -> str:
-    text = _JSON_WRAP.sub("", text).strip()
-    text = "".join(max(c, " ") for c in text)
-    return _JSON_COMMA.sub("", text)
+    if head := _JSON_HEAD.match(text):
+        text = text[head.end() :]
+    cut = max(0, len(text) - MAX_TAIL)
+    text = text[:cut] + _JSON_TAIL.sub("", text[cut:])
+    text = _CONTROL.sub(" ", text.strip())
+    return _JSON_COMMA.sub("", _HALF_OF_PAIR.sub("", text))
 
 
 def _unfolded(value: Any) -> Iterator[dict[str, Any]]:  # noqa: ANN401

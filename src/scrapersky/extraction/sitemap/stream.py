@@ -8,6 +8,7 @@ from typing import Final
 
 from scrapersky.errors import BadSitemap, SitemapTooBig
 from scrapersky.extraction.sitemap.model import MEBIBYTE, Cut, Limits
+from scrapersky.kit.utf16 import MAX_WRONG
 
 PIECE: Final = 128 * 1024
 """How many bytes are looked at together."""
@@ -110,6 +111,8 @@ class Transcoder:
         self._start = b""
         self._decided = False
         self._decoder: codecs.IncrementalDecoder | None = None
+        self._is_wide = False
+        self._wrong = 0
 
     def feed(self, chunk: bytes) -> bytes:
         """Return the chunk in UTF-8; the first bytes are held until the encoding is known."""
@@ -135,12 +138,18 @@ class Transcoder:
         start = start.removeprefix(mark)
         if name != "utf-8":
             self._decoder = codecs.getincrementaldecoder(name)("replace")
+            self._is_wide = name.startswith(("utf-16", "utf-32"))
         return self._decoded(start)
 
     def _decoded(self, chunk: bytes) -> bytes:
         if self._decoder is None:
             return chunk
-        return _as_utf8(self._decoder.decode(chunk))
+        text = self._decoder.decode(chunk)
+        if self._is_wide:
+            self._wrong += text.count("\ufffd")
+            if self._wrong > MAX_WRONG:
+                raise BadSitemap("it is not written in the encoding it says")
+        return _as_utf8(text)
 
 
 _GZIP: Final = b"\x1f\x8b"
