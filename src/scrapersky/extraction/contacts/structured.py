@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from scrapersky.extraction import wordlist
-from scrapersky.extraction.contacts.email import addresses_in
+from scrapersky.extraction.contacts.email import addresses_in_field
 from scrapersky.extraction.contacts.model import (
     Found,
     FoundAddress,
@@ -148,7 +148,7 @@ class _Reader:
 
     def _read_reach(self, item: Item, method: Method) -> None:
         for text in item.texts("email")[:20]:
-            for _, _, address in addresses_in(text.removeprefix("mailto:")):
+            for address in addresses_in_field(text.removeprefix("mailto:")):
                 self._add(self.result.emails, address, address, method)
         for prop, kind in _NUMBERS:
             for text in item.texts(prop)[:20]:

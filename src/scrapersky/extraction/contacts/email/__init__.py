@@ -14,6 +14,7 @@ from scrapersky.extraction.contacts.email.spelling import from_spelling
 from scrapersky.extraction.contacts.email.syntax import (
     MAX_FOUND,
     addresses_in,
+    addresses_in_field,
     all_addresses_in,
     is_plausible,
 )
@@ -21,7 +22,13 @@ from scrapersky.extraction.contacts.model import Found, Method
 from scrapersky.extraction.contacts.sheet import Sheet
 from scrapersky.extraction.html import Page
 
-__all__ = ["addresses_in", "find_all_emails", "find_emails", "is_plausible"]
+__all__ = [
+    "addresses_in",
+    "addresses_in_field",
+    "find_all_emails",
+    "find_emails",
+    "is_plausible",
+]
 
 
 def find_emails(sheet: Sheet) -> list[Found]:

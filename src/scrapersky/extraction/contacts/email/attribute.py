@@ -13,7 +13,7 @@ from scrapersky.extraction.contacts.email.cipher import (
 )
 from scrapersky.extraction.contacts.email.sighting import as_found
 from scrapersky.extraction.contacts.email.spelling import respelled
-from scrapersky.extraction.contacts.email.syntax import addresses_in
+from scrapersky.extraction.contacts.email.syntax import addresses_in, addresses_in_field
 from scrapersky.extraction.contacts.model import Found, Method
 from scrapersky.extraction.html import MAIL_NAMES, Page
 
@@ -67,7 +67,7 @@ def _address_in_parts(low: dict[str, str]) -> str | None:
 
 
 def _first(text: str) -> str | None:
-    return next((address for _, _, address in addresses_in(text)), None)
+    return next(iter(addresses_in_field(text)), None)
 
 
 _LOCAL_NAMES: Final = ("data-user", "data-name", "data-local", "data-u", "data-account")

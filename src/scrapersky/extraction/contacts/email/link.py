@@ -10,7 +10,11 @@ from scrapersky.extraction.contacts.email.cipher import deciphered, typo3
 from scrapersky.extraction.contacts.email.script import script_addresses
 from scrapersky.extraction.contacts.email.sighting import as_found
 from scrapersky.extraction.contacts.email.spelling import respelled
-from scrapersky.extraction.contacts.email.syntax import MAX_FOUND, addresses_in
+from scrapersky.extraction.contacts.email.syntax import (
+    MAX_FOUND,
+    addresses_in,
+    addresses_in_field,
+)
 from scrapersky.extraction.contacts.model import Found, Method
 from scrapersky.extraction.html import Page, clean
 
@@ -64,7 +68,7 @@ def _from_mailto(target: str, line: int, text: str) -> Iterator[Found]:
     for part in parts:
         written = clean(part.replace("mailto:", "").strip(" <>\"'/"))
         plain = respelled(written) or written
-        addresses += [found for _, _, found in addresses_in(plain)]
+        addresses += addresses_in_field(plain)
     yield from as_found(addresses, Method.MAILTO, line, text)
 
 
@@ -77,4 +81,4 @@ def _cloudflare(code: str) -> str | None:
     if len(data) < 4:
         return None
     text = bytes(byte ^ data[0] for byte in data[1:]).decode("utf-8", "replace")
-    return next((found for _, _, found in addresses_in(text)), None)
+    return next(iter(addresses_in_field(text)), None)

@@ -7,7 +7,9 @@ from typing import Final
 from scrapersky.extraction.contacts.email.sighting import snippet_with
 from scrapersky.extraction.contacts.email.syntax import (
     MAX_FOUND,
+    SIGNS,
     is_plausible,
+    local_before,
     trimmed_domain,
 )
 from scrapersky.extraction.contacts.model import Found, Method
@@ -136,11 +138,11 @@ def _joined(left: str, right: str, pattern: str) -> str | None:
         right = re.sub(r"^([\w-]{1,63}) ?\. ?(?=[a-z]{2,10}\b)", r"\1.", right)
     if pattern == "spaced":
         right = _SPACED_DOT.sub(r"\1.\2", right)
-    local = _TAIL_LOCAL.search(left)
+    local = local_before(left, len(left))
     domain = _HEAD_DOMAIN.match(right)
     if not local or not domain:
         return None
-    name = local[0].strip(".-'").lower()
+    name = local.strip(".-'").lower()
     host = trimmed_domain(domain[0])
     if host is None or not name or not name.isascii():
         return None
@@ -188,6 +190,7 @@ _PAIRS: Final = (
 )
 _SPELLED: Final = tuple(
     re.compile(
+        rf"(?<![\w\u2010\u2011\u2019{re.escape(SIGNS)}])"
         rf"([\w+-]{{1,40}}(?: (?:{dot}) [\w+-]{{1,40}}){{0,2}}) (?:{at}) "
         rf"([\w-]{{1,63}}(?: (?:{dot}) [\w-]{{2,63}}){{1,3}})(?!\w)",
         re.IGNORECASE,
@@ -221,6 +224,5 @@ _DOT_HINTS: Final = (
 _DOT_AFTER_LABEL: Final = re.compile(
     rf"^([\w-]{{1,63}}) (?:{_DOT_WORDS}) (?=[a-z]{{2,10}}\b)", re.IGNORECASE
 )
-_TAIL_LOCAL: Final = re.compile(r"[\w.+'-]{1,64}$")
 _HEAD_DOMAIN: Final = re.compile(r"(?:[\w-]{1,63}\.){1,6}[^\W\d_]{2,24}")
 _COMMON_BEFORE_AT: Final = words("us me me: at follow tweet email e-mail mail on is")

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from scrapersky.extraction.email_quality import is_mail_host
+from scrapersky.extraction.email_quality import is_mail_host, is_role
 from scrapersky.extraction.html import words
 
 MAX_FOUND: Final = 2_000
@@ -33,7 +33,7 @@ def all_addresses_in(text: str) -> Iterator[tuple[int, int, str, bool]]:
         if match[1].rpartition(".")[2] in _FILE_ENDINGS:
             continue
         at = match.start()
-        written = _local_before(text, at)
+        written = local_before(text, at)
         if not written or _is_login(text, at, written, match.end()):
             continue
         domain = trimmed_domain(match[1])
@@ -47,6 +47,14 @@ def all_addresses_in(text: str) -> Iterator[tuple[int, int, str, bool]]:
             given += 1
             if given >= MAX_FOUND:
                 return
+
+
+def addresses_in_field(text: str) -> list[str]:
+    """Give the addresses of a value that holds nothing else: there a sign is part of one."""
+    found = [address for _, _, address in addresses_in(text)]
+    if not found and _WHOLE.fullmatch(text) and is_plausible(text.lower()):
+        return [text.lower()]
+    return found
 
 
 def is_plausible(address: str) -> bool:
@@ -88,7 +96,13 @@ _DOMAIN: Final = re.compile(
     r"@((?:[^\W_](?:[\w-]{0,61}[^\W_])?+\.){1,8}[^\W\d_][\w-]{1,30}+)"
 )
 MAX_LEFT: Final = 200
-_LOCAL: Final = re.compile(r"[\w.!#$%&'*+/=?^`{|}~-]{1,200}$")
+SIGNS: Final = "!#$%&'*+/=?^`{|}~-."
+"""What a local part may hold beside letters, digits and the underscore."""
+_LOCAL: Final = re.compile(rf"[\w{re.escape(SIGNS)}]{{1,200}}$")
+# Templates write {name} and $name, masks write stars: such a field holds no address.
+_WHOLE: Final = re.compile(r"[\w.!#&'+/=?~-]{1,64}@[\w.-]{3,255}")
+# Signs that part words more often than they stand in an address.
+_PARTING: Final = re.compile(r"[!#$%/=?^`{|}~]")
 _LOCAL_JUNK: Final = "'.-!#$%&*+/=?^`{|}~"
 _URL_LEFT: Final = re.compile(
     r"^(?:mailto:|u003[ce]|x22|x27|nbsp|%20|%22)+", re.IGNORECASE
@@ -180,14 +194,19 @@ def _is_placeholder(local: str, domain: str) -> bool:
     return domain in _MAIL_DOMAINS and local in _PLACEHOLDER_LOCALS
 
 
-def _local_before(text: str, at: int) -> str:
-    """Give the part before the sign; '' if it is not a local part."""
-    match = _LOCAL.search(text[max(0, at - MAX_LEFT) : at])
+def local_before(text: str, at: int) -> str:
+    """Give the part before the sign; '' if it is none, or the end of a longer one."""
+    window = text[max(0, at - MAX_LEFT) : at]
+    if not window.isascii():
+        window = window.translate(_TYPESET)
+    match = _LOCAL.search(window)
     if not match:
         return ""
-    local = _URL_LEFT.sub("", match[0]).lstrip(_LOCAL_JUNK)
-    for sign in "=?&/":
-        local = local.rpartition(sign)[2]
+    before = window[: match.start()]
+    if before.endswith("\\") and _ESCAPED_SIGN.match(match[0]):
+        return ""
+    run = _URL_LEFT.sub("", match[0].rpartition("&nbsp")[2]).lstrip(_LOCAL_JUNK)
+    local = _own_part(run, is_url="//" in match[0] and before.endswith(":"))
     if not local.isascii():
         local = _without_glued_text(local)
     local = local.lstrip(_LOCAL_JUNK)
@@ -196,6 +215,40 @@ def _local_before(text: str, at: int) -> str:
         return ""
     before = text[max(0, at - len(local) - 3) : at - len(local)]
     return "" if before.endswith(_BEFORE_NO_ADDRESS) else local
+
+
+def _own_part(run: str, *, is_url: bool) -> str:
+    """Give what is surely a local part of its own: all of a run, or what a sign parts off.
+
+    The end of `am&p` or `a/b` is somebody else. It is taken only behind a label, in a
+    URL, or where it is a shared inbox and the sign one of those between two words.
+    """
+    signs = list(_PARTING.finditer(run))
+    if not signs:
+        return run
+    left, sign, right = run[: signs[-1].start()], signs[-1][0], run[signs[-1].end() :]
+    if sign in _BETWEEN_WORDS and is_role(right.lower()):
+        return right
+    is_query = sign == "=" and bool(_QUERY.search(left))
+    if is_query or (is_url and sign in "/?#"):
+        return "" if "&" in right else right
+    return right if _LABEL_BEFORE.search(left) else ""
+
+
+_BETWEEN_WORDS: Final = "/|!?"
+_LABEL_BEFORE: Final = re.compile(
+    r"(?:^|[^\w&])(?:e-?mails?(?:[ -]?add?ress\w{0,2})?|mail(?:to)?|courriel|correo|e-?post|"
+    r"e-?posta|posta|poczta|sähköposti|pec|contact[os]?|kontakt[ei]?|contatti?|tel(?:efon)?|"
+    r"phone|fax|telefax|href|value)[.:]?$",
+    re.IGNORECASE,
+)
+_QUERY: Final = re.compile(r"\?(?:[^?]*&)?[\w.\[\]-]{1,40}$")
+# `\\u0026` and `\\x26` are signs that nobody decoded, so what follows is the end of a word.
+_ESCAPED_SIGN: Final = re.compile(
+    r"(?:u00|x)(?:2[1-7bdef]|3[df]|5[ef]|60|7[b-e])|/", re.IGNORECASE
+)
+# The apostrophe and the hyphen as typesetting writes them.
+_TYPESET: Final = {0x2019: "'", 0x2010: "-", 0x2011: "-"}
 
 
 # The second sign of @ann@mastodon.social, and the signs that mask letters.
