@@ -74,6 +74,25 @@ async def test_an_undeliverable_or_skipped_address_is_never_best(trade: Trade) -
     assert company.email_kind is None
 
 
+async def test_an_address_that_visitors_may_not_see_is_best_only_alone(
+    trade: Trade,
+) -> None:
+    domain = await a_company(trade)
+    planted = await trade.contact(
+        domain, email="eve@evil.example", email_type="CORPORATE", confidence=0.582
+    )
+    await trade.match()
+    (alone,) = await trade.companies()
+    shown = await trade.contact(
+        domain, email="kunze@mail.example", email_type="FREE", confidence=0.97
+    )
+    await trade.match()
+
+    (company,) = await trade.companies()
+    assert alone.email_contact_id == planted
+    assert company.email_contact_id == shown
+
+
 async def test_whoever_is_erased_leaves_the_lead_list_and_the_next_best_follows(
     trade: Trade,
 ) -> None:

@@ -224,3 +224,24 @@ async def test_a_direct_number_stays_its_person_s_on_whatever_page_it_stands(
     assert await line.rows(
         "SELECT name, phones->'+447911123456'->>'whose' FROM contacts"
     ) == [("Martha Okelo", "staff")]
+
+
+async def test_an_address_that_no_visitor_sees_was_given_to_the_owner_by_another_page(
+    line: Line,
+) -> None:
+    planted = "martha.okelo@gmail.com</p><p>okelo@okelo-dental.bv"
+    news = f"<h1>News</h1><noscript><p>{planted}</p></noscript>"
+    line.web.page("okelo-dental.bv/news", news)
+    await team(line)
+    ((domain,),) = await line.rows("SELECT id FROM domains")
+
+    await line.add_page("http://okelo-dental.bv/news", domain)
+    await line.work(STAGE)
+
+    named = await line.rows("SELECT email, name FROM contacts ORDER BY email")
+    assert named == [
+        ("martha.okelo@gmail.com", None),
+        ("okelo@okelo-dental.bv", "Martha Okelo"),
+        ("peter@okelo-dental.bv", "Peter Lindgren"),
+    ]
+    assert (await line.rows(PEOPLE))[0][3] == "okelo@okelo-dental.bv"

@@ -7,6 +7,8 @@ from uuid import UUID
 from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncConnection
 
+from scrapersky.extraction.contacts.confidence import LEAST_SURE
+
 SHOWN: Final = (
     "name", "categories", "street", "city", "region", "postal_code", "country",
     "latitude", "longitude", "phone", "website", "domain_id", "business_status",
@@ -117,6 +119,7 @@ WITH seen AS MATERIALIZED (
           ELSE 'an address of an unknown kind' END AS whose,
         row_number() OVER (ORDER BY
           (x.validation->>'verdict' IS NOT DISTINCT FROM 'risky'),
+          (coalesce(x.confidence, 1) < {LEAST_SURE}),
           coalesce(x.email = who.email OR lower(x.name) = lower(who.name), false) DESC,
           (x.phone IS NOT DISTINCT FROM j.phone AND j.phone IS NOT NULL
             OR lower(x.address->>'city') IS NOT DISTINCT FROM lower(j.address->>1)

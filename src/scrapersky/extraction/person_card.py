@@ -28,6 +28,8 @@ SHORTEST_SURNAME: Final = 4
 STEP: Final = 0.01
 """Teams are listed from the top: the order says where the roles do not."""
 MOST_STEPS: Final = 10
+UNSEEN: Final = 0.1
+"""What is left of the standing of who is named only where visitors do not look."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,10 +97,15 @@ def _card(
         email=email,
         phone=phone,
         confidence=person.confidence,
-        standing=round(standing * person.confidence - behind, 3),
+        standing=round(standing * _weight(person) - behind, 3),
         reason=reason,
         evidence=person.evidence,
     )
+
+
+def _weight(person: Person) -> float:
+    """Weigh a person, those whom visitors may not see behind everybody else."""
+    return person.confidence if person.is_seen else person.confidence * UNSEEN
 
 
 def _standing(

@@ -11,15 +11,20 @@ from uuid import UUID
 
 from curation_sdk import Transaction
 from scrapersky.curation.page_choice import lock_sites
+from scrapersky.extraction.contacts.confidence import LEAST_SURE
 from scrapersky.kit.email_type import EmailType
 from scrapersky.kit.mailbox import spells_alone
 
 # Who holds a row is about to settle, and will look here after this transaction.
+# What no visitor sees may have been planted, unless it is a mailbox of the site.
 UNNAMED: Final = f"""
-SELECT id, domain_id, split_part(email, '@', 1) AS local, email FROM contacts
-WHERE domain_id = ANY($1) AND name IS NULL AND email IS NOT NULL
-  AND email_type <> '{EmailType.SERVICE.value}'
-ORDER BY id FOR UPDATE SKIP LOCKED
+SELECT c.id, c.domain_id, split_part(c.email, '@', 1) AS local, c.email
+FROM contacts c JOIN domains d ON d.id = c.domain_id
+WHERE c.domain_id = ANY($1) AND c.name IS NULL AND c.email IS NOT NULL
+  AND c.email_type <> '{EmailType.SERVICE.value}'
+  AND (coalesce(c.confidence, 1) >= {LEAST_SURE}
+    OR split_part(c.email, '@', 2) = d.domain)
+ORDER BY c.id FOR UPDATE OF c SKIP LOCKED
 """  # noqa: S608 - our names
 PEOPLE: Final = """
 SELECT id, domain_id, name FROM people WHERE domain_id = ANY($1)

@@ -40,6 +40,8 @@ _UNKNOWN: Final = 0.5
 _ROLE: Final = 0.87
 """The share of roles that are right, of people who are."""
 MOST: Final = 0.99
+LEAST_SURE: Final = 0.6
+"""E-mail addresses below it stand only where visitors may not see them."""
 
 
 def reliability(kind: str, method: Method) -> float:

@@ -55,6 +55,7 @@ from scrapersky.extraction.contacts.whose import (
 )
 from scrapersky.extraction.email_quality import judge_email
 from scrapersky.extraction.html import Page, parse_page
+from scrapersky.extraction.html.sight import SEEN
 from scrapersky.extraction.seniority import seniority_of
 from scrapersky.kit.seniority import Seniority
 
@@ -174,13 +175,18 @@ def _assembled(
     setting = setting_of(sheet, url, site, firm)
     people = {k: seen for k, seen in people.items() if not is_of_maker(setting, seen)}
     build_email = partial(_email, url, setting)
-    made_emails = [build_email(seen) for seen in emails.values()]
-    made_phones = [_phone(url, setting, seen) for seen in phones.values()]
-    made_hours = [_hours(url, seen) for seen in hours.values()]
+    weigh = partial(_weighed, sheet)
+    made_emails = [weigh(build_email(seen), seen) for seen in emails.values()]
+    made_phones = [weigh(_phone(url, setting, seen), seen) for seen in phones.values()]
+    made_hours = [weigh(_hours(url, seen), seen) for seen in hours.values()]
     ordered = sorted(people, key=lambda key: min(f.line for f in people[key]))
     places = {key: place for place, key in enumerate(ordered)}
-    made_people = [_person(url, places[key], seen) for key, seen in people.items()]
-    made_streets = [_address(url, setting, seen) for seen in streets.values()]
+    made_people = [
+        weigh(_person(url, places[key], seen), seen) for key, seen in people.items()
+    ]
+    made_streets = [
+        weigh(_address(url, setting, seen), seen) for seen in streets.values()
+    ]
     made_names = [_organisation(url, name) for name in names]
     places_of: tuple[tuple[Value, Sequence[Found]], ...] = (
         *zip(made_emails, emails.values(), strict=True),
@@ -188,7 +194,9 @@ def _assembled(
         *zip(made_hours, hours.values(), strict=True),
     )
     for made, where in places_of:
-        if not made.owner.is_placeholder:
+        # What nobody sees beside an address does not share its number.
+        is_hidden_mail = isinstance(made, Email) and not made.is_seen
+        if not made.owner.is_placeholder and not is_hidden_mail:
             placed += [Placed(made, line) for line in _seen_lines(where)]
     for person, seen in zip(made_people, people.values(), strict=True):
         if person.is_customer:
@@ -209,11 +217,11 @@ def _assembled(
     team = [
         seen
         for seen in _placed(sheet, made_people, people)
-        if not seen.value.is_customer
+        if not seen.value.is_customer and seen.value.is_seen
     ]
     reach: list[Seen[Email] | Seen[Phone]] = [
-        *_placed(sheet, made_emails, emails),
-        *_placed(sheet, made_phones, phones),
+        *(e for e in _placed(sheet, made_emails, emails) if _may_be_theirs(e.value)),
+        *(p for p in _placed(sheet, made_phones, phones) if p.value.is_seen),
     ]
     known_as = [(site or "").removeprefix("www."), *firm]
     links = (
@@ -249,6 +257,26 @@ def _placed(
     last = len(sheet.lines)
     for value, seen in zip(made, sightings.values(), strict=True):
         yield Seen(value, tuple(line for line in _seen_lines(seen) if line < last))
+
+
+def _weighed(sheet: Sheet, value: ValueT, seen: Sequence[Found]) -> ValueT:
+    """Make a value less sure that visitors may see nowhere."""
+    certainty = max(
+        sheet.lines[f.line].certainty if f.end else f.certainty for f in seen
+    )
+    if certainty >= SEEN:
+        return value
+    sure = round(value.confidence * certainty, 3)
+    return replace(value, confidence=sure, certainty=certainty)
+
+
+def _may_be_theirs(email: Email) -> bool:
+    """Say whether an address may be somebody's alone.
+
+    Whoever plants one where no visitor looks may spell the owner's name in it, but has
+    no mailbox at the business.
+    """
+    return email.is_seen or bool(email.quality.is_same_domain)
 
 
 def _seen_lines(seen: Sequence[Found]) -> list[int]:

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from scrapersky.extraction.email_quality import EmailQuality
+from scrapersky.extraction.html.sight import LEAST_SEEN, SEEN
 
 
 class Method(StrEnum):
@@ -84,6 +85,13 @@ class Value:
     evidence: tuple[Evidence, ...]
     confidence: float
     owner: Owner = OWN
+    certainty: float = SEEN
+    """How surely a visitor sees it where it is seen best; part of the confidence."""
+
+    @property
+    def is_seen(self) -> bool:
+        """Say whether it stands anywhere that visitors surely look."""
+        return self.certainty >= LEAST_SEEN
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -246,6 +254,8 @@ class Found:
     start: int = 0
     end: int = 0
     snippet: str = ""
+    certainty: float = SEEN
+    """How surely a visitor sees the link or picture; of a text its line says so."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -92,6 +92,7 @@ def _from_links(sheet: Sheet, regions: tuple[str, ...]) -> Iterator[FoundPhone]:
             region=region,
             kind=PhoneKind.FAX if scheme.lower() == "fax" else None,
             is_placeholder=is_placeholder(e164),
+            certainty=link.certainty,
         )
 
 

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -112,12 +113,14 @@ _HCARD_CLASSES: Final = {
 }
 
 
-def read_hcard(card: turbohtml.Element) -> Item:
-    """Read a microformat card into the names schema.org uses."""
+def read_hcard(card: turbohtml.Element, unseen: AbstractSet[turbohtml.Node]) -> Item:
+    """Read a microformat card into the names schema.org uses, without what is hidden."""
     properties: dict[str, list[str]] = {}
     for count, element in enumerate(card.iter_elements(include_self=True)):
         if count > MAX_CARD:
             break
+        if unseen and element in unseen:
+            continue
         classes = element.attrs.get("class")
         for name in classes or () if isinstance(classes, list) else ():
             prop = _HCARD_CLASSES.get(name.lower())

@@ -1,6 +1,7 @@
 """What a parsed page looks like to the rest of `extraction`."""
 
 from collections.abc import Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Final, NamedTuple
@@ -9,6 +10,7 @@ import turbohtml
 
 from scrapersky.extraction.html.item import Item, attributes_of, read_hcard, read_items
 from scrapersky.extraction.html.json_ld import read_json_ld
+from scrapersky.extraction.html.sight import SEEN
 
 # Lines, links and images are tuples: a page makes thousands of them, and a frozen
 # dataclass takes four times as long to build.
@@ -32,6 +34,8 @@ class Line(NamedTuple):
     marks: tuple[str, ...]
     folded: bool = False
     """Hidden, yet part of a longer block such as a tab or an accordion."""
+    certainty: float = SEEN
+    """How surely a visitor sees it."""
 
 
 class Link(NamedTuple):
@@ -48,6 +52,7 @@ class Link(NamedTuple):
     region: str
     hidden: bool
     line: int
+    certainty: float = SEEN
 
 
 class Image(NamedTuple):
@@ -59,6 +64,7 @@ class Image(NamedTuple):
     region: str
     hidden: bool
     line: int
+    certainty: float = SEEN
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,11 +114,13 @@ class Page:
     scripts: tuple[Script, ...]
     forms: tuple[Form, ...]
     frames: tuple[str, ...]
-    protected: tuple[tuple[str, int], ...]
-    """Values of `data-cfemail` and the line each stands in."""
+    protected: tuple[tuple[str, int, float], ...]
+    """Values of `data-cfemail`, the line each stands in, and how surely it is seen."""
     truncated: bool
     encoding: str | None = None
     _document: turbohtml.Document | None = field(default=None, repr=False)
+    _unseen: AbstractSet[turbohtml.Node] = field(default=frozenset(), repr=False)
+    """The elements that hide what is in them, or may."""
 
     def meta(self, name: str) -> str:
         """Give the content of the first `<meta>` with this name or property, or ''."""
@@ -140,8 +148,8 @@ class Page:
             return ()
         if not self._has(*_MAIL_SIGNS):
             return ()
-        found = self._document.select(_MAIL_ELEMENTS)
-        return tuple(attributes_of(element) for element in found[:MAX_ELEMENTS])
+        found = self._document.select(_MAIL_ELEMENTS)[:MAX_ELEMENTS]
+        return tuple(attributes_of(one) for one in found if self._is_seen(one))
 
     @cached_property
     def mail_handlers(self) -> tuple[str, ...]:
@@ -185,7 +193,20 @@ class Page:
         if self._document is None or not self._has("vcard", "h-card"):
             return ()
         cards = self._document.select(".vcard, .h-card")[:MAX_ELEMENTS]
-        return tuple(read_hcard(card) for card in cards)
+        return tuple(
+            read_hcard(card, self._unseen) for card in cards if self._is_seen(card)
+        )
+
+    def _is_seen(self, element: turbohtml.Element) -> bool:
+        """Say whether nothing around an element hides it, as far as browsers nest."""
+        node: turbohtml.Node | None = element if self._unseen else None
+        for _ in range(MAX_DEPTH):
+            if node is None:
+                return True
+            if node in self._unseen:
+                return False
+            node = node.parent
+        return False
 
     def _has(self, *names: str) -> bool:
         """Say cheaply whether markup may use one of these names."""
@@ -193,6 +214,7 @@ class Page:
 
 
 MAX_ELEMENTS: Final = 200
+MAX_DEPTH: Final = 512
 MAX_HANDLER: Final = 2_000
 MAIL_NAMES: Final = (
     "data-email",

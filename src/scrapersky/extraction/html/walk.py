@@ -19,8 +19,9 @@ from scrapersky.extraction.html.page import (
     Page,
     Script,
 )
-from scrapersky.extraction.html.style import hidden_and_mirrored, is_hidden, is_mirrored
+from scrapersky.extraction.html.sight import FOLDED, LEAST_SEEN, SEEN
 from scrapersky.extraction.html.text import clean, words
+from scrapersky.extraction.html.visibility import Visibility, names_of
 
 MAX_NODES: Final = 150_000
 DEEP: Final = 512
@@ -34,6 +35,7 @@ _FRAMES: Final = ("frame", "iframe")
 MAX_FORMS: Final = 100
 FOLD_LINES: Final = 4
 FOLD_TEXT: Final = 60
+_NOT_FOLDED: Final = False
 
 
 def read_page(document: turbohtml.Document, source: str, *, truncated: bool) -> Page:
@@ -68,7 +70,8 @@ _KINDS: Final = {
     | _BREAK * (tag == "br")
     for tag in (*_SKIPPED, *_BLOCKS, *_REGIONS, *_HEADINGS, *_MARKING, "a")
 }
-_ABSENT: Final = "\0"
+MAX_SAID: Final = 5_000
+_SOMETHING: Final = re.compile(r"@|\d(?:\D{0,3}\d){5}|[A-ZÀ-Þ][\w'-]+ [A-ZÀ-Þ]")
 _EMAIL_ENCODER: Final = (
     ".eeb-rtl {unicode-bidi: bidi-override; direction: rtl}.eeb-nodis {display: none}"
 )
@@ -94,9 +97,11 @@ class _Context(NamedTuple):
     region: str = ""
     hidden: bool = False
     container: int = 0
+    certainty: float = SEEN
 
 
-_Later = list[tuple[turbohtml.Element, _Context]]
+_Later = list[tuple[turbohtml.Element, _Context, bool]]
+"""Hidden elements, their contexts, and whether each may be a tab."""
 
 
 class _FullError(Exception):
@@ -122,13 +127,11 @@ class _Walk:
         self.scripts: list[Script] = []
         self.forms: list[Form] = []
         self.frames: list[str] = []
-        self.protected: list[tuple[str, int]] = []
-        self.hidden_names: frozenset[str] = frozenset()
-        self.mirrored_names: frozenset[str] = frozenset()
+        self.protected: list[tuple[str, int, float]] = []
+        self.visibility: Visibility
         self.has_protected = "data-cfemail" in source
-        self.special = set(document.select("[style], [hidden], [data-cfemail], bdo"))
         self.named = set(document.select("[class], [id]"))
-        self.styles: dict[str, tuple[bool, bool]] = {}
+        self.unseen: set[turbohtml.Node] = set()
         self.regions: dict[str, str] = {}
         self.budget = MAX_NODES
         self.pieces: list[str] = []
@@ -162,6 +165,7 @@ class _Walk:
             truncated=self.truncated,
             encoding=self.document.encoding,
             _document=self.document,
+            _unseen=self.unseen,
         )
 
     def _read_head(self) -> None:
@@ -176,7 +180,12 @@ class _Walk:
         if "eeb-rtl" in self.source:
             # Email Encoder's own style sheet is a file of its own.
             sheets.append(_EMAIL_ENCODER)
-        self.hidden_names, self.mirrored_names = hidden_and_mirrored(sheets)
+        self.visibility = Visibility(
+            self.document,
+            self.source,
+            sheets,
+            is_whole=not any("stylesheet" in link.rel for link in self.head_links),
+        )
 
     def _read_head_element(self, element: turbohtml.Element, sheets: list[str]) -> None:
         tag = element.tag
@@ -217,12 +226,13 @@ class _Walk:
         try:
             self._walk_from(root, _Context(), later)
             # Hidden parts come last, so that they never split a visible line.
-            for element, context in later:
+            for element, context, may_fold in later:
                 if self.budget <= 0:
                     break
                 first = len(self.lines)
                 self._walk_from(element, context, None)
-                self._fold(first)
+                if may_fold:
+                    self._fold(first)
         except _FullError:
             self.truncated = True
 
@@ -230,7 +240,9 @@ class _Walk:
         """Distinguish a hidden tab from a hidden scrap by its size."""
         added = self.lines[first:]
         if len(added) >= FOLD_LINES and sum(len(a.text) for a in added) >= FOLD_TEXT:
-            self.lines[first:] = [line._replace(folded=True) for line in added]
+            self.lines[first:] = [
+                line._replace(folded=True, certainty=FOLDED) for line in added
+            ]
 
     def _walk_from(
         self, start: turbohtml.Element, context: _Context, later: _Later | None
@@ -244,10 +256,10 @@ class _Walk:
         fragment_type = turbohtml.DocumentFragment
         pieces, flush, parents = self.pieces, self._flush, self.parents
         kinds, headings = _KINDS, _HEADINGS
-        special, named = self.special, self.named
+        special, named = self.visibility.special, self.named
         # What a named tuple does itself, without the call of a Python function.
         make, kind_of = tuple.__new__, _Context
-        has_names = bool(self.hidden_names or self.mirrored_names)
+        has_names = self.visibility.has_names
         # The elements around the node at hand: what each hands down (`None` for nothing),
         # and whether it stands in a link or in bold. The innermost is kept at hand too.
         path: list[tuple[Any, _Context | None, bool]] = [(start, context, False)]
@@ -303,28 +315,35 @@ class _Walk:
                     if pieces:
                         flush(current)
                     continue
-                hidden: bool | None = outer.hidden
+                inner = outer
                 if has_names or (special and node in special):
-                    hidden = self._see(node, tag, outer, later)
-                if hidden is not None:
-                    inner = outer
+                    inner = self._see(node, tag, outer, later)
+                if inner is not None:
                     if is_a & _BLOCK:
                         if pieces:
                             flush(current)
-                        parents.append(outer.container)
-                        region = outer.region
+                        parents.append(inner.container)
+                        region = inner.region
                         if not region and (is_a & _REGION or (named and node in named)):
                             region = self._region(node, tag)
-                        heading = headings[tag] if is_a & _HEADING else outer.heading
+                        heading = headings[tag] if is_a & _HEADING else inner.heading
                         inner = current = make(
-                            kind_of, (tag, heading, region, hidden, len(parents) - 1)
+                            kind_of,
+                            (
+                                tag,
+                                heading,
+                                region,
+                                inner.hidden,
+                                len(parents) - 1,
+                                inner.certainty,
+                            ),
                         )
                         if tag == "form":
                             self._read_form(node)
                     if is_a & _INLINE:
                         # The text of a nested element is part of the outer one's:
                         # reading it again at every level would be quadratic.
-                        self._read_inline(node, tag, outer, is_nested=is_marked)
+                        self._read_inline(node, tag, inner, is_nested=is_marked)
                         is_marked = True
             top, outer = node, inner
             path.append((top, outer, is_marked))
@@ -334,23 +353,44 @@ class _Walk:
 
     def _see(
         self, node: turbohtml.Element, tag: str, outer: _Context, later: _Later | None
-    ) -> bool | None:
-        """Say whether what an element contains is hidden; None passes it over."""
-        names = _names(node)
-        is_hidden_here, mirrored = self._visibility(node, tag, names)
+    ) -> _Context | None:
+        """Say what an element hands down by how it is seen; None passes it over."""
+        sight = self.visibility
+        names = names_of(node)
+        hidden, mirrored = sight.is_hidden_or_mirrored(node, tag, names)
         if mirrored:
             self.pieces.append(self._shown_text(node)[::-1])
             return None
-        if self.has_protected and (code := node.attr("data-cfemail")):
-            self.protected.append((code, len(self.lines)))
+        is_special = node in sight.special
         # A page hidden as a whole is shown by its script once that has run.
-        if is_hidden_here and not outer.hidden and tag != "body":
-            if later is not None:
+        if later is not None and tag != "body":
+            is_bait = is_special and not hidden and sight.is_bait(node, tag, names)
+            if hidden or is_bait:
                 inner = outer._replace(tag=tag, heading=0, hidden=True)
-                later.append((node, inner))
+                later.append((node, inner, not is_bait))
+                self.unseen.add(node)
                 return None
-            return True
-        return outer.hidden
+        if not is_special:
+            return outer
+        inner = self._doubt(node, tag, names, outer)
+        code = node.attr("data-cfemail") if self.has_protected else None
+        if code and not inner.hidden:
+            self.protected.append((code, len(self.lines), inner.certainty))
+        return inner
+
+    def _doubt(
+        self, node: turbohtml.Element, tag: str, names: str, outer: _Context
+    ) -> _Context:
+        """Hand down less certainty where a visitor may not see what stands there."""
+        certainty = self.visibility.certainty(node, tag, names, outer.certainty)
+        if certainty == outer.certainty:
+            return outer
+        if not (_KINDS.get(tag, 0) & _BLOCK) and not _says_something(node, tag):
+            # An icon or a word in the middle of a line does not part it.
+            return outer
+        if certainty < LEAST_SEEN:
+            self.unseen.add(node)
+        return outer._replace(certainty=certainty)
 
     def _shown_text(self, node: turbohtml.Element) -> str:
         """Give the text of an element without what is hidden inside it."""
@@ -361,7 +401,8 @@ class _Walk:
             if isinstance(part, turbohtml.Text):
                 found.append(part.data)
             elif isinstance(part, turbohtml.Element):
-                hidden, _ = self._visibility(part, part.tag, _names(part))
+                sight = self.visibility
+                hidden, _ = sight.is_hidden_or_mirrored(part, part.tag, names_of(part))
                 if part is node or not hidden:
                     waiting += reversed(part.children)
         return "".join(found)
@@ -369,28 +410,8 @@ class _Walk:
     def _region(self, node: turbohtml.Element, tag: str) -> str:
         if tag in _REGIONS:
             return tag
-        names = _names(node)
+        names = names_of(node)
         return self._named_region(names) if names else ""
-
-    def _visibility(
-        self, node: turbohtml.Element, tag: str, names: str
-    ) -> tuple[bool, bool]:
-        """Say whether an element is hidden, and whether its text runs backwards."""
-        attr = node.attr
-        hidden = attr("hidden", _ABSENT) is not _ABSENT
-        mirrored = tag == "bdo" and (attr("dir") or "").lower() == "rtl"
-        style = attr("style")
-        if style:
-            known = self.styles.get(style)
-            if known is None:
-                known = self.styles[style] = (is_hidden(style), is_mirrored(style))
-            hidden = hidden or known[0]
-            mirrored = mirrored or known[1]
-        if names and (self.hidden_names or self.mirrored_names):
-            own = names.split()
-            hidden = hidden or not self.hidden_names.isdisjoint(own)
-            mirrored = mirrored or not self.mirrored_names.isdisjoint(own)
-        return hidden, mirrored
 
     def _named_region(self, names: str) -> str:
         known = self.regions.get(names)
@@ -431,6 +452,7 @@ class _Walk:
                 context.region,
                 context.hidden,
                 len(self.lines),
+                context.certainty,
             )
         )
 
@@ -456,6 +478,8 @@ class _Walk:
                         context.hidden,
                         context.container,
                         tuple(marks) if marks else (),
+                        _NOT_FOLDED,
+                        context.certainty,
                     )
                 )
         if marks:
@@ -467,9 +491,9 @@ class _Walk:
         if len(self.images) >= MAX_LINKS:
             return
         parent = node.parent
-        names = _names(node)
+        names = names_of(node)
         if isinstance(parent, turbohtml.Element):
-            names += " " + _names(parent)
+            names += " " + names_of(parent)
         attr = node.attr
         self.images.append(
             Image(
@@ -479,6 +503,7 @@ class _Walk:
                 context.region,
                 context.hidden,
                 len(self.lines),
+                context.certainty,
             )
         )
 
@@ -502,13 +527,11 @@ def _ends_in_label(before: str, after: str) -> bool:
     return after[0].isalnum() and bool(_MAIL_LABEL.search(before[-30:]))
 
 
-def _names(node: turbohtml.Element) -> str:
-    """Join the classes and `#id` of an element into one lower-case string."""
-    classes = node.attr("class")
-    identity = node.attr("id")
-    if not identity:
-        return classes.lower()[:500] if classes else ""
-    return f"{classes or ''} #{identity}".lower()[:500]
+def _says_something(node: turbohtml.Element, tag: str) -> bool:
+    """Say whether an element may hold an address, a number or a name."""
+    if tag == "a" or node.find("a") is not None:
+        return True
+    return bool(_SOMETHING.search(node.text[:MAX_SAID]))
 
 
 def _alt_of(node: turbohtml.Element, tag: str) -> str:

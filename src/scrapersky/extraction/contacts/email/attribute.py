@@ -30,7 +30,8 @@ def from_images(page: Page) -> Iterator[Found]:
     for image in page.images:
         if "@" in image.alt and not image.hidden:
             addresses = [address for _, _, address in addresses_in(image.alt)]
-            yield from as_found(addresses, Method.IMAGE, image.line, image.alt)
+            seen = (image.line, image.alt, image.certainty)
+            yield from as_found(addresses, Method.IMAGE, *seen)
 
 
 def _address_of_attributes(attributes: dict[str, str]) -> str | None:

@@ -2,7 +2,7 @@
 
 import html as entities
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Final
 from urllib.parse import unquote
 
@@ -16,7 +16,7 @@ from scrapersky.extraction.contacts.email.syntax import (
     addresses_in_field,
 )
 from scrapersky.extraction.contacts.model import Found, Method
-from scrapersky.extraction.html import Page, clean
+from scrapersky.extraction.html import Link, Page, clean
 
 
 def from_links(page: Page) -> Iterator[Found]:
@@ -28,18 +28,18 @@ def from_links(page: Page) -> Iterator[Found]:
         low = href[:40].lower()
         if low.startswith(_MAILTO):
             target = entities.unescape(unquote(href[7:5000]))
-            yield from _from_mailto(target, link.line, link.text)
+            yield from _from_mailto(target, link)
         elif "uncryptmailto" in low or "decryptmailto" in low:
             secret = _ARGUMENT.search(unquote(href[:2000]))
             target = typo3(secret[1]) if secret else ""
-            yield from _from_mailto(target, link.line, link.text)
+            yield from _from_mailto(target, link)
         elif low.startswith("javascript:"):
             source = unquote(href[11:2000])
             addresses = [*script_addresses(source), *_in_cipher(source)]
-            yield from as_found(addresses, Method.SCRIPT, link.line, link.text)
+            yield from _on_link(addresses, Method.SCRIPT, link)
         elif "email-protection#" in href[:200]:
             address = _cloudflare(href.rpartition("#")[2])
-            yield from as_found([address], Method.CLOUDFLARE, link.line, link.text)
+            yield from _on_link([address], Method.CLOUDFLARE, link)
 
 
 def _in_cipher(source: str) -> Iterator[str]:
@@ -51,15 +51,22 @@ def _in_cipher(source: str) -> Iterator[str]:
 
 def from_cloudflare(page: Page) -> Iterator[Found]:
     """Find addresses in elements that Cloudflare protects."""
-    for code, line in page.protected[:MAX_FOUND]:
-        yield from as_found([_cloudflare(code)], Method.CLOUDFLARE, line, "")
+    for code, line, certainty in page.protected[:MAX_FOUND]:
+        address = _cloudflare(code)
+        yield from as_found([address], Method.CLOUDFLARE, line, "", certainty)
 
 
 _ARGUMENT: Final = re.compile(r"[\"'(]([^\"']{8,500})[\"')]")
 _MAILTO: Final = ("mailto:", "mailto ", "maito:", "mail-to:", "malito:", "emailto:")
 
 
-def _from_mailto(target: str, line: int, text: str) -> Iterator[Found]:
+def _on_link(
+    addresses: Iterable[str | None], method: Method, link: Link
+) -> Iterator[Found]:
+    return as_found(addresses, method, link.line, link.text, link.certainty)
+
+
+def _from_mailto(target: str, link: Link) -> Iterator[Found]:
     head, _, query = target.partition("?")
     parts = re.split(r"[,;]", head[:2000])[:50]
     for name in ("to", "cc", "bcc"):
@@ -69,7 +76,7 @@ def _from_mailto(target: str, line: int, text: str) -> Iterator[Found]:
         written = clean(part.replace("mailto:", "").strip(" <>\"'/"))
         plain = respelled(written) or written
         addresses += addresses_in_field(plain)
-    yield from as_found(addresses, Method.MAILTO, line, text)
+    yield from _on_link(addresses, Method.MAILTO, link)
 
 
 def _cloudflare(code: str) -> str | None:

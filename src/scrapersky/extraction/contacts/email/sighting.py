@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator
 
 from scrapersky.extraction.contacts.email.syntax import is_plausible
 from scrapersky.extraction.contacts.model import Found, Method
+from scrapersky.extraction.html.sight import SEEN
 
 
 def as_found(
@@ -11,14 +12,17 @@ def as_found(
     method: Method,
     line: int,
     context: str,
+    certainty: float = SEEN,
 ) -> Iterator[Found]:
     """Yield a sighting for each address that may be one."""
     for address in addresses:
         if address and is_plausible(address):
-            yield sighting(address, method, line, context)
+            yield sighting(address, method, line, context, certainty)
 
 
-def sighting(address: str, method: Method, line: int, context: str) -> Found:
+def sighting(
+    address: str, method: Method, line: int, context: str, certainty: float = SEEN
+) -> Found:
     """Make a sighting of an address in a line, or nowhere in the text (-1)."""
     return Found(
         key=address,
@@ -26,6 +30,7 @@ def sighting(address: str, method: Method, line: int, context: str) -> Found:
         method=method,
         line=line,
         snippet=snippet_with(context, address),
+        certainty=certainty,
     )
 
 
