@@ -4,7 +4,7 @@ import pytest
 
 from scrapersky.privacy.person import erase_person
 from scrapersky.privacy.subject import any_subject, person_subject
-from scrapersky.privacy.suppression import suppress
+from scrapersky.privacy.suppression import lift, suppress
 from scrapersky.records import Page
 from scrapersky.records.page import what_is_not_its_own
 from tests.stages.rig import Line
@@ -245,3 +245,35 @@ async def test_an_address_that_no_visitor_sees_was_given_to_the_owner_by_another
         ("peter@okelo-dental.bv", "Peter Lindgren"),
     ]
     assert (await line.rows(PEOPLE))[0][3] == "okelo@okelo-dental.bv"
+
+
+async def test_whoever_asked_to_be_left_alone_came_back_by_name(line: Line) -> None:
+    await team(line)
+    done = await suppress(
+        line.engine, line.actor, [any_subject("peter@okelo-dental.bv")]
+    )
+    line.web.page(
+        "okelo-dental.bv/imprint", IMPRINT_PAGE + "<p>Manager: Peter Lindgren</p>"
+    )
+    line.web.page("okelo-dental.bv/team", "<h1>Okelo Dental</h1><p>We have moved.</p>")
+
+    await again(line)
+
+    names = "SELECT name FROM people ORDER BY name"
+    assert await line.rows(names) == [("Martha Okelo",)]
+    await lift(line.engine, line.actor, done.ids[0])
+    await again(line)
+    assert await line.rows(names) == [("Martha Okelo",), ("Peter Lindgren",)]
+
+
+async def test_a_mailbox_that_many_share_takes_nobody_along(line: Line) -> None:
+    page = TEAM_PAGE.replace("peter@", "info@")
+    line.web.page("okelo-dental.bv/team", page)
+    await line.add_page(TEAM)
+    await line.work(STAGE)
+
+    await suppress(line.engine, line.actor, [any_subject("info@okelo-dental.bv")])
+    await again(line)
+
+    kept = await line.rows("SELECT name FROM people ORDER BY name")
+    assert ("Peter Lindgren",) in kept

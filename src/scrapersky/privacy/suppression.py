@@ -4,6 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 from uuid import UUID
 
 from sqlalchemy import delete, text
@@ -12,11 +13,13 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from scrapersky.db.transaction import Database, committed, transaction
 from scrapersky.errors import InvalidSubject, UnknownSuppression
+from scrapersky.kit.email_type import EmailType
 from scrapersky.privacy.key import Keys, keys_of
 from scrapersky.privacy.subject import (
     Subject,
     SubjectKind,
     any_subject,
+    person_subject,
     spellings_of,
 )
 from scrapersky.privacy.suppression_filter import (
@@ -95,27 +98,61 @@ async def suppress_here(
     """Do so inside a transaction of the caller."""
     await connection.execute(LOCK_ALONE, {"name": lock_name(actor.tenant_id)})
     keys = await keys_of(connection)
-    rows = [
-        {
-            "tenant_id": actor.tenant_id,
-            "created_by": actor.user_id,
-            "kind": subject.kind.value,
-            "value_hash": keys.write(subject),
-            "tail_hash": keys.write_tail(subject),
-            "reason": reason,
-        }
-        for subject in dict.fromkeys(subjects)
-    ]
-    added = await connection.scalars(
-        upsert(Suppression)
-        .values(rows)
-        .on_conflict_do_nothing()
-        .returning(Suppression.id)
+    named = await people_of(connection, actor.tenant_id, subjects)
+    added = await add_entries(
+        connection, actor, [entry(keys, one, reason) for one in dict.fromkeys(subjects)]
     )
-    done = Suppressing(ids=list(added))
-    done.known = len(subjects) - len(done.ids)
-    done.contacts_removed = await remove(connection, actor.tenant_id, subjects)
+    await add_entries(
+        connection,
+        actor,
+        [
+            entry(keys, person, reason) | {"entry_hash": keys.write(address)}
+            for person, address in named.items()
+        ],
+    )
+    done = Suppressing(ids=added, known=len(subjects) - len(added))
+    everybody = [*subjects, *named]
+    done.contacts_removed = await remove(connection, actor.tenant_id, everybody)
     return done
+
+
+def entry(keys: Keys, subject: Subject, reason: str | None) -> dict[str, Any]:
+    """Write a subject as the list keeps it."""
+    return {
+        "kind": subject.kind.value,
+        "value_hash": keys.write(subject),
+        "tail_hash": keys.write_tail(subject),
+        "reason": reason,
+    }
+
+
+async def add_entries(
+    connection: AsyncConnection, actor: Actor, entries: Sequence[dict[str, Any]]
+) -> list[UUID]:
+    """Add entries to the list; return those that were not on it."""
+    if not entries:
+        return []
+    whose = {"tenant_id": actor.tenant_id, "created_by": actor.user_id}
+    statement = upsert(Suppression).values([one | whose for one in entries])
+    added = statement.on_conflict_do_nothing().returning(Suppression.id)
+    return [*(await connection.scalars(added)).all()]
+
+
+async def people_of(
+    connection: AsyncConnection, tenant_id: UUID, subjects: Sequence[Subject]
+) -> dict[Subject, Subject]:
+    """Return whose addresses these are, by name and site, each with the address.
+
+    Another page may name them without it. A mailbox that a company shares is nobody's own.
+    """
+    asked = [one.value for one in subjects if one.kind is SubjectKind.EMAIL]
+    if not asked:
+        return {}
+    values = {"tenant": tenant_id, "named": asked, "shared": EmailType.SERVICE.value}
+    return {
+        person_subject(row.name, row.domain): Subject(SubjectKind.EMAIL, row.address)
+        for row in await connection.execute(PEOPLE_OF, values)
+    }
 
 
 async def suppress_lines(
@@ -162,17 +199,25 @@ def read_lines(
 async def lift(database: Database, actor: Actor, suppression_id: UUID) -> None:
     """Take one entry off the list; what was removed comes back only if found anew."""
     async with transaction(database) as connection:
-        gone = await connection.scalar(
+        gone = await connection.execute(
             delete(Suppression)
             .where(
                 Suppression.id == suppression_id,
                 Suppression.tenant_id == actor.tenant_id,
             )
-            .returning(Suppression.kind)
+            .returning(Suppression.kind, Suppression.value_hash)
         )
-        if gone is None:
+        row = gone.one_or_none()
+        if row is None:
             raise UnknownSuppression("There is no such entry.")
-        await note(connection, actor, "unsuppressed", "suppressions", {"kind": gone})
+        await connection.execute(
+            delete(Suppression).where(
+                Suppression.tenant_id == actor.tenant_id,
+                Suppression.entry_hash == row.value_hash,
+            )
+        )
+        about = {"kind": row.kind}
+        await note(connection, actor, "unsuppressed", "suppressions", about)
 
 
 async def remove(
@@ -281,6 +326,16 @@ SITES = {
 
 OF_DOMAIN = """domain_id IN (SELECT id FROM domains WHERE tenant_id = :tenant
   AND (domain = ANY(:named) OR domain LIKE ANY(:under)))"""
+
+PEOPLE_OF = text(
+    """SELECT p.name, d.domain, n.address
+    FROM unnest(CAST(:named AS text[])) AS n(address)
+    JOIN people p ON p.tenant_id = :tenant AND mailbox_of(p.email) = mailbox_of(n.address)
+    JOIN domains d ON d.id = p.domain_id
+    WHERE strpos(p.name, ' ') > 0 AND NOT EXISTS (SELECT FROM contacts c
+      WHERE c.domain_id = p.domain_id AND c.email = p.email
+        AND c.email_type::text = :shared)"""
+)
 
 REMOVE: dict[SubjectKind, tuple[str, ...]] = {
     SubjectKind.EMAIL: (

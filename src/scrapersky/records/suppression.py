@@ -2,7 +2,7 @@
 
 from datetime import datetime
 
-from sqlalchemy import CheckConstraint, Index, UniqueConstraint, func
+from sqlalchemy import CheckConstraint, Index, UniqueConstraint, func, text
 from sqlalchemy.dialects.postgresql import BYTEA
 from sqlalchemy.orm import Mapped, mapped_column
 
@@ -17,6 +17,12 @@ class Suppression(OwnedRecord, Base):
         UniqueConstraint("tenant_id", "kind", "value_hash"),
         Index("ix_suppressions_tenant_id_value_hash", "tenant_id", "value_hash"),
         Index("ix_suppressions_tenant_id_tail_hash", "tenant_id", "tail_hash"),
+        Index(
+            "ix_suppressions_tenant_id_entry_hash",
+            "tenant_id",
+            "entry_hash",
+            postgresql_where=text("entry_hash IS NOT NULL"),
+        ),
         CheckConstraint("kind IN ('email', 'phone', 'domain', 'person')", name="kind"),
     )
 
@@ -24,6 +30,8 @@ class Suppression(OwnedRecord, Base):
     value_hash: Mapped[bytes] = mapped_column(BYTEA)
     tail_hash: Mapped[bytes | None] = mapped_column(BYTEA)
     """Of a phone number: its last digits, by which texts are searched for it."""
+    entry_hash: Mapped[bytes | None] = mapped_column(BYTEA)
+    """Of a person: the entry of their address, with which this one is taken off the list."""
     reason: Mapped[str | None]
 
 
