@@ -67,7 +67,7 @@ async def test_an_api_without_stages_was_running_and_then_a_traceback(
         jobs = await client.get("/api/v3/scheduler/jobs")
         (process,) = (await client.get("/api/v3/workers")).json()
 
-    checks = {"database": "ok", "migrations": "ok", "disk": "ok"}
+    checks = {"database": "ok", "migrations": "ok", "writing": "ok", "disk": "ok"}
     assert ready.json()["checks"] == checks
     assert len(stages.json()) == len(PIPELINE)
     assert jobs.json() == []
@@ -110,6 +110,7 @@ async def test_a_worker_had_no_health_and_no_figures(worker: FastAPI) -> None:
     assert ready.json()["checks"] == {
         "database": "ok",
         "migrations": "ok",
+        "writing": "ok",
         "scheduler": "ok",
         "machine": "ok",
     }
@@ -164,6 +165,7 @@ async def test_a_worker_of_celery_had_no_health_and_no_figures(
     assert unfit.json()["checks"] == {
         "database": "ok",
         "migrations": "ok",
+        "writing": "ok",
         "broker": "not connected",
         "machine": "child claims nothing: no name is resolved",
     }
