@@ -20,13 +20,13 @@ from scrapersky.api.operations.shape import (
     Cursor,
     CursorKey,
     Limit,
-    Line,
     latest_first,
     read_place,
     storable,
     write_place,
 )
 from scrapersky.api.records.schema import Priority, RecordList, Strict, Total, one_of
+from scrapersky.api.title import Line
 from scrapersky.curation.batch import (
     Overview,
     cancel_batch,

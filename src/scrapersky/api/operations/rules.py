@@ -21,13 +21,13 @@ from scrapersky.api.operations.shape import (
     Cursor,
     CursorKey,
     Limit,
-    Line,
     Word,
 )
 from scrapersky.api.operations.state import Operations
 from scrapersky.api.problem import Problem
 from scrapersky.api.records.schema import CuratedName, RecordList, Strict
 from scrapersky.api.records.version import etag_of, require_version
+from scrapersky.api.title import Line
 from scrapersky.curation.condition import Condition, read_conditions, where
 from scrapersky.curation.decision import Decided
 from scrapersky.curation.rule import (

@@ -30,8 +30,6 @@ def storable(text: str) -> str:
     return text
 
 
-Line = Annotated[str, Field(min_length=1, max_length=200), AfterValidator(storable)]
-"""A short text a person writes: a name, a reason."""
 Word = Annotated[str, Field(min_length=1, max_length=60), AfterValidator(storable)]
 """The name of a stage, a kind, a status."""
 Conditions = Annotated[list[Condition], Field(max_length=MOST_CONDITIONS)]

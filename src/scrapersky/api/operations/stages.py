@@ -15,7 +15,7 @@ from scrapersky.api.dependency import (
     after_commit,
     allow,
 )
-from scrapersky.api.operations.shape import NOT_FOUND, Line, Word
+from scrapersky.api.operations.shape import NOT_FOUND, Word
 from scrapersky.api.operations.stage_stats import (
     LONGEST,
     MOST_CAUSES,
@@ -24,6 +24,7 @@ from scrapersky.api.operations.stage_stats import (
 )
 from scrapersky.api.operations.state import Operations
 from scrapersky.api.records.schema import Strict
+from scrapersky.api.title import Line
 from scrapersky.pipeline.stage_settings import Pace
 from scrapersky.records.audit import note
 from scrapersky.reporting.stage_stats import COUNTED

@@ -12,11 +12,12 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from scrapersky.api.auth.identity import Identity
 from scrapersky.api.dependency import Chunks, Transaction, actor_of
-from scrapersky.api.operations.shape import COUNTED, Line, read_place, write_place
+from scrapersky.api.operations.shape import COUNTED, read_place, write_place
 from scrapersky.api.privacy.shape import REFUSALS, Admin, Filtered, Listed, Strict
 from scrapersky.api.records.cursor import cursor_key
 from scrapersky.api.records.query import read_filters
 from scrapersky.api.records.schema import RecordList, Total
+from scrapersky.api.title import Line
 from scrapersky.curation.condition import clause
 from scrapersky.kit.clock import utc_now
 from scrapersky.kit.email_type import EmailType

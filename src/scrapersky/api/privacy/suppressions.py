@@ -11,7 +11,7 @@ from pydantic import BaseModel, Field
 
 from scrapersky.api.dependency import Bulk, Transaction, actor_of
 from scrapersky.api.middleware.body import large_body
-from scrapersky.api.operations.shape import NOT_FOUND, Line
+from scrapersky.api.operations.shape import NOT_FOUND
 from scrapersky.api.privacy.shape import (
     REFUSALS,
     Admin,
@@ -23,6 +23,7 @@ from scrapersky.api.privacy.shape import (
     read_list,
 )
 from scrapersky.api.records.schema import RecordList
+from scrapersky.api.title import Line
 from scrapersky.errors import InvalidSubject
 from scrapersky.privacy.subject import Subject, SubjectKind, any_subject
 from scrapersky.privacy.suppression import Suppressing, lift, suppress_lines

@@ -24,6 +24,7 @@ from scrapersky.api.records.schema import (
     record_model,
 )
 from scrapersky.api.records.version import Version, require_version
+from scrapersky.api.title import Title
 from scrapersky.companies.correction import (
     answer_question,
     merges_into,
@@ -51,7 +52,8 @@ MAY_OWN = and_(User.disabled_at.is_(None), User.is_system.is_(False))
 router = APIRouter(tags=["records"])
 Reader = Annotated[Identity, allow(Permission.READ)]
 Curator = Annotated[Identity, allow(Permission.CURATE)]
-Tag = Annotated[str, Field(min_length=1, max_length=100)]
+OldTag = Annotated[str, Field(min_length=1, max_length=100)]
+"""A tag to take away, whatever it holds."""
 OwnValues = Annotated[
     dict[str, str | float | None],
     Field(
@@ -72,7 +74,7 @@ class CompanyIn(Strict):
 
     owner_id: UUID | None = Field(None, description="Who works on it: a user of yours.")
     notes: str | None = Field(None, max_length=10_000)
-    tags: list[Tag] = Field([], max_length=100)
+    tags: list[Title] = Field([], max_length=100)
     own: OwnValues = Field({})
 
 
@@ -83,8 +85,8 @@ class WorkIn(Strict):
     filter: list[Condition] | None = Field(None, max_length=MOST_CONDITIONS)
     q: str | None = Field(None, max_length=LONGEST_WORDS)
     owner_id: UUID | None = Field(None, description="Null: nobody works on them.")
-    add_tags: list[Tag] = Field([], max_length=20)
-    remove_tags: list[Tag] = Field([], max_length=20)
+    add_tags: list[Title] = Field([], max_length=20)
+    remove_tags: list[OldTag] = Field([], max_length=20)
     own: OwnValues = Field({})
 
 

@@ -17,6 +17,7 @@ from scrapersky.api.dependency import Transaction, actor_of, allow
 from scrapersky.api.records.refusal import CONFLICT, NOT_FOUND, REFUSALS
 from scrapersky.api.records.router import BASE
 from scrapersky.api.records.schema import Strict
+from scrapersky.api.title import Title
 from scrapersky.companies.own_column import OwnColumn, own_columns
 from scrapersky.errors import InvalidDecision, RecordConflict, UnknownRecord
 from scrapersky.records import CompanyColumn
@@ -30,7 +31,6 @@ LONGEST_TEXT: Final = 2_000
 router = APIRouter(tags=["records"])
 Reader = Annotated[Identity, allow(Permission.READ)]
 Admin = Annotated[Identity, allow(Permission.ADMINISTER)]
-Label = Annotated[str, Field(min_length=1, max_length=100)]
 
 FORGET: Final = text(
     """UPDATE companies SET own = own - CAST(:name AS text)
@@ -46,9 +46,9 @@ class CompanyColumnIn(Strict):
         description="How filters call it: `own.<name>`.",
         examples=["budget"],
     )
-    title: Label = Field(examples=["Budget"])
+    title: Title = Field(examples=["Budget"])
     type: OwnType
-    choices: list[Label] = Field([], max_length=100)
+    choices: list[Title] = Field([], max_length=100)
 
     @model_validator(mode="after")
     def has_its_choices(self) -> Self:

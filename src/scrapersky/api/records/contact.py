@@ -26,6 +26,7 @@ from scrapersky.api.records.schema import (
     record_model,
 )
 from scrapersky.api.records.version import Version, require_version
+from scrapersky.api.title import Title
 from scrapersky.curation.batch.submission import SubmittedLine
 from scrapersky.errors import (
     InvalidDecision,
@@ -74,9 +75,7 @@ class ContactIn(Strict):
     address: AddressIn | None = None
     social_links: dict[Text, Text] = Field({}, max_length=50)
     notes: str | None = Field(None, max_length=10_000)
-    tags: list[Annotated[str, Field(min_length=1, max_length=100)]] = Field(
-        [], max_length=100
-    )
+    tags: list[Title] = Field([], max_length=100)
 
     @field_validator("email")
     @classmethod

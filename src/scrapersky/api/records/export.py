@@ -29,6 +29,7 @@ from scrapersky.export.table import (
     xlsx_bytes,
 )
 from scrapersky.export.turns import ExportTurns
+from scrapersky.kit.visible import visible
 from scrapersky.privacy.suppression_filter import SuppressionFilter
 from scrapersky.records.company import COMPANIES
 from scrapersky.records.kind import Kind
@@ -119,7 +120,9 @@ async def with_own_columns(reader: ExportReader, plan: Plan) -> Plan:
     async with reader.step() as connection:
         columns = await own_columns(connection, reader.tenant_id)
     made = dict(plan.made or {})
-    new = {each.title: each for each in columns if each.title not in made}
+    # Titles were not always asked to be what they look like.
+    titled = {visible(each.title) or each.name: each for each in columns}
+    new = {title: each for title, each in titled.items() if title not in made}
     made |= {title: partial(own_value, each) for title, each in new.items()}
     days = [title for title, each in new.items() if each.type is OwnType.DATE]
     return replace(plan, columns=[*made], made=made, days=days)

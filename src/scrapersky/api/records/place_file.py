@@ -21,6 +21,7 @@ from scrapersky.api.records.schema import Strict
 from scrapersky.api.records.search import PATH, SearchIn, queue_search, row_of
 from scrapersky.api.records.source import FILES
 from scrapersky.api.records.unpacking import XLSX, unpacked
+from scrapersky.api.title import Line
 from scrapersky.kit.workbook import LARGEST as LARGEST_WORKBOOK
 from scrapersky.kit.workbook import MOST_ROWS
 from scrapersky.pipeline.upload import store_upload
@@ -81,7 +82,7 @@ class LookAsked(Strict):
 class ImportFileAsked(Strict):
     """How to import a file, and what to call it."""
 
-    name: str = Field(min_length=1, max_length=200, examples=["dentists.csv"])
+    name: Line = Field(examples=["dentists.csv"])
     fields: Fields = Field(default_factory=list)
 
 

@@ -11,6 +11,7 @@ from sqlalchemy import Boolean, ColumnElement, Float, Numeric
 from sqlalchemy.dialects.postgresql import ARRAY, ENUM, JSONB
 from sqlalchemy.orm import InstrumentedAttribute
 
+from scrapersky.api.title import Line
 from scrapersky.curation.condition import (
     MOST_CONDITIONS,
     MOST_IDS,
@@ -235,7 +236,7 @@ class SubmitIn(Strict):
     items: list[str] = Field(
         min_length=1, max_length=MOST_IDS, examples=[["example.com", "example.org"]]
     )
-    name: str | None = Field(None, max_length=200)
+    name: Line | None = None
     priority: Priority = 0
 
 

@@ -20,6 +20,7 @@ from scrapersky.api.records.router import address_of
 from scrapersky.api.records.schema import Detail, Strict, record_model
 from scrapersky.api.records.search_change import ASKED, Changes, changes_of
 from scrapersky.api.records.source import FILES, PAID, sources_of
+from scrapersky.api.title import Words
 from scrapersky.errors import BadPlaceQuery, NotAllowed, RecordConflict
 from scrapersky.providers.source import Estimate, PlaceQuery
 from scrapersky.records import PlaceSearch
@@ -33,7 +34,6 @@ STAGE: Final = "place_search"
 router = APIRouter(tags=["records"])
 Reader = Annotated[Identity, allow(Permission.READ)]
 Curator = Annotated[Identity, allow(Permission.CURATE)]
-Words = Annotated[str, Field(max_length=200)]
 SearchOut = record_model(SEARCHES)
 
 
@@ -63,8 +63,8 @@ class SearchIn(Strict):
     region: str | None = Field(None, pattern="^[A-Za-z]{2}$")
     service_areas: bool = True
     file: str | None = Field(None, max_length=255)
-    dataset: str | None = Field(None, max_length=200)
-    licence: str | None = Field(None, max_length=200)
+    dataset: Words | None = None
+    licence: Words | None = None
 
     def query(self) -> PlaceQuery:
         """Return the list_query as sources take it, or raise BadPlaceQuery."""

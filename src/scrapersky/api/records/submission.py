@@ -21,6 +21,7 @@ from scrapersky.api.records.schema import (
     SubmittedOut,
 )
 from scrapersky.api.records.unpacking import XLSX, unpacked
+from scrapersky.api.title import Line
 from scrapersky.curation.batch.submission import Submitted, submit, submit_chunks
 from scrapersky.records.kind import Kind, Submission
 
@@ -49,7 +50,7 @@ Curator = Annotated[Identity, allow(Permission.CURATE)]
 class ImportAsked(Strict):
     """How a file is taken in."""
 
-    name: str | None = Field(None, max_length=200, description="What to call it.")
+    name: Line | None = Field(None, description="What to call it.")
     batch: UUID | None = Field(
         None,
         description="Go on with an import that was cut off: its batch, the same file.",

@@ -15,6 +15,7 @@ from scrapersky.api.records.list_query import DEFAULT_SORT, ListQuery, read_sort
 from scrapersky.api.records.query import read_filters
 from scrapersky.api.records.refusal import NOT_FOUND, REFUSALS
 from scrapersky.api.records.schema import LONGEST_WORDS, Strict
+from scrapersky.api.title import Title
 from scrapersky.curation.condition import MOST_CONDITIONS
 from scrapersky.errors import UnknownRecord
 from scrapersky.records import SavedView, kind_named
@@ -40,7 +41,7 @@ class ViewQuery(Strict):
 class ViewIn(Strict):
     """A list under a name; a view of that name is replaced."""
 
-    name: str = Field(min_length=1, max_length=100, examples=["Good dentists"])
+    name: Title = Field(examples=["Good dentists"])
     kind: str = Field(max_length=50, examples=["places"])
     query: ViewQuery
 
