@@ -23,6 +23,26 @@ EMAIL_SOUP: dict[str, Callable[[int], str]] = {
 PAGES: dict[str, Callable[[int], str]] = {
     **EMAIL_SOUP,
     "nested div": _repeat("<div>"),
+    "nested aria-hidden": _repeat('<span aria-hidden="true">word'),
+    "nested noscript": _repeat("<noscript>word"),
+    "nested details": _repeat("<details><summary>word"),
+    "nested white on white": _repeat('<div style="color:#fff">'),
+    "nested without size": lambda size: (
+        "<style>.z{font-size:0}</style>" + "<b class=z>" * (size // 11)
+    ),
+    "nested of colour": lambda size: (
+        "<style>.z{color:#fff}.y{background:#fff}</style>"
+        + "<b class=z>" * (size // 11)
+    ),
+    "colours of many classes": lambda size: (
+        "<style>"
+        + "".join(f".a{n}{{color:#fff;background:#fff}}" for n in range(size // 64))
+        + "</style>"
+        + "".join(f"<p class=a{n}>a" for n in range(size // 64))
+    ),
+    "colours and spaces": lambda size: (
+        f"<style>{('background' + ' ' * 200 + 'color' + ' ' * 200) * (size // 415)}"
+    ),
     "people and mailboxes": lambda size: "".join(
         f"<div><h3>Ann Lee{chr(97 + n % 26)}</h3><p>Owner</p><p>a{n}@acme.com</p></div>"
         for n in range(size // 62)

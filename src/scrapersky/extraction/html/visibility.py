@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Sequence
+from itertools import islice
 from typing import Final
 
 import turbohtml
@@ -12,7 +13,7 @@ from scrapersky.extraction.html.style import Look, look_of, names_in_sheets
 from scrapersky.extraction.html.text import words
 
 MAX_STYLED: Final = 100
-MAX_GROUND: Final = 12
+MAX_GROUND: Final = 8
 """How many elements around a text are asked for the colour of its ground."""
 _SPECIAL: Final = "[style], [hidden], [data-cfemail], [aria-hidden=true]"
 _SPECIAL_TAGS: Final = ("bdo", "noscript", "details", "summary", "font[color]")
@@ -21,7 +22,9 @@ _SPOKEN: Final = words("sr-only visually-hidden screen-reader-text")
 _PLAIN_NAME: Final = re.compile(r"#?[A-Za-z_][A-Za-z0-9_-]*")
 # Elements that style sheets in other files paint by their tag.
 _PAINTED_TAGS: Final = words("header footer nav main aside section article body html")
-_SIZED: Final = "[class], [id], [style], p, div, li, td, h1, h2, h3, h4, h5, h6"
+_SIZED: Final = words("p div li td h1 h2 h3 h4 h5 h6")
+_STYLING: Final = words("class id style")
+MAX_PARTS: Final = 50
 _ABSENT: Final = "\0"
 _NO_LOOK: Final = Look()
 
@@ -32,7 +35,6 @@ class Visibility:
     def __init__(
         self,
         document: turbohtml.Document,
-        source: str,
         sheets: Sequence[str],
         *,
         is_whole: bool,
@@ -42,8 +44,7 @@ class Visibility:
         style = names_in_sheets(sheets, is_whole=self.is_whole)
         self.hidden, self.mirrored = _lower(style.hidden), _lower(style.mirrored)
         self.has_names = bool(self.hidden or self.mirrored)
-        spoken = {name for name in _SPOKEN if name in source}
-        self.doubted = _lower(style.doubted | spoken)
+        self.doubted = _lower(style.doubted | _SPOKEN)
         self.sizeless = _lower(style.sizeless)
         self.transparent = _lower(style.transparent)
         self.inks = {name.lower(): ink for name, ink in style.inks.items()}
@@ -51,7 +52,8 @@ class Visibility:
         self.looks: dict[str, Look] = {}
         grounds = {*style.papers.values()} - {UNKNOWN}
         faint = {name for name, ink in style.inks.items() if ink in grounds}
-        named = style.doubted | style.sizeless | style.transparent | faint | spoken
+        named = style.doubted | style.sizeless | style.transparent | faint | _SPOKEN
+        self.has_bait = bool(style.sizeless or style.transparent or faint)
         self.special = _elements(document, named)
         """The elements to look at; all others are seen as what is around them."""
 
@@ -75,10 +77,16 @@ class Visibility:
 
     def is_bait(self, node: turbohtml.Element, tag: str, names: str) -> bool:
         """Say whether text has no size, no colour, or that of the ground under it."""
-        own = names.split()
         style = node.attr("style")
         look = self._look(style) if style else _NO_LOOK
-        if look.is_transparent or not self.transparent.isdisjoint(own):
+        if look.is_transparent:
+            return True
+        if not self.has_bait:
+            return bool(look.ink or look.paper or tag == "font") and self._is_faint(
+                node
+            )
+        own = names.split()
+        if not self.transparent.isdisjoint(own):
             return True
         # What sets a size again only had the gaps between its parts closed.
         if not self.sizeless.isdisjoint(own) and not _has_sized_parts(node):
@@ -106,9 +114,9 @@ class Visibility:
     def _is_doubted(self, node: turbohtml.Element, tag: str, names: str) -> bool:
         if tag in ("body", "html"):
             return False
-        if tag == "noscript" or (node.attr("aria-hidden") or "").lower() == "true":
+        if tag == "noscript" or node.attr("aria-hidden") == "true":
             return True
-        if not self.doubted.isdisjoint(names.split()):
+        if names and not self.doubted.isdisjoint(names.split()):
             return True
         style = node.attr("style")
         return self._look(style).is_doubted if style else False
@@ -191,4 +199,9 @@ def _has_sized_parts(node: turbohtml.Element) -> bool:
     children = node.children
     if any(type(c) is turbohtml.Text and not c.data.isspace() for c in children):
         return False
-    return bool(node.select(_SIZED))
+    parts = [*islice(node.descendants, MAX_PARTS)]
+    return len(parts) == MAX_PARTS or any(
+        part.tag in _SIZED or not _STYLING.isdisjoint(part.attrs.keys())
+        for part in parts
+        if isinstance(part, turbohtml.Element)
+    )

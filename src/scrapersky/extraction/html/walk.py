@@ -5,6 +5,7 @@ the local names, the small caches and the fast way out for an element with one t
 """
 
 import re
+from itertools import islice
 from typing import Any, Final, NamedTuple
 
 import turbohtml
@@ -70,7 +71,8 @@ _KINDS: Final = {
     | _BREAK * (tag == "br")
     for tag in (*_SKIPPED, *_BLOCKS, *_REGIONS, *_HEADINGS, *_MARKING, "a")
 }
-MAX_SAID: Final = 5_000
+MAX_PARTS: Final = 50
+MAX_SAID: Final = 1_000
 _SOMETHING: Final = re.compile(r"@|\d(?:\D{0,3}\d){5}|[A-ZÀ-Þ][\w'-]+ [A-ZÀ-Þ]")
 _EMAIL_ENCODER: Final = (
     ".eeb-rtl {unicode-bidi: bidi-override; direction: rtl}.eeb-nodis {display: none}"
@@ -182,7 +184,6 @@ class _Walk:
             sheets.append(_EMAIL_ENCODER)
         self.visibility = Visibility(
             self.document,
-            self.source,
             sheets,
             is_whole=not any("stylesheet" in link.rel for link in self.head_links),
         )
@@ -528,10 +529,16 @@ def _ends_in_label(before: str, after: str) -> bool:
 
 
 def _says_something(node: turbohtml.Element, tag: str) -> bool:
-    """Say whether an element may hold an address, a number or a name."""
-    if tag == "a" or node.find("a") is not None:
+    """Say whether the beginning of an element may hold an address, a number or a name."""
+    if tag == "a":
         return True
-    return bool(_SOMETHING.search(node.text[:MAX_SAID]))
+    said = []
+    for part in islice(node.descendants, MAX_PARTS):
+        if type(part) is turbohtml.Text:
+            said.append(part.data[:MAX_SAID])
+        elif type(part) is turbohtml.Element and part.tag == "a":
+            return True
+    return bool(_SOMETHING.search("".join(said)))
 
 
 def _alt_of(node: turbohtml.Element, tag: str) -> str:
