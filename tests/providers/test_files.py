@@ -10,6 +10,7 @@ from scrapersky.errors import BadPlaceFile, BadPlaceQuery
 from scrapersky.providers.area import Box
 from scrapersky.providers.budget import LocalBudget
 from scrapersky.providers.files import FileSettings, PlaceFiles
+from scrapersky.providers.files.encoding import encoding_of
 from scrapersky.providers.source import (
     MAX_CHARACTERS,
     BusinessStatus,
@@ -102,6 +103,19 @@ async def test_a_wrong_letter_at_the_very_end_does_not_spoil_the_rest(
 
     assert len(places) == 1_501
     assert places[-1].name == "Café"
+
+
+@pytest.mark.parametrize(
+    "content", [b"\xff\xfe" + b"\x00\xd8" * 50_000, b"name\n" + b"\x81" * 50_000]
+)
+def test_a_file_of_half_characters_is_not_read_to_its_end(
+    tmp_path: Path, content: bytes
+) -> None:
+    path = tmp_path / "list.csv"
+    path.write_bytes(content)
+
+    with pytest.raises(BadPlaceFile, match="cannot be read as text"):
+        encoding_of(path)
 
 
 async def test_a_bare_list_of_domains_is_enough(tmp_path: Path) -> None:

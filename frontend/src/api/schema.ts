@@ -3127,6 +3127,7 @@ export interface components {
             /** @default equal */
             comparison?: components["schemas"]["Comparison"];
             field: string;
+            /** @description For `one_of` a list: 1,000 values, or 10,000 ids. */
             value?: string | number | boolean | (string | number | boolean | null)[] | null;
         };
         /** @description Somebody a company may be assigned to. */
@@ -3480,6 +3481,7 @@ export interface components {
              * @default []
              */
             or?: components["schemas"]["Alternative"][];
+            /** @description For `one_of` a list: 1,000 values, or 10,000 ids. */
             value?: string | number | boolean | (string | number | boolean | null)[] | null;
         };
         /**
@@ -4483,6 +4485,7 @@ export interface components {
         };
         /** @description A rule to try without saving it. */
         PreviewIn: {
+            /** @description All must hold. At most 100 comparisons, alternatives included, and 10,000 values in lists. */
             conditions?: components["schemas"]["Condition"][];
             /** @enum {string} */
             kind: "places" | "businesses" | "domains" | "sitemap_files" | "pages" | "contacts" | "companies";
@@ -4712,6 +4715,7 @@ export interface components {
              * @default false
              */
             best_first?: boolean;
+            /** @description All must hold. At most 100 comparisons, alternatives included, and 10,000 values in lists. */
             conditions: components["schemas"]["Condition"][];
             /** @default true */
             is_enabled?: boolean;

@@ -3,25 +3,32 @@
 A condition is `{"field": "rating", "is": "at_least", "value": 4}`. Fields are the
 columns of the record; a field or comparison that does not exist is refused by name.
 All conditions must hold. A condition with alternatives (`"or": [...]`) holds if it or
-one of them does.
+one of them does. How much a filter may hold is counted before any of it is read, and a
+list of values is one parameter of the statement: what a filter costs has a bound.
 """
 
+import re
 from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime, timedelta
 from decimal import Decimal
 from enum import StrEnum
 from functools import cache
 from math import isfinite
-from typing import Any
-from uuid import UUID
+from typing import Annotated, Any, Final
 
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    TypeAdapter,
+    ValidationError,
+)
 from sqlalchemy import (
     Column,
     ColumnElement,
     SmallInteger,
     and_,
-    false,
     func,
     literal,
     not_,
@@ -36,16 +43,26 @@ from scrapersky.kit.canonical import stored_phone
 from scrapersky.records.kind import Kind
 from scrapersky.records.link import LinkedField
 
-MOST_CONDITIONS = 50
-MOST_VALUES = 1_000
-MOST_IDS = 10_000
-"""Records that somebody has chosen one by one."""
-MOST_ALTERNATIVES = 20
+MOST_CONDITIONS: Final = 50
+MOST_ALTERNATIVES: Final = 20
+MOST_COMPARISONS: Final = 100
+"""Conditions of a filter together with all their alternatives."""
+MOST_VALUES: Final = 1_000
+"""Values of one list."""
+MOST_IDS: Final = 10_000
+"""Records that somebody has chosen one by one; values of all lists of a filter."""
+LONGEST_FIELD: Final = 100
+LONGEST_VALUE: Final = 1_000
+"""Characters of one value."""
+MOST_SPELLINGS: Final = 200
+"""Phone numbers of a list that are not in E.164."""
+PHONE: Final = "phone"
+E164: Final = re.compile(r"\+[1-9][0-9]{5,14}")
 OWN = "own"
 """The column in which a record keeps the values of its tenant's own columns."""
 
 Attribute = InstrumentedAttribute[Any] | Column[Any]
-Value = str | float | bool | None
+Value = Annotated[str, Field(max_length=LONGEST_VALUE)] | float | bool | None
 
 
 class Comparison(StrEnum):
@@ -62,13 +79,20 @@ class Comparison(StrEnum):
     UNKNOWN = "unknown"
 
 
-OF_LINKED = (
+TEXT_ONLY: Final = (Comparison.CONTAINS, Comparison.STARTS_WITH)
+RANGES: Final = (Comparison.AT_LEAST, Comparison.AT_MOST)
+PRESENCE: Final = (Comparison.KNOWN, Comparison.UNKNOWN)
+EQUALITY: Final = (Comparison.EQUAL, Comparison.NOT_EQUAL)
+OF_LINKED: Final = (
     Comparison.EQUAL,
     Comparison.ONE_OF,
     Comparison.CONTAINS,
     Comparison.STARTS_WITH,
 )
 """How what stands in another table is compared: by what it is, not by what it lacks."""
+
+
+Values = Annotated[list[Value], Field(max_length=MOST_IDS, fail_fast=True)]
 
 
 class Alternative(BaseModel):
@@ -78,9 +102,12 @@ class Alternative(BaseModel):
         frozen=True, extra="forbid", populate_by_name=True, serialize_by_alias=True
     )
 
-    field: str
+    field: str = Field(max_length=LONGEST_FIELD)
     comparison: Comparison = Comparison.EQUAL
-    value: Value | list[Value] = None
+    value: Value | Values = Field(
+        None,
+        description=f"For `one_of` a list: {MOST_VALUES:,} values, or {MOST_IDS:,} ids.",
+    )
 
 
 class Condition(Alternative):
@@ -95,13 +122,79 @@ class Condition(Alternative):
     )
 
 
+def require_bounds(given: Any) -> Any:  # noqa: ANN401 - JSON that nobody has read yet
+    """Raise InvalidCondition if a filter holds more than one may; else return it."""
+    conditions = given if isinstance(given, (list, tuple)) else []
+    if len(conditions) > MOST_CONDITIONS:
+        raise InvalidCondition(
+            f"The filter has more than {MOST_CONDITIONS} conditions.", hint=SHORTER
+        )
+    comparisons = [one for condition in conditions for one in comparisons_in(condition)]
+    if len(comparisons) > MOST_COMPARISONS:
+        raise InvalidCondition(
+            f"The filter has more than {MOST_COMPARISONS} comparisons,"
+            " alternatives included.",
+            hint=SHORTER,
+        )
+    if sum(map(count_values, comparisons)) > MOST_IDS:
+        raise InvalidCondition(
+            f"The lists of the filter have more than {MOST_IDS:,} values together.",
+            hint=SHORTER,
+        )
+    return given
+
+
+SHORTER: Final = "Use fewer, or work in several steps."
+
+
+def comparisons_in(condition: Any) -> list[Any]:  # noqa: ANN401 - JSON, or a Condition
+    """Return a condition with its alternatives."""
+    others = part_of(condition, "or", "alternatives")
+    return [condition, *(others if isinstance(others, (list, tuple)) else ())]
+
+
+def count_values(comparison: Any) -> int:  # noqa: ANN401 - JSON, or an Alternative
+    """Return how many values a comparison lists; raise if one may not list as many."""
+    values = part_of(comparison, "value")
+    if not isinstance(values, list):
+        return 0
+    most = MOST_IDS if part_of(comparison, "field") == "id" else MOST_VALUES
+    if len(values) > most:
+        raise InvalidCondition(
+            f"one_of needs a list of at most {most:,} values.", hint=SHORTER
+        )
+    return len(values)
+
+
+def part_of(given: Any, *names: str) -> Any:  # noqa: ANN401 - JSON, or a model
+    """Return a part of JSON, or of a model that was made of it."""
+    if isinstance(given, BaseModel):
+        return getattr(given, names[-1], None)
+    found = given if isinstance(given, dict) else {}
+    return next((found[name] for name in names if name in found), None)
+
+
+Conditions = Annotated[
+    list[Condition],
+    Field(
+        max_length=MOST_CONDITIONS,
+        fail_fast=True,
+        description=f"All must hold. At most {MOST_COMPARISONS} comparisons, alternatives"
+        f" included, and {MOST_IDS:,} values in lists.",
+        json_schema_extra={
+            "x-max-comparisons": MOST_COMPARISONS,
+            "x-max-values": MOST_IDS,
+        },
+    ),
+    BeforeValidator(require_bounds),
+]
+"""A filter as requests bring it: the one type of all of them."""
+
+
 def read_conditions(given: Iterable[Any]) -> tuple[Condition, ...]:
     """Read conditions from JSON, or raise InvalidCondition."""
-    listed = list(given)
-    if len(listed) > MOST_CONDITIONS:
-        raise InvalidCondition(f"More than {MOST_CONDITIONS} conditions.")
     try:
-        return tuple(reader_of(list[Condition]).validate_python(listed))
+        return tuple(reader_of(Conditions).validate_python(list(given)))
     except ValidationError as error:
         first = error.errors(include_input=False)[0]
         where = ".".join(map(str, first["loc"]))
@@ -162,19 +255,59 @@ def clause(
             hint=f"Fields: {', '.join(sorted(fields))}.",
         )
     column = fields[condition.field]
+    meaningful = comparisons_of(column)
+    if condition.comparison not in meaningful:
+        raise InvalidCondition(
+            f"{condition.field} cannot be compared with {condition.comparison}.",
+            hint=f"Comparisons: {', '.join(meaningful)}.",
+        )
     match condition.comparison:
         case Comparison.KNOWN:
             return is_known(column)
         case Comparison.UNKNOWN:
             return not_(is_known(column))
         case Comparison.ONE_OF:
-            values, most = condition.value, MOST_IDS if name == "id" else MOST_VALUES
-            if not isinstance(values, list) or len(values) > most:
-                raise InvalidCondition(f"one_of needs a list of at most {most} values.")
-            return column.in_([converted(column, value) for value in values])
+            return is_one_of(column, listed(condition))
+    return COMPARED[condition.comparison](column, single(condition))
+
+
+def comparisons_of(column: Attribute) -> tuple[Comparison, ...]:
+    """Return the comparisons that mean something for a column."""
+    match column.type:
+        case JSONB():
+            return PRESENCE
+        case ARRAY():
+            return (*EQUALITY, Comparison.CONTAINS, *PRESENCE)
+        case ENUM():
+            return tuple(c for c in Comparison if c not in (*TEXT_ONLY, *RANGES))
+        case kind if kind.python_type is str:
+            return tuple(Comparison)
+        case kind if kind.python_type is bool:
+            return tuple(c for c in Comparison if c not in (*TEXT_ONLY, *RANGES))
+    return tuple(c for c in Comparison if c not in TEXT_ONLY)
+
+
+def listed(condition: Alternative) -> list[Value]:
+    """Return the values of a list, or raise InvalidCondition."""
+    if not isinstance(condition.value, list):
+        raise InvalidCondition("one_of needs a list of values.")
+    return condition.value
+
+
+def single(condition: Alternative) -> Value:
+    """Return the one value, or raise InvalidCondition."""
     if isinstance(condition.value, list):
         raise InvalidCondition(f"{condition.comparison} takes one value, not a list.")
-    return COMPARED[condition.comparison](column, condition.value)
+    return condition.value
+
+
+def is_one_of(column: Attribute, values: list[Value]) -> ColumnElement[bool]:
+    """Match any of some values, which are one parameter together."""
+    read = converted_list(column, values)
+    if len(read) == 1:
+        # An index gives the rows of one status in order, those of a list it does not.
+        return column == read[0]
+    return column == func.any(literal(read, ARRAY(column.type)))
 
 
 def own_clause(
@@ -182,18 +315,14 @@ def own_clause(
 ) -> ColumnElement[bool]:
     """Translate a condition on a tenant's own column: `own.budget`."""
     text_of(key)
-    given = condition.value
     match condition.comparison:
         case Comparison.KNOWN:
             return func.jsonb_exists(column, key)
         case Comparison.UNKNOWN:
             return not_(func.jsonb_exists(column, key))
         case Comparison.ONE_OF:
-            values = given if isinstance(given, list) else []
-            return or_(false(), *(own_equal(column, key, one) for one in values))
-    if isinstance(given, list):
-        raise InvalidCondition(f"{condition.comparison} takes one value, not a list.")
-    return own_compared(column, key, condition.comparison, given)
+            return own_one_of(column, key, listed(condition))
+    return own_compared(column, key, condition.comparison, single(condition))
 
 
 def own_compared(
@@ -203,9 +332,9 @@ def own_compared(
     written: ColumnElement[str] = column[key].astext
     match comparison:
         case Comparison.EQUAL:
-            return own_equal(column, key, given)
+            return own_one_of(column, key, [given])
         case Comparison.NOT_EQUAL:
-            return not_(own_equal(column, key, given))
+            return not_(func.coalesce(own_one_of(column, key, [given]), False))
         case Comparison.CONTAINS:
             return written.icontains(text_of(given), autoescape=True)
         case Comparison.STARTS_WITH:
@@ -213,17 +342,19 @@ def own_compared(
     # Numbers by what they are, days as they are written: 2026-11-01.
     number = number_of(given)
     kind = literal("string" if number is None else "number")
-    at: ColumnElement[Any] = literal(given if number is None else number, JSONB)
+    at: ColumnElement[Any] = literal(
+        number if number is not None else text_of(given), JSONB
+    )
     is_kind = func.jsonb_typeof(column[key]) == kind
     is_least = comparison is Comparison.AT_LEAST
     return and_(is_kind, column[key] >= at if is_least else column[key] <= at)
 
 
-def own_equal(column: Attribute, key: str, given: Value) -> ColumnElement[bool]:
-    """Match one value of a tenant's own column, as a text or as a number."""
-    number = number_of(given)
-    is_number = column.contains({key: number}) if number is not None else false()
-    return or_(column.contains({key: given}), is_number)
+def own_one_of(column: Attribute, key: str, values: list[Value]) -> ColumnElement[bool]:
+    """Match any of some values, each as a text or as a number, in one parameter."""
+    numbers = [number for each in values if (number := number_of(each)) is not None]
+    written = [text_of(each) if isinstance(each, str) else each for each in values]
+    return column[key] == func.any(literal([*written, *numbers], ARRAY(JSONB)))
 
 
 def number_of(given: Value) -> float | None:
@@ -279,29 +410,89 @@ COMPARED: dict[Comparison, Callable[[Attribute, Value], ColumnElement[bool]]] = 
 
 def converted(column: Attribute, value: Value) -> object:
     """Read a value as the column's type, or raise InvalidCondition."""
+    is_length = isinstance(value, str) and value.startswith("-P")
+    if is_length and target_of(column) is datetime:
+        return before_now(column, str(value))
+    return converted_list(column, [value])[0]
+
+
+def converted_list(column: Attribute, values: list[Value]) -> list[Any]:
+    """Read values as the column's type, or raise InvalidCondition.
+
+    All are read at once: one by one, ten thousand ids take a tenth of a second.
+    """
+    target = target_of(column)
+    try:
+        read: list[Any] = reader_of(listed_type(target)).validate_python(values)
+    except ValidationError as error:
+        wrong = error.errors(include_input=False, include_url=False)[0]["loc"][0]
+        raise InvalidCondition(
+            f"{column.key} cannot be compared with {shown(values[int(wrong)])}.",
+            hint=None,
+        ) from None
+    if (require_fit := FITTING.get(target)) is not None:
+        for each in read:
+            require_fit(column, each)
+    return stored_phones(read) if column.key == PHONE else read
+
+
+def stored_phones(numbers: list[str]) -> list[str]:
+    """Return phone numbers as they are stored, or raise InvalidCondition for too many.
+
+    To read a spelling takes long; a number in E.164 is not read.
+    """
+    spelt = sum(E164.fullmatch(number) is None for number in numbers)
+    if spelt > MOST_SPELLINGS:
+        raise InvalidCondition(
+            f"More than {MOST_SPELLINGS} phone numbers that are not in E.164.",
+            hint="Write them as +4315123456.",
+        )
+    return [
+        number if E164.fullmatch(number) else stored_phone(number) or number
+        for number in numbers
+    ]
+
+
+@cache
+def listed_type(target: Any) -> Any:  # noqa: ANN401 - types
+    """Return the type of a list of which the first wrong value is enough."""
+    return Annotated[list[target], Field(fail_fast=True)]
+
+
+def target_of(column: Attribute) -> Any:  # noqa: ANN401 - a type
+    """Return what a value of a column is in Python, or raise InvalidCondition."""
     kind = column.type
     if isinstance(kind, (ARRAY, JSONB)):
         raise InvalidCondition(f"{column.key} cannot be compared this way.")
-    target: Any = kind.enum_class if isinstance(kind, ENUM) else kind.python_type
-    if target is datetime and isinstance(value, str) and value.startswith("-P"):
-        return before_now(column, value)
-    try:
-        read = reader_of(target).validate_python(value)
-    except ValidationError:
-        raise InvalidCondition(
-            f"{column.key} cannot be compared with {shown(value)}.", hint=None
-        ) from None
-    if isinstance(read, str):
-        is_phone = column.key == "phone"
-        return text_of((stored_phone(read) if is_phone else None) or read)
-    if isinstance(read, datetime) and read.tzinfo is None:
+    return kind.enum_class if isinstance(kind, ENUM) else kind.python_type
+
+
+def require_time_zone(column: Attribute, moment: datetime) -> None:
+    """Raise unless everyone means the same time by it."""
+    if moment.tzinfo is None:
         raise InvalidCondition(f"{column.key} needs a time with a time zone.")
-    if isinstance(read, int) and abs(read) >= largest(kind):
+
+
+def require_small(column: Attribute, number: int) -> None:
+    """Raise unless the column could hold a whole number."""
+    if abs(number) >= largest(column.type):
         raise InvalidCondition(f"{column.key}: that number is too large.")
-    if isinstance(read, (float, Decimal)) and not isfinite(read):
+
+
+def require_finite(column: Attribute, number: float | Decimal) -> None:
+    """Raise unless it is a number with an end."""
+    if not isfinite(number):
         raise InvalidCondition(f"{column.key} needs a finite number.")
-    assert isinstance(read, (int, float, bool, Decimal, UUID, datetime, StrEnum))  # noqa: S101
-    return read
+
+
+FITTING: Final[dict[Any, Callable[[Attribute, Any], object]]] = {
+    str: lambda _column, value: text_of(value),
+    datetime: require_time_zone,
+    int: require_small,
+    float: require_finite,
+    Decimal: require_finite,
+}
+"""What values of a type must be besides; other types have no values that do not fit."""
 
 
 def before_now(column: Attribute, written: str) -> ColumnElement[datetime]:
@@ -334,7 +525,7 @@ def require_text(column: Attribute) -> None:
 
 def text_of(value: Value) -> str:
     """Return a text PostgreSQL can hold, or raise InvalidCondition."""
-    if not isinstance(value, str) or "\x00" in value or len(value) > MOST_VALUES:
+    if not isinstance(value, str) or "\x00" in value or len(value) > LONGEST_VALUE:
         raise InvalidCondition(f"{shown(value)} is not a text to search for.")
     try:
         value.encode()

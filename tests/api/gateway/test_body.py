@@ -2,7 +2,9 @@
 
 import asyncio
 import json
+import time
 from collections.abc import AsyncIterator
+from contextlib import suppress
 
 import pytest
 
@@ -71,6 +73,21 @@ async def test_the_character_nul_is_refused_and_its_escape_is_not() -> None:
         bodies.refuse_ambiguous(b'"\\\\\\u0000"')
 
     bodies.refuse_ambiguous(b'"\\\\u0000"')
+
+
+@pytest.mark.parametrize(
+    "piece", [b"\\ud83d\\ude00", b"\\\\", b"\\\\u0000", b"\\ud800"]
+)
+async def test_a_megabyte_of_escapes_held_the_process_up(piece: bytes) -> None:
+    body = b'"' + piece * (bodies.USUAL_LIMIT // len(piece) - 1) + b'"'
+    taken = []
+    for _ in range(3):
+        began = time.thread_time()
+        with suppress(NotStorable):
+            bodies.refuse_ambiguous(body)
+        taken.append(time.thread_time() - began)
+
+    assert min(taken) < 0.05
 
 
 async def test_a_large_body_is_refused_by_what_it_says(house: House) -> None:

@@ -68,6 +68,30 @@ async def test_a_list_is_read_whatever_program_wrote_it(data: bytes, step: int) 
     assert [line.problem for line in lines] == [None, None]
 
 
+@pytest.mark.parametrize(
+    "unreadable",
+    [b"\x00\xd8", b"\x81", b"\x00\xd8\x00\x00"],
+    ids=["UTF-16", "cp1252", "UTF-32"],
+)
+async def test_four_megabytes_of_half_characters_took_five_seconds(
+    unreadable: bytes,
+) -> None:
+    """They are refused as soon as it is plain that the file is not text."""
+    mark = {2: codecs.BOM_UTF16_LE, 4: codecs.BOM_UTF32_LE}.get(len(unreadable), b"a\n")
+    read = 0
+
+    async def stream() -> AsyncIterator[bytes]:
+        nonlocal read
+        yield mark
+        for _ in range(64):
+            read += 1
+            yield unreadable * (65_536 // len(unreadable))
+
+    with pytest.raises(InvalidImport, match="Much of the file cannot be read"):
+        _ = [chunk async for chunk in read_lines(stream(), ("domain",))]
+    assert read <= 2
+
+
 async def test_lines_keep_their_numbers() -> None:
     data = b'a.de\n\n"b.de"\n"open\nc.de\nd.de\n'
 

@@ -3,7 +3,6 @@
 import asyncio
 import json
 import math
-import re
 import time
 from dataclasses import dataclass
 from typing import Any, Final
@@ -32,7 +31,8 @@ SLOW_JSON: Final = 65_536
 MOST_KEYS: Final = 1_000
 MOST_DIGITS: Final = 30
 FORMS: Final = ("multipart/", "application/x-www-form-urlencoded")
-NUL: Final = re.compile(rb"(?<!\\)(?:\\\\)*\\u0000")
+ESCAPED_NUL: Final = rb"\u0000"
+ESCAPED_BACKSLASH: Final = rb"\\"
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,7 +182,9 @@ def refuse_ambiguous(body: bytes) -> None:
             "The body is not valid JSON.",
             hint="UTF-8, no NaN or Infinity, no lone surrogates, no endless numbers.",
         ) from None
-    if NUL.search(body):
+    # Without its escaped backslashes, a body has no other reading of what is left. A
+    # pattern that looks for the one after an even number of them takes 0.1 s a megabyte.
+    if ESCAPED_NUL in body.replace(ESCAPED_BACKSLASH, b""):
         raise NotStorable("A text holds the character NUL, which cannot be kept.")
 
 

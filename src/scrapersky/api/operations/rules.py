@@ -17,7 +17,6 @@ from scrapersky.api.operations.actions import ActionOut, actions_page
 from scrapersky.api.operations.shape import (
     BULK,
     NOT_FOUND,
-    Conditions,
     Cursor,
     CursorKey,
     Limit,
@@ -28,7 +27,12 @@ from scrapersky.api.problem import Problem
 from scrapersky.api.records.schema import CuratedName, RecordList, Strict
 from scrapersky.api.records.version import etag_of, require_version
 from scrapersky.api.title import Line
-from scrapersky.curation.condition import Condition, read_conditions, where
+from scrapersky.curation.condition import (
+    Condition,
+    Conditions,
+    read_conditions,
+    where,
+)
 from scrapersky.curation.decision import Decided
 from scrapersky.curation.rule import (
     change_rule,

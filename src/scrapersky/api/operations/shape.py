@@ -10,7 +10,6 @@ from sqlalchemy.orm import InstrumentedAttribute
 
 from scrapersky.api.problem import Problem
 from scrapersky.api.records.cursor import cursor_key
-from scrapersky.curation.condition import MOST_CONDITIONS, Condition
 from scrapersky.kit.cursor import read_cursor, write_cursor
 
 BULK: Final = timedelta(seconds=25)
@@ -32,7 +31,6 @@ def storable(text: str) -> str:
 
 Word = Annotated[str, Field(min_length=1, max_length=60), AfterValidator(storable)]
 """The name of a stage, a kind, a status."""
-Conditions = Annotated[list[Condition], Field(max_length=MOST_CONDITIONS)]
 Limit = Annotated[int, Query(ge=1, le=200)]
 Cursor = Annotated[str | None, Query(max_length=4_096)]
 CursorKey = Annotated[bytes, Depends(cursor_key)]

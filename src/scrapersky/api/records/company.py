@@ -34,7 +34,7 @@ from scrapersky.companies.correction import (
     take_back_merge,
 )
 from scrapersky.companies.work import Work, undo_work, work_on
-from scrapersky.curation.condition import MOST_CONDITIONS, MOST_IDS, Condition
+from scrapersky.curation.condition import MOST_IDS, Conditions
 from scrapersky.curation.decision import selected
 from scrapersky.errors import InvalidDecision
 from scrapersky.records import Company, User
@@ -82,7 +82,7 @@ class WorkIn(Strict):
     """What to change on which companies: these ids, or all that a list would show."""
 
     ids: list[UUID] | None = Field(None, max_length=MOST_IDS)
-    filter: list[Condition] | None = Field(None, max_length=MOST_CONDITIONS)
+    filter: Conditions | None = None
     q: str | None = Field(None, max_length=LONGEST_WORDS)
     owner_id: UUID | None = Field(None, description="Null: nobody works on them.")
     add_tags: list[Title] = Field([], max_length=20)

@@ -26,11 +26,15 @@ from scrapersky.api.records.schema import Facets, FacetValue, FieldOut, field_ty
 from scrapersky.companies.own_column import OwnColumn
 from scrapersky.compat.sqlalchemy import moved_to
 from scrapersky.curation.condition import (
+    EQUALITY,
     OF_LINKED,
     OWN,
-    Attribute,
+    PRESENCE,
+    RANGES,
+    TEXT_ONLY,
     Comparison,
     Condition,
+    comparisons_of,
 )
 from scrapersky.db.explain import planned
 from scrapersky.errors import InvalidCondition
@@ -47,10 +51,6 @@ SAMPLED = 50_000
 ROWS_OF: Final = text(
     "SELECT reltuples::float8 FROM pg_class WHERE oid = CAST(:table AS text)::regclass"
 )
-TEXT_ONLY = (Comparison.CONTAINS, Comparison.STARTS_WITH)
-RANGES = (Comparison.AT_LEAST, Comparison.AT_MOST)
-PRESENCE = (Comparison.KNOWN, Comparison.UNKNOWN)
-EQUALITY = (Comparison.EQUAL, Comparison.NOT_EQUAL)
 OF_OWN: Final = {
     OwnType.TEXT: (*TEXT_ONLY, *EQUALITY, *PRESENCE),
     OwnType.NUMBER: (*RANGES, *EQUALITY, *PRESENCE),
@@ -213,22 +213,3 @@ def describe_own(columns: Iterable[OwnColumn]) -> list[FieldOut]:
         )
         for column in columns
     ]
-
-
-def comparisons_of(column: Attribute) -> list[Comparison]:
-    """Return the comparisons that mean something for a column."""
-    match column.type:
-        case JSONB():
-            return [*PRESENCE]
-        case ARRAY():
-            return [
-                Comparison.EQUAL,
-                Comparison.NOT_EQUAL,
-                Comparison.CONTAINS,
-                *PRESENCE,
-            ]
-        case ENUM():
-            return [c for c in Comparison if c not in (*TEXT_ONLY, *RANGES)]
-        case kind if kind.python_type is str:
-            return [*Comparison]
-    return [c for c in Comparison if c not in TEXT_ONLY]

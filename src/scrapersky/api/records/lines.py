@@ -9,7 +9,7 @@ from typing import Final
 from scrapersky.curation.batch.submission import CHUNK, Written
 from scrapersky.errors import InvalidImport
 from scrapersky.export.cell import restored
-from scrapersky.providers.files.encoding import wide_encoding
+from scrapersky.providers.files.encoding import PIECE, Legibility, wide_encoding
 
 LONGEST_ROW: Final = 65_536
 """Letters of one row; no address is as long."""
@@ -109,6 +109,7 @@ class Text:
     start: bytes
     _decoder: codecs.IncrementalDecoder = field(init=False)
     _skip: int = field(init=False, default=0)
+    _legibility: Legibility = field(init=False, default_factory=Legibility)
     _open: list[str] = field(init=False, default_factory=list)
     _length: int = field(init=False, default=0)
     _after_return: bool = field(init=False, default=False)
@@ -124,7 +125,8 @@ class Text:
         """Yield the lines that are complete now, without their ends."""
         if self._skip:
             part, self._skip = part[self._skip :], 0
-        yield from self._split(self._decode(part, final=False))
+        for start in range(0, len(part), PIECE):
+            yield from self._split(self._decode(part[start : start + PIECE]))
 
     def end(self) -> Iterator[str]:
         """Yield what is left."""
@@ -132,14 +134,20 @@ class Text:
         if self._open:
             yield "".join(self._open)
 
-    def _decode(self, part: bytes, *, final: bool) -> str:
+    def _decode(self, part: bytes, *, final: bool = False) -> str:
         held = self._decoder.getstate()[0]
         try:
-            return self._decoder.decode(part, final)
+            text = self._decoder.decode(part, final)
         except UnicodeDecodeError:
             # Not UTF-8 after all: what old Windows programs write.
             self._decoder = codecs.getincrementaldecoder("cp1252")("replace")
-            return self._decoder.decode(held + part, final)
+            text = self._decoder.decode(held + part, final)
+        if not self._legibility.is_kept_by(text):
+            raise InvalidImport(
+                "Much of the file cannot be read as text.",
+                hint="Save it as CSV (UTF-8), or as text with one address a line.",
+            )
+        return text
 
     def _split(self, text: str) -> Iterator[str]:
         text = text.replace("\x00", "")

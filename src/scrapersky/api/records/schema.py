@@ -12,12 +12,7 @@ from sqlalchemy.dialects.postgresql import ARRAY, ENUM, JSONB
 from sqlalchemy.orm import InstrumentedAttribute
 
 from scrapersky.api.title import Line
-from scrapersky.curation.condition import (
-    MOST_CONDITIONS,
-    MOST_IDS,
-    Attribute,
-    Condition,
-)
+from scrapersky.curation.condition import MOST_IDS, Attribute, Conditions
 from scrapersky.kit.seniority import Seniority
 from scrapersky.records import CURATED, Kind
 
@@ -183,7 +178,7 @@ class StatusIn(Strict):
     )
 
     ids: list[UUID] | None = Field(None, max_length=MOST_IDS)
-    filter: list[Condition] | None = Field(None, max_length=MOST_CONDITIONS)
+    filter: Conditions | None = None
     q: str | None = Field(None, max_length=LONGEST_WORDS)
     status: str = Field(max_length=50)
     force: bool = False
