@@ -2,10 +2,11 @@
 
 from collections.abc import AsyncIterator
 
+import httpx
 import pytest
 import pytest_asyncio
 
-from scrapersky.api.auth.rate_limit import MOST_CALLERS, Limiter
+from scrapersky.api.auth.rate_limit import MOST_CALLERS, Limiter, counted_as
 from scrapersky.api.middleware.address import client_address, parse_proxies, scheme_of
 from tests.api.gateway.rig import PASSWORD, WITH_TOKENS, House, a_house
 from tests.conftest import TestDatabase
@@ -105,6 +106,46 @@ async def test_bad_tokens_locked_correct_logins_out(
     house.client.cookies.clear()
 
     assert (wrong.status_code, login.status_code) == (429, 201)
+
+
+@pytest.mark.parametrize(
+    ("address", "counted"),
+    [
+        ("2001:db8:1:2:3:4:5:6", "2001:db8:1:2::/64"),
+        ("2001:db8:1:2:ffff::", "2001:db8:1:2::/64"),
+        ("2001:db8:1:3::1", "2001:db8:1:3::/64"),
+        ("::ffff:198.51.100.7", "198.51.100.7"),
+        ("198.51.100.7", "198.51.100.7"),
+        ("fe80::1%eth0", "fe80::/64"),
+        ("unknown", "unknown"),
+    ],
+)
+async def test_an_ipv6_address_is_counted_with_its_network(
+    address: str, counted: str
+) -> None:
+    assert counted_as(address) == counted
+
+
+async def test_each_address_of_an_ipv6_network_had_its_own_hundred_guesses(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Nobody gains a guess while a slow machine answers.
+    monkeypatch.setattr(house.app.state.authenticator.failures, "per_second", 1e-6)
+
+    async def guess(number: int, network: str = "2001:db8:0:7") -> int:
+        transport = httpx.ASGITransport(house.app, client=(f"{network}::{number:x}", 1))
+        async with httpx.AsyncClient(
+            transport=transport, base_url="http://app.test"
+        ) as client:
+            answer = await client.get(
+                "/api/v3/session", headers={"X-API-Key": f"ssk_wrong_{number}"}
+            )
+        return answer.status_code
+
+    statuses = [await guess(number) for number in range(101)]
+
+    assert statuses == [401] * 100 + [429]
+    assert await guess(1, "2001:db8:0:8") == 401
 
 
 async def test_a_bucket_fills_again() -> None:

@@ -22,7 +22,7 @@ from scrapersky.api.account.schema import (
 )
 from scrapersky.api.account.session import enter
 from scrapersky.api.account.user import hash_of
-from scrapersky.api.auth.authenticator import Authenticator, address_of
+from scrapersky.api.auth.authenticator import Authenticator, counted_address
 from scrapersky.api.auth.credential import AnyRow, active_users, revoke_sessions
 from scrapersky.api.auth.identity import ROLES, Identity, Permission
 from scrapersky.api.auth.local import refuse_other_sites
@@ -108,7 +108,7 @@ async def accept(
     """Choose a password with an invitation, and log in; the answer sets a cookie."""
     refuse_other_sites(request)
     authenticator: Authenticator = request.app.state.authenticator
-    allowance = authenticator.attempts.take(address_of(request))
+    allowance = authenticator.attempts.take(counted_address(request))
     if not allowance.is_granted:
         raise refuse(allowance, "Too many attempts.")
     link = read_token(request, given.token)

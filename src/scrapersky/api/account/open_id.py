@@ -14,7 +14,7 @@ from scrapersky.api.account.authority import MACHINE
 from scrapersky.api.account.people import USER_COLUMNS, add_user, change_user
 from scrapersky.api.account.schema import LoginWays, a_plain_email
 from scrapersky.api.account.session import forms_of, hand_over, opener_of
-from scrapersky.api.auth.authenticator import Authenticator, address_of
+from scrapersky.api.auth.authenticator import Authenticator, counted_address
 from scrapersky.api.auth.credential import (
     AnyRow,
     close_session,
@@ -219,7 +219,7 @@ def provider_of(request: Request) -> OpenId:
 def take_turn(request: Request) -> None:
     """Count a login against what its address may."""
     authenticator: Authenticator = request.app.state.authenticator
-    allowance = authenticator.attempts.take(address_of(request))
+    allowance = authenticator.attempts.take(counted_address(request))
     if not allowance.is_granted:
         raise refuse(allowance, "Too many login attempts.")
 

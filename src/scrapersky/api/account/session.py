@@ -10,7 +10,11 @@ from sqlalchemy import Select
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from scrapersky.api.account.schema import LoginIn, SessionOut, SessionTenant
-from scrapersky.api.auth.authenticator import Authenticator, address_of
+from scrapersky.api.auth.authenticator import (
+    Authenticator,
+    address_of,
+    counted_address,
+)
 from scrapersky.api.auth.credential import (
     AnyRow,
     Opener,
@@ -112,7 +116,7 @@ async def recognise(
     authenticator: Authenticator, request: Request, given: LoginIn
 ) -> AnyRow:
     """Return whose password this is, with the same work whoever has the address."""
-    address = address_of(request)
+    address = counted_address(request)
     for limiter, caller in (
         (authenticator.attempts, address),
         (authenticator.logins, f"{given.email} {address}"),

@@ -31,7 +31,7 @@ from scrapersky.api.auth.local import (
 )
 from scrapersky.api.auth.open_id import OpenId
 from scrapersky.api.auth.password import Passwords
-from scrapersky.api.auth.rate_limit import Limiter, refuse
+from scrapersky.api.auth.rate_limit import Limiter, counted_as, refuse
 from scrapersky.api.auth.token import TokenRules, read_token
 from scrapersky.errors import (
     ConfigurationError,
@@ -258,7 +258,7 @@ class Authenticator:
         return NotAuthenticated("Your session has ended.", hint="Please log in again.")
 
     def _failed(self, request: Request, why: str) -> Exception:
-        allowance = self.failures.take(address_of(request))
+        allowance = self.failures.take(counted_address(request))
         if not allowance.is_granted:
             return refuse(allowance, "Too many wrong credentials came from here.")
         return NotAuthenticated(why, hint="Check the credential, or get a new one.")
@@ -270,6 +270,11 @@ class Authenticator:
 def address_of(request: Request) -> str:
     """Return where a request came from, as the middleware has found out."""
     return str(getattr(request.state, "address", "unknown"))
+
+
+def counted_address(request: Request) -> str:
+    """Return what limits per address count a request under."""
+    return counted_as(address_of(request))
 
 
 async def anyone_with_password(engine: AsyncEngine) -> bool:

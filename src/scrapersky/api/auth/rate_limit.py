@@ -9,6 +9,8 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import timedelta
+from functools import lru_cache
+from ipaddress import IPv4Address, IPv6Network, ip_address
 from typing import Final
 
 from cachetools import LRUCache
@@ -17,6 +19,27 @@ from scrapersky.errors import TooManyRequests
 
 MOST_CALLERS: Final = 20_000
 """Buckets kept at once; beyond that, who was not heard of for longest starts anew."""
+
+CUSTOMER_PREFIX: Final = 64
+"""Bits of an IPv6 address that a provider gives a customer; the rest are the customer's."""
+
+
+@lru_cache(1_000)
+def counted_as(address: str) -> str:
+    """Return what the requests of an address are counted under.
+
+    Whoever has one IPv6 address has the 18 quintillion others of its /64. An IPv4 address
+    within an IPv6 one is the IPv4 address.
+    """
+    try:
+        parsed = ip_address(address)
+    except ValueError:
+        return address
+    if isinstance(parsed, IPv4Address):
+        return str(parsed)
+    if parsed.ipv4_mapped is not None:
+        return str(parsed.ipv4_mapped)
+    return str(IPv6Network((int(parsed), CUSTOMER_PREFIX), strict=False))
 
 
 @dataclass(frozen=True, slots=True)
