@@ -717,7 +717,7 @@ async def keys_of_two(bench: Bench) -> tuple[list[str], str]:
 
     async with bench.database.begin() as connection:
         made = insert(Tenant).values(name="Beside", slug=uuid4().hex)
-        other = await connection.scalar(made.returning(Tenant.id))
+        other = (await connection.execute(made.returning(Tenant.id))).scalar_one()
         places = [
             {"tenant_id": other, "source": "file", "source_place_id": str(n)}
             for n in range(500)

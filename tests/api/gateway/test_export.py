@@ -76,7 +76,7 @@ class StalledReader:
 async def stalled(
     house: House, who: Person, **asked: str
 ) -> AsyncIterator[tuple[StalledReader, asyncio.Task[None]]]:
-    reader = StalledReader(house, who, **asked)
+    reader = StalledReader(house, who, **asked)  # type: ignore[arg-type] - texts only
     asking = asyncio.create_task(reader.ask())
     await reader.began.wait()
     try:
